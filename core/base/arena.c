@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/arena.h"
+
+#include "core/base/pages.h"
+
+int yarn_arena_open(struct yarn_arena *arena, size_t cap)
+{
+    uint8_t *base = yarn_pages_map(cap);
+    if (!base)
+        return -ENOMEM;
+    *arena = (struct yarn_arena){.base = base, .cap = cap};
+    return 0;
+}
+
+void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align)
+{
+    size_t at = yarn_align_up(arena->used, align);
+    if (at > arena->cap || size > arena->cap - at)
+        return NULL;
+    arena->used = at + size;
+    return arena->base + at;
+}
+
+char *yarn_arena_text(struct yarn_arena *arena, const char *text, size_t size)
+{
+    char *copy = yarn_arena_alloc(arena, size + 1, 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    return copy;
+}
+
+void yarn_arena_rewind(struct yarn_arena *arena, size_t mark)
+{
+    if (mark < arena->used)
+        arena->used = mark;
+}
+
+void yarn_arena_close(struct yarn_arena *arena)
+{
+    yarn_pages_unmap(arena->base, arena->cap);
+    *arena = YARN_ARENA_CLOSED;
+}

@@ -1,0 +1,96 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The writing twin of span.h: bytes appended to a buffer of fixed capacity that the caller owns.
+ * A write that does not fit is not begun and sets `full`, which stays set until reset: the caller
+ * checks once a group and flushes. Multi-byte values are little-endian.
+ */
+#pragma once
+
+#include "core/base/span.h"
+
+struct yarn_bytes {
+    uint8_t *data; /* borrowed */
+    size_t capacity;
+    size_t size;
+    bool full;
+};
+
+static inline struct yarn_bytes yarn_bytes_of(void *data, size_t capacity)
+{
+    return (struct yarn_bytes){.data = data, .capacity = capacity};
+}
+
+static inline size_t yarn_bytes_room(const struct yarn_bytes *bytes)
+{
+    return bytes->full ? 0 : bytes->capacity - bytes->size;
+}
+
+static inline struct yarn_span yarn_bytes_span(const struct yarn_bytes *bytes)
+{
+    return yarn_span_of(bytes->data, bytes->size);
+}
+
+static inline void yarn_bytes_reset(struct yarn_bytes *bytes)
+{
+    bytes->size = 0;
+    bytes->full = false;
+}
+
+static inline void yarn_bytes_put(struct yarn_bytes *bytes, const void *data, size_t size)
+{
+    if (yarn_bytes_room(bytes) < size) {
+        bytes->full = true;
+        return;
+    }
+    if (size)
+        memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+static inline void yarn_bytes_u8(struct yarn_bytes *bytes, uint8_t value)
+{
+    yarn_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void yarn_bytes_u16(struct yarn_bytes *bytes, uint16_t value)
+{
+    yarn_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void yarn_bytes_u32(struct yarn_bytes *bytes, uint32_t value)
+{
+    yarn_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void yarn_bytes_u64(struct yarn_bytes *bytes, uint64_t value)
+{
+    yarn_bytes_put(bytes, &value, sizeof value);
+}
+
+static inline void yarn_bytes_uleb(struct yarn_bytes *bytes, uint64_t value)
+{
+    uint8_t encoded[10];
+    size_t size = 0;
+    do {
+        encoded[size++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+    } while (value);
+    yarn_bytes_put(bytes, encoded, size);
+}
+
+static inline void yarn_bytes_zigzag(struct yarn_bytes *bytes, int64_t value)
+{
+    yarn_bytes_uleb(bytes, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+/* Length as uleb, then the bytes. */
+static inline void yarn_bytes_sized(struct yarn_bytes *bytes, struct yarn_span span)
+{
+    uint8_t *data = bytes->data;
+    size_t before = bytes->size;
+    yarn_bytes_uleb(bytes, span.size);
+    yarn_bytes_put(bytes, span.data, span.size);
+    if (bytes->full && data)
+        bytes->size = before;
+}

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A hash table from a 64-bit key to a 32-bit number (open addressing, grown by doubling up to a
+ * cap): the index behind every interned thing. Key 0 is a key like any other. Memory comes from
+ * pages.h. Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+#define YARN_TABLE_NONE UINT32_MAX /* never a value */
+
+struct yarn_table_slot;
+
+struct yarn_table {
+    struct yarn_table_slot *slots; /* owned; NULL while closed */
+    size_t capacity;               /* a power of two */
+    size_t count;
+    size_t max_capacity;
+};
+
+#define YARN_TABLE_CLOSED ((struct yarn_table){NULL, 0, 0, 0})
+
+/* Both are rounded up to powers of two. */
+YARN_MUST_CHECK int yarn_table_open(struct yarn_table *table, size_t capacity, size_t max_capacity);
+
+/* YARN_TABLE_NONE where the key is absent. */
+uint32_t yarn_table_find(const struct yarn_table *table, uint64_t key);
+
+/* Adds or replaces. -ENOSPC where the cap is reached, -ENOMEM where no memory is to be had. */
+YARN_MUST_CHECK int yarn_table_put(struct yarn_table *table, uint64_t key, uint32_t value);
+
+/* Forgets every key, keeps the memory. */
+void yarn_table_clear(struct yarn_table *table);
+
+/* Idempotent. */
+void yarn_table_close(struct yarn_table *table);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/text.h"
+
+struct yarn_text yarn_text_of(char *data, size_t capacity)
+{
+    data[0] = 0;
+    return (struct yarn_text){.data = data, .capacity = capacity};
+}
+
+void yarn_text_add_sized(struct yarn_text *text, const char *more, size_t size)
+{
+    size_t room = text->capacity - text->size - 1;
+    if (size > room) {
+        size = room;
+        text->cut = true;
+    }
+    memcpy(text->data + text->size, more, size);
+    text->size += size;
+    text->data[text->size] = 0;
+}
+
+void yarn_text_add(struct yarn_text *text, const char *more)
+{
+    yarn_text_add_sized(text, more, strlen(more));
+}
+
+static void add_in_base(struct yarn_text *text, uint64_t value, unsigned base)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    yarn_text_add_sized(text, digits + at, sizeof digits - at);
+}
+
+void yarn_text_add_u64(struct yarn_text *text, uint64_t value)
+{
+    add_in_base(text, value, 10);
+}
+
+void yarn_text_add_i64(struct yarn_text *text, int64_t value)
+{
+    if (value < 0)
+        yarn_text_add(text, "-");
+    add_in_base(text, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
+}
+
+void yarn_text_add_hex(struct yarn_text *text, uint64_t value)
+{
+    add_in_base(text, value, 16);
+}
+
+static int digit_of(char c, unsigned base)
+{
+    int digit = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
+    return digit < (int)base ? digit : -1;
+}
+
+/* Takes the digits at the front of the text and says how many there were. */
+static int parse_digits(const char *text, size_t size, unsigned base, uint64_t *ret_value,
+                        size_t *ret_taken)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+    for (; at < size && digit_of(text[at], base) >= 0; at++) {
+        uint64_t digit = (uint64_t)digit_of(text[at], base);
+        if (value > (UINT64_MAX - digit) / base)
+            return -ERANGE;
+        value = value * base + digit;
+    }
+    if (!at)
+        return -EINVAL;
+    *ret_value = value;
+    *ret_taken = at;
+    return 0;
+}
+
+int yarn_parse_u64(const char *text, size_t size, uint64_t *ret_value)
+{
+    uint64_t value;
+    size_t taken;
+    int err = parse_digits(text, size, 10, &value, &taken);
+    if (err)
+        return err;
+    if (taken != size)
+        return -EINVAL;
+    *ret_value = value;
+    return 0;
+}
+
+int yarn_parse_number(const char *text, size_t size, uint64_t *ret_value)
+{
+    uint64_t value;
+    size_t taken;
+    if (size < 3 || text[0] != '0' || (text[1] != 'x' && text[1] != 'X'))
+        return yarn_parse_u64(text, size, ret_value);
+    int err = parse_digits(text + 2, size - 2, 16, &value, &taken);
+    if (err)
+        return err;
+    if (taken != size - 2)
+        return -EINVAL;
+    *ret_value = value;
+    return 0;
+}
+
+struct suffix {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct suffix *find_suffix(const struct suffix *suffixes, size_t count,
+                                        const char *text, size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(suffixes[i].name) == size && memcmp(suffixes[i].name, text, size) == 0)
+            return &suffixes[i];
+    return NULL;
+}
+
+/* NUMBER[.FRACTION]SUFFIX, times the suffix's factor. */
+static int parse_scaled(const char *text, size_t size, const struct suffix *suffixes, size_t count,
+                        uint64_t *ret_value)
+{
+    uint64_t whole;
+    size_t at;
+    int err = parse_digits(text, size, 10, &whole, &at);
+    if (err)
+        return err;
+    size_t point = at;
+    if (at < size && text[at] == '.')
+        for (at++; at < size && digit_of(text[at], 10) >= 0;)
+            at++;
+    if (at == point + 1)
+        return -EINVAL;
+    const struct suffix *suffix = find_suffix(suffixes, count, text + at, size - at);
+    if (!suffix)
+        return -EINVAL;
+    if (whole && suffix->factor > UINT64_MAX / whole)
+        return -ERANGE;
+    uint64_t value = whole * suffix->factor;
+    uint64_t unit = suffix->factor;
+    for (size_t i = point + 1; i < at; i++) {
+        unit /= 10;
+        value += (uint64_t)digit_of(text[i], 10) * unit;
+    }
+    *ret_value = value;
+    return 0;
+}
+
+int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes)
+{
+    static const struct suffix suffixes[] = {
+        {"", 1},          {"B", 1},         {"K", 1 << 10},  {"k", 1 << 10},
+        {"KB", 1 << 10},  {"KiB", 1 << 10}, {"M", 1 << 20},  {"MB", 1 << 20},
+        {"MiB", 1 << 20}, {"G", 1 << 30},   {"GB", 1 << 30}, {"GiB", 1 << 30},
+    };
+    return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_bytes);
+}
+
+int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns)
+{
+    static const struct suffix suffixes[] = {
+        {"", YARN_NS_PER_SECOND},
+        {"s", YARN_NS_PER_SECOND},
+        {"ms", YARN_NS_PER_MS},
+        {"us", 1000},
+        {"ns", 1},
+        {"m", 60 * YARN_NS_PER_SECOND},
+        {"min", 60 * YARN_NS_PER_SECOND},
+        {"h", 3600 * YARN_NS_PER_SECOND},
+    };
+    return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_ns);
+}
+
+int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count)
+{
+    static const struct suffix suffixes[] = {
+        {"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000},
+    };
+    return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_count);
+}

@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Text without stdio: building into a buffer of the caller's (cut at its end, always terminated,
+ * the cut remembered), and reading numbers with units. Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+struct yarn_text {
+    char *data; /* borrowed */
+    size_t capacity;
+    size_t size; /* without the NUL */
+    bool cut;
+};
+
+/* `capacity` counts the NUL and is at least 1. */
+struct yarn_text yarn_text_of(char *data, size_t capacity);
+void yarn_text_add(struct yarn_text *text, const char *more);
+void yarn_text_add_sized(struct yarn_text *text, const char *more, size_t size);
+void yarn_text_add_u64(struct yarn_text *text, uint64_t value);
+void yarn_text_add_i64(struct yarn_text *text, int64_t value);
+void yarn_text_add_hex(struct yarn_text *text, uint64_t value); /* without 0x */
+
+/* A parse says where it stopped and why, in a static sentence. */
+struct yarn_parse_error {
+    size_t at; /* offset of the fault in the text */
+    const char *why;
+};
+
+/* Each takes the whole of text[0..size) or fails with -EINVAL (-ERANGE where it does not fit). */
+YARN_MUST_CHECK int yarn_parse_u64(const char *text, size_t size, uint64_t *ret_value);
+/* Decimal, or hexadecimal after 0x. */
+YARN_MUST_CHECK int yarn_parse_number(const char *text, size_t size, uint64_t *ret_value);
+/* A number of bytes; suffixes K, M, G (powers of 1024), with or without B or iB. */
+YARN_MUST_CHECK int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes);
+/* A duration; suffixes ns, us, ms, s, m (seconds where there is none). A fraction is allowed. */
+YARN_MUST_CHECK int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns);
+/* A count; suffixes k, M, G (powers of 1000). */
+YARN_MUST_CHECK int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+
+static int open_at(int dir, const char *path, int flags, int mode)
+{
+    long result;
+    do
+        result = yarn_raw_call(SYS_openat, dir, (long)path, flags | O_CLOEXEC, mode, 0, 0);
+    while (result == -EINTR);
+    return (int)result;
+}
+
+int yarn_file_open(int dir, const char *path)
+{
+    return open_at(dir, path, O_RDONLY | O_NOCTTY, 0);
+}
+
+int yarn_file_open_folder(int dir, const char *path)
+{
+    return open_at(dir, path, O_PATH | O_DIRECTORY, 0);
+}
+
+int yarn_file_create(int dir, const char *path)
+{
+    return open_at(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, 0600);
+}
+
+int yarn_file_open_write(int dir, const char *path)
+{
+    return open_at(dir, path, O_WRONLY | O_NOCTTY, 0);
+}
+
+int yarn_file_make_folder(int dir, const char *path)
+{
+    return (int)yarn_raw_call(SYS_mkdirat, dir, (long)path, 0777, 0, 0, 0);
+}
+
+ssize_t yarn_file_read(int fd, void *ret_data, size_t size)
+{
+    long result;
+    do
+        result = yarn_raw_call(SYS_read, fd, (long)ret_data, (long)size, 0, 0, 0);
+    while (result == -EINTR);
+    return result;
+}
+
+ssize_t yarn_file_read_at(int fd, void *ret_data, size_t size, uint64_t offset)
+{
+    long result;
+    do
+        result = yarn_raw_call(SYS_pread64, fd, (long)ret_data, (long)size, (long)offset, 0, 0);
+    while (result == -EINTR);
+    return result;
+}
+
+int yarn_file_write_all(int fd, struct yarn_span data)
+{
+    while (data.size) {
+        long result = yarn_raw_call(SYS_write, fd, (long)data.data, (long)data.size, 0, 0, 0);
+        if (result == -EINTR)
+            continue;
+        if (yarn_raw_is_error(result))
+            return (int)result;
+        if (result == 0)
+            return -EIO;
+        data = yarn_span_from(data, (uint64_t)result);
+    }
+    return 0;
+}
+
+int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
+{
+    struct stat info;
+    long result = yarn_raw_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    *ret_info = (struct yarn_file_info){
+        .device = info.st_dev,
+        .inode = info.st_ino,
+        .size_bytes = (uint64_t)info.st_size,
+        .mode = info.st_mode,
+    };
+    return 0;
+}
+
+ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size)
+{
+    if (!size)
+        return -EINVAL;
+    long result =
+        yarn_raw_call(SYS_readlinkat, dir, (long)path, (long)ret_text, (long)size - 1, 0, 0);
+    if (!yarn_raw_is_error(result))
+        ret_text[result] = 0;
+    return result;
+}
+
+void yarn_file_close(int fd)
+{
+    if (fd >= 0)
+        yarn_raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+int yarn_file_map(int fd, struct yarn_span *ret_span)
+{
+    struct yarn_file_info info;
+    int err = yarn_file_stat(fd, &info);
+    if (err)
+        return err;
+    if (!info.size_bytes || !S_ISREG(info.mode))
+        return -EINVAL;
+    long result = yarn_raw_call(SYS_mmap, 0, (long)info.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    *ret_span = yarn_span_of((const void *)result, (size_t)info.size_bytes);
+    return 0;
+}
+
+void yarn_file_unmap(struct yarn_span span)
+{
+    if (span.data)
+        yarn_raw_call(SYS_munmap, (long)span.data, (long)span.size, 0, 0, 0, 0);
+}

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Files by raw system calls: descriptors and bytes for code inside a host. Descriptors are always
+ * close-on-exec. Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/span.h"
+
+enum { YARN_FILE_CWD = -100 }; /* as AT_FDCWD: relative to the working directory */
+
+struct yarn_file_info {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size_bytes;
+    uint32_t mode; /* as st_mode */
+};
+
+/* Each returns a descriptor that the caller owns, or a negative errno. */
+YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);        /* for reading */
+YARN_MUST_CHECK int yarn_file_open_folder(int dir, const char *path); /* O_PATH: names only */
+/* A new file of mode 0600; -EEXIST where the name is taken, by a link too. */
+YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
+YARN_MUST_CHECK int yarn_file_open_write(int dir, const char *path);
+
+/* -EEXIST where it is there already. */
+YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);
+
+/* Up to `size` bytes at the file's position; the number read, 0 at the end, or a negative errno. */
+YARN_MUST_CHECK ssize_t yarn_file_read(int fd, void *ret_data, size_t size);
+/* As yarn_file_read at a given offset. */
+YARN_MUST_CHECK ssize_t yarn_file_read_at(int fd, void *ret_data, size_t size, uint64_t offset);
+/* All of it, through short writes and EINTR. */
+YARN_MUST_CHECK int yarn_file_write_all(int fd, struct yarn_span data);
+YARN_MUST_CHECK int yarn_file_stat(int fd, struct yarn_file_info *ret_info);
+/* The target of a link, NUL-terminated; its length, or a negative errno. */
+YARN_MUST_CHECK ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size);
+/* Closes a descriptor; -1 is allowed. */
+void yarn_file_close(int fd);
+
+/* Maps a whole file privately and read-only; the caller unmaps. -EINVAL for an empty file. */
+YARN_MUST_CHECK int yarn_file_map(int fd, struct yarn_span *ret_span);
+void yarn_file_unmap(struct yarn_span span);

@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a dump front to back and hands each record to a visitor. Trusts nothing: every length and
+ * number is checked before it is used; after damage it looks for the next whole chunk, says what
+ * was passed over, and goes on. Memory is bounded by one chunk and the interning tables' own sizes.
+ * A program may use it freely (malloc); it never runs in a host.
+ *
+ * Record spans are valid for the length of the visit only. References are resolved by the caller,
+ * but the reader guarantees that they name records that came before, in the same epoch: a record
+ * that does not is counted as damage and not handed on.
+ */
+#pragma once
+
+#include "output/dump/types.h"
+
+/* Any member may be NULL. A non-zero return ends the reading and is what yarn_dump_read returns. */
+struct yarn_dump_visitor {
+    int (*process)(void *self, const struct yarn_dump_process *process);
+    int (*option)(void *self, const struct yarn_dump_option *option);
+    int (*sampler)(void *self, const struct yarn_dump_sampler *sampler);
+    int (*event)(void *self, const struct yarn_dump_event *event);
+    int (*count)(void *self, const struct yarn_dump_count *count);
+    int (*thread)(void *self, const struct yarn_dump_thread *thread);
+    int (*thread_name)(void *self, const struct yarn_dump_thread_name *name);
+    int (*thread_end)(void *self, const struct yarn_dump_thread_end *end);
+    int (*module)(void *self, const struct yarn_dump_module *module);
+    int (*symbol)(void *self, const struct yarn_dump_symbol *symbol);
+    int (*frame)(void *self, const struct yarn_dump_frame *frame);
+    int (*stack)(void *self, const struct yarn_dump_stack *stack);
+    /* Many at a time, for speed. */
+    int (*samples)(void *self, const struct yarn_dump_sample *samples, size_t count);
+    int (*lost)(void *self, const struct yarn_dump_lost *lost);
+    int (*throttle)(void *self, const struct yarn_dump_throttle *throttle);
+    int (*message)(void *self, const struct yarn_dump_message *message);
+    int (*totals)(void *self, const struct yarn_dump_totals *totals);
+    int (*end)(void *self, const struct yarn_dump_end *end);
+    int (*reset)(void *self); /* a new epoch: symbols, frames and stacks count from 0 again */
+};
+
+/* One thing that is wrong with a dump. */
+struct yarn_dump_damage {
+    uint64_t offset; /* in the file */
+    uint64_t size;   /* bytes passed over for it */
+    const char *why; /* a static sentence */
+};
+
+struct yarn_dump_summary {
+    uint16_t version_major, version_minor;
+    uint64_t file_bytes;
+    uint64_t chunks;          /* read whole */
+    uint64_t damaged_bytes;   /* passed over */
+    uint64_t records_unknown; /* of a later minor version: skipped, no damage */
+    uint64_t records_bad;     /* malformed or naming what does not exist */
+    size_t nr_damages;        /* may exceed what `damages` keeps */
+    struct yarn_dump_damage damages[64];
+    bool has_end;    /* an END record closed it */
+    bool is_cut;     /* the file ends inside a chunk: the last write was interrupted */
+    uint64_t cut_at; /* offset of the incomplete chunk, where is_cut */
+};
+
+/* -ENOEXEC: it is no dump, or of a later major version (`summary` tells); another negative errno:
+ * it could not be read. Damage is no error: see *ret_summary, which is always filled. */
+YARN_MUST_CHECK int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor,
+                                        void *self, struct yarn_dump_summary *ret_summary);
+YARN_MUST_CHECK int yarn_dump_read_bytes(struct yarn_span bytes,
+                                         const struct yarn_dump_visitor *visitor, void *self,
+                                         struct yarn_dump_summary *ret_summary);

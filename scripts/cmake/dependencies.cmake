@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is not ours. Each missing one is a sentence that names its Debian package.
+
+function(yarn_need_library variable name header package why)
+  find_library(${variable} NAMES ${name})
+  find_path(${variable}_INCLUDE NAMES ${header})
+  if(NOT ${variable} OR NOT ${variable}_INCLUDE)
+    message(FATAL_ERROR "yarn needs ${name} (${why}): install Debian's package ${package}")
+  endif()
+endfunction()
+
+# The compressor of dumps; static, because nothing may follow the preload into the host.
+yarn_need_library(YARN_ZSTD libzstd.a zstd.h libzstd-dev "compresses the dumps")
+add_library(yarn_zstd STATIC IMPORTED)
+set_target_properties(yarn_zstd PROPERTIES
+  IMPORTED_LOCATION ${YARN_ZSTD}
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${YARN_ZSTD_INCLUDE})
+
+if(YARN_BUILD_TESTS)
+  find_package(PkgConfig)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(CHECK QUIET check)
+  endif()
+  if(NOT CHECK_FOUND)
+    message(FATAL_ERROR "yarn's tests need Check: install Debian's packages check and pkg-config, "
+                        "or configure with -DYARN_BUILD_TESTS=OFF")
+  endif()
+  find_package(Threads REQUIRED)
+  add_library(yarn_check INTERFACE)
+  target_include_directories(yarn_check SYSTEM INTERFACE ${CHECK_INCLUDE_DIRS})
+  target_link_libraries(yarn_check INTERFACE ${CHECK_LIBRARIES} Threads::Threads)
+endif()

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One folder, one static library, one layer:
+#   yarn_layer(NAME yarn_event SOURCES … LINKS yarn_base yarn_sys)
+# Each is position independent with hidden symbols, so that it can go into the preload.
+function(yarn_layer)
+  cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
+  add_library(${arg_NAME} STATIC ${arg_SOURCES})
+  target_link_libraries(${arg_NAME} PUBLIC ${arg_LINKS})
+  target_include_directories(${arg_NAME} PUBLIC ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# A Check suite: yarn_test(NAME test_span SOURCES unit/core/base/test_span.c LINKS yarn_base)
+function(yarn_test)
+  cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
+  if(NOT YARN_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS} yarn_check)
+  # Check's macros are variadic with an empty tail, which -Wpedantic calls an extension.
+  target_compile_options(${arg_NAME} PRIVATE -Wno-gnu-zero-variadic-macro-arguments)
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
+endfunction()
+
+# A fuzz target: one LLVMFuzzerTestOneInput. With clang and -DYARN_FUZZ=ON it is a libFuzzer
+# program; otherwise it replays its seed corpus as a test.
+function(yarn_fuzz)
+  cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
+  if(NOT YARN_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS})
+  if(YARN_FUZZ)
+    target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${arg_NAME})
+endfunction()

@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * DWARF call frame information: from a linked address to the FDE that covers it, and from there
+ * to the row of register rules at the address. Reads .eh_frame (through .eh_frame_hdr's sorted
+ * table where there is one, by a scan otherwise) and .debug_frame. Bytes are untrusted.
+ * Knows the encoding; does not know how a frame is stepped (rule, unwinder) or who asks.
+ *
+ * Threads: pure functions over an image. Signals: safe while the image stays open.
+ */
+#pragma once
+
+#include "unwind/image.h"
+
+struct yarn_fde {
+    uint64_t start, end; /* linked addresses of the code that it covers */
+    struct yarn_span cie_instructions;
+    struct yarn_span instructions;
+    uint64_t code_align;
+    int64_t data_align;
+    uint64_t return_register;
+    uint8_t pointer_encoding; /* DW_EH_PE_* of addresses in instructions (DW_CFA_set_loc) */
+    bool is_signal_frame;     /* augmentation 'S' */
+    bool is_pac_b_key;        /* augmentation 'B', aarch64 */
+    uint64_t eh_frame_offset; /* of the FDE in its section: for libunwind's proc info */
+};
+
+/* -ENOENT: no FDE covers the address (absence, not failure). -EBADMSG: the bytes are malformed. */
+YARN_MUST_CHECK int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr,
+                                  struct yarn_fde *ret_fde);

@@ -1,0 +1,71 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One ELF file as yarn mapped it for itself (never the host's own mapping, which a dlclose can
+ * pull away), or a copy of the vDSO: where its unwind tables, symbol tables and build id lie.
+ * Knows ELF containers; does not know where the host has loaded the file (module_map), what the
+ * tables say (cfi, symbol).
+ *
+ * Every span lies inside `file` and was checked when the image was opened; the bytes in it are
+ * untrusted. If another process truncates the file while it is mapped, touching it would raise
+ * SIGBUS in the host: images are opened only if they are regular files, and see image.c for what
+ * is done about this.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/span.h"
+
+enum { YARN_BUILD_ID_MAX = 32, YARN_IMAGE_SEGMENTS_MAX = 16 };
+
+struct yarn_build_id {
+    uint8_t size; /* 0: the file has none */
+    uint8_t bytes[YARN_BUILD_ID_MAX];
+};
+
+/* A loadable piece of the file. */
+struct yarn_segment {
+    uint64_t vaddr;
+    uint64_t size; /* in memory */
+    uint64_t file_offset;
+    uint64_t file_size;
+    bool executable;
+};
+
+/* A run of bytes in the file together with the address that it is linked at. */
+struct yarn_section {
+    struct yarn_span bytes;
+    uint64_t vaddr;
+};
+
+struct yarn_image {
+    struct yarn_span file; /* owned: an own mapping */
+    bool is_mapping;       /* false: `file` is pages of our own (the vDSO's copy) */
+    uint16_t machine;      /* EM_X86_64, EM_AARCH64 */
+    struct yarn_build_id build_id;
+    struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX];
+    unsigned nr_segments;
+    struct yarn_section eh_frame_hdr; /* empty where there is none */
+    struct yarn_section eh_frame;
+    struct yarn_section debug_frame;
+    struct yarn_section plt;
+};
+
+/* Opens the file at dir/path. -ENOEXEC where it is no ELF file that yarn understands. */
+YARN_MUST_CHECK int yarn_image_open(struct yarn_image *image, int dir, const char *path);
+
+/* As yarn_image_open for bytes in memory, which are copied: the vDSO. */
+YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes);
+
+/* As yarn_image_open over bytes that stay the caller's and outlive the image (tests, fuzzing). */
+YARN_MUST_CHECK int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes);
+
+/* The file's bytes from `vaddr` to the end of its segment; empty where no segment holds it. */
+struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr);
+
+/* The linked address of a file offset; false where no loadable segment holds it. */
+bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, uint64_t *ret_vaddr);
+
+/* Idempotent. */
+void yarn_image_close(struct yarn_image *image);

@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What is mapped executable in the host at this moment of the record stream: ranges of addresses,
+ * each with its file. Fed in time order from /proc/self/maps once and from PERF_RECORD_MMAP2 after;
+ * a mapping over a known range retires what it covers (dlclose followed by dlopen at the same
+ * address was seen). Each retired or new range is a new module with a new number: the numbers of
+ * modules are never used again.
+ * Knows ranges, paths and images; does not know records, dumps or symbols.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "unwind/image.h"
+
+enum yarn_module_kind {
+    YARN_MODULE_FILE,
+    YARN_MODULE_VDSO,
+    YARN_MODULE_ANONYMOUS, /* JIT code: "//anon", "[heap]", a memfd without ELF content */
+    YARN_MODULE_KIND_COUNT,
+};
+
+/* How the file stood when it was looked at. */
+enum yarn_image_state {
+    YARN_IMAGE_UNTRIED,
+    YARN_IMAGE_OPEN,
+    YARN_IMAGE_ABSENT,   /* could not be opened; `image_error` says why */
+    YARN_IMAGE_REPLACED, /* the path now names another file than the one that is mapped */
+    YARN_IMAGE_STATE_COUNT,
+};
+
+struct yarn_module {
+    uint32_t number; /* counts from 0 in order of appearance */
+    enum yarn_module_kind kind;
+    uint64_t start, end;
+    uint64_t file_offset;
+    uint64_t device, inode;               /* as the kernel gave them; 0 where unknown */
+    uint64_t time_ns;                     /* of appearance */
+    const char *path;                     /* owned by the map's arena */
+    struct yarn_build_id kernel_build_id; /* as the kernel gave it; size 0 where it did not */
+    enum yarn_image_state image_state;
+    int image_error;
+    struct yarn_image *image; /* owned by the map; NULL unless image_state is OPEN */
+    uint64_t bias;            /* address in the host = linked address + bias; valid with an image */
+};
+
+struct yarn_module_map;
+
+/* `proc_self`: an open folder /proc/self for map_files and maps (borrowed; -1: none). */
+YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self);
+void yarn_module_map_free(struct yarn_module_map *map);
+
+/* An executable mapping as the kernel reports it; `build_id` may be NULL. */
+struct yarn_mapping {
+    uint64_t start, end, file_offset;
+    uint64_t device, inode;
+    uint64_t time_ns;
+    const char *path; /* borrowed for the call */
+    const struct yarn_build_id *build_id;
+};
+YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
+                                        const struct yarn_mapping *mapping);
+
+/* Adds every executable line of /proc/self/maps. */
+YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
+
+/* The module that holds the address now, its image opened at first use; NULL where none does.
+ * The pointer stays valid for the life of the map. */
+const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint64_t address);
+
+/* Grows with each change of the map: caches keyed by address are valid within one generation. */
+uint64_t yarn_module_map_generation(const struct yarn_module_map *map);
+
+uint32_t yarn_module_map_count(const struct yarn_module_map *map);
+const struct yarn_module *yarn_module_map_at(const struct yarn_module_map *map, uint32_t number);

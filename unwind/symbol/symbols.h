@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The name of the function that holds a linked address of an image: ELF symbol tables, each name
+ * accepted only if it starts in the FDE that covers the address (else the nearest symbol would
+ * lend a stripped function its neighbour's name). Where there is no name there is still the
+ * function's start, so that samples group rightly.
+ * Knows symbol tables; does not know processes, demangling or lines (the tool does those).
+ *
+ * Threads: one owner at a time. Signals: not safe. Memory through pages.h only.
+ */
+#pragma once
+
+#include "unwind/cfi.h"
+#include "unwind/module_map.h"
+
+struct yarn_symbol {
+    struct yarn_span name; /* borrowed until the map is freed; empty: unknown */
+    uint64_t start, end;   /* of the function, linked; start == end == 0 where unknown */
+};
+
+struct yarn_symbols;
+
+YARN_MUST_CHECK int yarn_symbols_new(struct yarn_symbols **ret_symbols);
+void yarn_symbols_free(struct yarn_symbols *symbols);
+
+/* `vaddr` is a lookup address (inside the instruction) linked in the module's image. Always fills
+ * *ret_symbol; true where it has a name. */
+bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *module,
+                       uint64_t vaddr, struct yarn_symbol *ret_symbol);

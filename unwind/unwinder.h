@@ -1,0 +1,91 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From the registers and the stack copy of one sample to its frames, and the reason why the walk
+ * ended. Knows the ladder (own rules, libunwind, frame pointers); does not know where samples come
+ * from, names, or dumps. Never reads live memory of the host: only the copy and the module images.
+ *
+ * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
+ * and through pages.h only.
+ */
+#pragma once
+
+#include "unwind/module_map.h"
+
+enum { YARN_FRAMES_MAX = 2048 };
+
+enum yarn_unwind_end {
+    YARN_UNWIND_COMPLETE,       /* reached a frame without a caller: _start, clone3 */
+    YARN_UNWIND_JOINED,         /* cut by the copy, completed from what earlier samples taught */
+    YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
+    YARN_UNWIND_NO_UNWIND_INFO, /* nothing says how to step from the last frame */
+    YARN_UNWIND_FAILED,         /* the information was there and made no sense */
+    YARN_UNWIND_NONE,           /* the sample came without registers or stack */
+    YARN_UNWIND_END_COUNT,
+};
+
+/* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip;
+ * aarch64 x0..x30, [31] = sp, [32] = pc. */
+enum { YARN_REGISTERS_MAX = 33 };
+
+struct yarn_registers {
+    uint64_t value[YARN_REGISTERS_MAX];
+    uint64_t valid; /* bit n: value[n] is known */
+    uint64_t ip, sp;
+};
+
+/* The copied stack, addresses [start, start + first.size + second.size). It lies in a ring in
+ * place and may wrap there: hence two pieces. */
+struct yarn_stack_copy {
+    uint64_t start;
+    struct yarn_span first, second;
+};
+
+/* A little-endian word; false where any byte of it lies outside the copy. */
+static inline bool yarn_stack_copy_read(const struct yarn_stack_copy *stack, uint64_t address,
+                                        uint64_t *ret_word)
+{
+    uint64_t at = address - stack->start;
+    if (yarn_span_read(stack->first, at, ret_word, sizeof *ret_word))
+        return true;
+    if (at >= stack->first.size)
+        return yarn_span_read(stack->second, at - stack->first.size, ret_word, sizeof *ret_word);
+    size_t head = stack->first.size - (size_t)at;
+    uint8_t bytes[sizeof *ret_word];
+    if (head >= sizeof bytes || !yarn_span_read(stack->first, at, bytes, head) ||
+        !yarn_span_read(stack->second, 0, bytes + head, sizeof bytes - head))
+        return false;
+    memcpy(ret_word, bytes, sizeof bytes);
+    return true;
+}
+
+struct yarn_frame {
+    uint64_t ip;        /* as it stood in the register or on the stack */
+    uint64_t lookup_ip; /* inside the calling instruction: ip - 1 for a return address */
+    const struct yarn_module *module; /* borrowed; NULL: unknown */
+};
+
+struct yarn_frames {
+    unsigned count;        /* leaf first */
+    unsigned first_joined; /* frames from here on were joined; == count where none */
+    enum yarn_unwind_end end;
+    struct yarn_frame frame[YARN_FRAMES_MAX];
+};
+
+enum yarn_unwinder_kind {
+    YARN_UNWINDER_AUTO,      /* the ladder */
+    YARN_UNWINDER_LIBUNWIND, /* libunwind alone */
+    YARN_UNWINDER_KIND_COUNT,
+};
+
+struct yarn_unwinder;
+
+/* `map` is borrowed and outlives the unwinder. */
+YARN_MUST_CHECK int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder,
+                                      enum yarn_unwinder_kind kind, struct yarn_module_map *map);
+void yarn_unwinder_free(struct yarn_unwinder *unwinder);
+
+/* `tid` keys what is learnt for joining. The leaf is always a frame, so count is at least 1. */
+void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
+                          const struct yarn_stack_copy *stack, uint32_t tid,
+                          struct yarn_frames *ret_frames);
