@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_event_open(2), its ioctls and its ring's mapping, by raw call. Knows the calls; does not
+ * know what is measured (core/event) or what the records mean (core/record).
+ * Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include "core/base/base.h"
+
+/* A close-on-exec descriptor or a negative errno. tid 0: the calling thread; cpu -1: every cpu. */
+YARN_MUST_CHECK int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
+
+YARN_MUST_CHECK int yarn_perf_id(int fd, uint64_t *ret_id);
+YARN_MUST_CHECK int yarn_perf_enable(int fd);
+YARN_MUST_CHECK int yarn_perf_disable(int fd);
+
+/* The events of fd go into the mapped ring of leader_fd from now on. */
+YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
+
+struct yarn_perf_count {
+    uint64_t count;
+    uint64_t time_enabled_ns, time_running_ns;
+    uint64_t lost; /* samples; 0 where the kernel does not count them */
+};
+/* With inherited children. `has_lost`: whether read_format has PERF_FORMAT_LOST; it must have
+ * TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING, and no other. */
+YARN_MUST_CHECK int yarn_perf_read(int fd, bool has_lost, struct yarn_perf_count *ret_count);
+
+/* The control page followed by data_bytes (a power of two) of ring. -EPERM: the memlock limit. */
+YARN_MUST_CHECK int yarn_perf_map(int fd, size_t data_bytes,
+                                  struct perf_event_mmap_page **ret_page);
+void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes);
+
+/* Waits for descriptors; as poll(2) with a time in ns. The number that are ready, 0 at the
+ * time-out, or a negative errno. */
+struct pollfd;
+YARN_MUST_CHECK int yarn_perf_poll(struct pollfd *fds, size_t count, uint64_t timeout_ns);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include "core/base/raw.h"
+#include "core/base/text.h"
+#include "core/sys/file.h"
+
+pid_t yarn_process_pid(void)
+{
+    return (pid_t)yarn_raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+pid_t yarn_process_parent(void)
+{
+    return (pid_t)yarn_raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+pid_t yarn_process_tid(void)
+{
+    return (pid_t)yarn_raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+void yarn_process_system_names(struct yarn_system_names *ret_names)
+{
+    struct utsname names = {0};
+    yarn_raw_call(SYS_uname, (long)&names, 0, 0, 0, 0, 0);
+    memcpy(ret_names->node, names.nodename, sizeof ret_names->node);
+    memcpy(ret_names->release, names.release, sizeof ret_names->release);
+    memcpy(ret_names->machine, names.machine, sizeof ret_names->machine);
+}
+
+size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size)
+{
+    size_t count = 0;
+    const char *text = (const char *)list.data;
+    for (size_t at = 0; at < list.size;) {
+        uint64_t bound[2] = {0, 0};
+        int given = 0;
+        for (; given < 2; given++) {
+            size_t digits = at;
+            while (digits < list.size && text[digits] >= '0' && text[digits] <= '9')
+                digits++;
+            if (yarn_parse_u64(text + at, digits - at, &bound[given]))
+                return count;
+            at = digits;
+            if (given == 0 && (at >= list.size || text[at] != '-'))
+                break;
+            at += given == 0;
+        }
+        uint64_t last = given ? bound[1] : bound[0];
+        for (uint64_t cpu = bound[0]; cpu <= last && count < size; cpu++)
+            ret_cpus[count++] = (int)cpu;
+        if (at >= list.size || text[at] != ',')
+            break;
+        at++;
+    }
+    return count;
+}
+
+static size_t read_cpus(const char *path, int *ret_cpus, size_t size)
+{
+    char text[4096];
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    if (fd < 0)
+        return 0;
+    ssize_t length = yarn_file_read(fd, text, sizeof text);
+    yarn_file_close(fd);
+    if (length <= 0)
+        return 0;
+    return yarn_process_parse_cpus(yarn_span_of(text, (size_t)length), ret_cpus, size);
+}
+
+/* Where sysfs is not to be had: what this thread may run on. */
+static size_t allowed_cpus(int *ret_cpus, size_t size)
+{
+    uint64_t mask[64] = {0};
+    size_t count = 0;
+    long bytes = yarn_raw_call(SYS_sched_getaffinity, 0, sizeof mask, (long)mask, 0, 0, 0);
+    for (size_t cpu = 0; bytes > 0 && cpu < (size_t)bytes * 8 && count < size; cpu++)
+        if (mask[cpu / 64] >> (cpu % 64) & 1)
+            ret_cpus[count++] = (int)cpu;
+    return count;
+}
+
+size_t yarn_process_online_cpus(int *ret_cpus, size_t size)
+{
+    size_t count = read_cpus("/sys/devices/system/cpu/online", ret_cpus, size);
+    return count ? count : allowed_cpus(ret_cpus, size);
+}
+
+size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
+{
+    size_t count = read_cpus("/sys/devices/system/cpu/present", ret_cpus, size);
+    return count ? count : allowed_cpus(ret_cpus, size);
+}
+
+struct linux_dirent64 {
+    uint64_t ino;
+    int64_t off;
+    uint16_t reclen;
+    uint8_t type;
+    char name[];
+};
+
+static int threads_of_block(struct yarn_span block, pid_t *ret_tids, size_t size, int count)
+{
+    for (size_t at = 0; at < block.size;) {
+        const struct linux_dirent64 *entry = (const void *)(block.data + at);
+        uint64_t tid;
+        if (entry->reclen == 0)
+            break;
+        at += entry->reclen;
+        if (yarn_parse_u64(entry->name, strlen(entry->name), &tid))
+            continue;
+        if ((size_t)count < size)
+            ret_tids[count] = (pid_t)tid;
+        count++;
+    }
+    return count;
+}
+
+int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
+{
+    alignas(8) uint8_t block[4096];
+    int count = 0;
+    long result = yarn_raw_call(SYS_lseek, task_folder, 0, SEEK_SET, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    for (;;) {
+        result = yarn_raw_call(SYS_getdents64, task_folder, (long)block, sizeof block, 0, 0, 0);
+        if (yarn_raw_is_error(result))
+            return (int)result;
+        if (result == 0)
+            return count;
+        count = threads_of_block(yarn_span_of(block, (size_t)result), ret_tids, size, count);
+    }
+}
+
+/* Reads TID/NAME below the folder; 0 where it cannot. The text is terminated. */
+static size_t read_thread_file(int task_folder, pid_t tid, const char *name, char *ret_text,
+                               size_t size)
+{
+    char path[64];
+    struct yarn_text text = yarn_text_of(path, sizeof path);
+    yarn_text_add_u64(&text, (uint64_t)tid);
+    yarn_text_add(&text, name);
+    ret_text[0] = 0;
+    int fd = yarn_file_open(task_folder, path);
+    if (fd < 0)
+        return 0;
+    ssize_t length = yarn_file_read(fd, ret_text, size - 1);
+    yarn_file_close(fd);
+    if (length < 0)
+        length = 0;
+    ret_text[length] = 0;
+    return (size_t)length;
+}
+
+bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
+{
+    char stat[512];
+    size_t length = read_thread_file(task_folder, tid, "/stat", stat, sizeof stat);
+    /* The name between the parentheses may itself hold some: the state follows the last one. */
+    while (length && stat[length - 1] != ')')
+        length--;
+    char state = length ? stat[length + 1] : 'X';
+    return state == 'Z' || state == 'X';
+}
+
+void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)
+{
+    size_t length = read_thread_file(task_folder, tid, "/comm", ret_name, size);
+    if (length && ret_name[length - 1] == '\n')
+        ret_name[length - 1] = 0;
+}
+
+int yarn_process_own_files(void)
+{
+    long result = yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);
+    if (result == -ENOSYS)
+        for (int fd = 0; fd < 65536; fd++)
+            yarn_file_close(fd);
+    /* The lowest free numbers come first, so these are 0, 1 and 2. */
+    for (int i = 0; i < 3; i++) {
+        result = yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
+        if (yarn_raw_is_error(result))
+            return (int)result;
+    }
+    return 0;
+}
+
+int yarn_process_open_folder(int dir, const char *path)
+{
+    return (int)yarn_raw_call(SYS_openat, dir, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0,
+                              0);
+}

@@ -1,0 +1,45 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Facts about the calling process and the machine: ids, its list of threads, cpus, limits, and the
+ * descriptor table of the calling thread. Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/span.h"
+
+pid_t yarn_process_pid(void);
+pid_t yarn_process_parent(void);
+pid_t yarn_process_tid(void);
+
+/* Node name, kernel release and machine, NUL-terminated. */
+struct yarn_system_names {
+    char node[65], release[65], machine[65];
+};
+void yarn_process_system_names(struct yarn_system_names *ret_names);
+
+/* The cpus that a kernel list such as "0-3,8" names, at most `size` of them; the number. */
+size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size);
+/* Those of /sys/devices/system/cpu/present; where that cannot be read, the ones online. */
+size_t yarn_process_present_cpus(int *ret_cpus, size_t size);
+size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
+
+/* The threads in `task_folder` (an open /proc/self/task, whose position is reset): at most `size`
+ * go to ret_tids, the number of all is returned, or a negative errno. A leader that has ended and
+ * waits for the others is still in the list. */
+YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size);
+
+/* True where the thread has ended (a leader that outlives its own end) or is not there. */
+bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
+
+/* The thread's name; empty where it has gone. `size` counts the NUL. */
+void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
+
+/* Gives the calling thread a descriptor table, root and working folder of its own, closes every
+ * descriptor in it and opens /dev/null on 0, 1 and 2. */
+YARN_MUST_CHECK int yarn_process_own_files(void);
+
+/* Opens a folder for reading its names. */
+YARN_MUST_CHECK int yarn_process_open_folder(int dir, const char *path);

@@ -1,0 +1,51 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread that the C library does not know: made by clone with exactly the flags that the C
+ * library uses for its own (valgrind ends a program that uses another set), on our own stack, with
+ * a TLS block of our own, every signal blocked from before its birth. The host's
+ * __libc_single_threaded stays as it is, and the host's last pthread_exit still ends the process.
+ *
+ * The price: its code may call nothing of libc that locks, allocates or needs thread state.
+ * errno lands in the block's zeroed room. The layout of the block's head is glibc's.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "core/base/base.h"
+
+struct yarn_thread {
+    void *memory; /* owned; NULL while closed */
+    size_t memory_bytes;
+    _Atomic uint32_t tid; /* 0 before its birth and after its end, when the kernel clears it */
+};
+
+typedef void (*yarn_thread_fn)(void *argument);
+
+/* `thread` must not move while the thread lives: the kernel writes into it. */
+YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,
+                                      void *argument);
+
+static inline bool yarn_thread_is_running(const struct yarn_thread *thread)
+{
+    return atomic_load(&thread->tid) != 0;
+}
+
+/* Waits for its end. -ETIMEDOUT where it still runs after `timeout_ns`. */
+YARN_MUST_CHECK int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns);
+
+/* Gives the memory back; only after a join. Idempotent. */
+void yarn_thread_fini(struct yarn_thread *thread);
+
+/* Interrupts a poll in the thread, which waits for it by the descriptor of yarn_thread_open_wake:
+ * a descriptor of one table cannot be written from another, a thread-directed signal that the
+ * thread has blocked and reads through a signalfd can. The signal is the C library's internal one,
+ * which no host can send, catch or wait for; it is never delivered to anybody. */
+YARN_MUST_CHECK int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid);
+
+/* By the thread itself: a descriptor that polls readable after yarn_thread_wake. */
+YARN_MUST_CHECK int yarn_thread_open_wake(void);
+/* Takes one wake-up back out of the descriptor. */
+void yarn_thread_clear_wake(int fd);

@@ -1,0 +1,23 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a thread needs to know of the machine: the clone call and the head of the thread control
+ * block. Implemented by thread_x86_64.c. Private to core/sys.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "core/sys/thread.h"
+
+/* Room for the block, below and above the thread pointer. */
+size_t yarn_thread_tls_bytes(void);
+
+/* Fills the head of the block that begins at `memory` with the caller's guards; the thread pointer.
+ */
+void *yarn_thread_tls_init(uint8_t *memory);
+
+/* Never returns in the child: it calls run(argument), then exits as a thread. The tid or a negative
+ * errno in the caller; the kernel sets and clears *tid. */
+long yarn_thread_clone(int flags, void *stack_top, _Atomic uint32_t *tid, void *thread_pointer,
+                       yarn_thread_fn run, void *argument);
