@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/record/ring.h"
+
+struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size)
+{
+    return (struct yarn_ring){
+        .page = page,
+        .data = yarn_span_of(data, size),
+        .head = page->data_tail,
+        .tail = page->data_tail,
+    };
+}
+
+void yarn_ring_begin(struct yarn_ring *ring)
+{
+    ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* `size` is at most the ring's. */
+static struct yarn_wrapped bytes_at(const struct yarn_ring *ring, uint64_t position, size_t size)
+{
+    size_t at = (size_t)position & (ring->data.size - 1);
+    size_t first = yarn_size_min(size, ring->data.size - at);
+    return (struct yarn_wrapped){
+        .first = yarn_span_sub(ring->data, at, first),
+        .second = yarn_span_sub(ring->data, 0, size - first),
+    };
+}
+
+enum yarn_ring_look yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
+                                   struct yarn_wrapped *ret_record)
+{
+    uint64_t pending = ring->head - ring->tail;
+    if (!pending)
+        return YARN_RING_EMPTY;
+    struct perf_event_header header = {0};
+    struct yarn_wrapped bytes;
+    bool is_whole = pending >= sizeof header && pending <= ring->data.size;
+    if (is_whole) {
+        bytes = bytes_at(ring, ring->tail, sizeof header);
+        is_whole = yarn_wrapped_read(&bytes, 0, &header, sizeof header) &&
+                   header.size >= sizeof header && header.size <= pending;
+    }
+    if (!is_whole) {
+        ring->tail = ring->head;
+        return YARN_RING_BROKEN;
+    }
+    *ret_header = header;
+    *ret_record = bytes_at(ring, ring->tail, header.size);
+    return YARN_RING_RECORD;
+}
+
+void yarn_ring_take(struct yarn_ring *ring, const struct perf_event_header *header)
+{
+    ring->tail += header->size;
+}
+
+void yarn_ring_commit(struct yarn_ring *ring)
+{
+    if (ring->page->data_tail != ring->tail)
+        __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+struct yarn_wrapped yarn_wrapped_sub(const struct yarn_wrapped *bytes, size_t at, size_t size)
+{
+    size_t all = yarn_wrapped_size(bytes);
+    if (at > all || size > all - at)
+        return (struct yarn_wrapped){YARN_SPAN_EMPTY, YARN_SPAN_EMPTY};
+    if (at >= bytes->first.size)
+        return (struct yarn_wrapped){
+            .first = yarn_span_sub(bytes->second, at - bytes->first.size, size),
+        };
+    size_t first = yarn_size_min(size, bytes->first.size - at);
+    return (struct yarn_wrapped){
+        .first = yarn_span_sub(bytes->first, at, first),
+        .second = yarn_span_sub(bytes->second, 0, size - first),
+    };
+}
+
+bool yarn_wrapped_read(const struct yarn_wrapped *bytes, size_t at, void *ret, size_t size)
+{
+    struct yarn_wrapped wanted = yarn_wrapped_sub(bytes, at, size);
+    if (yarn_wrapped_size(&wanted) != size)
+        return false;
+    memcpy(ret, wanted.first.data, wanted.first.size);
+    if (wanted.second.size)
+        memcpy((uint8_t *)ret + wanted.first.size, wanted.second.data, wanted.second.size);
+    return true;
+}

@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One mapped perf ring, read in place: records between data_tail and data_head, each possibly
+ * split at the ring's end. Knows the ring's protocol; does not know what a record means.
+ *
+ * Order of memory (the kernel's side is in its perf ring buffer code): data_head is loaded with
+ * acquire before any record is read; data_tail is stored with release after the last read of one,
+ * because the kernel overwrites what lies before it.
+ *
+ * Threads: one reader at a time; the kernel writes at the same time. Signals: not safe.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include "core/base/span.h"
+
+struct yarn_ring {
+    struct perf_event_mmap_page *page; /* borrowed */
+    struct yarn_span data;             /* size is a power of two */
+    uint64_t head; /* as seen by the last yarn_ring_begin; records before it are readable */
+    uint64_t tail; /* of the next record; told to the kernel by yarn_ring_commit */
+};
+
+#define YARN_RING_CLOSED ((struct yarn_ring){.page = NULL})
+
+/* Bytes that lie in a ring in one or two pieces. */
+struct yarn_wrapped {
+    struct yarn_span first, second;
+};
+
+struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size);
+
+/* Looks how far the kernel has written. */
+void yarn_ring_begin(struct yarn_ring *ring);
+
+enum yarn_ring_look {
+    YARN_RING_RECORD,
+    YARN_RING_EMPTY,
+    YARN_RING_BROKEN, /* the next header makes no sense: what was pending is given up */
+};
+
+/* The next record with its header, in place, not yet taken. BROKEN has skipped to the head. */
+enum yarn_ring_look yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
+                                   struct yarn_wrapped *ret_record);
+
+/* Takes the record that was peeked. Its bytes stay valid until the commit. */
+void yarn_ring_take(struct yarn_ring *ring, const struct perf_event_header *header);
+
+/* Gives everything that was taken back to the kernel. */
+void yarn_ring_commit(struct yarn_ring *ring);
+
+static inline size_t yarn_wrapped_size(const struct yarn_wrapped *bytes)
+{
+    return bytes->first.size + bytes->second.size;
+}
+
+/* [at, at + size) of it; empty where that does not lie inside. */
+struct yarn_wrapped yarn_wrapped_sub(const struct yarn_wrapped *bytes, size_t at, size_t size);
+
+/* A copy of size bytes at `at`; false, and nothing copied, where they do not lie inside. */
+bool yarn_wrapped_read(const struct yarn_wrapped *bytes, size_t at, void *ret, size_t size);
