@@ -8,8 +8,7 @@
  *
  * Every span lies inside `file` and was checked when the image was opened; the bytes in it are
  * untrusted. If another process truncates the file while it is mapped, touching it would raise
- * SIGBUS in the host: images are opened only if they are regular files, and see image.c for what
- * is done about this.
+ * SIGBUS in the host: image.c says why that risk is taken.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -39,21 +38,34 @@ struct yarn_section {
     uint64_t vaddr;
 };
 
+/* Where `file` comes from and how it ends. */
+enum yarn_image_origin {
+    YARN_IMAGE_BORROWED, /* also the closed image */
+    YARN_IMAGE_MAPPED,
+    YARN_IMAGE_COPIED,
+    YARN_IMAGE_ORIGIN_COUNT,
+};
+
 struct yarn_image {
-    struct yarn_span file; /* owned: an own mapping */
-    bool is_mapping;       /* false: `file` is pages of our own (the vDSO's copy) */
-    uint16_t machine;      /* EM_X86_64, EM_AARCH64 */
+    struct yarn_span file; /* owned unless borrowed */
+    enum yarn_image_origin origin;
+    uint16_t machine; /* EM_X86_64, EM_AARCH64 */
     struct yarn_build_id build_id;
-    struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX];
+    struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX]; /* executable ones first */
     unsigned nr_segments;
     struct yarn_section eh_frame_hdr; /* empty where there is none */
-    struct yarn_section eh_frame;
-    struct yarn_section debug_frame;
+    struct yarn_section eh_frame;     /* without section headers: to the end of its segment */
+    struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
 };
 
+#define YARN_IMAGE_CLOSED ((struct yarn_image){.file = {NULL, 0}})
+
 /* Opens the file at dir/path. -ENOEXEC where it is no ELF file that yarn understands. */
 YARN_MUST_CHECK int yarn_image_open(struct yarn_image *image, int dir, const char *path);
+
+/* As yarn_image_open for a descriptor, which stays the caller's. */
+YARN_MUST_CHECK int yarn_image_open_file(struct yarn_image *image, int fd);
 
 /* As yarn_image_open for bytes in memory, which are copied: the vDSO. */
 YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes);
@@ -64,7 +76,8 @@ YARN_MUST_CHECK int yarn_image_open_bytes(struct yarn_image *image, struct yarn_
 /* The file's bytes from `vaddr` to the end of its segment; empty where no segment holds it. */
 struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr);
 
-/* The linked address of a file offset; false where no loadable segment holds it. */
+/* The linked address of a file offset, which may lie in the page in which a segment begins
+ * (mappings do); executable segments are asked first. False where no segment holds it. */
 bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, uint64_t *ret_vaddr);
 
 /* Idempotent. */

@@ -1,0 +1,299 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Truncation. A file that somebody truncates while we map it raises SIGBUS where we touch it. We
+ * map all the same, because copies cost: the tables of a big program take 20 MB and tens of
+ * milliseconds, and a mapping shares the page cache with the host's own. The argument: while the
+ * host maps the file, the same truncation kills the host without us, so the risk is not a new
+ * one; linkers and package managers therefore write new files and rename them. After a dlclose we
+ * alone map the file, but then no address of the host leads into it and nothing touches it.
+ * Debug files are mapped by us alone: they are installed by package managers (rename) and live
+ * under their build id; this is the risk that is left.
+ */
+#include "unwind/image.h"
+
+#include <elf.h>
+
+#include "core/base/pages.h"
+#include "core/sys/file.h"
+#include "unwind/sections.h"
+
+/* The kernel maps whole pages: a mapping begins at most a page before its segment. aarch64's pages
+ * may be as big as 64 KiB. */
+static uint64_t page_mask(const struct yarn_image *image)
+{
+    return image->machine == EM_AARCH64 ? 0xffff : 0xfff;
+}
+
+static bool is_ours(const Elf64_Ehdr *elf)
+{
+    return memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 && elf->e_ident[EI_CLASS] == ELFCLASS64 &&
+           elf->e_ident[EI_DATA] == ELFDATA2LSB &&
+           (elf->e_type == ET_EXEC || elf->e_type == ET_DYN) &&
+           (elf->e_machine == EM_X86_64 || elf->e_machine == EM_AARCH64) &&
+           elf->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+static uint64_t note_align(uint64_t size, uint64_t align)
+{
+    return (size + align - 1) & ~(align - 1);
+}
+
+/* Notes of a segment aligned to 8 (.note.gnu.property) are padded to 8, all others to 4. */
+static bool find_build_id(struct yarn_span notes, uint64_t align, struct yarn_build_id *ret_id)
+{
+    align = align == 8 ? 8 : 4;
+    uint64_t at = 0;
+    Elf64_Nhdr note;
+    while (yarn_span_read(notes, at, &note, sizeof note)) {
+        uint64_t name_at = at + sizeof note;
+        uint64_t data_at = at + note_align(sizeof note + (uint64_t)note.n_namesz, align);
+        struct yarn_span name = yarn_span_sub(notes, name_at, note.n_namesz);
+        struct yarn_span data = yarn_span_sub(notes, data_at, note.n_descsz);
+        if (note.n_type == NT_GNU_BUILD_ID && data.size &&
+            yarn_span_equal(name, yarn_span_of("GNU", 4))) {
+            size_t size = yarn_size_min(data.size, YARN_BUILD_ID_MAX);
+            *ret_id = (struct yarn_build_id){.size = (uint8_t)size};
+            memcpy(ret_id->bytes, data.data, size);
+            return true;
+        }
+        at = data_at + note_align(note.n_descsz, align);
+    }
+    return false;
+}
+
+static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
+{
+    struct yarn_segment *segment = &image->segments[image->nr_segments];
+    if (image->nr_segments == YARN_IMAGE_SEGMENTS_MAX ||
+        header->p_vaddr + header->p_memsz < header->p_vaddr || header->p_offset > image->file.size)
+        return;
+    *segment = (struct yarn_segment){
+        .vaddr = header->p_vaddr,
+        .size = header->p_memsz,
+        .file_offset = header->p_offset,
+        .file_size = yarn_u64_min(yarn_u64_min(header->p_filesz, header->p_memsz),
+                                  image->file.size - header->p_offset),
+        .executable = (header->p_flags & PF_X) != 0,
+    };
+    image->nr_segments++;
+}
+
+/* Executable ones come first: they are what a mapping is looked up for, and must not fall victim
+ * to the bound. */
+static void read_loadable(struct yarn_image *image, struct yarn_span headers)
+{
+    Elf64_Phdr header;
+    for (int executable = 1; executable >= 0; executable--) {
+        for (uint64_t at = 0; yarn_span_read(headers, at, &header, sizeof header);
+             at += sizeof header)
+            if (header.p_type == PT_LOAD && (header.p_flags & PF_X ? 1 : 0) == executable)
+                add_segment(image, &header);
+    }
+}
+
+/* A value in the encoding of .eh_frame_hdr (LSB Core, "DWARF Extensions"); false where it is one
+ * that no linker writes there. */
+static bool read_pointer(struct yarn_cursor *cursor, uint8_t encoding, uint64_t section_vaddr,
+                         uint64_t *ret_pointer)
+{
+    uint64_t here = section_vaddr + cursor->at;
+    uint64_t value;
+    switch (encoding & 0x0f) {
+    case 0x03: /* udata4 */
+        value = yarn_cursor_u32(cursor);
+        break;
+    case 0x0b: /* sdata4 */
+        value = (uint64_t)(int64_t)(int32_t)yarn_cursor_u32(cursor);
+        break;
+    case 0x00: /* absptr */
+    case 0x04: /* udata8 */
+    case 0x0c: /* sdata8 */
+        value = yarn_cursor_u64(cursor);
+        break;
+    default:
+        return false;
+    }
+    switch (encoding & 0xf0) {
+    case 0x00: /* absolute */
+        break;
+    case 0x10: /* pcrel */
+        value += here;
+        break;
+    case 0x30: /* datarel */
+        value += section_vaddr;
+        break;
+    default:
+        return false;
+    }
+    *ret_pointer = value;
+    return !cursor->failed;
+}
+
+/* The header names the start of .eh_frame, not its end: that is the segment's. */
+static void find_eh_frame(struct yarn_image *image)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
+    uint8_t version = yarn_cursor_u8(&cursor);
+    uint8_t encoding = yarn_cursor_u8(&cursor);
+    yarn_cursor_skip(&cursor, 2);
+    uint64_t vaddr;
+    if (version != 1 || encoding == 0xff ||
+        !read_pointer(&cursor, encoding, image->eh_frame_hdr.vaddr, &vaddr))
+        return;
+    image->eh_frame = (struct yarn_section){yarn_image_at(image, vaddr), vaddr};
+}
+
+static void read_other_segments(struct yarn_image *image, struct yarn_span headers)
+{
+    Elf64_Phdr header;
+    for (uint64_t at = 0; yarn_span_read(headers, at, &header, sizeof header);
+         at += sizeof header) {
+        if (header.p_type == PT_NOTE && !image->build_id.size)
+            (void)find_build_id(yarn_span_sub(image->file, header.p_offset, header.p_filesz),
+                                header.p_align, &image->build_id);
+        if (header.p_type == PT_GNU_EH_FRAME && !image->eh_frame_hdr.bytes.size) {
+            struct yarn_span bytes = yarn_image_at(image, header.p_vaddr);
+            bytes.size = (size_t)yarn_u64_min(bytes.size, header.p_filesz);
+            image->eh_frame_hdr = (struct yarn_section){bytes, header.p_vaddr};
+            find_eh_frame(image);
+        }
+    }
+}
+
+static void take_section(struct yarn_image *image, const struct yarn_elf_section *section)
+{
+    struct yarn_section found = {section->bytes, section->vaddr};
+    if (section->type == SHT_NOTE && !image->build_id.size)
+        (void)find_build_id(section->bytes, 4, &image->build_id);
+    if (!section->bytes.size)
+        return;
+    if (strcmp(section->name, ".eh_frame") == 0) {
+        /* Where the header says otherwise, the header is what the host itself unwinds by. */
+        if (!image->eh_frame.bytes.size || image->eh_frame.vaddr == found.vaddr)
+            image->eh_frame = found;
+    } else if (strcmp(section->name, ".eh_frame_hdr") == 0) {
+        if (!image->eh_frame_hdr.bytes.size)
+            image->eh_frame_hdr = found;
+    } else if (strcmp(section->name, ".debug_frame") == 0) {
+        image->debug_frame = found;
+    } else if (strcmp(section->name, ".plt") == 0) {
+        image->plt = found;
+    }
+}
+
+static void read_sections(struct yarn_image *image)
+{
+    struct yarn_sections sections = yarn_sections_of(image->file);
+    struct yarn_elf_section section;
+    for (uint32_t i = 0; yarn_sections_at(&sections, i, &section); i++)
+        take_section(image, &section);
+}
+
+/* Fills everything but `origin`; `file` stays the caller's where it fails. */
+static int parse(struct yarn_image *image, struct yarn_span file)
+{
+    Elf64_Ehdr elf;
+    if (!yarn_span_read(file, 0, &elf, sizeof elf) || !is_ours(&elf))
+        return -ENOEXEC;
+    struct yarn_span headers =
+        yarn_span_sub(file, elf.e_phoff, (uint64_t)elf.e_phnum * sizeof(Elf64_Phdr));
+    *image = (struct yarn_image){.file = file, .machine = elf.e_machine};
+    read_loadable(image, headers);
+    if (!image->nr_segments)
+        return -ENOEXEC;
+    read_other_segments(image, headers);
+    read_sections(image);
+    return 0;
+}
+
+int yarn_image_open(struct yarn_image *image, int dir, const char *path)
+{
+    int fd = yarn_file_open(dir, path);
+    if (fd < 0)
+        return fd;
+    int err = yarn_image_open_file(image, fd);
+    yarn_file_close(fd);
+    return err;
+}
+
+int yarn_image_open_file(struct yarn_image *image, int fd)
+{
+    struct yarn_span file;
+    int err = yarn_file_map(fd, &file);
+    if (err)
+        return err == -EINVAL ? -ENOEXEC : err;
+    struct yarn_image opened;
+    err = parse(&opened, file);
+    if (err) {
+        yarn_file_unmap(file);
+        return err;
+    }
+    opened.origin = YARN_IMAGE_MAPPED;
+    *image = opened;
+    return 0;
+}
+
+int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes)
+{
+    if (!bytes.size)
+        return -ENOEXEC;
+    uint8_t *copy = yarn_pages_map(bytes.size);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, bytes.data, bytes.size);
+    struct yarn_image opened;
+    int err = parse(&opened, yarn_span_of(copy, bytes.size));
+    if (err) {
+        yarn_pages_unmap(copy, bytes.size);
+        return err;
+    }
+    opened.origin = YARN_IMAGE_COPIED;
+    *image = opened;
+    return 0;
+}
+
+int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes)
+{
+    struct yarn_image opened;
+    int err = parse(&opened, bytes);
+    if (err)
+        return err;
+    opened.origin = YARN_IMAGE_BORROWED;
+    *image = opened;
+    return 0;
+}
+
+struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr)
+{
+    for (unsigned i = 0; i < image->nr_segments; i++) {
+        const struct yarn_segment *segment = &image->segments[i];
+        if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->file_size)
+            continue;
+        uint64_t at = vaddr - segment->vaddr;
+        return yarn_span_sub(image->file, segment->file_offset + at, segment->file_size - at);
+    }
+    return YARN_SPAN_EMPTY;
+}
+
+bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, uint64_t *ret_vaddr)
+{
+    for (unsigned i = 0; i < image->nr_segments; i++) {
+        const struct yarn_segment *segment = &image->segments[i];
+        uint64_t first = segment->file_offset & ~page_mask(image);
+        if (file_offset < first || file_offset >= segment->file_offset + segment->file_size)
+            continue;
+        *ret_vaddr = segment->vaddr - segment->file_offset + file_offset;
+        return true;
+    }
+    return false;
+}
+
+void yarn_image_close(struct yarn_image *image)
+{
+    if (image->origin == YARN_IMAGE_MAPPED)
+        yarn_file_unmap(image->file);
+    else if (image->origin == YARN_IMAGE_COPIED)
+        yarn_pages_unmap((void *)(uintptr_t)image->file.data, image->file.size);
+    *image = YARN_IMAGE_CLOSED;
+}
