@@ -31,3 +31,5 @@ if(YARN_BUILD_TESTS)
   target_include_directories(yarn_check SYSTEM INTERFACE ${CHECK_INCLUDE_DIRS})
   target_link_libraries(yarn_check INTERFACE ${CHECK_LIBRARIES} Threads::Threads)
 endif()
+
+include(scripts/cmake/libunwind.cmake)
