@@ -27,15 +27,18 @@ void yarn_text_add_hex(struct yarn_text *text, uint64_t value); /* without 0x */
 struct yarn_parse_error {
     size_t at; /* offset of the fault in the text */
     const char *why;
+    size_t size; /* of the word at fault; 0 where something is missing at `at` */
 };
 
 /* Each takes the whole of text[0..size) or fails with -EINVAL (-ERANGE where it does not fit). */
 YARN_MUST_CHECK int yarn_parse_u64(const char *text, size_t size, uint64_t *ret_value);
 /* Decimal, or hexadecimal after 0x. */
 YARN_MUST_CHECK int yarn_parse_number(const char *text, size_t size, uint64_t *ret_value);
-/* A number of bytes; suffixes K, M, G (powers of 1024), with or without B or iB. */
+/* A number of bytes; suffixes K, M, G (powers of 1024), with or without B or iB. A fraction is
+ * allowed. */
 YARN_MUST_CHECK int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes);
-/* A duration; suffixes ns, us, ms, s, m (seconds where there is none). A fraction is allowed. */
+/* A duration; suffixes ns, us, ms, s, m, min, h (seconds where there is none). A fraction is
+ * allowed. */
 YARN_MUST_CHECK int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns);
 /* A count; suffixes k, M, G (powers of 1000). */
 YARN_MUST_CHECK int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count);

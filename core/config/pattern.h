@@ -1,0 +1,34 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The path pattern of YARN_OUTPUT: %e executable, %p pid, %h host, %t start in ns, %n sequence,
+ * %r rank of MPI or Slurm, %{NAME} a variable of the environment, %% a percent sign.
+ * Knows the letters; does not know the file system: the caller says whether a path is a folder.
+ *
+ * Threads, signals: pure functions; safe anywhere.
+ */
+#pragma once
+
+#include "core/base/text.h"
+
+/* What the pattern may ask for. Only %r and %{NAME} read envp. */
+struct yarn_pattern_facts {
+    const char *exe; /* path or name; %e is what follows the last / */
+    const char *host;
+    uint64_t pid;
+    uint64_t start_ns;
+    uint64_t sequence;
+    char *const *envp; /* NULL: empty */
+    bool is_folder;    /* what the pattern names is a folder: the default pattern goes into it */
+};
+
+#define YARN_PATTERN_DEFAULT "yarn.%e.%p.dump"
+
+/* -EINVAL with the error at an unknown letter, a missing brace or a name that is missing. */
+YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
+                                       struct yarn_parse_error *ret_error);
+
+/* Appends the path to *text. A path that ends in a slash gets the default pattern inside it.
+ * -EINVAL as above, -ENAMETOOLONG where the text is cut. An unset %{NAME} is nothing. */
+YARN_MUST_CHECK int yarn_pattern_expand(const char *pattern, const struct yarn_pattern_facts *facts,
+                                        struct yarn_text *text, struct yarn_parse_error *ret_error);
