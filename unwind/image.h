@@ -23,6 +23,11 @@ struct yarn_build_id {
     uint8_t bytes[YARN_BUILD_ID_MAX];
 };
 
+static inline bool yarn_build_id_equal(const struct yarn_build_id *a, const struct yarn_build_id *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
 /* A loadable piece of the file. */
 struct yarn_segment {
     uint64_t vaddr;

@@ -3,9 +3,12 @@
  *
  * What is mapped executable in the host at this moment of the record stream: ranges of addresses,
  * each with its file. Fed in time order from /proc/self/maps once and from PERF_RECORD_MMAP2 after;
- * a mapping over a known range retires what it covers (dlclose followed by dlopen at the same
- * address was seen). Each retired or new range is a new module with a new number: the numbers of
- * modules are never used again.
+ * a mapping over a known range takes its place (dlclose followed by dlopen at the same address was
+ * seen), and what it covers only in part lives on beside it under its number. A new mapping is a
+ * new module with a new number, with three exceptions: a mapping that is reported again (from both
+ * sources, or after mprotect), or that comes back exactly as it was (range, file, build id), is the
+ * module it was; and adjoining anonymous mappings are one module that grows at both ends, since
+ * JIT compilers map thousands. Numbers are never given to anything else.
  * Knows ranges, paths and images; does not know records, dumps or symbols.
  *
  * Threads: one owner at a time. Signals: not safe.
@@ -18,7 +21,8 @@
 enum yarn_module_kind {
     YARN_MODULE_FILE,
     YARN_MODULE_VDSO,
-    YARN_MODULE_ANONYMOUS, /* JIT code: "//anon", "[heap]", a memfd without ELF content */
+    YARN_MODULE_ANONYMOUS, /* JIT code: "//anon", "[heap]", a memfd without ELF content (known to
+                            * be one at the first look-up) */
     YARN_MODULE_KIND_COUNT,
 };
 
@@ -38,12 +42,14 @@ struct yarn_module {
     uint64_t file_offset;
     uint64_t device, inode;               /* as the kernel gave them; 0 where unknown */
     uint64_t time_ns;                     /* of appearance */
-    const char *path;                     /* owned by the map's arena */
+    const char *path;                     /* owned by the map's arena; without " (deleted)" */
     struct yarn_build_id kernel_build_id; /* as the kernel gave it; size 0 where it did not */
     enum yarn_image_state image_state;
     int image_error;
     struct yarn_image *image; /* owned by the map; NULL unless image_state is OPEN */
-    uint64_t bias;            /* address in the host = linked address + bias; valid with an image */
+    /* Address in the host = linked address + bias. 0 for anonymous modules, whose code has no other
+     * address. Without an image: such that the linked address is the offset in the file. */
+    uint64_t bias;
 };
 
 struct yarn_module_map;
@@ -52,7 +58,8 @@ struct yarn_module_map;
 YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self);
 void yarn_module_map_free(struct yarn_module_map *map);
 
-/* An executable mapping as the kernel reports it; `build_id` may be NULL. */
+/* An executable mapping as the kernel reports it; `build_id` may be NULL. Device numbers are put
+ * together by yarn_device_of (core/sys/proc_maps.h). */
 struct yarn_mapping {
     uint64_t start, end, file_offset;
     uint64_t device, inode;
@@ -60,6 +67,7 @@ struct yarn_mapping {
     const char *path; /* borrowed for the call */
     const struct yarn_build_id *build_id;
 };
+/* -ENOSPC beyond 65536 modules: what it covers is gone all the same. */
 YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
                                         const struct yarn_mapping *mapping);
 

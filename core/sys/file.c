@@ -19,7 +19,7 @@ static int open_at(int dir, const char *path, int flags, int mode)
 
 int yarn_file_open(int dir, const char *path)
 {
-    return open_at(dir, path, O_RDONLY | O_NOCTTY, 0);
+    return open_at(dir, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 }
 
 int yarn_file_open_folder(int dir, const char *path)
@@ -85,6 +85,8 @@ int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
         .device = info.st_dev,
         .inode = info.st_ino,
         .size_bytes = (uint64_t)info.st_size,
+        .modified_ns = (uint64_t)info.st_mtim.tv_sec * YARN_NS_PER_SECOND +
+                       (uint64_t)info.st_mtim.tv_nsec,
         .mode = info.st_mode,
     };
     return 0;

@@ -16,11 +16,13 @@ struct yarn_file_info {
     uint64_t device;
     uint64_t inode;
     uint64_t size_bytes;
+    uint64_t modified_ns;
     uint32_t mode; /* as st_mode */
 };
 
 /* Each returns a descriptor that the caller owns, or a negative errno. */
-YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);        /* for reading */
+/* For reading; does not wait for the writer where the path names a FIFO. */
+YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);
 YARN_MUST_CHECK int yarn_file_open_folder(int dir, const char *path); /* O_PATH: names only */
 /* A new file of mode 0600; -EEXIST where the name is taken, by a link too. */
 YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From a mapping's path to the image of the very file that is mapped, one image a file however
+ * often it is asked for. A path that names another file by now does not give a wrong image: then
+ * the mapped file is tried through /proc/self/map_files, which takes privilege (measured: root may,
+ * uid 65534 gets EPERM for its own mappings too).
+ * Knows files and images; does not know modules or addresses beyond the name in map_files.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/pool.h"
+#include "core/base/table.h"
+#include "unwind/image.h"
+
+struct yarn_image_cache {
+    struct yarn_pool images; /* of struct cached_image */
+    struct yarn_table by_file;
+    int proc_self; /* borrowed; -1: none */
+};
+
+/* What is known of the mapped file; 0 and size 0 where it is not. */
+struct yarn_image_request {
+    uint64_t start, end; /* of the mapping */
+    uint64_t inode;
+    const char *path; /* absolute, without " (deleted)" */
+    bool was_deleted;
+    struct yarn_build_id build_id;
+};
+
+YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, int proc_self);
+
+/* The image stays until the cache is closed. -ESTALE: the path names another file, and the mapped
+ * one is out of reach. */
+YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
+                                          const struct yarn_image_request *request,
+                                          struct yarn_image **ret_image);
+
+/* The image of bytes in memory, which are copied. */
+YARN_MUST_CHECK int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes,
+                                          struct yarn_image **ret_image);
+
+/* Idempotent. */
+void yarn_image_cache_close(struct yarn_image_cache *cache);
