@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs with and without the preload and reads the dumps back through yarnprof.
+
+Knows the artefacts' names and the contract of the environment variables; knows nothing about
+how the profiler works. YARN_E2E_BUILD names the build folder."""
+
+import ctypes
+import dataclasses
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+BUILD = pathlib.Path(os.environ["YARN_E2E_BUILD"])
+HOSTS = BUILD / "tests" / "hosts"
+PRELOAD = BUILD / "libyarn_preload.so"
+YARNPROF = BUILD / "yarnprof"
+SKIPPED = 77
+HANG_SECONDS = 120
+FREQUENCY = 999
+
+
+@dataclasses.dataclass
+class Run:
+    """What one run of a program gave: its outside, its cost and the folder of its dumps."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+    user_seconds: float
+    system_seconds: float
+    wall_seconds: float
+    dumps: pathlib.Path
+
+    def outside(self):
+        return (self.status, self.stdout, self.stderr)
+
+
+def clean_environment():
+    """The same for each run, so that hosts which print it print the same."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return {"LANG": "C.UTF-8", "TMPDIR": tempfile.gettempdir(), **kept}
+
+
+def start(argv, folder, preload=True, cwd=None, stdin=None, **variables):
+    environment = clean_environment()
+    if preload:
+        environment["LD_PRELOAD"] = str(PRELOAD)
+        environment["YARN_OUTPUT"] = str(folder) + "/"
+    environment.update(variables)
+    return subprocess.Popen(
+        [str(word) for word in argv],
+        env=environment,
+        cwd=cwd or folder,
+        stdin=stdin or subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait(process, begun, folder):
+    """Collects output while waiting, and kills what hangs; wait4 counts the children too."""
+    outputs = {}
+
+    def drain(name, stream):
+        outputs[name] = stream.read()
+
+    readers = [
+        threading.Thread(target=drain, args=(name, stream))
+        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr))
+    ]
+    for reader in readers:
+        reader.start()
+    killer = threading.Timer(HANG_SECONDS, process.kill)
+    killer.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - begun
+    killer.cancel()
+    for reader in readers:
+        reader.join()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    process.stderr.close()
+    if wall >= HANG_SECONDS:
+        raise AssertionError(f"{process.args} hung for {HANG_SECONDS} s")
+    return Run(
+        status=process.returncode,
+        stdout=outputs["stdout"],
+        stderr=outputs["stderr"],
+        user_seconds=usage.ru_utime,
+        system_seconds=usage.ru_stime,
+        wall_seconds=wall,
+        dumps=folder,
+    )
+
+
+def yarnprof(*arguments, check=True):
+    done = subprocess.run(
+        [str(YARNPROF), *map(str, arguments)], capture_output=True, env=clean_environment()
+    )
+    if check and done.returncode != 0:
+        raise AssertionError(
+            f"yarnprof {' '.join(map(str, arguments))} ended with {done.returncode}: "
+            f"{done.stderr.decode(errors='replace')}"
+        )
+    return done
+
+
+def info(folder):
+    return json.loads(yarnprof("info", "--format=json", folder).stdout)["dumps"]
+
+
+def trust(folder):
+    """The trust report, summed over the dumps of a folder."""
+    total = {}
+    for dump in info(folder):
+        for key, value in dump["trust"].items():
+            total[key] = total.get(key, 0) + value
+    return total
+
+
+def report(folder, *arguments):
+    return json.loads(yarnprof("report", "--format=json", *arguments, folder).stdout)
+
+
+def self_percent(folder, *arguments):
+    """Share of each function; functions of one name in several modules are one."""
+    shares = {}
+    for row in report(folder, *arguments)["rows"]:
+        shares[row["function"]] = shares.get(row["function"], 0) + row["self_percent"]
+    return shares
+
+
+def stacks(folder):
+    """The frames of every sample, innermost first, as (function, module), from `script`."""
+    block = []
+    for line in yarnprof("script", folder).stdout.decode(errors="replace").splitlines() + [""]:
+        if not line.strip():
+            if block:
+                yield block
+            block = []
+        elif line[0] in " \t":
+            words = line.split()
+            if words and all(digit in "0123456789abcdef" for digit in words[0]):
+                name = " ".join(words[1:-1]) if len(words) > 2 else words[-1]
+                block.append((name.rsplit("+0x", 1)[0], words[-1].strip("()")))
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own for each run."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="yarn-e2e."))
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        self.nr_runs = 0
+
+    def folder(self):
+        self.nr_runs += 1
+        folder = self.root / f"run{self.nr_runs}"
+        folder.mkdir()
+        return folder
+
+    def run_program(self, argv, preload=True, **options):
+        folder = self.folder()
+        begun = time.monotonic()
+        return wait(start(argv, folder, preload, **options), begun, folder)
+
+    def dumps_of(self, run):
+        return sorted(run.dumps.glob("*.dump*"))
+
+
+def open_user_clock():
+    """0 where this process may sample its own user mode by perf, else the errno."""
+    attr = bytearray(128)
+    struct.pack_into("<IIQQQ", attr, 0, 1, len(attr), 0, 1000000, 1)
+    struct.pack_into("<Q", attr, 40, 1 << 0 | 1 << 5 | 1 << 6)
+    number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(number, bytes(attr), 0, -1, -1, 8)
+    if fd < 0:
+        return ctypes.get_errno()
+    os.close(fd)
+    return 0
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def main():
+    error = open_user_clock()
+    if error:
+        skip(f"the kernel refuses perf_event_open here: {os.strerror(error)}")
+    if not PRELOAD.exists() or not YARNPROF.exists():
+        print(f"{BUILD} lacks {PRELOAD.name} or {YARNPROF.name}")
+        sys.exit(1)
+    print(f"as uid {os.getuid()}, on {os.cpu_count()} cpus")
+    program = unittest.main(verbosity=2, exit=False)
+    result = program.result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun and len(result.skipped) == result.testsRun:
+        skip(result.skipped[0][1])

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same programs under `perf record`: the top functions and modules must have equal shares."""
+
+import pathlib
+import subprocess
+import sys
+
+import harness
+import workloads
+
+COMPARE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "compare-perf"
+
+
+class Perf(harness.Case):
+    def test_top_functions(self):
+        files = self.folder()
+        for name, argv in workloads.make(files).items():
+            with self.subTest(program=name):
+                done = subprocess.run(
+                    [sys.executable, COMPARE, "--build", harness.BUILD, "--", *map(str, argv)],
+                    capture_output=True,
+                    text=True,
+                    cwd=files,
+                    env=harness.clean_environment(),
+                )
+                print(f"\n{name}\n{done.stdout}{done.stderr}", flush=True)
+                if done.returncode == harness.SKIPPED:
+                    self.skipTest(done.stderr.strip())
+                self.assertEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real programs: same output, nothing lost, and as many samples as the CPU time demands."""
+
+import harness
+import workloads
+
+
+class Programs(harness.Case):
+    def check_program(self, name):
+        files = self.folder()
+        programs = workloads.make(files)
+        if name not in programs:
+            self.skipTest(f"{name} is not on this machine")
+        plain = self.run_program(programs[name], preload=False, cwd=files)
+        profiled = self.run_program(programs[name], cwd=files)
+        self.assertEqual(plain.outside(), profiled.outside())
+        harness.yarnprof("verify", profiled.dumps)
+        self.check_counts(name, plain, profiled)
+
+    def check_counts(self, name, plain, profiled):
+        """The clock's count holds kernel time, which a user-mode event does not sample: it is
+        taken off in the proportion that the plain run had."""
+        trust = harness.trust(profiled.dumps)
+        user_part = plain.user_seconds / (plain.user_seconds + plain.system_seconds)
+        of_count = trust["samples"] / (trust["cpu_ns"] / 1e9 * user_part * harness.FREQUENCY)
+        reader_seconds = trust["drain_cpu_ns"] / 1e9
+        of_user = trust["samples"] / (
+            (profiled.user_seconds - reader_seconds) * harness.FREQUENCY
+        )
+        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        print(
+            f"\n{name}: {trust['samples']} samples, {of_count:.1%} of the event's count, "
+            f"{of_user:.1%} of the user time, lost {trust['lost']}, whole stacks {whole:.1%}, "
+            f"CPU {plain.user_seconds + plain.system_seconds:.2f} -> "
+            f"{profiled.user_seconds + profiled.system_seconds:.2f} s, "
+            f"reader {reader_seconds:.3f} s",
+            flush=True,
+        )
+        self.assertEqual(trust["lost"], 0)
+        self.assertGreaterEqual(of_count, 0.97)
+        self.assertGreaterEqual(of_user, 0.92)
+
+    def test_python_loop(self):
+        self.check_program("python-loop")
+
+    def test_python_json_and_regex(self):
+        self.check_program("python-mix")
+
+    def test_gcc(self):
+        self.check_program("gcc")
+
+    def test_sqlite3(self):
+        self.check_program("sqlite3")
+
+    def test_xz(self):
+        self.check_program("xz")
+
+    def test_eight_threads(self):
+        self.check_program("threads8")
+
+
+class Threads(harness.Case):
+    def test_each_thread_has_its_function_and_its_share(self):
+        host = harness.HOSTS / "threads8"
+        if not host.exists():
+            self.skipTest("built without a C++ compiler")
+        run = self.run_program([host])
+        rows = [row for row in harness.report(run.dumps)["rows"] if "worker" in row["function"]]
+        self.assertEqual(len(rows), 8)
+        for row in rows:
+            with self.subTest(function=row["function"]):
+                self.assertAlmostEqual(row["self_percent"], 12.5, delta=1.5)
+
+
+if __name__ == "__main__":
+    harness.main()

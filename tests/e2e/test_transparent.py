@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's outside, its exit status, output and state, is the same with the preload."""
+
+import os
+import subprocess
+import time
+
+import harness
+
+
+class Transparent(harness.Case):
+    def assert_same_outside(self, argv, nr_dumps=1, **options):
+        plain = self.run_program(argv, preload=False, **options)
+        profiled = self.run_program(argv, **options)
+        self.assertEqual(plain.status, profiled.status)
+        self.assertEqual(plain.stdout.decode(), profiled.stdout.decode())
+        self.assertEqual(plain.stderr.decode(), profiled.stderr.decode())
+        self.assertEqual(len(self.dumps_of(profiled)), nr_dumps)
+        harness.yarnprof("verify", profiled.dumps)
+        return profiled
+
+    def test_main_thread_leaves_by_pthread_exit(self):
+        run = self.assert_same_outside([harness.HOSTS / "pexit", "main"])
+        self.assertIn(b"exit handler", run.stdout)
+        self.assertIn("work_and_return", harness.self_percent(run.dumps))
+
+    def test_last_thread_leaves_by_pthread_exit(self):
+        run = self.assert_same_outside([harness.HOSTS / "pexit", "last"])
+        self.assertIn(b"exit handler", run.stdout)
+        self.assertIn("work_and_return", harness.self_percent(run.dumps))
+
+    def test_only_thread_leaves_by_pthread_exit(self):
+        run = self.assert_same_outside([harness.HOSTS / "pexit", "alone"])
+        self.assertIn(b"exit handler", run.stdout)
+        self.assertIn("main", harness.self_percent(run.dumps))
+
+    def test_only_thread_leaves_by_the_raw_call(self):
+        run = self.assert_same_outside([harness.HOSTS / "raw_exit", "only"])
+        self.assertEqual(run.status, 7)
+        self.assertIn("main", harness.self_percent(run.dumps))
+
+    def test_main_thread_leaves_raw_while_another_works(self):
+        run = self.assert_same_outside([harness.HOSTS / "raw_exit", "main"])
+        self.assertEqual(run.status, 3)
+
+    def test_both_threads_leave_raw(self):
+        run = self.assert_same_outside([harness.HOSTS / "raw_exit", "both"])
+        self.assertEqual(run.status, 5)
+        self.assertIn("work_and_end", harness.self_percent(run.dumps))
+
+    def test_exceptions_of_a_loaded_library(self):
+        plugin = harness.HOSTS / "libdlthrow_plugin.so"
+        if not plugin.exists():
+            self.skipTest("built without a C++ compiler")
+        run = self.assert_same_outside([harness.HOSTS / "dlthrow", plugin])
+        self.assertIn(b"raised by libgcc_s.so.1", run.stdout)
+
+    def test_state_of_the_host(self):
+        cwd = self.folder()
+        run = self.assert_same_outside([harness.HOSTS / "hoststate"], cwd=cwd)
+        self.assertIn(b"single-threaded: 1", run.stdout)
+
+    def test_shell_pipeline(self):
+        script = "for i in 1 2 3; do echo $i; done | sort -r | head -n 2; exit 3"
+        plain = self.run_program(["/bin/sh", "-c", script], preload=False)
+        profiled = self.run_program(["/bin/sh", "-c", script])
+        self.assertEqual(plain.outside(), profiled.outside())
+
+    def test_killed_by_a_signal(self):
+        script = "kill -SEGV $$"
+        plain = self.run_program(["/bin/sh", "-c", script], preload=False)
+        profiled = self.run_program(["/bin/sh", "-c", script])
+        self.assertEqual(plain.outside(), profiled.outside())
+
+    def test_reader_adds_one_thread_and_no_descriptor(self):
+        names = {}
+        nr_threads = {}
+        for preload in (False, True):
+            folder = self.folder()
+            begun = time.monotonic()
+            process = harness.start([harness.HOSTS / "split", "10"], folder, preload)
+            time.sleep(0.5)
+            proc = f"/proc/{process.pid}"
+            names[preload] = sorted(os.listdir(f"{proc}/fd"))
+            nr_threads[preload] = len(os.listdir(f"{proc}/task"))
+            harness.wait(process, begun, folder)
+        self.assertEqual(names[False], names[True])
+        self.assertEqual(nr_threads[False] + 1, nr_threads[True])
+
+
+class Record(harness.Case):
+    def record(self, *command):
+        return harness.yarnprof("record", "-o", f"{self.root}/", "--", *command, check=False)
+
+    def test_status_is_the_commands_own(self):
+        self.assertEqual(self.record("/bin/sh", "-c", "exit 42").returncode, 42)
+        self.assertEqual(self.record("/bin/sh", "-c", "kill -TERM $$").returncode, 128 + 15)
+        self.assertEqual(self.record("/no/such/program").returncode, 127)
+        self.assertEqual(self.record("/etc/passwd").returncode, 126)
+
+    def test_output_is_the_commands_own(self):
+        plain = subprocess.run(
+            [harness.HOSTS / "split", "3"], capture_output=True, env=harness.clean_environment()
+        )
+        recorded = self.record(harness.HOSTS / "split", "3")
+        self.assertEqual(plain.stdout, recorded.stdout)
+        self.assertIn("hot_a", harness.self_percent(self.root))
+
+
+if __name__ == "__main__":
+    harness.main()
