@@ -14,7 +14,8 @@ void yarn_text_add_sized(struct yarn_text *text, const char *more, size_t size)
         size = room;
         text->cut = true;
     }
-    memcpy(text->data + text->size, more, size);
+    if (size)
+        memcpy(text->data + text->size, more, size);
     text->size += size;
     text->data[text->size] = 0;
 }
@@ -122,7 +123,16 @@ static const struct suffix *find_suffix(const struct suffix *suffixes, size_t co
     return NULL;
 }
 
-/* NUMBER[.FRACTION]SUFFIX, times the suffix's factor. */
+/* The fraction whose decimal digits are given, times the factor, rounded down. */
+static uint64_t scale_fraction(const char *digits, size_t count, uint64_t factor)
+{
+    uint64_t value = 0;
+    for (size_t i = count; i-- > 0;)
+        value = (value + (uint64_t)digit_of(digits[i], 10) * factor) / 10;
+    return value;
+}
+
+/* NUMBER[.FRACTION]SUFFIX, times the suffix's factor, which is below 2^60. */
 static int parse_scaled(const char *text, size_t size, const struct suffix *suffixes, size_t count,
                         uint64_t *ret_value)
 {
@@ -132,23 +142,25 @@ static int parse_scaled(const char *text, size_t size, const struct suffix *suff
     if (err)
         return err;
     size_t point = at;
-    if (at < size && text[at] == '.')
-        for (at++; at < size && digit_of(text[at], 10) >= 0;)
-            at++;
-    if (at == point + 1)
-        return -EINVAL;
+    size_t nr_decimals = 0;
+    if (at < size && text[at] == '.') {
+        for (at++; at < size && digit_of(text[at], 10) >= 0; at++)
+            nr_decimals++;
+        if (!nr_decimals)
+            return -EINVAL;
+    }
     const struct suffix *suffix = find_suffix(suffixes, count, text + at, size - at);
-    if (!suffix)
+    if (!suffix || (nr_decimals && suffix->factor == 1))
         return -EINVAL;
-    if (whole && suffix->factor > UINT64_MAX / whole)
+    if (whole > UINT64_MAX / suffix->factor)
         return -ERANGE;
     uint64_t value = whole * suffix->factor;
-    uint64_t unit = suffix->factor;
-    for (size_t i = point + 1; i < at; i++) {
-        unit /= 10;
-        value += (uint64_t)digit_of(text[i], 10) * unit;
-    }
-    *ret_value = value;
+    uint64_t fraction = 0;
+    if (nr_decimals)
+        fraction = scale_fraction(text + point + 1, nr_decimals, suffix->factor);
+    if (fraction > UINT64_MAX - value)
+        return -ERANGE;
+    *ret_value = value + fraction;
     return 0;
 }
 

@@ -21,11 +21,13 @@ enum yarn_event_kind {
     YARN_EVENT_KIND_COUNT,
 };
 
+#define YARN_EVENT_NAME_MAX 64 /* with its NUL */
+
 struct yarn_event_spec {
-    const char *name;  /* for views: name= or the event with its modifiers, "cpu-clock:u" */
-    const char *asked; /* the words of the list */
-    const char *event; /* canonical: "page-faults" for faults, "r1c2" */
-    const char *unit;  /* static: "ns", "cycles", "events" */
+    char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u" */
+    const char *asked;              /* the words of the list */
+    const char *event;              /* canonical: "page-faults" for faults, "r1c2" */
+    const char *unit;               /* static: "ns", "cycles", "events" */
     enum yarn_event_kind kind;
     uint32_t type;   /* perf_event_attr.type */
     uint64_t config; /* perf_event_attr.config */
@@ -52,5 +54,9 @@ void yarn_event_spec_fall_back(struct yarn_event_spec *spec);
  * weight is then its period). A clock's own freq= becomes a period too. Idempotent. */
 void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency_hz);
 
-/* The spec in the syntax of YARN_EVENTS, with everything that differs from the default. */
+/* Makes the name out of event and modifiers, as it is without name=. */
+void yarn_event_spec_name(struct yarn_event_spec *spec);
+
+/* The spec in the syntax of YARN_EVENTS, with everything that was asked for. `auto` is told as
+ * what stands for it. */
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/config/options.h"
+
+#include "core/config/compact.h"
+#include "core/config/environment.h"
+#include "core/config/option_values.h"
+
+static const struct yarn_option_row rows[] = {
+#define YARN_OPTION(id, name, short_name, type, field, parse, default_text, value, help, right)    \
+    [id] = {name, short_name, default_text, value, help, right},
+#define YARN_OPTION_LATER(name)
+#include "core/config/options.def"
+#undef YARN_OPTION
+#undef YARN_OPTION_LATER
+};
+
+/* Where a row's value goes, and by which function. */
+static const struct {
+    size_t offset;
+    yarn_option_parse_fn *parse;
+} fields[] = {
+#define YARN_OPTION(id, name, short_name, type, field, parse, ...)                                 \
+    [id] = {offsetof(struct yarn_options, field), parse},
+#define YARN_OPTION_LATER(name)
+#include "core/config/options.def"
+#undef YARN_OPTION
+#undef YARN_OPTION_LATER
+};
+
+static const char *const later_names[] = {
+#define YARN_OPTION(...)
+#define YARN_OPTION_LATER(name) name,
+#include "core/config/options.def"
+#undef YARN_OPTION
+#undef YARN_OPTION_LATER
+};
+
+static const char prefix[] = "YARN_";
+static const size_t prefix_size = sizeof prefix - 1;
+
+const struct yarn_option_row *yarn_option_row(enum yarn_option option)
+{
+    return &rows[option];
+}
+
+static char capital_of(char c)
+{
+    return (char)(c == '-' ? '_' : c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+}
+
+void yarn_option_variable(enum yarn_option option, struct yarn_text *text)
+{
+    yarn_text_add(text, prefix);
+    for (const char *c = rows[option].name; *c; c++) {
+        char capital = capital_of(*c);
+        yarn_text_add_sized(text, &capital, 1);
+    }
+}
+
+static bool is_variable_of(struct yarn_span variable, const char *name)
+{
+    if (variable.size != prefix_size + strlen(name))
+        return false;
+    for (size_t i = 0; name[i]; i++)
+        if ((char)variable.data[prefix_size + i] != capital_of(name[i]))
+            return false;
+    return true;
+}
+
+static bool is_key_of(struct yarn_span key, const char *name)
+{
+    if (key.size != strlen(name))
+        return false;
+    for (size_t i = 0; i < key.size; i++)
+        if ((key.data[i] == '_' ? '-' : (char)key.data[i]) != name[i])
+            return false;
+    return true;
+}
+
+/* A table's idea of a name: an option, one that comes later, or none. */
+struct meaning {
+    enum yarn_option option; /* COUNT: not an option of this version */
+    bool is_later;
+};
+
+static struct meaning find_meaning(struct yarn_span name,
+                                   bool (*is_of)(struct yarn_span name, const char *row))
+{
+    for (size_t i = 0; i < YARN_OPTION_COUNT; i++)
+        if (is_of(name, rows[i].name))
+            return (struct meaning){(enum yarn_option)i, false};
+    for (size_t i = 0; i < YARN_COUNT_OF(later_names); i++)
+        if (is_of(name, later_names[i]))
+            return (struct meaning){YARN_OPTION_COUNT, true};
+    return (struct meaning){YARN_OPTION_COUNT, false};
+}
+
+static void warn(struct yarn_options *options, struct yarn_arena *arena, const char *before,
+                 struct yarn_span name, const char *after)
+{
+    static const size_t shown_max = 64;
+    char buffer[160];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    yarn_text_add(&text, before);
+    yarn_text_add_sized(&text, (const char *)name.data, yarn_size_min(name.size, shown_max));
+    yarn_text_add(&text, after);
+    const char *kept = NULL;
+    if (options->nr_warnings < YARN_OPTION_WARNINGS_MAX)
+        kept = yarn_arena_text(arena, text.data, text.size);
+    if (kept)
+        options->warnings[options->nr_warnings++] = kept;
+    else
+        options->nr_warnings_dropped++;
+}
+
+void yarn_options_default(struct yarn_options *ret_options)
+{
+    struct yarn_parse_error error;
+    *ret_options = (struct yarn_options){.nr_warnings = 0};
+    for (size_t i = 0; i < YARN_OPTION_COUNT; i++) {
+        uint8_t *field = (uint8_t *)ret_options + fields[i].offset;
+        ret_options->texts[i] = rows[i].default_text;
+        /* Why unchecked: a default is constant, and the tests parse each of them. */
+        (void)fields[i].parse(rows[i].default_text, field, &error);
+    }
+}
+
+/* The words of one option as the environment has them. */
+struct words {
+    struct yarn_span text; /* borrowed; empty: not set */
+    bool in_compact;
+};
+
+static struct yarn_option_fault fault_at(enum yarn_option option, const struct words *words,
+                                         const struct yarn_parse_error *error)
+{
+    struct yarn_span word = yarn_span_sub(words->text, error->at, error->size);
+    return (struct yarn_option_fault){
+        .option = option,
+        .in_compact = words->in_compact,
+        .word = word.size ? word : words->text,
+        .at = error->at,
+        .why = error->why,
+        .right = rows[option].right,
+    };
+}
+
+static int set_words(struct yarn_options *options, struct yarn_arena *arena,
+                     enum yarn_option option, const struct words *words,
+                     struct yarn_option_fault *ret_fault)
+{
+    struct yarn_parse_error error = {.why = "too long", .size = 32};
+    size_t mark = arena->used;
+    if (words->text.size > YARN_OPTION_TEXT_MAX) {
+        *ret_fault = fault_at(option, words, &error);
+        return -EINVAL;
+    }
+    const char *copy = yarn_arena_text(arena, (const char *)words->text.data, words->text.size);
+    if (!copy)
+        return -ENOMEM;
+    int err = fields[option].parse(copy, (uint8_t *)options + fields[option].offset, &error);
+    if (err) {
+        *ret_fault = fault_at(option, words, &error);
+        yarn_arena_rewind(arena, mark);
+        return err;
+    }
+    options->texts[option] = copy;
+    options->in_compact[option] = words->in_compact;
+    return 0;
+}
+
+int yarn_options_set(struct yarn_options *options, struct yarn_arena *arena,
+                     enum yarn_option option, const char *text, struct yarn_option_fault *ret_fault)
+{
+    struct words words = {yarn_span_of_text(text), false};
+    return set_words(options, arena, option, &words, ret_fault);
+}
+
+static int collect_compact(struct yarn_options *options, struct yarn_arena *arena,
+                           struct yarn_span compact, struct words wanted[YARN_OPTION_COUNT],
+                           struct yarn_option_fault *ret_fault)
+{
+    struct yarn_compact_reader reader = yarn_compact_reader_of(compact);
+    struct yarn_compact_pair pair;
+    while (yarn_compact_next(&reader, &pair)) {
+        struct meaning meaning = find_meaning(pair.key, is_key_of);
+        if (meaning.is_later) {
+            warn(options, arena, "YARN: ", pair.key, " is not supported by this version");
+        } else if (meaning.option == YARN_OPTION_COUNT || !pair.has_value) {
+            *ret_fault = yarn_compact_fault(compact, &pair, meaning.option != YARN_OPTION_COUNT);
+            return -EINVAL;
+        } else {
+            wanted[meaning.option] = (struct words){pair.value, true};
+        }
+    }
+    return 0;
+}
+
+/* A single variable wins over YARN; of two of one name the first counts, as for getenv(3). */
+static void collect_variables(struct yarn_options *options, struct yarn_arena *arena,
+                              char *const envp[], struct words wanted[YARN_OPTION_COUNT])
+{
+    bool is_seen[YARN_OPTION_COUNT] = {false};
+    for (size_t i = 0; envp && envp[i]; i++) {
+        struct yarn_span name = yarn_environment_name(envp[i]);
+        if (name.size < prefix_size || memcmp(name.data, prefix, prefix_size) != 0 ||
+            envp[i][name.size] != '=')
+            continue;
+        struct meaning meaning = find_meaning(name, is_variable_of);
+        if (meaning.option != YARN_OPTION_COUNT) {
+            struct yarn_span text = yarn_span_of_text(envp[i] + name.size + 1);
+            if (text.size && !is_seen[meaning.option])
+                wanted[meaning.option] = (struct words){text, false};
+            is_seen[meaning.option] = true;
+        } else if (meaning.is_later) {
+            if (envp[i][name.size + 1])
+                warn(options, arena, "", name, " is not supported by this version");
+        } else {
+            warn(options, arena, "", name, " is not a variable that yarn knows");
+        }
+    }
+}
+
+int yarn_options_from_env(struct yarn_options *ret_options, struct yarn_arena *arena,
+                          char *const envp[], struct yarn_option_fault *ret_fault)
+{
+    struct yarn_options options;
+    struct words wanted[YARN_OPTION_COUNT] = {{.text = YARN_SPAN_EMPTY}};
+    const char *compact = yarn_environment_find(envp, yarn_span_of_text("YARN"));
+
+    yarn_options_default(&options);
+    if (compact) {
+        int err = collect_compact(&options, arena, yarn_span_of_text(compact), wanted, ret_fault);
+        if (err)
+            return err;
+    }
+    collect_variables(&options, arena, envp, wanted);
+    for (size_t i = 0; i < YARN_OPTION_COUNT; i++) {
+        if (!wanted[i].text.size)
+            continue;
+        int err = set_words(&options, arena, (enum yarn_option)i, &wanted[i], ret_fault);
+        if (err)
+            return err;
+    }
+    *ret_options = options;
+    return 0;
+}
+
+struct yarn_option_fault yarn_option_fault_in(const struct yarn_options *options,
+                                              enum yarn_option option,
+                                              const struct yarn_parse_error *error)
+{
+    struct words words = {yarn_span_of_text(options->texts[option]), options->in_compact[option]};
+    return fault_at(option, &words, error);
+}
+
+enum yarn_option yarn_options_next_changed(const struct yarn_options *options,
+                                           enum yarn_option from)
+{
+    size_t i = (size_t)from;
+    while (i < YARN_OPTION_COUNT && strcmp(options->texts[i], rows[i].default_text) == 0)
+        i++;
+    return (enum yarn_option)i;
+}
+
+int yarn_options_to_env(const struct yarn_options *options, struct yarn_arena *arena,
+                        char *ret_env[YARN_OPTION_COUNT + 1])
+{
+    char buffer[64 + YARN_OPTION_TEXT_MAX];
+    size_t count = 0;
+    for (size_t i = yarn_options_next_changed(options, (enum yarn_option)0); i < YARN_OPTION_COUNT;
+         i = yarn_options_next_changed(options, (enum yarn_option)(i + 1))) {
+        struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+        yarn_option_variable((enum yarn_option)i, &text);
+        yarn_text_add(&text, "=");
+        yarn_text_add(&text, options->texts[i]);
+        ret_env[count] = yarn_arena_text(arena, text.data, text.size);
+        if (!ret_env[count++])
+            return -ENOMEM;
+    }
+    ret_env[count] = NULL;
+    return 0;
+}
