@@ -66,14 +66,15 @@ static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
 {
     struct yarn_segment *segment = &image->segments[image->nr_segments];
     if (image->nr_segments == YARN_IMAGE_SEGMENTS_MAX ||
-        header->p_vaddr + header->p_memsz < header->p_vaddr || header->p_offset > image->file.size)
+        header->p_vaddr + header->p_memsz < header->p_vaddr)
         return;
+    /* Debug files name places that they were cut off. */
+    uint64_t left = image->file.size - yarn_u64_min(header->p_offset, image->file.size);
     *segment = (struct yarn_segment){
         .vaddr = header->p_vaddr,
         .size = header->p_memsz,
         .file_offset = header->p_offset,
-        .file_size = yarn_u64_min(yarn_u64_min(header->p_filesz, header->p_memsz),
-                                  image->file.size - header->p_offset),
+        .file_size = yarn_u64_min(yarn_u64_min(header->p_filesz, header->p_memsz), left),
         .executable = (header->p_flags & PF_X) != 0,
     };
     image->nr_segments++;

@@ -4,7 +4,9 @@
  * The name of the function that holds a linked address of an image: ELF symbol tables, each name
  * accepted only if it starts in the FDE that covers the address (else the nearest symbol would
  * lend a stripped function its neighbour's name). Where there is no name there is still the
- * function's start, so that samples group rightly.
+ * function's start, so that samples group rightly. Where no FDE covers the address either, a symbol
+ * counts only within its own size. Stubs of the PLT are "NAME@plt".
+ * Tables: .symtab; without it .dynsym, the separate debug file (debug_file.h) and .gnu_debugdata.
  * Knows symbol tables; does not know processes, demangling or lines (the tool does those).
  *
  * Threads: one owner at a time. Signals: not safe. Memory through pages.h only.
@@ -15,7 +17,7 @@
 #include "unwind/module_map.h"
 
 struct yarn_symbol {
-    struct yarn_span name; /* borrowed until the map is freed; empty: unknown */
+    struct yarn_span name; /* borrowed until map or symbols are freed; empty: unknown */
     uint64_t start, end;   /* of the function, linked; start == end == 0 where unknown */
 };
 

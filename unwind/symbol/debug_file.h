@@ -1,0 +1,18 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The separate debug file of an image: by build id under /usr/lib/debug, then by .gnu_debuglink
+ * beside the file, in .debug and under /usr/lib/debug. Taken only if it belongs to the image: equal
+ * build ids, or where the image has none the CRC that the link names (files up to 16 MiB: it is
+ * computed while the samples wait).
+ * Knows where debug files lie; does not know what is in them.
+ *
+ * Threads, signals: as image.h.
+ */
+#pragma once
+
+#include "unwind/image.h"
+
+/* `path`: of the image, absolute. -ENOENT where there is none that belongs to it. */
+YARN_MUST_CHECK int yarn_debug_file_open(struct yarn_image *debug, const struct yarn_image *image,
+                                         const char *path);

@@ -1,0 +1,43 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One symbol table of an ELF file (.symtab or .dynsym): the entries that name code, and which of
+ * two names for one address is the better one.
+ * Knows the table; does not know order, FDEs or where files come from. Bytes are untrusted.
+ *
+ * Threads, signals: pure functions over values; safe anywhere.
+ */
+#pragma once
+
+#include "unwind/sections.h"
+
+struct yarn_symbol_table {
+    struct yarn_sections sections;
+    struct yarn_span symbols, names; /* borrowed */
+    uint32_t count;
+};
+
+struct yarn_elf_symbol {
+    uint64_t start, size; /* linked; size 0: unknown */
+    uint32_t name_at;     /* in `names` */
+    bool is_function;     /* FUNC or IFUNC; false: a label without a type in executable code */
+    bool is_local;
+};
+
+/* `type`: SHT_SYMTAB or SHT_DYNSYM. Empty where the file has none. */
+struct yarn_symbol_table yarn_symbol_table_of(struct yarn_span file, uint32_t type);
+
+/* False where entry `number` names no code: undefined, absolute, data, sections, files, assembler
+ * mapping symbols ($x, $d). */
+bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number,
+                          struct yarn_elf_symbol *ret_symbol);
+
+/* Any entry's name without its version (memcpy@@GLIBC_2.14); empty where it has none. */
+struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, uint32_t number);
+
+/* Functions before labels, sized before unsized, visible before local, then fewer leading
+ * underscores (libc: the weak `write` is the name that people know, `__write` is the strong one),
+ * then the shorter, then the one that sorts first. Total, so the choice does not depend on the
+ * order in the table. */
+bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, struct yarn_span a_name,
+                               const struct yarn_elf_symbol *b, struct yarn_span b_name);

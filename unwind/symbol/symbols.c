@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/symbol/symbols.h"
+
+#include <elf.h>
+
+#include "core/base/pages.h"
+#include "core/base/pool.h"
+#include "core/base/table.h"
+#include "unwind/symbol/debug_file.h"
+#include "unwind/symbol/plt.h"
+#include "unwind/symbol/symbol_index.h"
+
+enum {
+    MODULES_MAX = 4096, /* as many as the module map has images */
+    STUB_NAMES_BYTES = 256 << 10,
+    NEIGHBOURS_MAX = 64, /* symbols looked at below the nearest one */
+    FIRST_KEYS = 64,
+    FIRST_STUB_KEYS = 256,
+    STUB_KEYS_MAX = 16 << 10,
+};
+
+/* What is known of one image. */
+struct module_symbols {
+    const struct yarn_image *image; /* borrowed */
+    struct yarn_image debug;        /* owned; closed where there is none */
+    struct yarn_symbol_index index;
+    struct yarn_symbol_table dynamic; /* names the stubs */
+    struct yarn_plt plt;
+};
+
+struct yarn_symbols {
+    struct yarn_pool modules;       /* of struct module_symbols */
+    struct yarn_table by_image;     /* address of the image -> number */
+    struct yarn_arena stub_names;   /* each ends in "@plt" and NUL */
+    struct yarn_table stub_name_at; /* address of image and stub -> place in stub_names */
+    struct module_symbols *last;    /* borrowed from modules; NULL at first */
+};
+
+int yarn_symbols_new(struct yarn_symbols **ret_symbols)
+{
+    struct yarn_symbols *symbols = yarn_pages_map(sizeof *symbols);
+    if (!symbols)
+        return -ENOMEM;
+    yarn_pool_open(&symbols->modules, sizeof(struct module_symbols), MODULES_MAX);
+    int err = yarn_table_open(&symbols->by_image, FIRST_KEYS, 2 * MODULES_MAX);
+    if (!err)
+        err = yarn_table_open(&symbols->stub_name_at, FIRST_STUB_KEYS, STUB_KEYS_MAX);
+    if (!err)
+        err = yarn_arena_open(&symbols->stub_names, STUB_NAMES_BYTES);
+    if (err) {
+        yarn_symbols_free(symbols);
+        return err;
+    }
+    *ret_symbols = symbols;
+    return 0;
+}
+
+void yarn_symbols_free(struct yarn_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (uint32_t i = 0; i < symbols->modules.count; i++) {
+        struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
+        yarn_symbol_index_close(&module->index);
+        yarn_image_close(&module->debug);
+    }
+    yarn_pool_close(&symbols->modules);
+    yarn_table_close(&symbols->by_image);
+    yarn_table_close(&symbols->stub_name_at);
+    yarn_arena_close(&symbols->stub_names);
+    yarn_pages_unmap(symbols, sizeof *symbols);
+}
+
+static uint64_t lowest_code(const struct yarn_image *image)
+{
+    uint64_t lowest = UINT64_MAX;
+    for (unsigned i = 0; i < image->nr_segments; i++)
+        if (image->segments[i].executable)
+            lowest = yarn_u64_min(lowest, image->segments[i].vaddr);
+    return lowest;
+}
+
+/* Failure leaves the module without names, which is what the caller then shows. */
+static void read_symbols(struct module_symbols *module, const struct yarn_image *image,
+                         const char *path)
+{
+    struct yarn_symbol_table tables[YARN_SYMBOL_TABLES_MAX] = {{.count = 0}};
+    module->image = image;
+    module->dynamic = yarn_symbol_table_of(image->file, SHT_DYNSYM);
+    module->plt = yarn_plt_of(image);
+    tables[0] = yarn_symbol_table_of(image->file, SHT_SYMTAB);
+    if (!tables[0].count) {
+        tables[0] = module->dynamic;
+        if (yarn_debug_file_open(&module->debug, image, path) == 0)
+            tables[1] = yarn_symbol_table_of(module->debug.file, SHT_SYMTAB);
+    }
+    int err =
+        yarn_symbol_index_open(&module->index, lowest_code(image), tables, YARN_SYMBOL_TABLES_MAX);
+    if (err)
+        module->index = (struct yarn_symbol_index){.base = 0};
+}
+
+static struct module_symbols *symbols_of(struct yarn_symbols *symbols,
+                                         const struct yarn_module *module)
+{
+    if (symbols->last && symbols->last->image == module->image)
+        return symbols->last;
+    uint64_t key = (uint64_t)(uintptr_t)module->image;
+    uint32_t number = yarn_table_find(&symbols->by_image, key);
+    struct module_symbols *found = NULL;
+    if (number != YARN_TABLE_NONE) {
+        found = yarn_pool_at(&symbols->modules, number);
+    } else if (yarn_table_put(&symbols->by_image, key, symbols->modules.count) == 0) {
+        found = yarn_pool_add(&symbols->modules);
+        if (found)
+            read_symbols(found, module->image, module->path);
+    }
+    if (found)
+        symbols->last = found;
+    return found;
+}
+
+/* The bounds in which a symbol must start, and whether they are those of an FDE. */
+struct function {
+    uint64_t start, end;
+    bool is_known;
+};
+
+static struct function function_at(const struct yarn_image *image, uint64_t vaddr)
+{
+    struct yarn_fde fde;
+    if (yarn_cfi_find(image, vaddr, &fde) != 0)
+        return (struct function){.start = 0};
+    return (struct function){fde.start, fde.end, true};
+}
+
+static bool is_inside(const struct yarn_elf_symbol *symbol, uint64_t vaddr)
+{
+    return vaddr >= symbol->start && vaddr - symbol->start < symbol->size;
+}
+
+/* Inside one FDE there may be labels and, in assembly, several functions. The nearest one that
+ * says that it goes on to the address, that is a function of unknown size, or that starts the FDE
+ * is the one. */
+static bool may_name(const struct function *function, const struct yarn_elf_symbol *symbol,
+                     uint64_t vaddr)
+{
+    if (is_inside(symbol, vaddr))
+        return true;
+    return function->is_known &&
+           (symbol->start == function->start || (symbol->is_function && !symbol->size));
+}
+
+static bool find_name(const struct yarn_symbol_index *index, const struct function *function,
+                      uint64_t vaddr, struct yarn_symbol *ret_symbol)
+{
+    size_t position = yarn_symbol_index_position(index, vaddr);
+    struct yarn_elf_symbol symbol;
+    struct yarn_span name;
+    for (unsigned i = 0; i < NEIGHBOURS_MAX && position > i; i++) {
+        if (!yarn_symbol_index_at(index, position - i - 1, &symbol, &name))
+            continue;
+        if (symbol.start < function->start)
+            return false;
+        if (!name.size || !may_name(function, &symbol, vaddr))
+            continue;
+        uint64_t end = is_inside(&symbol, vaddr) ? symbol.start + symbol.size : function->end;
+        *ret_symbol = (struct yarn_symbol){name, symbol.start, end};
+        return true;
+    }
+    return false;
+}
+
+static struct yarn_span stub_target(const struct module_symbols *module,
+                                    const struct yarn_plt_stub *stub)
+{
+    struct yarn_symbol target = {.start = 0};
+    if (stub->symbol)
+        return yarn_symbol_table_name(&module->dynamic, stub->symbol);
+    struct function function = function_at(module->image, stub->resolver);
+    if (!find_name(&module->index, &function, stub->resolver, &target))
+        return YARN_SPAN_EMPTY;
+    return target.name;
+}
+
+/* NULL where there is no name, or no room for one more. */
+static const char *make_stub_name(struct yarn_symbols *symbols, const struct module_symbols *module,
+                                  const struct yarn_plt_stub *stub)
+{
+    static const char suffix[] = "@plt";
+    struct yarn_span target = stub_target(module, stub);
+    if (!target.size)
+        return NULL;
+    char *name = yarn_arena_alloc(&symbols->stub_names, target.size + sizeof suffix, 1);
+    if (!name)
+        return NULL;
+    memcpy(name, target.data, target.size);
+    memcpy(name + target.size, suffix, sizeof suffix);
+    return name;
+}
+
+static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols *module,
+                      uint64_t vaddr, struct yarn_symbol *ret_symbol)
+{
+    struct yarn_plt_stub stub;
+    if (!yarn_plt_find(&module->plt, vaddr, &stub))
+        return false;
+    uint64_t key = yarn_hash_u64((uint64_t)(uintptr_t)module->image) ^ stub.start;
+    uint32_t at = yarn_table_find(&symbols->stub_name_at, key);
+    const char *name = (const char *)symbols->stub_names.base + at;
+    if (at == YARN_TABLE_NONE) {
+        name = make_stub_name(symbols, module, &stub);
+        if (!name)
+            return false;
+        at = (uint32_t)((const uint8_t *)name - symbols->stub_names.base);
+        if (yarn_table_put(&symbols->stub_name_at, key, at) != 0)
+            return false;
+    }
+    *ret_symbol = (struct yarn_symbol){yarn_span_of_text(name), stub.start, stub.end};
+    return true;
+}
+
+bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *module,
+                       uint64_t vaddr, struct yarn_symbol *ret_symbol)
+{
+    *ret_symbol = (struct yarn_symbol){.start = 0};
+    if (!module->image)
+        return false;
+    struct function function = function_at(module->image, vaddr);
+    struct module_symbols *known = symbols_of(symbols, module);
+    if (known && (find_stub(symbols, known, vaddr, ret_symbol) ||
+                  find_name(&known->index, &function, vaddr, ret_symbol)))
+        return true;
+    ret_symbol->start = function.start;
+    ret_symbol->end = function.end;
+    return false;
+}
