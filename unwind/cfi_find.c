@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/cfi.h"
+#include "unwind/cfi_entry.h"
+#include "unwind/cfi_pointer.h"
+
+enum { TABLE_ENTRY_SIZE = 8, SCAN_MAX = 1 << 20 };
+
+/* .eh_frame_hdr's table: pairs of (start of code, FDE), sorted, relative to the section. */
+struct table {
+    struct yarn_span entries;
+    uint64_t count;
+    uint64_t base;
+};
+
+static bool open_table(const struct yarn_image *image, struct table *ret_table)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
+    uint8_t version = yarn_cursor_u8(&cursor);
+    uint8_t frame_encoding = yarn_cursor_u8(&cursor);
+    uint8_t count_encoding = yarn_cursor_u8(&cursor);
+    uint8_t table_encoding = yarn_cursor_u8(&cursor);
+    if (version != 1 || count_encoding == YARN_POINTER_OMITTED ||
+        table_encoding != YARN_POINTER_TABLE)
+        return false;
+    uint64_t base = image->eh_frame_hdr.vaddr;
+    if (frame_encoding != YARN_POINTER_OMITTED)
+        (void)yarn_pointer_read(&cursor, frame_encoding, base);
+    uint64_t count = yarn_pointer_read(&cursor, count_encoding, base);
+    size_t left = yarn_cursor_left(&cursor);
+    if (cursor.failed || count == 0 || count > left / TABLE_ENTRY_SIZE)
+        return false;
+    *ret_table = (struct table){
+        .entries = yarn_cursor_span(&cursor, count * TABLE_ENTRY_SIZE),
+        .count = count,
+        .base = base,
+    };
+    return true;
+}
+
+static uint64_t table_word(const struct table *table, uint64_t entry, uint64_t at)
+{
+    int32_t value = 0;
+    (void)yarn_span_read(table->entries, entry * TABLE_ENTRY_SIZE + at, &value, sizeof value);
+    return table->base + (uint64_t)(int64_t)value;
+}
+
+/* The address of the FDE that starts last at or before `vaddr`. */
+static bool search_table(const struct table *table, uint64_t vaddr, uint64_t *ret_fde_vaddr)
+{
+    uint64_t low = 0, high = table->count; /* the answer is in [low, high), if low was ever right */
+    if (table_word(table, 0, 0) > vaddr)
+        return false;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (table_word(table, middle, 0) <= vaddr)
+            low = middle;
+        else
+            high = middle;
+    }
+    *ret_fde_vaddr = table_word(table, low, sizeof(int32_t));
+    return true;
+}
+
+static int read_covering(const struct yarn_cfi_section *in, uint64_t offset, uint64_t vaddr,
+                         struct yarn_fde *ret_fde)
+{
+    struct yarn_cfi_entry entry;
+    struct yarn_cie cie;
+    struct yarn_fde fde;
+    int err = yarn_cfi_entry_read(in, offset, &entry);
+    if (err || entry.is_cie)
+        return -EBADMSG;
+    err = yarn_cie_read(in, entry.cie_offset, &cie);
+    if (err)
+        return err;
+    err = yarn_fde_read(in, &entry, &cie, &fde);
+    if (err)
+        return err;
+    if (vaddr < fde.start || vaddr >= fde.end)
+        return -ENOENT;
+    *ret_fde = fde;
+    return 0;
+}
+
+/* Entry by entry, for files without a sorted table. The bound keeps a damaged or giant section
+ * from costing more than some milliseconds an address. */
+static int scan(const struct yarn_cfi_section *in, uint64_t vaddr, struct yarn_fde *ret_fde)
+{
+    struct yarn_cfi_entry entry = {0};
+    struct yarn_cie cie = {.offset = UINT64_MAX};
+    for (unsigned i = 0; i < SCAN_MAX; i++) {
+        struct yarn_fde fde;
+        int err = yarn_cfi_entry_read(in, entry.next, &entry);
+        if (err)
+            return err;
+        if (entry.is_cie)
+            continue;
+        if (entry.cie_offset != cie.offset) {
+            err = yarn_cie_read(in, entry.cie_offset, &cie);
+            if (err) {
+                cie.offset = UINT64_MAX;
+                continue; /* another entry's version is no reason to miss ours */
+            }
+        }
+        err = yarn_fde_read(in, &entry, &cie, &fde);
+        if (!err && vaddr >= fde.start && vaddr < fde.end) {
+            *ret_fde = fde;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
+                            struct yarn_fde *ret_fde)
+{
+    struct yarn_cfi_section in = {.section = image->eh_frame};
+    struct table table;
+    uint64_t fde_vaddr;
+    if (!in.section.bytes.size)
+        return -ENOENT;
+    if (!open_table(image, &table))
+        return scan(&in, vaddr, ret_fde);
+    if (!search_table(&table, vaddr, &fde_vaddr))
+        return -ENOENT;
+    return read_covering(&in, fde_vaddr - in.section.vaddr, vaddr, ret_fde);
+}
+
+int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr, struct yarn_fde *ret_fde)
+{
+    int err = find_in_eh_frame(image, vaddr, ret_fde);
+    if (err != -ENOENT || !image->debug_frame.bytes.size)
+        return err == -ENOTSUP ? -EBADMSG : err;
+    struct yarn_cfi_section debug = {.section = image->debug_frame, .is_debug_frame = true};
+    err = scan(&debug, vaddr, ret_fde);
+    return err == -ENOTSUP ? -EBADMSG : err;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+
+#include "unwind/cfi_row.h"
+#include "unwind/rule.h"
+
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70, WORD_SIZE = 8 };
+
+#define BIT(number) (UINT64_C(1) << (number))
+
+/* The kernel's struct ucontext begins at sp when the handler has returned; its registers follow
+ * 40 bytes in, in the order r8..r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+ * (arch/x86/include/uapi/asm/sigcontext.h). */
+enum { UCONTEXT_REGISTERS = 40, UCONTEXT_RSP = 15, UCONTEXT_RIP = 16, UCONTEXT_COUNT = 17 };
+static const uint8_t ucontext_order[UCONTEXT_COUNT] = {
+    R8, R9, R10, R11, R12, R13, R14, R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP,
+};
+
+/* `breg7 (rsp) 40 + 8 * 16`: where every C library's signal frame says that rip is. */
+static const uint8_t signal_rip[] = {OP_BREG0 + RSP, 0xa8, 0x01};
+
+static bool is_signal_row(const struct yarn_fde *fde, const struct yarn_cfi_row *row)
+{
+    const struct yarn_cfi_place *place = &row->place[RIP];
+    return fde->is_signal_frame && place->where == YARN_CFI_AT_EXPRESSION &&
+           yarn_span_equal(yarn_span_of(place->expression, place->expression_size),
+                           yarn_span_of(signal_rip, sizeof signal_rip));
+}
+
+/*
+ * A lazy procedure linkage entry pushes once behind byte N of its 16:
+ *     breg7 (rsp) 8; breg16 (rip) 0; lit15; and; litN; ge; lit3; shl; plus
+ * At a given address that is rsp + 8 or rsp + 16.
+ */
+static bool read_plt_cfa(struct yarn_span expression, uint64_t vaddr, int32_t *ret_offset)
+{
+    static const uint8_t head[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a};
+    static const uint8_t tail[] = {0x2a, 0x33, 0x24, 0x22};
+    enum { LIT0 = 0x30, LIT_AT = sizeof head, TAIL_AT = LIT_AT + 1 };
+    if (expression.size != TAIL_AT + sizeof tail ||
+        memcmp(expression.data, head, sizeof head) != 0 ||
+        memcmp(expression.data + TAIL_AT, tail, sizeof tail) != 0)
+        return false;
+    unsigned pushed_from = expression.data[LIT_AT] - (unsigned)LIT0;
+    if (pushed_from > 15)
+        return false;
+    *ret_offset = (vaddr & 15) >= pushed_from ? 16 : 8;
+    return true;
+}
+
+/* `bregN offset; deref`: a frame that realigned its stack keeps the CFA in a slot. */
+static bool read_deref_cfa(struct yarn_span expression, struct yarn_rule *rule)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(expression);
+    unsigned opcode = yarn_cursor_u8(&cursor);
+    int64_t offset = yarn_cursor_sleb(&cursor);
+    if (yarn_cursor_u8(&cursor) != OP_DEREF || yarn_cursor_left(&cursor) || cursor.failed ||
+        opcode < OP_BREG0 || opcode > OP_BREG0 + R15 || offset != (int32_t)offset)
+        return false;
+    rule->kind = YARN_RULE_DEREF;
+    rule->base = (uint8_t)(opcode - OP_BREG0);
+    rule->cfa_offset = (int32_t)offset;
+    return true;
+}
+
+static bool read_cfa(const struct yarn_cfi_row *row, uint64_t vaddr, struct yarn_rule *rule)
+{
+    rule->kind = YARN_RULE_REGISTER;
+    if (row->has_cfa_expression) {
+        rule->base = RSP;
+        return read_plt_cfa(row->cfa_expression, vaddr, &rule->cfa_offset) ||
+               read_deref_cfa(row->cfa_expression, rule);
+    }
+    rule->base = (uint8_t)row->cfa_register;
+    rule->cfa_offset = (int32_t)row->cfa_offset;
+    return row->cfa_register <= R15 && row->cfa_offset == rule->cfa_offset;
+}
+
+static bool compile_row(const struct yarn_cfi_row *row, uint64_t vaddr, struct yarn_rule *rule)
+{
+    const struct yarn_cfi_place *rip = &row->place[RIP];
+    if (row->place[RSP].where != YARN_CFI_SAME || rip->where != YARN_CFI_AT_CFA ||
+        rip->value != -WORD_SIZE || !read_cfa(row, vaddr, rule))
+        return false;
+    int base = rule->kind == YARN_RULE_DEREF ? rule->base : -1;
+    if (!yarn_rule_slot(&row->place[RBP], base, &rule->frame))
+        return false;
+    /* rbx is a convenience: a row is not given up for it. */
+    if (!yarn_rule_slot(&row->place[RBX], base, &rule->second))
+        rule->second = YARN_SLOT_LOST;
+    return true;
+}
+
+static struct yarn_rule compile(const struct yarn_fde *fde, uint64_t vaddr)
+{
+    struct yarn_rule rule = {.kind = YARN_RULE_BAD, .is_signal = fde->is_signal_frame};
+    struct yarn_cfi_row row;
+    int err = yarn_cfi_row_at(fde, vaddr, &row);
+    if (err == -EOVERFLOW)
+        rule.kind = YARN_RULE_OTHER;
+    if (err)
+        return rule;
+    if (fde->return_register != RIP)
+        rule.kind = YARN_RULE_OTHER;
+    else if (row.place[RIP].where == YARN_CFI_UNDEFINED)
+        rule.kind = YARN_RULE_END;
+    else if (is_signal_row(fde, &row))
+        rule.kind = YARN_RULE_SIGNAL;
+    else if (rule.is_signal || !compile_row(&row, vaddr, &rule))
+        rule.kind = YARN_RULE_OTHER;
+    return rule;
+}
+
+static enum yarn_step step_signal(const struct yarn_stack_copy *stack,
+                                  struct yarn_registers *registers)
+{
+    struct yarn_registers next = {.valid = BIT(RIP) - 1};
+    uint64_t at = registers->sp + UCONTEXT_REGISTERS;
+    for (unsigned i = 0; i < UCONTEXT_COUNT; i++) {
+        enum yarn_step step =
+            yarn_step_read(stack, at + (uint64_t)i * WORD_SIZE, &next.value[ucontext_order[i]]);
+        if (step != YARN_STEP_OK)
+            return step;
+    }
+    next.sp = next.value[RSP];
+    next.ip = next.value[RIP];
+    *registers = next;
+    return next.ip ? YARN_STEP_OK : YARN_STEP_END;
+}
+
+static bool read_base(const struct yarn_registers *registers, unsigned number, uint64_t *ret_value)
+{
+    if (number != RSP && !yarn_registers_has(registers, number))
+        return false;
+    *ret_value = number == RSP ? registers->sp : registers->value[number];
+    return true;
+}
+
+/* Goes to the caller whose frame begins at `cfa`, the return address right below it. */
+static enum yarn_step leave(const struct yarn_stack_copy *stack, uint64_t cfa,
+                            struct yarn_registers *registers)
+{
+    uint64_t ip;
+    if (cfa <= registers->sp)
+        return YARN_STEP_FAILED;
+    enum yarn_step step = yarn_step_read(stack, cfa - WORD_SIZE, &ip);
+    if (step != YARN_STEP_OK)
+        return step;
+    registers->valid &= BIT(RBX) | BIT(RBP);
+    registers->sp = cfa;
+    registers->ip = ip;
+    return ip ? YARN_STEP_OK : YARN_STEP_END;
+}
+
+static enum yarn_step step(const struct yarn_rule *rule, const struct yarn_stack_copy *stack,
+                           struct yarn_registers *registers)
+{
+    uint64_t base, cfa;
+    if (rule->kind == YARN_RULE_SIGNAL)
+        return step_signal(stack, registers);
+    if (!read_base(registers, rule->base, &base))
+        return YARN_STEP_UNKNOWN;
+    cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
+    if (rule->kind == YARN_RULE_DEREF) {
+        enum yarn_step read = yarn_step_read(stack, cfa, &cfa);
+        if (read != YARN_STEP_OK)
+            return read;
+    } else {
+        base = cfa;
+    }
+    struct yarn_registers next = *registers;
+    yarn_rule_restore(&next, RBP, rule->frame, base, stack);
+    yarn_rule_restore(&next, RBX, rule->second, base, stack);
+    enum yarn_step left = leave(stack, cfa, &next);
+    if (left == YARN_STEP_OK)
+        *registers = next;
+    return left;
+}
+
+static enum yarn_step step_frame_pointer(const struct yarn_stack_copy *stack,
+                                         struct yarn_registers *registers)
+{
+    enum { FRAME_MAX = 1 << 20 };
+    uint64_t rbp = registers->value[RBP], saved;
+    if (!yarn_registers_has(registers, RBP) || rbp < registers->sp ||
+        rbp - registers->sp >= FRAME_MAX || rbp % WORD_SIZE)
+        return YARN_STEP_UNKNOWN;
+    enum yarn_step read = yarn_step_read(stack, rbp, &saved);
+    if (read != YARN_STEP_OK)
+        return read;
+    struct yarn_registers next = *registers;
+    next.value[RBP] = saved;
+    read = leave(stack, rbp + 2 * WORD_SIZE, &next);
+    if (read == YARN_STEP_OK) {
+        next.valid = BIT(RBP);
+        *registers = next;
+    }
+    return read;
+}
+
+static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
+                                struct yarn_registers *registers)
+{
+    return leave(stack, registers->sp + WORD_SIZE, registers);
+}
+
+/* Bytes of a call through a ModRM operand that begins with FF, without prefixes. */
+static size_t indirect_size(uint8_t modrm, uint8_t sib)
+{
+    unsigned mod = modrm >> 6, rm = modrm & 7;
+    size_t size = mod != 3 && rm == 4 ? 3 : 2;
+    if (mod == 1)
+        size += 1;
+    else if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
+        size += 4;
+    return size;
+}
+
+static bool is_call(struct yarn_span code, int64_t *ret_target)
+{
+    enum { DIRECT_SIZE = 5, OP_CALL = 0xe8, OP_GROUP = 0xff, CALL_NEAR = 2, INDIRECT_MAX = 7 };
+    int32_t relative;
+    *ret_target = 0;
+    if (code.size >= DIRECT_SIZE && code.data[code.size - DIRECT_SIZE] == OP_CALL) {
+        memcpy(&relative, code.data + code.size - sizeof relative, sizeof relative);
+        *ret_target = relative;
+        return true;
+    }
+    for (size_t size = 2; size <= INDIRECT_MAX && size <= code.size; size++) {
+        const uint8_t *at = code.data + code.size - size;
+        if (at[0] == OP_GROUP && (at[1] >> 3 & 7) == CALL_NEAR &&
+            indirect_size(at[1], size > 2 ? at[2] : 0) == size)
+            return true;
+    }
+    return false;
+}
+
+const struct yarn_machine yarn_machine_x86_64 = {
+    .elf_machine = EM_X86_64,
+    .ip = RIP,
+    .sp = RSP,
+    .frame = RBP,
+    .kept = BIT(RBX) | BIT(RBP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15),
+    .compile = compile,
+    .step = step,
+    .step_frame_pointer = step_frame_pointer,
+    .step_leaf = step_leaf,
+    .is_call = is_call,
+};
