@@ -10,9 +10,10 @@
  * The first failing write puts the writer into a failed state: every later call does nothing, and
  * yarn_dump_writer_error tells the errno. What was written before stays readable.
  *
- * When a table of interned things reaches its bound, the writer starts a new epoch: it stores a
- * RESET record and numbering of strings, symbols, frames and stacks begins at 0 again. Numbers
- * handed out before then must not be used: compare yarn_dump_writer_epoch.
+ * When a table of interned things reaches its bound, the writer starts a new epoch: numbering of
+ * strings, symbols, frames and stacks begins at 0 again. This happens in yarn_dump_writer_flush, in
+ * yarn_dump_intern_symbol and in a second yarn_dump_write_process, nowhere else. Numbers handed out
+ * before then must not be used: compare yarn_dump_writer_epoch.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -41,6 +42,7 @@ int yarn_dump_writer_error(const struct yarn_dump_writer *writer);
 uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer);
 uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer);
 
+/* Comes before everything else of a process; another one begins another process (a merged dump). */
 void yarn_dump_write_process(struct yarn_dump_writer *writer,
                              const struct yarn_dump_process *process);
 void yarn_dump_write_option(struct yarn_dump_writer *writer, const struct yarn_dump_option *option);
@@ -63,6 +65,9 @@ void yarn_dump_write_message(struct yarn_dump_writer *writer,
 void yarn_dump_write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals);
 /* Also flushes. */
 void yarn_dump_write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end);
+
+/* These give YARN_DUMP_NONE in the failed state and where they are given a number that does not
+ * exist; a sample whose stack does not exist is stored without one. */
 
 /* Finds or adds; the number. Equal (module, start, name) is one symbol. `symbol->number` is
  * ignored. */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/column.h"
+
+static void decode_constant(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    uint64_t value = yarn_cursor_uleb(cursor);
+    for (size_t i = 0; i < count; i++)
+        ret_values[i] = value;
+}
+
+/* Most varints are one byte or two: those are read without the cursor's care for the rest. */
+static uint64_t read_varint(struct yarn_cursor *cursor)
+{
+    const uint8_t *data = cursor->span.data;
+    size_t at = cursor->at;
+    if (cursor->failed || cursor->span.size - at < 2)
+        return yarn_cursor_uleb(cursor);
+    if (data[at] < 0x80) {
+        cursor->at = at + 1;
+        return data[at];
+    }
+    if (data[at + 1] < 0x80) {
+        cursor->at = at + 2;
+        return (uint64_t)(data[at] & 0x7f) | (uint64_t)data[at + 1] << 7;
+    }
+    return yarn_cursor_uleb(cursor);
+}
+
+static void decode_plain(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    for (size_t i = 0; i < count && !cursor->failed; i++)
+        ret_values[i] = read_varint(cursor);
+}
+
+static void decode_delta(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < count && !cursor->failed; i++) {
+        value += yarn_zigzag_to(read_varint(cursor));
+        ret_values[i] = value;
+    }
+}
+
+/* `is_delta`: the runs are of differences. */
+static void decode_runs(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count,
+                        bool is_delta)
+{
+    uint64_t before = 0;
+    size_t i = 0;
+    while (i < count) {
+        uint64_t length = read_varint(cursor);
+        uint64_t value = read_varint(cursor);
+        if (cursor->failed || !length || length > count - i) {
+            cursor->failed = true;
+            return;
+        }
+        for (size_t end = i + (size_t)length; i < end; i++) {
+            before = is_delta ? before + yarn_zigzag_to(value) : value;
+            ret_values[i] = before;
+        }
+    }
+}
+
+static uint64_t read_bits(const uint8_t *data, size_t bit, unsigned width)
+{
+    uint64_t value = 0;
+    for (unsigned have = 0; have < width;) {
+        unsigned skipped = (unsigned)(bit % 8);
+        unsigned taken = width - have < 8 - skipped ? width - have : 8 - skipped;
+        uint64_t piece = (uint64_t)(data[bit / 8] >> skipped) & ((1u << taken) - 1);
+        value |= piece << have;
+        have += taken;
+        bit += taken;
+    }
+    return value;
+}
+
+static void decode_packed(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    uint64_t lowest = yarn_cursor_uleb(cursor);
+    unsigned width = yarn_cursor_u8(cursor);
+    if (width > 64)
+        cursor->failed = true;
+    struct yarn_span packed = yarn_cursor_span(cursor, ((uint64_t)count * width + 7) / 8);
+    if (cursor->failed)
+        return;
+    for (size_t i = 0; i < count; i++)
+        ret_values[i] = lowest + read_bits(packed.data, i * width, width);
+}
+
+void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    if (!count || cursor->failed)
+        return;
+    switch ((enum yarn_column_encoding)yarn_cursor_u8(cursor)) {
+    case YARN_COLUMN_CONSTANT:
+        decode_constant(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_PLAIN:
+        decode_plain(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_DELTA:
+        decode_delta(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_RUNS:
+    case YARN_COLUMN_DELTA_RUNS:
+        decode_runs(cursor, ret_values, count,
+                    cursor->span.data[cursor->at - 1] == YARN_COLUMN_DELTA_RUNS);
+        return;
+    case YARN_COLUMN_PACKED:
+        decode_packed(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_ENCODING_COUNT:
+        break;
+    }
+    cursor->failed = true;
+}

@@ -1,0 +1,43 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The numbers of the format (FORMAT.md says what they mean): versions, sizes, bounds, the record
+ * types of format.def. Shared by writer and reader. Threads, signals: constants only.
+ */
+#pragma once
+
+#include "output/dump/types.h"
+
+#define YARN_DUMP_MAGIC "YARNDUMP"
+#define YARN_DUMP_CHUNK_MAGIC UINT32_C(0x314359ea) /* the bytes EA 'Y' 'C' '1' */
+
+enum {
+    YARN_DUMP_MAJOR = 1,
+    YARN_DUMP_MINOR = 0,
+    YARN_DUMP_FILE_HEADER_BYTES = 32,
+    YARN_DUMP_CHUNK_HEADER_BYTES = 36,
+    YARN_DUMP_PAYLOAD_MAX = (1 << 24) - 1, /* raw or stored: the header has 24 bits for each */
+
+    /* Numbers are below these. */
+    YARN_DUMP_EVENTS_MAX = 1 << 12,
+    YARN_DUMP_MODULES_MAX = 1 << 20,
+    YARN_DUMP_STRINGS_MAX = 1 << 22,
+    YARN_DUMP_SYMBOLS_MAX = 1 << 22,
+    YARN_DUMP_FRAMES_MAX = 1 << 24,
+    YARN_DUMP_STACKS_MAX = 1 << 24,
+
+    YARN_DUMP_BATCH_MAX = 1 << 16, /* things in one batch record */
+    YARN_DUMP_TEXT_MAX = 1 << 16,  /* bytes of a text that this writer writes */
+};
+
+enum yarn_dump_codec {
+    YARN_DUMP_CODEC_NONE,
+    YARN_DUMP_CODEC_ZSTD,
+    YARN_DUMP_CODEC_COUNT,
+};
+
+enum yarn_dump_record {
+#define YARN_RECORD(number, NAME, name, since, prose) YARN_DUMP_RECORD_##NAME = (number),
+#define YARN_BATCH(number, NAME, name, since, prose) YARN_DUMP_RECORD_##NAME = (number),
+#include "output/dump/format.def"
+};

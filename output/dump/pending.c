@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/pending.h"
+
+#include "output/dump/column.h"
+
+enum { HEAD_MAX = 8 }; /* bytes of a record's type and size */
+
+void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink)
+{
+    pending->sink = sink;
+    pending->text = yarn_bytes_of(pending->text_data, sizeof pending->text_data);
+    pending->records = yarn_bytes_of(pending->records_data, sizeof pending->records_data);
+}
+
+static struct yarn_bytes begin_batch(struct yarn_dump_pending *pending)
+{
+    return yarn_bytes_of(pending->batch + HEAD_MAX, sizeof pending->batch - HEAD_MAX);
+}
+
+/* The payload lies behind room for its head, so that both can go in one piece. */
+void yarn_dump_pending_append(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                              const struct yarn_bytes *payload)
+{
+    uint8_t head_data[HEAD_MAX];
+    struct yarn_bytes head = yarn_bytes_of(head_data, sizeof head_data);
+    yarn_bytes_uleb(&head, record);
+    yarn_bytes_uleb(&head, payload->size);
+    uint8_t *begin = pending->batch + HEAD_MAX - head.size;
+    memcpy(begin, head.data, head.size);
+    yarn_dump_sink_append(pending->sink, yarn_span_of(begin, head.size + payload->size));
+}
+
+static struct yarn_bytes begin_numbered(struct yarn_dump_pending *pending,
+                                        const struct yarn_dump_range *range)
+{
+    struct yarn_bytes payload = begin_batch(pending);
+    yarn_bytes_uleb(&payload, range->first);
+    yarn_bytes_uleb(&payload, range->count);
+    return payload;
+}
+
+static void seal_strings(struct yarn_dump_pending *pending)
+{
+    if (!pending->strings.count)
+        return;
+    struct yarn_bytes payload = begin_numbered(pending, &pending->strings);
+    yarn_column_encode(&payload, pending->string_sizes, pending->strings.count);
+    yarn_bytes_put(&payload, pending->text.data, pending->text.size);
+    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_STRINGS, &payload);
+    yarn_bytes_reset(&pending->text);
+    pending->strings.count = 0;
+}
+
+static void seal_records(struct yarn_dump_pending *pending)
+{
+    if (pending->records.size)
+        yarn_dump_sink_append(pending->sink, yarn_bytes_span(&pending->records));
+    yarn_bytes_reset(&pending->records);
+}
+
+static void seal_symbols(struct yarn_dump_pending *pending)
+{
+    size_t count = pending->symbols.count;
+    if (!count)
+        return;
+    struct yarn_bytes payload = begin_numbered(pending, &pending->symbols);
+    yarn_column_encode(&payload, pending->symbol_modules, count);
+    yarn_column_encode(&payload, pending->symbol_starts, count);
+    yarn_column_encode(&payload, pending->symbol_sizes, count);
+    yarn_column_encode(&payload, pending->symbol_names, count);
+    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_SYMBOLS, &payload);
+    pending->symbols.count = 0;
+}
+
+static void seal_frames(struct yarn_dump_pending *pending)
+{
+    size_t count = pending->frames.count;
+    if (!count)
+        return;
+    struct yarn_bytes payload = begin_numbered(pending, &pending->frames);
+    yarn_column_encode(&payload, pending->frame_symbols, count);
+    yarn_column_encode(&payload, pending->frame_flags, count);
+    yarn_column_encode(&payload, pending->frame_addresses, count);
+    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_FRAMES, &payload);
+    pending->frames.count = 0;
+}
+
+static void seal_stacks(struct yarn_dump_pending *pending)
+{
+    size_t count = pending->stacks.count;
+    if (!count)
+        return;
+    struct yarn_bytes payload = begin_numbered(pending, &pending->stacks);
+    yarn_column_encode(&payload, pending->stack_parents, count);
+    yarn_column_encode(&payload, pending->stack_frames, count);
+    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_STACKS, &payload);
+    pending->stacks.count = 0;
+}
+
+void yarn_dump_pending_seal(struct yarn_dump_pending *pending)
+{
+    seal_strings(pending);
+    seal_records(pending);
+    seal_symbols(pending);
+    seal_frames(pending);
+    seal_stacks(pending);
+    yarn_dump_pending_seal_samples(pending);
+}
+
+/* Where in its columns the thing of this number goes. */
+static size_t take_place(struct yarn_dump_pending *pending, struct yarn_dump_range *range,
+                         uint32_t number, size_t max)
+{
+    if (range->count >= max)
+        yarn_dump_pending_seal(pending);
+    if (!range->count)
+        range->first = number;
+    return range->count++;
+}
+
+void yarn_dump_pending_add_string(struct yarn_dump_pending *pending, uint32_t number,
+                                  struct yarn_span text)
+{
+    if (yarn_bytes_room(&pending->text) < text.size)
+        yarn_dump_pending_seal(pending);
+    size_t at = take_place(pending, &pending->strings, number, YARN_DUMP_PENDING_STRINGS);
+    pending->string_sizes[at] = text.size;
+    yarn_bytes_put(&pending->text, text.data, text.size);
+}
+
+void yarn_dump_pending_add_record(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                                  struct yarn_span payload)
+{
+    if (yarn_bytes_room(&pending->records) < HEAD_MAX + payload.size)
+        yarn_dump_pending_seal(pending);
+    yarn_bytes_uleb(&pending->records, record);
+    yarn_bytes_sized(&pending->records, payload);
+}
+
+void yarn_dump_pending_add_symbol(struct yarn_dump_pending *pending, uint32_t number,
+                                  const struct yarn_dump_symbol *symbol, uint64_t name)
+{
+    size_t at = take_place(pending, &pending->symbols, number, YARN_DUMP_PENDING_SYMBOLS);
+    pending->symbol_modules[at] = (uint32_t)(symbol->module + 1);
+    pending->symbol_starts[at] = symbol->start;
+    pending->symbol_sizes[at] = symbol->end - symbol->start;
+    pending->symbol_names[at] = name;
+}
+
+void yarn_dump_pending_add_frame(struct yarn_dump_pending *pending, uint32_t number,
+                                 const struct yarn_dump_frame *frame, uint64_t symbol_start)
+{
+    size_t at = take_place(pending, &pending->frames, number, YARN_DUMP_PENDING_FRAMES);
+    pending->frame_symbols[at] = frame->symbol;
+    pending->frame_flags[at] = frame->flags;
+    pending->frame_addresses[at] = yarn_zigzag_of(frame->address - symbol_start);
+}
+
+void yarn_dump_pending_add_stack(struct yarn_dump_pending *pending, uint32_t number,
+                                 uint32_t parent, uint32_t frame)
+{
+    size_t at = take_place(pending, &pending->stacks, number, YARN_DUMP_PENDING_STACKS);
+    pending->stack_parents[at] = parent == YARN_DUMP_NONE ? 0 : number - parent;
+    pending->stack_frames[at] = frame;
+}
+
+bool yarn_dump_pending_has_thread(const struct yarn_dump_pending *pending, uint32_t tid)
+{
+    for (size_t i = 0; i < pending->nr_streams; i++) {
+        if (pending->streams[i].tid == tid)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/sink.h"
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "core/base/crc32c.h"
+#include "core/base/pages.h"
+#include "core/sys/file.h"
+
+static int write_file_header(int fd)
+{
+    uint8_t bytes[YARN_DUMP_FILE_HEADER_BYTES];
+    const struct yarn_dump_file_header header = {
+        .major = YARN_DUMP_MAJOR,
+        .minor = YARN_DUMP_MINOR,
+        .header_bytes = sizeof bytes,
+    };
+    yarn_dump_file_header_encode(&header, bytes);
+    return yarn_file_write_all(fd, yarn_span_of(bytes, sizeof bytes));
+}
+
+int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level)
+{
+    size_t size = ZSTD_estimateCCtxSize(level);
+    void *workspace = yarn_pages_map(size);
+    if (!workspace)
+        return -ENOMEM;
+    int err = write_file_header(fd);
+    if (err) {
+        yarn_pages_unmap(workspace, size);
+        return err;
+    }
+    sink->fd = fd;
+    sink->level = level;
+    sink->workspace = workspace;
+    sink->workspace_bytes = size;
+    sink->bytes_written = YARN_DUMP_FILE_HEADER_BYTES;
+    sink->chunk.header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES;
+    sink->raw = yarn_bytes_of(sink->raw_data, sizeof sink->raw_data);
+    return 0;
+}
+
+void yarn_dump_sink_close(struct yarn_dump_sink *sink)
+{
+    if (sink->fd < 0)
+        return;
+    yarn_file_close(sink->fd);
+    yarn_pages_unmap(sink->workspace, sink->workspace_bytes);
+    sink->fd = -1;
+    sink->workspace = NULL;
+}
+
+uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns)
+{
+    if (!sink->has_time) {
+        sink->chunk.time_ns = time_ns;
+        sink->has_time = true;
+    }
+    return sink->chunk.time_ns;
+}
+
+void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink)
+{
+    sink->has_time = false;
+    sink->chunk.time_ns = 0;
+}
+
+/* The size of the compressed payload; 0 where it is no smaller than the raw one. */
+static size_t compress(struct yarn_dump_sink *sink, uint8_t *ret_payload)
+{
+    ZSTD_CCtx *context = ZSTD_initStaticCCtx(sink->workspace, sink->workspace_bytes);
+    if (!context)
+        return 0;
+    size_t size = ZSTD_compressCCtx(context, ret_payload, sink->raw.size - 1, sink->raw.data,
+                                    sink->raw.size, sink->level);
+    return ZSTD_isError(size) ? 0 : size;
+}
+
+void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
+{
+    if (!sink->raw.size || sink->error)
+        return;
+    uint8_t *payload = sink->stored + YARN_DUMP_CHUNK_HEADER_BYTES;
+    size_t size = compress(sink, payload);
+    sink->chunk.codec = size ? YARN_DUMP_CODEC_ZSTD : YARN_DUMP_CODEC_NONE;
+    if (!size) {
+        size = sink->raw.size;
+        memcpy(payload, sink->raw.data, size);
+    }
+    sink->chunk.raw_bytes = (uint32_t)sink->raw.size;
+    sink->chunk.stored_bytes = (uint32_t)size;
+    sink->chunk.payload_crc = yarn_crc32c(0, yarn_span_of(payload, size));
+    yarn_dump_chunk_encode(&sink->chunk, sink->stored);
+
+    size += YARN_DUMP_CHUNK_HEADER_BYTES;
+    sink->error = yarn_file_write_all(sink->fd, yarn_span_of(sink->stored, size));
+    if (!sink->error)
+        sink->bytes_written += size;
+    sink->chunk.sequence++;
+    yarn_bytes_reset(&sink->raw);
+}
+
+void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records)
+{
+    if (yarn_bytes_room(&sink->raw) < records.size)
+        yarn_dump_sink_flush(sink);
+    yarn_bytes_put(&sink->raw, records.data, records.size);
+}

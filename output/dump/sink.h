@@ -1,0 +1,47 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a writer's records go: collects whole records of one chunk, compresses it in a static
+ * workspace, and appends header and payload to the file with one write. Knows chunks and their
+ * order; does not know what records mean.
+ *
+ * After the first failing write `error` is set and nothing is written any more.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/bytes.h"
+#include "output/dump/chunk.h"
+
+enum { YARN_DUMP_SINK_BYTES = 256 << 10 }; /* of a chunk, raw */
+
+struct yarn_dump_sink {
+    int fd;    /* owned; -1 while closed */
+    int error; /* negative errno */
+    uint64_t bytes_written;
+    int level;
+    void *workspace; /* owned; of the compressor */
+    size_t workspace_bytes;
+    struct yarn_dump_chunk chunk; /* the next one's header */
+    bool has_time;                /* chunk.time_ns is set */
+    struct yarn_bytes raw;        /* on raw_data */
+    uint8_t raw_data[YARN_DUMP_SINK_BYTES];
+    uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
+};
+
+/* Writes the file header. On failure the descriptor stays the caller's. */
+YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level);
+/* Without a flush. Idempotent. */
+void yarn_dump_sink_close(struct yarn_dump_sink *sink);
+
+/* What TIME values of this moment are relative to: the first time since yarn_dump_sink_forget_time.
+ */
+uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns);
+/* Only while no record that holds a time is waiting, here or with the caller. */
+void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink);
+
+/* Adds whole records, in the same chunk; at most YARN_DUMP_SINK_BYTES. */
+void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records);
+/* The chunk becomes part of the file. A no-op where it is empty. */
+void yarn_dump_sink_flush(struct yarn_dump_sink *sink);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/writer.h"
+
+#include "core/base/pages.h"
+#include "output/dump/fields.h"
+#include "output/dump/interner.h"
+#include "output/dump/pending.h"
+
+enum {
+    DEFAULT_LEVEL = 3,
+    TOTALS_ALL_EVERY = 64, /* records of totals */
+};
+
+struct yarn_dump_writer {
+    uint32_t epoch;
+    bool has_process;
+    bool has_totals;
+    uint32_t nr_totals; /* records since the last that had all */
+    struct yarn_dump_totals totals;
+    struct yarn_dump_interner interner;
+    struct yarn_dump_sink sink;
+    struct yarn_dump_pending pending;
+};
+
+int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
+                         const struct yarn_dump_writer_limits *limits)
+{
+    int level = limits && limits->compression_level ? limits->compression_level : DEFAULT_LEVEL;
+    size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : YARN_MIB(32);
+    struct yarn_dump_writer *writer = yarn_pages_map(sizeof *writer);
+    if (!writer)
+        return -ENOMEM;
+    int err = yarn_dump_interner_open(&writer->interner, bound);
+    if (err)
+        goto fail;
+    err = yarn_dump_sink_open(&writer->sink, fd, level);
+    if (err)
+        goto fail;
+    yarn_dump_pending_init(&writer->pending, &writer->sink);
+    *ret_writer = writer;
+    return 0;
+
+fail:
+    yarn_dump_interner_close(&writer->interner);
+    yarn_pages_unmap(writer, sizeof *writer);
+    return err;
+}
+
+void yarn_dump_writer_free(struct yarn_dump_writer *writer)
+{
+    if (!writer)
+        return;
+    yarn_dump_sink_close(&writer->sink);
+    yarn_dump_interner_close(&writer->interner);
+    yarn_pages_unmap(writer, sizeof *writer);
+}
+
+int yarn_dump_writer_error(const struct yarn_dump_writer *writer)
+{
+    return writer->sink.error;
+}
+
+uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer)
+{
+    return writer->sink.bytes_written;
+}
+
+uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer)
+{
+    return writer->epoch;
+}
+
+static void flush(struct yarn_dump_writer *writer)
+{
+    yarn_dump_pending_seal(&writer->pending);
+    yarn_dump_sink_flush(&writer->sink);
+    yarn_dump_sink_forget_time(&writer->sink);
+}
+
+static void begin_epoch(struct yarn_dump_writer *writer)
+{
+    flush(writer);
+    yarn_dump_interner_restart(&writer->interner);
+    writer->epoch++;
+    writer->sink.chunk.epoch++;
+}
+
+void yarn_dump_writer_flush(struct yarn_dump_writer *writer)
+{
+    if (writer->sink.error)
+        return;
+    flush(writer);
+    if (writer->interner.is_crowded)
+        begin_epoch(writer);
+}
+
+/* 0 for the empty text (and where there are no more numbers), else its number + 1. */
+static uint64_t intern_text(struct yarn_dump_writer *writer, struct yarn_span text)
+{
+    bool is_new;
+    if (!text.size)
+        return 0;
+    text = yarn_span_sub(text, 0, yarn_size_min(text.size, YARN_DUMP_TEXT_MAX));
+    uint32_t number = yarn_dump_interner_string(&writer->interner, text, &is_new);
+    if (number == YARN_DUMP_NONE)
+        return 0;
+    if (is_new)
+        yarn_dump_pending_add_string(&writer->pending, number, text);
+    return (uint64_t)number + 1;
+}
+
+static struct yarn_bytes encode_record(struct yarn_dump_writer *writer,
+                                       enum yarn_dump_record record, const void *thing,
+                                       uint64_t base_ns, uint8_t data[YARN_DUMP_RECORD_MAX])
+{
+    struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
+    uint64_t references[YARN_DUMP_TEXTS_MAX];
+    struct yarn_bytes payload = yarn_bytes_of(data, YARN_DUMP_RECORD_MAX);
+    size_t nr_texts = yarn_dump_fields_texts(record, thing, texts);
+    for (size_t i = 0; i < nr_texts; i++)
+        references[i] = intern_text(writer, texts[i]);
+    yarn_dump_fields_encode(&payload, record, thing, references, base_ns);
+    return payload;
+}
+
+/* Where the record has no time, any will do. */
+static void write_record_at(struct yarn_dump_writer *writer, enum yarn_dump_record record,
+                            const void *thing, uint64_t time_ns)
+{
+    uint8_t data[YARN_DUMP_RECORD_MAX];
+    if (writer->sink.error)
+        return;
+    uint64_t base_ns = yarn_dump_sink_time(&writer->sink, time_ns);
+    struct yarn_bytes payload = encode_record(writer, record, thing, base_ns, data);
+    yarn_dump_pending_add_record(&writer->pending, record, yarn_bytes_span(&payload));
+}
+
+static void write_record(struct yarn_dump_writer *writer, enum yarn_dump_record record,
+                         const void *thing)
+{
+    uint8_t data[YARN_DUMP_RECORD_MAX];
+    if (writer->sink.error)
+        return;
+    struct yarn_bytes payload = encode_record(writer, record, thing, 0, data);
+    yarn_dump_pending_add_record(&writer->pending, record, yarn_bytes_span(&payload));
+}
+
+/* A second one begins another process of a merged dump. */
+static void begin_process(struct yarn_dump_writer *writer)
+{
+    if (writer->has_process) {
+        begin_epoch(writer);
+        if (writer->sink.chunk.process == UINT16_MAX)
+            writer->sink.error = -EOVERFLOW;
+        writer->sink.chunk.process++;
+        writer->sink.chunk.epoch = 0;
+        writer->has_totals = false;
+        writer->nr_totals = 0;
+        writer->totals = (struct yarn_dump_totals){0};
+    }
+    writer->has_process = true;
+}
+
+void yarn_dump_write_process(struct yarn_dump_writer *writer,
+                             const struct yarn_dump_process *process)
+{
+    if (writer->sink.error)
+        return;
+    begin_process(writer);
+    write_record(writer, YARN_DUMP_RECORD_PROCESS, process);
+}
+
+void yarn_dump_write_option(struct yarn_dump_writer *writer, const struct yarn_dump_option *option)
+{
+    write_record(writer, YARN_DUMP_RECORD_OPTION, option);
+}
+
+void yarn_dump_write_sampler(struct yarn_dump_writer *writer,
+                             const struct yarn_dump_sampler *sampler)
+{
+    write_record(writer, YARN_DUMP_RECORD_SAMPLER, sampler);
+}
+
+void yarn_dump_write_event(struct yarn_dump_writer *writer, const struct yarn_dump_event *event)
+{
+    write_record(writer, YARN_DUMP_RECORD_EVENT, event);
+}
+
+void yarn_dump_write_count(struct yarn_dump_writer *writer, const struct yarn_dump_count *count)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_COUNT, count, count->time_ns);
+}
+
+/* A thread id may come again: the samples of the thread before must not stand behind this. */
+void yarn_dump_write_thread(struct yarn_dump_writer *writer, const struct yarn_dump_thread *thread)
+{
+    if (!writer->sink.error && yarn_dump_pending_has_thread(&writer->pending, thread->tid))
+        yarn_dump_pending_seal(&writer->pending);
+    write_record_at(writer, YARN_DUMP_RECORD_THREAD, thread, thread->time_ns);
+}
+
+void yarn_dump_write_thread_name(struct yarn_dump_writer *writer,
+                                 const struct yarn_dump_thread_name *name)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_THREAD_NAME, name, name->time_ns);
+}
+
+void yarn_dump_write_thread_end(struct yarn_dump_writer *writer,
+                                const struct yarn_dump_thread_end *end)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_THREAD_END, end, end->time_ns);
+}
+
+void yarn_dump_write_module(struct yarn_dump_writer *writer, const struct yarn_dump_module *module)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_MODULE, module, module->time_ns);
+}
+
+void yarn_dump_write_lost(struct yarn_dump_writer *writer, const struct yarn_dump_lost *lost)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_LOST, lost, lost->time_ns);
+}
+
+void yarn_dump_write_throttle(struct yarn_dump_writer *writer,
+                              const struct yarn_dump_throttle *throttle)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_THROTTLE, throttle, throttle->time_ns);
+}
+
+void yarn_dump_write_message(struct yarn_dump_writer *writer,
+                             const struct yarn_dump_message *message)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_MESSAGE, message, message->time_ns);
+}
+
+static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals,
+                         bool is_all)
+{
+    uint8_t data[YARN_DUMP_RECORD_MAX];
+    bool has_change = is_all;
+    uint64_t base_ns = yarn_dump_sink_time(&writer->sink, totals->time_ns);
+    struct yarn_bytes payload =
+        encode_record(writer, YARN_DUMP_RECORD_TOTALS, totals, base_ns, data);
+    for (uint32_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++) {
+        if (!is_all && totals->value[key] == writer->totals.value[key])
+            continue;
+        has_change = true;
+        yarn_bytes_uleb(&payload, key);
+        yarn_bytes_uleb(&payload, totals->value[key]);
+    }
+    if (!has_change)
+        return;
+    yarn_dump_pending_add_record(&writer->pending, YARN_DUMP_RECORD_TOTALS,
+                                 yarn_bytes_span(&payload));
+    writer->nr_totals = is_all ? 1 : (writer->nr_totals + 1) % TOTALS_ALL_EVERY;
+    writer->totals = *totals;
+    writer->has_totals = true;
+}
+
+void yarn_dump_write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals)
+{
+    if (!writer->sink.error)
+        write_totals(writer, totals, writer->nr_totals == 0);
+}
+
+void yarn_dump_write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end)
+{
+    if (writer->sink.error)
+        return;
+    if (writer->has_totals)
+        write_totals(writer, &writer->totals, true);
+    yarn_dump_pending_seal(&writer->pending);
+    write_record_at(writer, YARN_DUMP_RECORD_END, end, end->time_ns);
+    flush(writer);
+}
+
+uint32_t yarn_dump_intern_symbol(struct yarn_dump_writer *writer,
+                                 const struct yarn_dump_symbol *symbol)
+{
+    bool is_new;
+    if (writer->sink.error)
+        return YARN_DUMP_NONE;
+    uint32_t number = yarn_dump_interner_symbol(&writer->interner, symbol, &is_new);
+    if (number == YARN_DUMP_NONE) {
+        begin_epoch(writer);
+        number = yarn_dump_interner_symbol(&writer->interner, symbol, &is_new);
+    }
+    if (number != YARN_DUMP_NONE && is_new) {
+        uint64_t name = intern_text(writer, symbol->name);
+        yarn_dump_pending_add_symbol(&writer->pending, number, symbol, name);
+    }
+    return number;
+}
+
+uint32_t yarn_dump_add_frame(struct yarn_dump_writer *writer, const struct yarn_dump_frame *frame)
+{
+    if (writer->sink.error || frame->symbol >= writer->interner.nr_symbols)
+        return YARN_DUMP_NONE;
+    uint32_t number = yarn_dump_interner_frame(&writer->interner);
+    if (number != YARN_DUMP_NONE)
+        yarn_dump_pending_add_frame(&writer->pending, number, frame,
+                                    writer->interner.symbol_starts[frame->symbol]);
+    return number;
+}
+
+uint32_t yarn_dump_intern_stack(struct yarn_dump_writer *writer, uint32_t parent, uint32_t frame)
+{
+    bool is_new;
+    if (writer->sink.error || frame >= writer->interner.nr_frames)
+        return YARN_DUMP_NONE;
+    if (parent != YARN_DUMP_NONE && parent >= writer->interner.nr_stacks)
+        return YARN_DUMP_NONE;
+    uint32_t number = yarn_dump_interner_stack(&writer->interner, parent, frame, &is_new);
+    if (number != YARN_DUMP_NONE && is_new)
+        yarn_dump_pending_add_stack(&writer->pending, number, parent, frame);
+    return number;
+}
+
+void yarn_dump_write_sample(struct yarn_dump_writer *writer, const struct yarn_dump_sample *sample)
+{
+    if (writer->sink.error)
+        return;
+    struct yarn_dump_sample checked = *sample;
+    if (checked.stack >= writer->interner.nr_stacks)
+        checked.stack = YARN_DUMP_NONE;
+    yarn_dump_pending_add_sample(&writer->pending, &checked);
+}
