@@ -23,6 +23,9 @@ enum yarn_event_kind {
 
 #define YARN_EVENT_NAME_MAX 64 /* with its NUL */
 
+/* The kernel's clocks do not tick faster; a shorter period would be a wrong weight. */
+#define YARN_CLOCK_PERIOD_MIN_NS UINT64_C(10000)
+
 struct yarn_event_spec {
     char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u" */
     const char *asked;              /* the words of the list */
@@ -34,6 +37,7 @@ struct yarn_event_spec {
     /* The rate: at most one is not 0; both are 0 until asked for or yarn_event_spec_apply_rate. */
     uint64_t period;           /* count from one sample to the next; ns for clocks */
     uint64_t frequency;        /* samples a second */
+    bool has_own_name;         /* by name= */
     bool has_own_rate;         /* by period= or freq= */
     bool has_default_period_1; /* each occurrence is a sample where no rate is asked for */
     bool is_clock;

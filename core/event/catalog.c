@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/catalog.h"
+
+#include <linux/perf_event.h>
+
+/* Why through a second macro: SOFTWARE and HARDWARE stand for two columns. */
+#define YARN_EVENT(...) ENTRY(__VA_ARGS__)
+#define ENTRY(name, alias, kind, type, config, unit, counts_kernel, period_1, help)                \
+    {name, alias, kind, type, config, unit, counts_kernel, period_1, help},
+static const struct yarn_catalog_entry entries[] = {
+#include "core/event/catalog.def"
+};
+#undef YARN_EVENT
+#undef ENTRY
+
+size_t yarn_catalog_count(void)
+{
+    return YARN_COUNT_OF(entries);
+}
+
+const struct yarn_catalog_entry *yarn_catalog_at(size_t index)
+{
+    return index < YARN_COUNT_OF(entries) ? &entries[index] : NULL;
+}
+
+bool yarn_catalog_is_same(struct yarn_span name, const char *word)
+{
+    if (name.size != strlen(word))
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        char c = (char)name.data[i];
+        if ((c == '_' ? '-' : c) != (word[i] == '_' ? '-' : word[i]))
+            return false;
+    }
+    return true;
+}
+
+const struct yarn_catalog_entry *yarn_catalog_find(struct yarn_span name)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(entries); i++)
+        if (yarn_catalog_is_same(name, entries[i].name) ||
+            (entries[i].alias && yarn_catalog_is_same(name, entries[i].alias)))
+            return &entries[i];
+    return NULL;
+}
+
+struct yarn_event_spec yarn_catalog_spec(const struct yarn_catalog_entry *entry)
+{
+    return (struct yarn_event_spec){
+        .asked = entry->name,
+        .event = entry->name,
+        .unit = entry->unit,
+        .kind = entry->kind,
+        .type = entry->type,
+        .config = entry->config,
+        .has_default_period_1 = entry->has_default_period_1,
+        .is_clock = entry->kind == YARN_EVENT_CLOCK,
+        .exclude_kernel = !entry->counts_kernel,
+        .exclude_hv = !entry->counts_kernel,
+    };
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/catalog.h"
+#include "core/event/parse_form.h"
+
+int yarn_event_parse_named(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+{
+    struct yarn_span word = yarn_event_reader_word(reader);
+    bool is_auto = yarn_catalog_is_same(word, "auto");
+    const struct yarn_catalog_entry *entry =
+        yarn_catalog_find(is_auto ? yarn_span_of_text("cycles") : word);
+    if (!entry)
+        return -ENOENT;
+    *ret_spec = yarn_catalog_spec(entry);
+    ret_spec->is_auto = is_auto;
+    reader->at += word.size;
+    return 0;
+}

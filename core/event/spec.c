@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/spec.h"
+
+#include <linux/perf_event.h>
+
+static void add_modifiers(const struct yarn_event_spec *spec, struct yarn_text *text)
+{
+    if (!spec->has_modifiers && !spec->precise)
+        return;
+    yarn_text_add(text, ":");
+    if (spec->has_modifiers && !spec->exclude_user)
+        yarn_text_add(text, "u");
+    if (spec->has_modifiers && !spec->exclude_kernel)
+        yarn_text_add(text, "k");
+    if (spec->has_modifiers && !spec->exclude_hv)
+        yarn_text_add(text, "h");
+    for (unsigned i = 0; i < spec->precise; i++)
+        yarn_text_add(text, "p");
+}
+
+void yarn_event_spec_name(struct yarn_event_spec *spec)
+{
+    struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
+    yarn_text_add(&text, spec->event);
+    add_modifiers(spec, &text);
+    spec->has_own_name = false;
+}
+
+void yarn_event_spec_fall_back(struct yarn_event_spec *spec)
+{
+    if (!spec->is_auto)
+        return;
+    spec->event = "cpu-clock";
+    spec->unit = "ns";
+    spec->kind = YARN_EVENT_CLOCK;
+    spec->type = PERF_TYPE_SOFTWARE;
+    spec->config = PERF_COUNT_SW_CPU_CLOCK;
+    spec->is_clock = true;
+    spec->is_auto = false;
+    if (!spec->has_own_rate)
+        spec->period = spec->frequency = 0;
+    if (spec->period)
+        spec->period = yarn_u64_max(spec->period, YARN_CLOCK_PERIOD_MIN_NS);
+    if (!spec->has_own_name)
+        yarn_event_spec_name(spec);
+}
+
+void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency_hz)
+{
+    if (!spec->period && !spec->frequency) {
+        if (spec->has_default_period_1)
+            spec->period = 1;
+        else
+            spec->frequency = yarn_u64_max(frequency_hz, 1);
+    }
+    if (spec->is_clock && spec->frequency) {
+        spec->period = yarn_u64_max(YARN_NS_PER_SECOND / spec->frequency, YARN_CLOCK_PERIOD_MIN_NS);
+        spec->frequency = 0;
+    }
+}
+
+/* Begins a term: a slash before the first, a comma before each other. */
+static void begin_term(struct yarn_text *text, const char *key, bool *has_terms)
+{
+    yarn_text_add(text, *has_terms ? "," : "/");
+    yarn_text_add(text, key);
+    *has_terms = true;
+}
+
+void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text)
+{
+    bool has_terms = false;
+    yarn_text_add(text, spec->event);
+    if (spec->has_own_rate && spec->period) {
+        begin_term(text, "period=", &has_terms);
+        yarn_text_add_u64(text, spec->period);
+    }
+    if (spec->has_own_rate && spec->frequency) {
+        begin_term(text, "freq=", &has_terms);
+        yarn_text_add_u64(text, spec->frequency);
+    }
+    if (spec->has_callgraph) {
+        begin_term(text, "call-graph=", &has_terms);
+        yarn_callgraph_describe(&spec->callgraph, text);
+    }
+    if (spec->has_own_name) {
+        begin_term(text, "name=", &has_terms);
+        yarn_text_add(text, spec->name);
+    }
+    if (has_terms)
+        yarn_text_add(text, "/");
+    add_modifiers(spec, text);
+}
