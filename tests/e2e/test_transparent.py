@@ -60,6 +60,18 @@ class Transparent(harness.Case):
         run = self.assert_same_outside([harness.HOSTS / "hoststate"], cwd=cwd)
         self.assertIn(b"single-threaded: 1", run.stdout)
 
+    def test_rights_given_up_by_every_task(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to have rights that can be given up")
+        self.assert_same_outside([harness.HOSTS / "setids"])
+
+    def test_children(self):
+        plain = self.run_program([harness.HOSTS / "forks"], preload=False)
+        profiled = self.run_program([harness.HOSTS / "forks"])
+        self.assertEqual(plain.outside(), profiled.outside())
+        harness.yarnprof("verify", profiled.dumps)
+        self.assertIn("main", harness.self_percent(profiled.dumps))
+
     def test_shell_pipeline(self):
         script = "for i in 1 2 3; do echo $i; done | sort -r | head -n 2; exit 3"
         plain = self.run_program(["/bin/sh", "-c", script], preload=False)
