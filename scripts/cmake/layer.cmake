@@ -25,7 +25,8 @@ function(yarn_test)
 endfunction()
 
 # A fuzz target: one LLVMFuzzerTestOneInput. With clang and -DYARN_FUZZ=ON it is a libFuzzer
-# program; otherwise it replays its seed corpus as a test.
+# program, whose test is a short search from the seeds (what it finds on its way goes into the
+# build folder); otherwise it replays its seed corpus as a test.
 function(yarn_fuzz)
   cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
   if(NOT YARN_BUILD_TESTS)
@@ -34,10 +35,14 @@ function(yarn_fuzz)
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS})
+  set(seeds ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${arg_NAME})
   if(YARN_FUZZ)
     target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
+    set(found ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found)
+    file(MAKE_DIRECTORY ${found})
+    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -max_total_time=10 ${found} ${seeds})
   else()
     target_sources(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${seeds})
   endif()
-  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${arg_NAME})
 endfunction()
