@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "core/event/parse.h"
+
+static struct yarn_arena arena;
+static struct yarn_event_list list;
+static struct yarn_parse_error error;
+
+static void set_up(void)
+{
+    arena = YARN_ARENA_CLOSED;
+    ck_assert_int_eq(yarn_arena_open(&arena, YARN_KIB(64)), 0);
+}
+
+static void tear_down(void)
+{
+    yarn_arena_close(&arena);
+}
+
+static int parse(const char *text)
+{
+    return yarn_event_list_parse(text, strlen(text), &arena, &list, &error);
+}
+
+#define CACHE(cache, operation, result)                                                            \
+    (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                       \
+     PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+static const struct {
+    const char *text;
+    const char *name;
+    enum yarn_event_kind kind;
+    uint32_t type;
+    uint64_t config;
+    const char *excluded; /* of u, k and h */
+    unsigned precise;
+} one_event[] = {
+    {"cpu-clock", "cpu-clock", YARN_EVENT_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "kh",
+     0},
+    {"cpu_clock", "cpu-clock", YARN_EVENT_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "kh",
+     0},
+    {"task-clock", "task-clock", YARN_EVENT_CLOCK, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
+     "kh", 0},
+    {"faults", "page-faults", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS,
+     "kh", 0},
+    {"minor-faults", "minor-faults", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_PAGE_FAULTS_MIN, "kh", 0},
+    {"major-faults", "major-faults", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_PAGE_FAULTS_MAJ, "kh", 0},
+    {"cs", "context-switches", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_CONTEXT_SWITCHES, "", 0},
+    {"migrations", "cpu-migrations", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_CPU_MIGRATIONS, "", 0},
+    {"alignment-faults", "alignment-faults", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_ALIGNMENT_FAULTS, "kh", 0},
+    {"emulation-faults", "emulation-faults", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_EMULATION_FAULTS, "kh", 0},
+    {"cycles", "cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "kh",
+     0},
+    {"cpu-cycles", "cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+     "kh", 0},
+    {"instructions", "instructions", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_INSTRUCTIONS, "kh", 0},
+    {"branch-instructions", "branches", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "kh", 0},
+    {"branch-misses", "branch-misses", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_BRANCH_MISSES, "kh", 0},
+    {"cache-references", "cache-references", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_CACHE_REFERENCES, "kh", 0},
+    {"cache-misses", "cache-misses", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_CACHE_MISSES, "kh", 0},
+    {"bus-cycles", "bus-cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES,
+     "kh", 0},
+    {"stalled-cycles-frontend", "stalled-cycles-frontend", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "kh", 0},
+    {"idle-cycles-backend", "stalled-cycles-backend", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "kh", 0},
+    {"ref-cycles", "ref-cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE,
+     PERF_COUNT_HW_REF_CPU_CYCLES, "kh", 0},
+    {"L1-dcache-load-misses", "L1-dcache-load-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(L1D, READ, MISS), "kh", 0},
+    {"L1_dcache_loads", "L1-dcache-loads", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(L1D, READ, ACCESS), "kh", 0},
+    {"l1d-stores", "L1-dcache-stores", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(L1D, WRITE, ACCESS), "kh", 0},
+    {"L1-icache-load-misses", "L1-icache-load-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(L1I, READ, MISS), "kh", 0},
+    {"LLC-misses", "LLC-load-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE, CACHE(LL, READ, MISS),
+     "kh", 0},
+    {"LLC-prefetches", "LLC-prefetches", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(LL, PREFETCH, ACCESS), "kh", 0},
+    {"LLC-speculative-read-misses", "LLC-prefetch-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(LL, PREFETCH, MISS), "kh", 0},
+    {"dTLB-store-misses", "dTLB-store-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(DTLB, WRITE, MISS), "kh", 0},
+    {"d-tlb-loads", "dTLB-loads", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE, CACHE(DTLB, READ, ACCESS),
+     "kh", 0},
+    {"iTLB-load-misses:u", "iTLB-load-misses:u", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(ITLB, READ, MISS), "kh", 0},
+    {"branch-load-misses", "branch-load-misses", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE,
+     CACHE(BPU, READ, MISS), "kh", 0},
+    {"node-loads", "node-loads", YARN_EVENT_CACHE, PERF_TYPE_HW_CACHE, CACHE(NODE, READ, ACCESS),
+     "kh", 0},
+    {"r1c2", "r1c2", YARN_EVENT_RAW, PERF_TYPE_RAW, 0x1c2, "kh", 0},
+    {"rFFFFffffFFFFffff", "rFFFFffffFFFFffff", YARN_EVENT_RAW, PERF_TYPE_RAW, UINT64_MAX, "kh", 0},
+    {"cycles:u", "cycles:u", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 0},
+    {"cycles:k", "cycles:k", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "uh", 0},
+    {"cycles:h", "cycles:h", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "uk", 0},
+    {"cycles:ku", "cycles:uk", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "h", 0},
+    {"cycles:ukhppp", "cycles:ukhppp", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "", 3},
+    {"cycles:pp", "cycles:pp", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 2},
+    {"cs:u", "context-switches:u", YARN_EVENT_SOFTWARE, PERF_TYPE_SOFTWARE,
+     PERF_COUNT_SW_CONTEXT_SWITCHES, "kh", 0},
+    {"cycles/freq=99/u", "cycles:u", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 0},
+    {"cycles/freq=99/:kp", "cycles:kp", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "uh", 1},
+    {"cycles//", "cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 0},
+    {"cycles/name=mine/u", "mine", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 0},
+    {"  cycles  ", "cycles", YARN_EVENT_HARDWARE, PERF_TYPE_HARDWARE, 0, "kh", 0},
+};
+
+START_TEST(an_event_is_what_its_name_says)
+{
+    ck_assert_int_eq(parse(one_event[_i].text), 0);
+    ck_assert_uint_eq(list.count, 1);
+    const struct yarn_event_spec *spec = &list.specs[0];
+    const char *excluded = one_event[_i].excluded;
+    ck_assert_str_eq(spec->name, one_event[_i].name);
+    ck_assert_int_eq(spec->kind, one_event[_i].kind);
+    ck_assert_uint_eq(spec->type, one_event[_i].type);
+    ck_assert_uint_eq(spec->config, one_event[_i].config);
+    ck_assert_int_eq(spec->exclude_user, strchr(excluded, 'u') != NULL);
+    ck_assert_int_eq(spec->exclude_kernel, strchr(excluded, 'k') != NULL);
+    ck_assert_int_eq(spec->exclude_hv, strchr(excluded, 'h') != NULL);
+    ck_assert_uint_eq(spec->precise, one_event[_i].precise);
+    ck_assert_int_eq(spec->is_clock, one_event[_i].kind == YARN_EVENT_CLOCK);
+    ck_assert_ptr_nonnull(spec->unit);
+    ck_assert_str_eq(spec->is_clock ? "ns" : spec->unit, spec->unit);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    uint64_t period, frequency;
+    enum yarn_callgraph_kind callgraph; /* AUTO: none of its own */
+    uint32_t stack_bytes;
+} with_terms[] = {
+    {"cycles/period=100000/", 100000, 0, YARN_CALLGRAPH_AUTO, 0},
+    {"cycles/period=0x10/", 16, 0, YARN_CALLGRAPH_AUTO, 0},
+    {"cycles/freq=4999/", 0, 4999, YARN_CALLGRAPH_AUTO, 0},
+    {"cycles/freq=4k/", 0, 4000, YARN_CALLGRAPH_AUTO, 0},
+    {"cpu-clock/period=10000/", 10000, 0, YARN_CALLGRAPH_AUTO, 0},
+    {"page-faults/period=1,call-graph=fp/", 1, 0, YARN_CALLGRAPH_FP, 0},
+    {"cycles/call-graph=dwarf/", 0, 0, YARN_CALLGRAPH_DWARF, 32768},
+    {"cycles/call-graph=dwarf:8K/", 0, 0, YARN_CALLGRAPH_DWARF, 8192},
+    {"cycles/call-graph=dwarf,stack-size=4096/", 0, 0, YARN_CALLGRAPH_DWARF, 4096},
+    {"cycles/stack-size=4096,call-graph=dwarf/", 0, 0, YARN_CALLGRAPH_DWARF, 4096},
+    {"cycles/call_graph=no/", 0, 0, YARN_CALLGRAPH_NONE, 0},
+    {"cycles/call-graph=none/", 0, 0, YARN_CALLGRAPH_NONE, 0},
+    {"cycles/call-graph=lbr/", 0, 0, YARN_CALLGRAPH_LBR, 0},
+    {"r10/period=7,name=x/pp", 7, 0, YARN_CALLGRAPH_AUTO, 0},
+};
+
+START_TEST(terms_give_an_event_its_own_rate_and_stacks)
+{
+    ck_assert_int_eq(parse(with_terms[_i].text), 0);
+    const struct yarn_event_spec *spec = &list.specs[0];
+    ck_assert_uint_eq(spec->period, with_terms[_i].period);
+    ck_assert_uint_eq(spec->frequency, with_terms[_i].frequency);
+    ck_assert_int_eq(spec->has_own_rate, spec->period || spec->frequency);
+    ck_assert_int_eq(spec->has_callgraph, with_terms[_i].callgraph != YARN_CALLGRAPH_AUTO);
+    ck_assert_int_eq(spec->callgraph.kind, with_terms[_i].callgraph);
+    ck_assert_uint_eq(spec->callgraph.stack_bytes, with_terms[_i].stack_bytes);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *word; /* at fault */
+    const char *why;  /* a part of the sentence */
+} faults[] = {
+    {"", "", "missing"},
+    {",cycles", ",", "missing"},
+    {"cycles,", "", "missing"},
+    {"cycles,,cs", ",", "missing"},
+    {"frobnicate", "frobnicate", "not a known event"},
+    {"cpu-clock,frobnicate:u,cs", "frobnicate", "not a known event"},
+    {"CPU-CLOCK", "CPU-CLOCK", "not a known event"},
+    {"cycles stray,cs", "stray", "not expected"},
+    {"cycles:", ":", "modifier is missing"},
+    {"cycles:x", "x", "modifiers"},
+    {"cycles:uxk", "uxk", "modifiers"},
+    {"cycles:pppp", "pppp", "more than three"},
+    {"cycles/freq=9/w", "w", "modifiers"},
+    {"cycles/freq=99", "/freq=99", "closing /"},
+    {"cycles/freq", "freq", "=VALUE"},
+    {"cycles/", "", "term is missing"},
+    {"cycles/freq=1,/", "", "term is missing"},
+    {"cycles/banana=1/", "banana", "known term"},
+    {"cycles/period=0/", "0", "at least 1"},
+    {"cycles/period=/", "", "not a number"},
+    {"cycles/period=ten/", "ten", "not a number"},
+    {"cycles/period=9223372036854775808/", "9223372036854775808", "too large"},
+    {"cycles/period=99999999999999999999/", "99999999999999999999", "too large"},
+    {"cycles/freq=0/", "0", "at least 1"},
+    {"cycles/freq=100001/", "100001", "100000"},
+    {"cycles/freq=9,period=9/", "9", "beside"},
+    {"cycles/period=9,freq=9/", "9", "beside"},
+    {"cpu-clock/period=9999/", "9999", "10000 ns"},
+    {"cycles/call-graph=magic/", "magic", "stacks"},
+    {"cycles/call-graph=dwarf:65536/", "65536", "65528"},
+    {"cycles/stack-size=1001/", "1001", "multiple of 8"},
+    {"cycles/stack-size=8/", "8", "less than 512"},
+    {"cycles/name=/", "", "name is missing"},
+    {"cycles/name=0123456789012345678901234567890123456789012345678901234567890123/",
+     "0123456789012345678901234567890123456789012345678901234567890123", "63 bytes"},
+    {"cycles/name=a\nb/", "a\nb", "control"},
+    {"iTLB-stores", "iTLB-stores", "this cache"},
+    {"branch-prefetches", "branch-prefetches", "this cache"},
+    {"L1-dcache", "L1-dcache", "not a known event"},
+    {"L1-dcache-loads-and-more", "L1-dcache-loads-and-more", "not a known event"},
+    {"r", "r", "not a known event"},
+    {"r12x", "r12x", "not a known event"},
+    {"r12345678123456789", "r12345678123456789", "16 digits"},
+    {"cpu/event=0x3c,umask=1/", "cpu", "PMU"},
+    {"cs,sched:sched_switch,cycles", "sched:sched_switch", "tracepoints are not supported"},
+    {"mem:0x1000/8:rw", "mem:0x1000/8:rw", "breakpoints are not supported"},
+    {"uprobe:/lib/libc.so.6:malloc", "uprobe:/lib/libc.so.6:malloc", "probes are not supported"},
+    {"kprobe:do_exit", "kprobe:do_exit", "probes are not supported"},
+    {"{cycles,cs}:S", "{cycles,cs", "groups of events are not supported"},
+};
+
+START_TEST(a_fault_names_its_word_and_reason)
+{
+    const char *text = faults[_i].text;
+    size_t used = arena.used;
+    ck_assert_int_eq(parse(text), -EINVAL);
+    ck_assert_uint_eq(list.count, 0);
+    ck_assert_uint_eq(arena.used, used);
+    ck_assert_uint_le(error.at + error.size, strlen(text));
+    ck_assert_uint_eq(error.size, strlen(faults[_i].word));
+    ck_assert_int_eq(memcmp(text + error.at, faults[_i].word, error.size), 0);
+    ck_assert_msg(strstr(error.why, faults[_i].why), "%s", error.why);
+}
+END_TEST
+
+START_TEST(a_list_splits_at_commas_outside_of_terms)
+{
+    ck_assert_int_eq(parse("cpu-clock/freq=99,call-graph=fp/u, page-faults ,cs:u"), 0);
+    ck_assert_uint_eq(list.count, 3);
+    ck_assert_str_eq(list.specs[0].asked, "cpu-clock/freq=99,call-graph=fp/u");
+    ck_assert_str_eq(list.specs[1].asked, "page-faults");
+    ck_assert_str_eq(list.specs[1].name, "page-faults");
+    ck_assert_str_eq(list.specs[2].asked, "cs:u");
+}
+END_TEST
+
+START_TEST(a_list_has_room_for_32_events_and_no_more)
+{
+    char text[200] = "cs";
+    for (size_t i = 1; i < YARN_EVENT_LIST_MAX; i++)
+        strcat(text, ",cs");
+    ck_assert_int_eq(parse(text), 0);
+    ck_assert_uint_eq(list.count, 32);
+    strcat(text, ",faults");
+    ck_assert_int_eq(parse(text), -EINVAL);
+    ck_assert_str_eq(text + error.at, "faults");
+}
+END_TEST
+
+START_TEST(a_full_arena_is_no_memory)
+{
+    struct yarn_arena small = YARN_ARENA_CLOSED;
+    ck_assert_int_eq(yarn_arena_open(&small, 1), 0);
+    while (yarn_arena_alloc(&small, 16, 1))
+        ;
+    ck_assert_int_eq(yarn_event_list_parse("r10", 3, &small, &list, &error), -ENOMEM);
+    ck_assert_int_eq(yarn_event_list_parse("cs", 2, &small, &list, &error), -ENOMEM);
+    yarn_arena_close(&small);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("event list");
+    TCase *events = tcase_create("lists as a user writes them");
+    tcase_add_checked_fixture(events, set_up, tear_down);
+    tcase_add_loop_test(events, an_event_is_what_its_name_says, 0, YARN_COUNT_OF(one_event));
+    tcase_add_loop_test(events, terms_give_an_event_its_own_rate_and_stacks, 0,
+                        YARN_COUNT_OF(with_terms));
+    tcase_add_loop_test(events, a_fault_names_its_word_and_reason, 0, YARN_COUNT_OF(faults));
+    tcase_add_test(events, a_list_splits_at_commas_outside_of_terms);
+    tcase_add_test(events, a_list_has_room_for_32_events_and_no_more);
+    tcase_add_test(events, a_full_arena_is_no_memory);
+    suite_add_tcase(suite, events);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
