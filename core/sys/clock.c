@@ -6,16 +6,16 @@
 
 #include "core/base/raw.h"
 
-static const clockid_t kernel_clock[YARN_CLOCK_COUNT] = {
-    [YARN_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
-    [YARN_CLOCK_MONOTONIC_RAW] = CLOCK_MONOTONIC_RAW,
-    [YARN_CLOCK_BOOTTIME] = CLOCK_BOOTTIME,
-    [YARN_CLOCK_REALTIME] = CLOCK_REALTIME,
-    [YARN_CLOCK_THREAD_CPU] = CLOCK_THREAD_CPUTIME_ID,
-    [YARN_CLOCK_PROCESS_CPU] = CLOCK_PROCESS_CPUTIME_ID,
+static const clockid_t kernel_clock[YARN_TIME_COUNT] = {
+    [YARN_TIME_MONOTONIC] = CLOCK_MONOTONIC,
+    [YARN_TIME_MONOTONIC_RAW] = CLOCK_MONOTONIC_RAW,
+    [YARN_TIME_BOOTTIME] = CLOCK_BOOTTIME,
+    [YARN_TIME_REALTIME] = CLOCK_REALTIME,
+    [YARN_TIME_THREAD_CPU] = CLOCK_THREAD_CPUTIME_ID,
+    [YARN_TIME_PROCESS_CPU] = CLOCK_PROCESS_CPUTIME_ID,
 };
 
-uint64_t yarn_clock_ns(enum yarn_clock clock)
+uint64_t yarn_clock_ns(enum yarn_time_source clock)
 {
     struct timespec now;
     long result = yarn_raw_call(SYS_clock_gettime, kernel_clock[clock], (long)&now, 0, 0, 0, 0);

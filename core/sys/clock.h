@@ -7,15 +7,15 @@
 
 #include "core/base/base.h"
 
-enum yarn_clock {
-    YARN_CLOCK_MONOTONIC,
-    YARN_CLOCK_MONOTONIC_RAW,
-    YARN_CLOCK_BOOTTIME,
-    YARN_CLOCK_REALTIME,
-    YARN_CLOCK_THREAD_CPU,  /* of the calling thread */
-    YARN_CLOCK_PROCESS_CPU, /* of all threads, the caller's among them */
-    YARN_CLOCK_COUNT,
+enum yarn_time_source {
+    YARN_TIME_MONOTONIC,
+    YARN_TIME_MONOTONIC_RAW,
+    YARN_TIME_BOOTTIME,
+    YARN_TIME_REALTIME,
+    YARN_TIME_THREAD_CPU,  /* of the calling thread */
+    YARN_TIME_PROCESS_CPU, /* of all threads, the caller's among them */
+    YARN_TIME_COUNT,
 };
 
 /* 0 where the kernel lacks the clock. */
-uint64_t yarn_clock_ns(enum yarn_clock clock);
+uint64_t yarn_clock_ns(enum yarn_time_source clock);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/base/raw.h"
 
@@ -32,9 +33,14 @@ int yarn_file_create(int dir, const char *path)
     return open_at(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, 0600);
 }
 
-int yarn_file_open_write(int dir, const char *path)
+int yarn_file_open_append(int dir, const char *path)
 {
-    return open_at(dir, path, O_WRONLY | O_NOCTTY, 0);
+    return open_at(dir, path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0600);
+}
+
+int yarn_file_can_write(int dir, const char *folder)
+{
+    return (int)yarn_raw_call(SYS_faccessat, dir, (long)folder, W_OK | X_OK, 0, 0, 0);
 }
 
 int yarn_file_make_folder(int dir, const char *path)
@@ -85,8 +91,8 @@ int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
         .device = info.st_dev,
         .inode = info.st_ino,
         .size_bytes = (uint64_t)info.st_size,
-        .modified_ns = (uint64_t)info.st_mtim.tv_sec * YARN_NS_PER_SECOND +
-                       (uint64_t)info.st_mtim.tv_nsec,
+        .modified_ns =
+            (uint64_t)info.st_mtim.tv_sec * YARN_NS_PER_SECOND + (uint64_t)info.st_mtim.tv_nsec,
         .mode = info.st_mode,
     };
     return 0;

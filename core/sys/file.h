@@ -26,10 +26,14 @@ YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);
 YARN_MUST_CHECK int yarn_file_open_folder(int dir, const char *path); /* O_PATH: names only */
 /* A new file of mode 0600; -EEXIST where the name is taken, by a link too. */
 YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
-YARN_MUST_CHECK int yarn_file_open_write(int dir, const char *path);
+/* For appending; made with mode 0600 where it is missing. */
+YARN_MUST_CHECK int yarn_file_open_append(int dir, const char *path);
 
 /* -EEXIST where it is there already. */
 YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);
+
+/* 0 where the caller may create files in the folder, or a negative errno. */
+YARN_MUST_CHECK int yarn_file_can_write(int dir, const char *folder);
 
 /* Up to `size` bytes at the file's position; the number read, 0 at the end, or a negative errno. */
 YARN_MUST_CHECK ssize_t yarn_file_read(int fd, void *ret_data, size_t size);

@@ -16,8 +16,8 @@
 YARN_MUST_CHECK int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 
 YARN_MUST_CHECK int yarn_perf_id(int fd, uint64_t *ret_id);
-YARN_MUST_CHECK int yarn_perf_enable(int fd);
-YARN_MUST_CHECK int yarn_perf_disable(int fd);
+int yarn_perf_enable(int fd);
+int yarn_perf_disable(int fd);
 
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);

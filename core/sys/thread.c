@@ -54,12 +54,12 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
 
 int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
 {
-    uint64_t end_ns = yarn_clock_ns(YARN_CLOCK_MONOTONIC) + timeout_ns;
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
     for (;;) {
         uint32_t tid = atomic_load(&thread->tid);
         if (!tid)
             return 0;
-        uint64_t now_ns = yarn_clock_ns(YARN_CLOCK_MONOTONIC);
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         if (now_ns >= end_ns)
             return -ETIMEDOUT;
         yarn_futex_wait_shared(&thread->tid, tid, end_ns - now_ns);

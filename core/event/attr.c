@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/attr.h"
+
+#include <time.h>
+
+/* As YARN_SAMPLE_TYPE_COMMON of core/record, which decodes it. */
+enum {
+    COMMON = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+             PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+};
+
+const char *yarn_attr_feature_name(enum yarn_attr_feature feature)
+{
+    switch (feature) {
+    case YARN_ATTR_LOST:
+        return "exact count of lost samples (Linux 6.0)";
+    case YARN_ATTR_INHERIT_THREAD:
+        return "inheritance by threads only (Linux 5.13)";
+    case YARN_ATTR_REMOVE_ON_EXEC:
+        return "removal at exec (Linux 5.13)";
+    case YARN_ATTR_BUILD_ID:
+        return "build ids in mapping records (Linux 5.12)";
+    case YARN_ATTR_CLOCK:
+        return "CLOCK_MONOTONIC timestamps (Linux 4.1)";
+    case YARN_ATTR_ALL:
+        break;
+    }
+    return NULL;
+}
+
+uint32_t yarn_attr_without_newest(uint32_t features)
+{
+    return features & (features - 1);
+}
+
+static struct perf_event_attr common_attr(const struct yarn_attr_options *options)
+{
+    struct perf_event_attr attr = {
+        .size = sizeof attr,
+        .sample_type = COMMON | options->sample_type,
+        .sample_id_all = 1,
+        .disabled = 1,
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+    };
+    if (options->features & YARN_ATTR_CLOCK) {
+        attr.use_clockid = 1;
+        attr.clockid = CLOCK_MONOTONIC;
+    }
+    if (options->features & YARN_ATTR_LOST)
+        attr.read_format |= PERF_FORMAT_LOST;
+    return attr;
+}
+
+struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
+                                    const struct yarn_attr_options *options)
+{
+    struct perf_event_attr attr = common_attr(options);
+    attr.type = spec->type;
+    attr.config = spec->config;
+    attr.exclude_user = spec->exclude_user;
+    attr.exclude_kernel = spec->exclude_kernel;
+    attr.exclude_hv = spec->exclude_hv;
+    attr.precise_ip = spec->precise & 3u;
+    attr.inherit = 1;
+    attr.inherit_thread = !!(options->features & YARN_ATTR_INHERIT_THREAD);
+    attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
+    if (spec->frequency) {
+        attr.freq = 1;
+        attr.sample_freq = spec->frequency;
+    } else {
+        attr.sample_period = spec->period;
+    }
+    if (options->sample_type & PERF_SAMPLE_REGS_USER)
+        attr.sample_regs_user = options->registers_mask;
+    if (options->sample_type & PERF_SAMPLE_STACK_USER)
+        attr.sample_stack_user = options->stack_bytes;
+    if (options->sample_type & PERF_SAMPLE_CALLCHAIN)
+        attr.exclude_callchain_kernel = 1;
+    if (options->has_side_band) {
+        attr.mmap = attr.mmap2 = 1;
+        attr.comm = attr.comm_exec = 1;
+        attr.task = 1;
+        attr.build_id = !!(options->features & YARN_ATTR_BUILD_ID);
+    }
+    return attr;
+}
+
+struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
+                                           uint32_t watermark_bytes)
+{
+    struct yarn_attr_options plain = {.features = options->features};
+    struct perf_event_attr attr = common_attr(&plain);
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_DUMMY;
+    attr.exclude_kernel = 1;
+    attr.exclude_hv = 1;
+    attr.watermark = 1;
+    attr.wakeup_watermark = watermark_bytes;
+    return attr;
+}

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From an event spec to the perf_event_attr that asks the kernel for it, and back down a ladder of
+ * features that older kernels lack. Pure functions over values; threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include "core/event/spec.h"
+
+/* What an older kernel may refuse with EINVAL or E2BIG, newest first: the order of giving up. */
+enum yarn_attr_feature {
+    YARN_ATTR_LOST = 1,           /* 6.0: exact count of lost samples by read(2) */
+    YARN_ATTR_INHERIT_THREAD = 2, /* 5.13: threads inherit, forked children do not */
+    YARN_ATTR_REMOVE_ON_EXEC = 4, /* 5.13 */
+    YARN_ATTR_BUILD_ID = 8,       /* 5.12: mapping records carry build ids */
+    YARN_ATTR_CLOCK = 16,         /* 4.1, and PMUs without it: CLOCK_MONOTONIC */
+    YARN_ATTR_ALL = 31,
+};
+
+/* What a feature is called in the dump's messages; NULL for none. */
+const char *yarn_attr_feature_name(enum yarn_attr_feature feature);
+
+/* Takes the newest feature away; the rest. 0 stays 0. */
+uint32_t yarn_attr_without_newest(uint32_t features);
+
+struct yarn_attr_options {
+    uint32_t features;       /* enum yarn_attr_feature */
+    uint64_t sample_type;    /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
+    uint64_t registers_mask; /* for REGS_USER */
+    uint32_t stack_bytes;    /* for STACK_USER */
+    bool has_side_band;      /* also mapping, comm and task records: one event a thread and core */
+};
+
+/* An inherited, disabled event on a host thread. */
+struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
+                                    const struct yarn_attr_options *options);
+
+/* A core's leader: a dummy whose ring wakes its poller at `watermark_bytes`. */
+struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
+                                           uint32_t watermark_bytes);
+
+/* The user registers that unwinding needs on this machine, as a mask for REGS_USER. */
+uint64_t yarn_attr_unwind_registers(void);

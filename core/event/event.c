@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/event.h"
+
+#include "core/sys/file.h"
+
+int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
+                    pid_t tid, int cpu)
+{
+    struct perf_event_attr asked = *attr; /* the kernel writes its own size into it on E2BIG */
+    uint64_t id;
+    int fd = yarn_perf_open(&asked, tid, cpu);
+    if (fd < 0)
+        return fd;
+    int err = yarn_perf_id(fd, &id);
+    if (err) {
+        yarn_file_close(fd);
+        return err;
+    }
+    *event = (struct yarn_event){
+        .spec = spec,
+        .id = id,
+        .tid = tid,
+        .cpu = cpu,
+        .fd = fd,
+        .has_lost = attr->read_format & PERF_FORMAT_LOST,
+    };
+    return 0;
+}
+
+int yarn_event_redirect(const struct yarn_event *event, const struct yarn_event *leader)
+{
+    return yarn_perf_set_output(event->fd, leader->fd);
+}
+
+int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret_count)
+{
+    return yarn_perf_read(event->fd, event->has_lost, ret_count);
+}
+
+void yarn_event_close(struct yarn_event *event)
+{
+    yarn_file_close(event->fd);
+    *event = YARN_EVENT_CLOSED;
+}

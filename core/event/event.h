@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One kernel counter: an event spec bound to a cpu and a thread, and the descriptor that stands
+ * for the binding. Knows perf_event_open(2) and its ioctls; does not know why the event was wanted
+ * (core/session) nor what its records mean (core/record).
+ *
+ * Threads: one owner at a time, in the descriptor table that opened it. Signals: only
+ * yarn_event_is_open is async-signal-safe.
+ */
+#pragma once
+
+#include "core/event/attr.h"
+#include "core/sys/perf.h"
+
+struct yarn_event {
+    uint32_t spec; /* number of the event spec; UINT32_MAX for a leader */
+    uint64_t id;   /* as in PERF_SAMPLE_IDENTIFIER; 0 while closed */
+    pid_t tid;     /* 0: the thread that opened it */
+    int cpu;       /* -1: every cpu */
+    int fd;        /* owned; -1 while closed */
+    bool has_lost; /* reads tell lost samples */
+};
+
+#define YARN_EVENT_CLOSED ((struct yarn_event){.spec = UINT32_MAX, .cpu = -1, .fd = -1})
+
+static inline bool yarn_event_is_open(const struct yarn_event *event)
+{
+    return event->fd >= 0;
+}
+
+/* Opens disabled and close-on-exec. -ESRCH says that the thread has gone, which is no fault. */
+YARN_MUST_CHECK int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr,
+                                    uint32_t spec, pid_t tid, int cpu);
+
+/* Sends this event's records into the mapped ring of `leader`, which must be on the same cpu. */
+YARN_MUST_CHECK int yarn_event_redirect(const struct yarn_event *event,
+                                        const struct yarn_event *leader);
+
+YARN_MUST_CHECK int yarn_event_count(const struct yarn_event *event,
+                                     struct yarn_perf_count *ret_count);
+
+/* Idempotent; leaves *event equal to YARN_EVENT_CLOSED. */
+void yarn_event_close(struct yarn_event *event);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/attach.h"
+#include "core/sys/perf.h"
+#include "core/sys/process.h"
+
+enum { CPUS_MAX = 1024, THREADS_AT_ONCE = 1024, SCANS_MAX = 32, WATERMARK_SHARE = 4 };
+
+static int fail(struct yarn_session *session, const char *what, int err)
+{
+    session->report.failure = what;
+    session->report.failure_error = err;
+    return err;
+}
+
+static const char *reason_of(int err)
+{
+    switch (err) {
+    case -EACCES:
+    case -EPERM:
+        return "not permitted: lower kernel.perf_event_paranoid or give the process CAP_PERFMON";
+    case -ENOENT:
+    case -ENODEV:
+    case -EOPNOTSUPP:
+        return "this machine has no such counter";
+    case -ENOSPC:
+        return "all counters of this kind are in use";
+    case -EMFILE:
+    case -ENFILE:
+        return "no free descriptor: raise the limit of open files";
+    case -EINVAL:
+        return "the kernel does not take this event with these terms";
+    default:
+        return "the kernel refused the event";
+    }
+}
+
+static struct yarn_attr_options attr_options(const struct yarn_session *session, uint32_t spec)
+{
+    struct yarn_attr_options options = {
+        .features = session->report.features,
+        .stack_bytes = session->report.got.stack_bytes,
+        .has_side_band = spec == 0,
+    };
+    switch (session->spec->stack) {
+    case YARN_SESSION_STACK_COPY:
+        options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        options.registers_mask = yarn_attr_unwind_registers();
+        break;
+    case YARN_SESSION_STACK_CHAIN:
+        options.sample_type = PERF_SAMPLE_CALLCHAIN;
+        break;
+    case YARN_SESSION_STACK_NONE:
+        break;
+    }
+    return options;
+}
+
+/* ---- leaders and their rings ---- */
+
+static int open_leader(struct yarn_session *session, int cpu, struct yarn_event *ret_leader)
+{
+    struct yarn_attr_options options = {.features = session->report.features};
+    size_t watermark = session->report.got.ring_bytes / WATERMARK_SHARE;
+    struct perf_event_attr attr = yarn_attr_of_leader(&options, (uint32_t)watermark);
+    return yarn_event_open(ret_leader, &attr, UINT32_MAX, 0, cpu);
+}
+
+static int open_core(struct yarn_session *session, int cpu)
+{
+    struct yarn_session_core *core = &session->cores[session->nr_cores];
+    size_t ring_bytes = session->report.got.ring_bytes;
+    *core = (struct yarn_session_core){.cpu = cpu, .leader = YARN_EVENT_CLOSED};
+    int err = open_leader(session, cpu, &core->leader);
+    if (err)
+        return err;
+    err = yarn_perf_map(core->leader.fd, ring_bytes, &core->page);
+    if (err) {
+        yarn_event_close(&core->leader);
+        return err == -EPERM ? -EDQUOT : err; /* the memlock limit, told from a refused open */
+    }
+    const uint8_t *data = (const uint8_t *)core->page + core->page->data_offset;
+    core->ring = yarn_ring_of(core->page, data, ring_bytes);
+    session->nr_cores++;
+    return 0;
+}
+
+static int open_cores(struct yarn_session *session, const int *cpus, size_t nr_cpus)
+{
+    for (size_t i = 0; i < nr_cpus; i++) {
+        int err = open_core(session, cpus[i]);
+        if (err == -EINVAL && session->nr_cores)
+            continue; /* present and yet not possible */
+        if (err) {
+            yarn_session_close_rings(session);
+            return err;
+        }
+    }
+    return 0;
+}
+
+/* Down the ladder of sizes while the memlock limit refuses (KF 5), and of features while the
+ * kernel does not know them. */
+static int open_all_cores(struct yarn_session *session)
+{
+    int cpus[CPUS_MAX];
+    size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
+    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, nr_cpus);
+    if (!session->cores)
+        return fail(session, "no memory for the list of cores", -ENOMEM);
+    for (;;) {
+        int err = open_cores(session, cpus, nr_cpus);
+        if (!err)
+            break;
+        uint32_t features = session->report.features;
+        if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
+            continue;
+        if ((err == -EINVAL || err == -E2BIG) && features) {
+            session->report.features = yarn_attr_without_newest(features);
+            continue;
+        }
+        return fail(session,
+                    err == -EDQUOT ? "no memory for a ring: raise the limit of locked memory"
+                                   : reason_of(err),
+                    err);
+    }
+    session->report.nr_rings = session->nr_cores;
+    return 0;
+}
+
+/* ---- events on threads ---- */
+
+static int add_event(struct yarn_session *session, const struct yarn_event *event)
+{
+    if (session->nr_events == session->max_events)
+        return -ENOSPC;
+    int err = yarn_table_put(&session->numbers, event->id, event->spec);
+    if (err)
+        return err;
+    session->events[session->nr_events++] = *event;
+    return 0;
+}
+
+static int attach_core(struct yarn_session *session, const struct perf_event_attr *attr,
+                       uint32_t spec, pid_t tid, const struct yarn_session_core *core)
+{
+    struct yarn_event event = YARN_EVENT_CLOSED;
+    int err = yarn_event_open(&event, attr, spec, tid, core->cpu);
+    if (err)
+        return err;
+    err = yarn_event_redirect(&event, &core->leader);
+    if (!err)
+        err = add_event(session, &event);
+    if (err)
+        yarn_event_close(&event);
+    return err;
+}
+
+/* One spec on one thread, on every core. */
+static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid)
+{
+    struct yarn_attr_options options = attr_options(session, spec);
+    struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        int err = attach_core(session, &attr, spec, tid, &session->cores[i]);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* All specs that the kernel takes, on one thread. -ESRCH: it has gone. */
+static int attach_thread(struct yarn_session *session, pid_t tid)
+{
+    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++) {
+        if (session->specs[spec].error)
+            continue;
+        int err = attach_spec(session, spec, tid);
+        if (err)
+            return err;
+    }
+    session->report.nr_threads++;
+    return 0;
+}
+
+/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped
+ * and `auto` fallen back on the way. */
+static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid)
+{
+    struct yarn_session_event *state = &session->specs[number];
+    for (;;) {
+        struct yarn_attr_options options = attr_options(session, number);
+        struct perf_event_attr attr = yarn_attr_of(&state->spec, &options);
+        struct yarn_event event = YARN_EVENT_CLOSED;
+        int err = yarn_event_open(&event, &attr, number, tid, session->cores[0].cpu);
+        yarn_event_close(&event);
+        if (!err || err == -ESRCH)
+            return err;
+        if ((err == -EINVAL || err == -E2BIG) && session->report.features) {
+            session->report.features = yarn_attr_without_newest(session->report.features);
+            continue;
+        }
+        if (state->spec.is_auto && state->spec.kind != YARN_EVENT_CLOCK) {
+            yarn_event_spec_fall_back(&state->spec);
+            yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
+            state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
+            continue;
+        }
+        state->error = -err;
+        state->reason = reason_of(err);
+        return err;
+    }
+}
+
+/* Finds out which specs can be had. 0 where at least one can. */
+static int probe_specs(struct yarn_session *session, pid_t tid)
+{
+    const struct yarn_session_event *refused = NULL;
+    size_t usable = 0;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+        int err = probe_spec(session, i, tid);
+        if (err == -ESRCH)
+            return err;
+        if (err)
+            refused = &session->specs[i];
+        else
+            usable++;
+    }
+    if (usable || !refused)
+        return 0;
+    return fail(session, refused->reason, -refused->error);
+}
+
+static bool is_known(const pid_t *tids, size_t count, pid_t tid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tids[i] == tid)
+            return true;
+    return false;
+}
+
+/* What a scan of the thread list goes through. */
+struct scan {
+    pid_t own_tid;
+    pid_t *known;
+    size_t nr_known, max_known;
+    bool is_first;
+};
+
+/* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
+static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
+                      size_t count)
+{
+    int found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (tids[i] == scan->own_tid || is_known(scan->known, scan->nr_known, tids[i]))
+            continue;
+        if (scan->nr_known == scan->max_known)
+            return -ENOSPC;
+        scan->known[scan->nr_known++] = tids[i];
+        int err = attach_thread(session, tids[i]);
+        if (err == -ESRCH)
+            continue;
+        if (err)
+            return err;
+        found++;
+        session->report.nr_late_threads += !scan->is_first;
+    }
+    return found;
+}
+
+/* Until two scans of the list are alike: a thread that was made by one that had no events yet has
+ * none either (KF 2). */
+static int attach_threads(struct yarn_session *session)
+{
+    pid_t tids[THREADS_AT_ONCE];
+    struct scan scan = {
+        .own_tid = yarn_process_tid(),
+        .max_known = THREADS_AT_ONCE,
+        .known = YARN_ARENA_NEW(&session->arena, pid_t, THREADS_AT_ONCE),
+        .is_first = true,
+    };
+    if (!scan.known)
+        return fail(session, "no memory for the list of threads", -ENOMEM);
+    for (int i = 0; i < SCANS_MAX; i++) {
+        int count = yarn_process_threads(session->spec->task_folder, tids, YARN_COUNT_OF(tids));
+        if (count < 0)
+            return fail(session, "the list of threads could not be read", count);
+        size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));
+        int found = attach_new(session, &scan, tids, listed);
+        if (found < 0)
+            return fail(session, "an event could not be opened on every thread", found);
+        if (found == 0)
+            return 0;
+        scan.is_first = false;
+    }
+    return 0;
+}
+
+/* Room for every event that the threads listed now can need, and some that come meanwhile. */
+static int make_room(struct yarn_session *session)
+{
+    size_t threads = 64;
+    int count = yarn_process_threads(session->spec->task_folder, NULL, 0);
+    if (count > 0)
+        threads += (size_t)count;
+    session->max_events = threads * session->spec->nr_events * session->nr_cores;
+    session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
+    if (!session->events)
+        return fail(session, "no memory for the list of events", -ENOMEM);
+    int err = yarn_table_open(&session->numbers, session->max_events, session->max_events * 2);
+    return err ? fail(session, "no memory for the table of events", err) : 0;
+}
+
+int yarn_attach_per_core(struct yarn_session *session)
+{
+    int err = open_all_cores(session);
+    if (!err)
+        err = make_room(session);
+    if (!err)
+        err = probe_specs(session, session->spec->pid);
+    if (!err)
+        err = attach_threads(session);
+    return err;
+}

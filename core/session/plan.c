@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/plan.h"
+
+enum {
+    HOLD_MS = 20,
+    EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
+    PAGE_BYTES = 4096,
+    STACK_LADDER_TOP = 16 * 1024,
+    STACK_LADDER_END = 4 * 1024,
+};
+
+static uint64_t event_rate(const struct yarn_event_spec *event)
+{
+    if (event->frequency)
+        return event->frequency;
+    if (event->is_clock && event->period)
+        return YARN_NS_PER_SECOND / event->period;
+    return EVENTFUL_RATE;
+}
+
+uint64_t yarn_plan_rate(const struct yarn_session_spec *spec)
+{
+    uint64_t rate = 0;
+    for (size_t i = 0; i < spec->nr_events; i++)
+        rate += event_rate(&spec->events[i]);
+    return yarn_u64_max(rate, 1);
+}
+
+size_t yarn_plan_record_bytes(const struct yarn_plan *plan)
+{
+    return plan->stack_bytes + YARN_PLAN_RECORD_OVERHEAD;
+}
+
+static size_t power_of_two(size_t size)
+{
+    size_t power = PAGE_BYTES;
+    while (power < size)
+        power *= 2;
+    return power;
+}
+
+static size_t ring_minimum(const struct yarn_plan *plan)
+{
+    return power_of_two(YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(plan));
+}
+
+struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec)
+{
+    struct yarn_plan plan = {.ring_bytes = spec->ring_bytes};
+    if (spec->stack == YARN_SESSION_STACK_COPY)
+        plan.stack_bytes = spec->stack_bytes;
+    if (!plan.ring_bytes) {
+        uint64_t held =
+            yarn_plan_rate(spec) * yarn_plan_record_bytes(&plan) * HOLD_MS / UINT64_C(1000);
+        held = yarn_u64_max(yarn_u64_min(held, YARN_PLAN_RING_MAX), YARN_PLAN_RING_MIN);
+        plan.ring_bytes = power_of_two((size_t)held);
+    }
+    plan.ring_bytes = yarn_size_max(plan.ring_bytes, ring_minimum(&plan));
+    return plan;
+}
+
+bool yarn_plan_smaller(struct yarn_plan *plan)
+{
+    if (plan->ring_bytes > ring_minimum(plan)) {
+        plan->ring_bytes /= 2;
+        return true;
+    }
+    if (plan->stack_bytes <= STACK_LADDER_END)
+        return false;
+    plan->stack_bytes = plan->stack_bytes > STACK_LADDER_TOP       ? STACK_LADDER_TOP
+                        : plan->stack_bytes > STACK_LADDER_TOP / 2 ? STACK_LADDER_TOP / 2
+                                                                   : STACK_LADDER_END;
+    plan->ring_bytes = ring_minimum(plan);
+    return true;
+}
+
+uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+{
+    uint64_t records = plan->ring_bytes / yarn_plan_record_bytes(plan);
+    return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / yarn_plan_rate(spec);
+}
+
+uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+{
+    uint64_t half_ns = yarn_plan_fill_ns(spec, plan) / 2;
+    return yarn_u64_max(yarn_u64_min(half_ns, spec->interval_ns), YARN_NS_PER_MS / 4);
+}

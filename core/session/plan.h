@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Arithmetic of an attachment, without a kernel: how large a ring must be, how long it takes to
+ * fill, what to try next when the kernel refuses the memory. Pure functions.
+ */
+#pragma once
+
+#include "core/session/spec.h"
+
+enum {
+    YARN_PLAN_RECORD_OVERHEAD = 1024, /* header, registers and fields of a sample, generously */
+    YARN_PLAN_RING_MIN = 512 * 1024,  /* of an automatic size */
+    YARN_PLAN_RING_MAX = 16 * 1024 * 1024,
+    YARN_PLAN_RING_RECORDS =
+        8, /* fewer full records than this and a ring can jam (LOST no longer fits) */
+};
+
+struct yarn_plan {
+    size_t ring_bytes;    /* a core, a power of two */
+    uint32_t stack_bytes; /* of copy; 0 without */
+};
+
+/* Samples a second and core that the events ask for, as far as it is known beforehand. */
+uint64_t yarn_plan_rate(const struct yarn_session_spec *spec);
+
+/* The first thing to try. */
+struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
+
+/* The next smaller one: the ring is halved down to its minimum, then the stack copy goes to 16, 8,
+ * 4 KiB and the ring along. False where there is none left. */
+bool yarn_plan_smaller(struct yarn_plan *plan);
+
+/* Bytes of one sample's record. */
+size_t yarn_plan_record_bytes(const struct yarn_plan *plan);
+
+/* How long the asked rate needs to fill a ring. */
+uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);
+
+/* The longest pause between two drains, so that no ring is more than half full. */
+uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <poll.h>
+
+#include "core/session/reader.h"
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
+#include "core/sys/thread.h"
+
+enum {
+    PAUSE_MAX_NS = 2000000,
+    PAUSE_SHARE = 8, /* of the time in which a ring fills */
+};
+
+static int open_poll(struct yarn_reader *reader)
+{
+    const struct yarn_session *session = reader->session;
+    int err = yarn_arena_open(&reader->arena, (session->nr_cores + 1) * sizeof *reader->fds);
+    if (err)
+        return err;
+    reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, session->nr_cores + 1);
+    reader->wake_fd = yarn_thread_open_wake();
+    if (reader->wake_fd < 0)
+        return reader->wake_fd;
+    reader->fds[reader->nr_fds++] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
+    for (size_t i = 0; i < session->nr_cores; i++)
+        reader->fds[reader->nr_fds++] =
+            (struct pollfd){.fd = session->cores[i].leader.fd, .events = POLLIN};
+    reader->pause_ns = yarn_u64_min(
+        yarn_plan_fill_ns(session->spec, &session->report.got) / PAUSE_SHARE, PAUSE_MAX_NS);
+    return 0;
+}
+
+/* A leader that hung up would end every poll at once: it leaves the set, its ring is drained by
+ * time. */
+static void drop_dead(struct yarn_reader *reader)
+{
+    for (size_t i = 1; i < reader->nr_fds; i++)
+        if (reader->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+            reader->fds[i].fd = -1;
+}
+
+static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
+{
+    uint64_t start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    int ready = yarn_perf_poll(reader->fds, reader->nr_fds, timeout_ns);
+    if (ready <= 0)
+        return;
+    if (reader->fds[0].revents & POLLIN) {
+        yarn_thread_clear_wake(reader->wake_fd);
+        return;
+    }
+    drop_dead(reader);
+    reader->woke_early = true;
+    /* Why: each inherited event that ends wakes the leader, so a host that makes many short
+     * threads would have this loop spin. */
+    uint64_t taken_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - start_ns;
+    if (taken_ns < reader->pause_ns)
+        yarn_futex_wait(reader->command, 0, reader->pause_ns - taken_ns);
+}
+
+static void close_poll(struct yarn_reader *reader)
+{
+    yarn_file_close(reader->wake_fd);
+    reader->wake_fd = -1;
+}
+
+const struct yarn_reader_kind yarn_reader_poll = {
+    .name = "poll",
+    .open = open_poll,
+    .wait = wait_poll,
+    .close = close_poll,
+};

@@ -1,0 +1,87 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A recording of one process: owns its events and rings, from the first open to the last drain.
+ * Runs on the reader thread, in that thread's own descriptor table. Knows how events are attached
+ * and drained; does not know what becomes of the records (listener) or when to drain (reader).
+ *
+ * Each step down that the kernel forces (a smaller ring, a smaller stack copy, an attribute that
+ * an older kernel lacks, a refused event) goes into the report, and nowhere else.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/table.h"
+#include "core/event/attr.h"
+#include "core/event/event.h"
+#include "core/record/merge.h"
+#include "core/session/plan.h"
+
+/* What became of one event spec. */
+struct yarn_session_event {
+    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
+    int error;                   /* errno of the refusal; 0 where it is open */
+    const char *reason;          /* of a refusal or of a difference, a static sentence; or NULL */
+};
+
+struct yarn_session_report {
+    struct yarn_plan asked, got;
+    uint32_t features;      /* enum yarn_attr_feature that the kernel took */
+    size_t nr_threads;      /* attached at the start */
+    size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
+    size_t nr_rings;
+    const char *failure; /* what could not be done, a static sentence; NULL while all is well */
+    int failure_error;   /* its negative errno */
+};
+
+struct yarn_session_core {
+    int cpu;
+    struct yarn_event leader;          /* a dummy on the reader thread: never hangs up */
+    struct perf_event_mmap_page *page; /* owned mapping */
+    struct yarn_ring ring;
+};
+
+struct yarn_session {
+    const struct yarn_session_spec *spec; /* borrowed */
+    struct yarn_session_report report;
+    struct yarn_arena arena;
+    struct yarn_session_core *cores;
+    size_t nr_cores;
+    struct yarn_event *events; /* on the host's threads */
+    size_t nr_events, max_events;
+    struct yarn_session_event *specs; /* one for each of spec->events */
+    struct yarn_table numbers;        /* id of an event -> its number in `specs` */
+    struct yarn_merge merge;
+};
+
+#define YARN_SESSION_CLOSED ((struct yarn_session){.spec = NULL})
+
+/* Opens everything, disabled. On failure the session is closed but its report stays. */
+YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
+                                      const struct yarn_session_spec *spec);
+
+void yarn_session_enable(struct yarn_session *session);
+void yarn_session_disable(struct yarn_session *session);
+
+/* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
+ * after a disable) all of it. *ret_left: something younger stays behind. The number of records. */
+size_t yarn_session_drain(struct yarn_session *session, bool is_last,
+                          const struct yarn_record_listener *listener, bool *ret_left);
+
+/* The number in `specs` of the event with this id; false for an id that is not ours. */
+bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
+                               uint32_t *ret_number);
+
+/* Sums over threads and cores, by system calls: one for each open event. */
+struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
+
+/* Bytes of ring memory. */
+size_t yarn_session_ring_bytes(const struct yarn_session *session);
+
+/* Unmaps the rings and closes their leaders, as part of a close or before another try. */
+void yarn_session_close_rings(struct yarn_session *session);
+
+/* Idempotent. The report stays. */
+void yarn_session_close(struct yarn_session *session);

@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * SessionSpec: how a recording is wanted, before anything was asked of the kernel. What came of it
+ * is the session's report.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/event/spec.h"
+
+enum yarn_session_stack {
+    YARN_SESSION_STACK_NONE,
+    YARN_SESSION_STACK_COPY,  /* registers and a copy of the user stack */
+    YARN_SESSION_STACK_CHAIN, /* the kernel's frame-pointer chain */
+};
+
+enum yarn_session_reader {
+    YARN_SESSION_READER_POLL,
+    YARN_SESSION_READER_TIMED,
+};
+
+struct yarn_session_spec {
+    const struct yarn_event_spec *events; /* borrowed; outlive the session */
+    size_t nr_events;
+    uint64_t frequency_hz; /* for an event that falls back to another */
+    enum yarn_session_stack stack;
+    uint32_t stack_bytes; /* asked; a multiple of 8 */
+    size_t ring_bytes;    /* a core; 0: what holds 20 ms */
+    uint64_t interval_ns; /* the longest that a record may stay in a ring */
+    enum yarn_session_reader reader;
+    pid_t pid;       /* of the host */
+    int task_folder; /* its open /proc/self/task; borrowed */
+};

@@ -1,0 +1,25 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the dump goes: the output pattern becomes a path, missing folders are made, and the file is
+ * created under a name that nobody has: a taken one gets .1, .2, … Never overwrites, never follows
+ * a link. Runs on the reader thread, whose working folder is the host's at its start.
+ */
+#pragma once
+
+#include "core/base/text.h"
+#include "preload/facts.h"
+
+enum { YARN_DUMP_PATH_MAX = 4096 };
+
+struct yarn_dump_file {
+    char path[YARN_DUMP_PATH_MAX];
+};
+
+/* Expands the pattern (relative to the working folder), makes the folders and finds out whether a
+ * file could be created there. On failure `path` holds what was tried. */
+YARN_MUST_CHECK int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
+                                           const struct yarn_facts *facts, char *const envp[]);
+
+/* A descriptor of the new file; `path` then names it. */
+YARN_MUST_CHECK int yarn_dump_file_create(struct yarn_dump_file *file);

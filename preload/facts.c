@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/facts.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+
+enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024 };
+
+static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const char *fallback)
+{
+    char path[PATH_BYTES];
+    ssize_t length = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/exe", path, sizeof path);
+    facts->exe = length > 0 ? yarn_arena_text(arena, path, (size_t)length)
+                            : yarn_arena_text(arena, fallback, strlen(fallback));
+    return facts->exe ? 0 : -ENOMEM;
+}
+
+static int take_cmdline(struct yarn_facts *facts, struct yarn_arena *arena, int argc,
+                        char *const argv[])
+{
+    size_t size = 0;
+    int taken = 0;
+    for (; taken < argc && argv[taken] && size < CMDLINE_MAX; taken++)
+        size += strlen(argv[taken]) + 1;
+    char *text = yarn_arena_alloc(arena, size + 1, 1);
+    if (!text)
+        return -ENOMEM;
+    size_t at = 0;
+    for (int i = 0; i < taken; i++) {
+        size_t length = strlen(argv[i]) + 1;
+        memcpy(text + at, argv[i], length);
+        at += length;
+    }
+    facts->cmdline = yarn_span_of(text, yarn_size_min(at, CMDLINE_MAX));
+    return 0;
+}
+
+int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int argc,
+                    char *const argv[])
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    struct yarn_facts facts = {
+        .pid = yarn_process_pid(),
+        .parent_pid = yarn_process_parent(),
+        .start_ns = now_ns,
+        .start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME),
+        .boottime_offset_ns = yarn_clock_ns(YARN_TIME_BOOTTIME) - now_ns,
+        .monotonic_raw_offset_ns = (int64_t)(yarn_clock_ns(YARN_TIME_MONOTONIC_RAW) - now_ns),
+    };
+    yarn_process_system_names(&facts.system);
+    int err = take_exe(&facts, arena, argc > 0 && argv[0] ? argv[0] : "unknown");
+    if (!err)
+        err = take_cmdline(&facts, arena, argc, argv);
+    if (err)
+        return err;
+    *ret_facts = facts;
+    return 0;
+}

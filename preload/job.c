@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/job.h"
+
+enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
+
+static int parse_events(struct yarn_job *job, struct yarn_text *fault)
+{
+    struct yarn_parse_error error;
+    const char *text = job->options.events;
+    int err = yarn_event_list_parse(text, strlen(text), &job->arena, &job->events, &error);
+    if (err == -EINVAL) {
+        struct yarn_option_fault at =
+            yarn_option_fault_in(&job->options, YARN_OPTION_EVENTS, &error);
+        yarn_option_fault_describe(&at, fault);
+    }
+    for (size_t i = 0; !err && i < job->events.count; i++)
+        if (!job->events.specs[i].is_auto)
+            yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
+    return err;
+}
+
+static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
+{
+    struct yarn_option_fault at;
+    int err = yarn_options_from_env(&job->options, &job->arena, job->envp, &at);
+    if (err == -EINVAL)
+        yarn_option_fault_describe(&at, fault);
+    if (err)
+        return err;
+    err = parse_events(job, fault);
+    if (err)
+        return err;
+    return yarn_facts_take(&job->facts, &job->arena, argc, argv);
+}
+
+int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
+                  struct yarn_text *fault)
+{
+    job->envp = envp;
+    int err = yarn_arena_open(&job->arena, ARENA_BYTES);
+    if (err)
+        return err;
+    err = read_job(job, argc, argv, fault);
+    if (err)
+        yarn_job_fini(job);
+    return err;
+}
+
+void yarn_job_fini(struct yarn_job *job)
+{
+    yarn_arena_close(&job->arena);
+}

@@ -1,0 +1,27 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the constructor has made of the environment: everything that a recording needs to begin,
+ * immutable afterwards. Made on the host's thread, read by the reader thread.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/config/options.h"
+#include "core/event/parse.h"
+#include "preload/facts.h"
+
+struct yarn_job {
+    struct yarn_arena arena; /* owns every text below */
+    struct yarn_options options;
+    struct yarn_event_list events;
+    struct yarn_facts facts;
+    char *const *envp; /* borrowed; only until the recording has begun */
+};
+
+/* -EINVAL: a bad value; *fault says which in one line. Another negative errno: *fault is empty. */
+YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
+                                  char *const envp[], struct yarn_text *fault);
+
+/* Idempotent. */
+void yarn_job_fini(struct yarn_job *job);

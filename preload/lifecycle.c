@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/lifecycle.h"
+
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+#include "core/sys/file.h"
+#include "preload/recorder.h"
+
+enum { LINE_BYTES = 1024, STDERR = 2 };
+
+/* The one pointer: set by the constructor, never changed after. */
+static struct yarn_recorder *the_recorder;
+static int exit_status = -1;
+
+struct yarn_recorder *yarn_lifecycle_recorder(void)
+{
+    struct yarn_recorder *recorder = the_recorder;
+    return recorder && yarn_recorder_is_ours(recorder) ? recorder : NULL;
+}
+
+void yarn_lifecycle_begin(int argc, char *const argv[], char *const envp[])
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (getauxval(AT_SECURE))
+        return;
+    int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
+    if (!err || !line.size)
+        return;
+    bytes[line.size] = '\n';
+    err = yarn_file_write_all(STDERR, yarn_span_of(bytes, line.size + 1));
+    if (err)
+        return; /* a host without standard error */
+}
+
+void yarn_lifecycle_note_status(int status)
+{
+    exit_status = status;
+}
+
+void yarn_lifecycle_end(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder)
+        yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
+}

@@ -1,0 +1,45 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the profiler has to say: kept in memory of its own, stored in the dump by the reader thread
+ * and, if YARN_LOG_FILE asks for it, written there by host threads at the start and the end.
+ * Nothing is ever printed when it happens.
+ *
+ * Threads: one writer at a time (the constructor, then the reader thread); readers see every
+ * message below the count that they load. Signals: reading is safe.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "core/base/text.h"
+
+enum { YARN_MESSAGES_MAX = 64, YARN_MESSAGE_BYTES = 320 };
+
+enum yarn_message_level {
+    YARN_MESSAGE_ERROR,
+    YARN_MESSAGE_WARNING,
+    YARN_MESSAGE_INFO,
+    YARN_MESSAGE_DEBUG,
+};
+
+struct yarn_message {
+    uint64_t time_ns;
+    enum yarn_message_level level;
+    char text[YARN_MESSAGE_BYTES];
+};
+
+struct yarn_messages {
+    _Atomic uint32_t count;
+    uint32_t nr_dropped; /* there was no room */
+    int most_detailed;   /* the last enum yarn_message_level that is kept; -1: none */
+    struct yarn_message message[YARN_MESSAGES_MAX];
+};
+
+/* Both texts are joined by ": "; `detail` may be NULL. */
+void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
+                       const char *text, const char *detail);
+
+/* Appends the messages from *written on to a file, one a line, and moves *written. "stderr" is the
+ * caller's descriptor 2. For host threads. */
+void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written);

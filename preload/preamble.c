@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/preamble.h"
+
+enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, PAGE_BYTES = 4096 };
+
+static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job)
+{
+    int cpus[CPUS_MAX];
+    const struct yarn_facts *facts = &job->facts;
+    struct yarn_dump_process process = {
+        .pid = (uint32_t)facts->pid,
+        .ppid = (uint32_t)facts->parent_pid,
+        .start_ns = facts->start_ns,
+        .start_realtime_ns = facts->start_realtime_ns,
+        .boottime_offset_ns = facts->boottime_offset_ns,
+        .monotonic_raw_offset_ns = facts->monotonic_raw_offset_ns,
+        .clock = job->options.clock,
+        .cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX),
+        .cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX),
+        .page_bytes = PAGE_BYTES,
+        .exe = yarn_span_of_text(facts->exe),
+        .cmdline = facts->cmdline,
+        .host = yarn_span_of_text(facts->system.node),
+        .kernel = yarn_span_of_text(facts->system.release),
+        .arch = yarn_span_of_text(facts->system.machine),
+    };
+    yarn_dump_write_process(writer, &process);
+}
+
+static void write_options(struct yarn_dump_writer *writer, const struct yarn_options *options)
+{
+    for (enum yarn_option i = yarn_options_next_changed(options, 0); i < YARN_OPTION_COUNT;
+         i = yarn_options_next_changed(options, i + 1)) {
+        struct yarn_dump_option option = {
+            .name = yarn_span_of_text(yarn_option_row(i)->name),
+            .value = yarn_span_of_text(options->texts[i]),
+        };
+        yarn_dump_write_option(writer, &option);
+    }
+}
+
+static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                          const struct yarn_session *session)
+{
+    const struct yarn_session_report *report = &session->report;
+    struct yarn_dump_sampler sampler = {
+        .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
+        .got = yarn_span_of_text("perf"),
+        .strategy = yarn_span_of_text("per-core"),
+        .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
+                                                                                       : "poll"),
+        .ring_asked_bytes = session->spec->ring_bytes,
+        .ring_got_bytes = report->got.ring_bytes,
+        .stack_asked_bytes = report->asked.stack_bytes,
+        .stack_got_bytes = report->got.stack_bytes,
+        .nr_rings = (uint32_t)report->nr_rings,
+    };
+    yarn_dump_write_sampler(writer, &sampler);
+}
+
+static void write_event(struct yarn_dump_writer *writer, uint32_t number,
+                        const struct yarn_event_spec *asked, const struct yarn_session_event *got)
+{
+    char description[DESCRIPTION_BYTES];
+    struct yarn_text text = yarn_text_of(description, sizeof description);
+    const struct yarn_event_spec *spec = &got->spec;
+    yarn_event_spec_describe(spec, &text);
+    struct yarn_dump_event event = {
+        .number = number,
+        .name = yarn_span_of_text(spec->name),
+        .asked = yarn_span_of_text(asked->asked),
+        .got = got->error ? YARN_SPAN_EMPTY : yarn_span_of(text.data, text.size),
+        .unit = yarn_span_of_text(spec->unit),
+        .reason = got->reason ? yarn_span_of_text(got->reason) : YARN_SPAN_EMPTY,
+        .error = (uint32_t)got->error,
+        .flags = (spec->is_clock ? YARN_DUMP_EVENT_IS_CLOCK : 0u) |
+                 (spec->frequency ? YARN_DUMP_EVENT_IS_FREQUENCY : 0u) |
+                 (spec->exclude_kernel ? YARN_DUMP_EVENT_EXCLUDES_KERNEL : 0u),
+        .type = spec->type,
+        .config = spec->config,
+        .period = spec->period,
+        .frequency = spec->frequency,
+    };
+    yarn_dump_write_event(writer, &event);
+}
+
+void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                         const struct yarn_session *session)
+{
+    write_process(writer, job);
+    write_options(writer, &job->options);
+    write_sampler(writer, job, session);
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        write_event(writer, i, &session->spec->events[i], &session->specs[i]);
+}

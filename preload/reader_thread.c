@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/reader_thread.h"
+
+#include "core/session/reader.h"
+#include "core/sys/clock.h"
+#include "core/sys/futex.h"
+
+/* After a drain that left something young behind, and after an early wake-up: the end of a thread
+ * is seen soon. */
+#define SOON_NS (2 * YARN_NS_PER_MS)
+
+static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+{
+    atomic_store(&recorder->state, state);
+    yarn_futex_wake(&recorder->state);
+}
+
+static void fail(struct yarn_recorder *recorder, const char *what, int err)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    if (!recording->failure) {
+        recording->failure = what;
+        recording->failure_error = err;
+    }
+    set_state(recorder, YARN_RECORDER_FAILED);
+}
+
+/* What the host wants; false where that was the end. */
+static bool obey(struct yarn_recorder *recorder)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    switch ((enum yarn_recorder_command)atomic_load(&recorder->command)) {
+    case YARN_RECORDER_NONE:
+        return true;
+    case YARN_RECORDER_FLUSH: {
+        bool left;
+        yarn_recording_drain_all(recording, &left);
+        yarn_recording_flush(recording);
+        break;
+    }
+    case YARN_RECORDER_PAUSE:
+        yarn_recording_pause(recording);
+        set_state(recorder, YARN_RECORDER_PAUSED);
+        break;
+    case YARN_RECORDER_RESUME:
+        yarn_recording_resume(recording);
+        set_state(recorder, YARN_RECORDER_RUNNING);
+        break;
+    case YARN_RECORDER_END:
+        return false;
+    }
+    atomic_store(&recorder->command, YARN_RECORDER_NONE);
+    yarn_futex_wake(&recorder->command);
+    return true;
+}
+
+enum outcome { TOLD_TO_END, ALONE, BROKEN };
+
+static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *reader)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    uint64_t interval_ns = recorder->job.options.interval_ns;
+    uint64_t flush_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + interval_ns;
+    uint64_t timeout_ns = interval_ns;
+    for (;;) {
+        bool left;
+        yarn_reader_wait(reader, timeout_ns);
+        yarn_recorder_take_marks(recorder);
+        yarn_recording_drain(recording, &left);
+        if (!obey(recorder))
+            return TOLD_TO_END;
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        bool is_due = now_ns >= flush_ns;
+        if (is_due) {
+            yarn_recording_flush(recording);
+            flush_ns = now_ns + interval_ns;
+        }
+        if ((is_due || recording->saw_thread_end) && yarn_recording_is_alone(recording))
+            return ALONE;
+        if (recording->failure)
+            return BROKEN;
+        timeout_ns = flush_ns - now_ns;
+        if (left && reader->woke_early)
+            timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
+    }
+}
+
+static void finish(struct yarn_recorder *recorder, enum outcome outcome)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    enum yarn_dump_end_reason reason = YARN_DUMP_END_EXIT_RAW;
+    int status = -1;
+    yarn_recorder_take_marks(recorder);
+    if (outcome == TOLD_TO_END) {
+        reason = atomic_load(&recorder->end_reason);
+        status = atomic_load(&recorder->end_status);
+    } else if (outcome == BROKEN) {
+        reason = YARN_DUMP_END_FAILED;
+        yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
+                          recording->failure);
+    }
+    yarn_recording_end(recording, reason, status);
+}
+
+void yarn_reader_thread_run(void *argument)
+{
+    struct yarn_recorder *recorder = argument;
+    struct yarn_recording *recording = &recorder->recording;
+    struct yarn_reader reader;
+    int err = yarn_process_own_files();
+    if (err) {
+        fail(recorder, "the reader could not get a descriptor table of its own", err);
+        return;
+    }
+    err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
+    if (err) {
+        fail(recorder, "the recording could not be opened", err);
+        return;
+    }
+    const struct yarn_reader_kind *kind = recording->spec.reader == YARN_SESSION_READER_TIMED
+                                              ? &yarn_reader_timed
+                                              : &yarn_reader_poll;
+    err = yarn_reader_open(&reader, kind, &recording->session, &recorder->command);
+    if (err) {
+        yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);
+        fail(recorder, "the rings could not be watched", err);
+        return;
+    }
+    set_state(recorder, YARN_RECORDER_RUNNING);
+    finish(recorder, loop(recorder, &reader));
+    yarn_reader_close(&reader);
+    set_state(recorder, YARN_RECORDER_ENDED);
+}

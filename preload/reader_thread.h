@@ -1,0 +1,16 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the reader thread does from its birth to its end: makes itself at home, opens the
+ * recording, drains and flushes it in time, carries out commands, and ends when it is told to or
+ * when it is the last thread of the process. Everything here runs in a thread that the C library
+ * does not know (core/sys/thread.h).
+ */
+#pragma once
+
+#include "preload/recorder.h"
+
+void yarn_reader_thread_run(void *recorder);
+
+/* Gives the marks that host threads have stored to the recording. */
+void yarn_recorder_take_marks(struct yarn_recorder *recorder);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+#include "core/sys/futex.h"
+#include "preload/reader_thread.h"
+
+#define START_TIMEOUT_NS YARN_NS_PER_SECOND
+#define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
+#define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
+
+enum { MARK_FREE, MARK_BUSY, MARK_READY };
+
+/* Sleeps until *word differs from `value`. False where it still is after the time. */
+static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
+    while (atomic_load(word) == value) {
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (now_ns >= end_ns)
+            return false;
+        yarn_futex_wait(word, value, end_ns - now_ns);
+    }
+    return true;
+}
+
+static void describe_failure(const struct yarn_recording *recording, struct yarn_text *line)
+{
+    yarn_text_add(line, "yarn: nothing is recorded: ");
+    yarn_text_add(line, recording->failure ? recording->failure : "the reader did not start");
+    if (recording->failure_error) {
+        yarn_text_add(line, " (errno ");
+        yarn_text_add_i64(line, -recording->failure_error);
+        yarn_text_add(line, ")");
+    }
+}
+
+static int run(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder);
+    if (err) {
+        recorder->recording.failure = "no thread could be made";
+        recorder->recording.failure_error = err;
+        describe_failure(&recorder->recording, line);
+        return err;
+    }
+    wait_for_change(&recorder->state, YARN_RECORDER_STARTING, START_TIMEOUT_NS);
+    if (atomic_load(&recorder->state) != YARN_RECORDER_FAILED)
+        return 0;
+    describe_failure(&recorder->recording, line);
+    if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
+        yarn_thread_fini(&recorder->thread);
+    return -ECANCELED;
+}
+
+int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
+                        char *const envp[], struct yarn_text *line)
+{
+    struct yarn_recorder *recorder = yarn_pages_map(sizeof *recorder);
+    if (!recorder)
+        return -ENOMEM;
+    int err = yarn_job_init(&recorder->job, argc, argv, envp, line);
+    if (!err) {
+        recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
+        err = run(recorder, line);
+    }
+    if (err) {
+        yarn_job_fini(&recorder->job);
+        /* Why not where the thread still runs: it uses this memory. */
+        if (!yarn_thread_is_running(&recorder->thread))
+            yarn_pages_unmap(recorder, sizeof *recorder);
+        return err;
+    }
+    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
+                        &recorder->nr_messages_logged);
+    *ret_recorder = recorder;
+    return 0;
+}
+
+bool yarn_recorder_is_ours(const struct yarn_recorder *recorder)
+{
+    return yarn_process_pid() == recorder->job.facts.pid;
+}
+
+static bool is_recording(struct yarn_recorder *recorder)
+{
+    return atomic_load(&recorder->state) < YARN_RECORDER_ENDED;
+}
+
+/* One host thread at a time. The wait is a poll: whoever holds it may be a thread that the host
+ * ends at any moment. */
+static bool claim(struct yarn_recorder *recorder, uint64_t timeout_ns)
+{
+    uint32_t free = 0;
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
+    while (!atomic_compare_exchange_strong(&recorder->is_busy, &free, 1)) {
+        if (!is_recording(recorder) || yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
+            return false;
+        free = 0;
+        yarn_futex_wait(&recorder->is_busy, 1, YARN_NS_PER_MS);
+    }
+    return true;
+}
+
+static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    atomic_store(&recorder->command, command);
+    yarn_futex_wake(&recorder->command);
+    if (recorder->recording.spec.reader == YARN_SESSION_READER_POLL &&
+        yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
+        return; /* it has gone, or no signal can be queued: it looks at the word by itself */
+}
+
+int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    if (!is_recording(recorder))
+        return -ESRCH;
+    if (!claim(recorder, COMMAND_TIMEOUT_NS))
+        return -ETIMEDOUT;
+    hand_over(recorder, command);
+    bool is_done = wait_for_change(&recorder->command, command, COMMAND_TIMEOUT_NS);
+    atomic_store(&recorder->is_busy, 0);
+    return is_done ? 0 : -ETIMEDOUT;
+}
+
+int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
+{
+    if (!is_recording(recorder))
+        return -ESRCH;
+    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
+        struct yarn_mark *mark = &recorder->marks[i];
+        uint32_t free = MARK_FREE;
+        if (!atomic_compare_exchange_strong(&mark->state, &free, MARK_BUSY))
+            continue;
+        struct yarn_text copy = yarn_text_of(mark->text, sizeof mark->text);
+        yarn_text_add(&copy, text);
+        mark->tid = (uint32_t)yarn_process_tid();
+        mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        atomic_store(&mark->state, MARK_READY);
+        return 0;
+    }
+    return -EAGAIN;
+}
+
+void yarn_recorder_take_marks(struct yarn_recorder *recorder)
+{
+    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
+        struct yarn_mark *mark = &recorder->marks[i];
+        if (atomic_load(&mark->state) != MARK_READY)
+            continue;
+        yarn_recording_mark(&recorder->recording, mark->time_ns, mark->tid, mark->text);
+        atomic_store(&mark->state, MARK_FREE);
+    }
+}
+
+void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
+{
+    if (!is_recording(recorder))
+        return;
+    if (claim(recorder, COMMAND_TIMEOUT_NS)) {
+        atomic_store(&recorder->end_reason, reason);
+        atomic_store(&recorder->end_status, status);
+        hand_over(recorder, YARN_RECORDER_END);
+    }
+    for (uint64_t waited = 0; is_recording(recorder) && waited < END_TIMEOUT_NS;
+         waited += END_TIMEOUT_NS / 10)
+        wait_for_change(&recorder->state, atomic_load(&recorder->state), END_TIMEOUT_NS / 10);
+    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
+                        &recorder->nr_messages_logged);
+}

@@ -1,0 +1,70 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The recording as the reader thread carries it on: session, module map, unwinder, symbols and
+ * dump, and the records' way through them. Knows what becomes of each record; does not know
+ * threads, commands or the host's life (recorder, lifecycle).
+ *
+ * The dump is begun with the first sample (or a warning, or YARN_EMPTY=keep), so that a process
+ * that does nothing leaves no file.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/session.h"
+#include "output/dump/writer.h"
+#include "preload/dump_file.h"
+#include "preload/job.h"
+#include "preload/messages.h"
+#include "preload/stacks.h"
+
+struct yarn_recording {
+    const struct yarn_job *job;     /* borrowed */
+    struct yarn_messages *messages; /* borrowed */
+    const char *failure;            /* what ended or prevented it, a static sentence; NULL */
+    int failure_error;
+    int proc_self;   /* folder /proc/self; -1 where there is none */
+    int task_folder; /* /proc/self/task, for listing */
+    struct yarn_session_spec spec;
+    struct yarn_session session;
+    struct yarn_module_map *map;
+    struct yarn_unwinder *unwinder;
+    struct yarn_symbols *symbols;
+    struct yarn_stacks stacks;
+    struct yarn_dump_file file;
+    struct yarn_dump_writer *writer; /* NULL until the dump is begun */
+    struct yarn_dump_totals totals;
+    uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
+    uint64_t sampled_ns;  /* weight of its samples */
+    size_t nr_messages_written;
+    bool saw_thread_end; /* since the last look at the host's threads */
+};
+
+/* Opens everything and enables the events. On failure it is closed, but `failure` stays. */
+YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
+                                        const struct yarn_job *job, struct yarn_messages *messages);
+
+/* One look into the rings. *ret_left: something young stays behind. */
+void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
+
+/* As a drain, but of everything that is in the rings at this moment. */
+void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left);
+
+/* Brings what was drained into the file. */
+void yarn_recording_flush(struct yarn_recording *recording);
+
+/* A mark of a host thread. */
+void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,
+                         const char *text);
+
+/* Disables the events, drains to the last record and flushes; resume enables them again. */
+void yarn_recording_pause(struct yarn_recording *recording);
+void yarn_recording_resume(struct yarn_recording *recording);
+
+/* True where no thread of the host is left but the reader. */
+bool yarn_recording_is_alone(struct yarn_recording *recording);
+
+/* As a pause; then seals the dump and closes everything. */
+void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
+                        int status);

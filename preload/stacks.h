@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From a sample to the number of its stack in the dump: unwinds, names each frame that is seen for
+ * the first time, interns. Knows unwinder, symbols and writer; does not know sessions or files.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/table.h"
+#include "core/record/record.h"
+#include "output/dump/writer.h"
+#include "unwind/symbol/symbols.h"
+#include "unwind/unwinder.h"
+
+struct yarn_stacks {
+    struct yarn_module_map *map;     /* borrowed */
+    struct yarn_unwinder *unwinder;  /* borrowed */
+    struct yarn_symbols *symbols;    /* borrowed */
+    struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
+    uint64_t registers_mask;         /* of the samples */
+    struct yarn_frames *frames;      /* owned: room for the latest walk */
+    struct yarn_table numbers;       /* of frames: address, module and flags -> number */
+    uint32_t epoch;                  /* of the writer, that `numbers` belong to */
+    struct yarn_table written;       /* numbers of the modules that the dump has */
+};
+
+struct yarn_stack_result {
+    uint32_t stack; /* YARN_DUMP_NONE: none */
+    enum yarn_unwind_end end;
+    bool is_leaf_unknown; /* the innermost frame has no name */
+};
+
+YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
+                                     struct yarn_unwinder *unwinder, struct yarn_symbols *symbols,
+                                     uint64_t registers_mask);
+
+/* `is_kernel`: the sample's ip lies in the kernel, above the user frames. */
+struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
+                                        const struct yarn_record_sample *sample, uint32_t tid,
+                                        bool is_kernel);
+
+/* Stores the modules that no frame has named: a module is stored when the first one does, because
+ * only then its file has been looked at. */
+void yarn_stacks_write_modules(struct yarn_stacks *stacks);
+
+/* Idempotent. */
+void yarn_stacks_close(struct yarn_stacks *stacks);
