@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Runs a fuzz target over files and folders of files instead of over what a fuzzer invents: the
- * seed corpus as a test, or one crashing input under a debugger.
+ * Runs a fuzz target over kept inputs where there is no libFuzzer: the main of the fuzz programs of
+ * ordinary builds. Arguments are files, or folders whose files are taken. Fails where there were
+ * none, so that a lost corpus is seen.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -12,62 +13,50 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static unsigned nr_inputs;
-
-static int run_file(const char *path, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    uint8_t *data = malloc(size ? size : 1);
-    int status = EXIT_FAILURE;
-    if (file && data && fread(data, 1, size, file) == size) {
-        (void)LLVMFuzzerTestOneInput(data, size);
-        nr_inputs++;
-        status = EXIT_SUCCESS;
-    } else {
-        perror(path);
-    }
-    if (file)
-        (void)fclose(file);
-    free(data);
-    return status;
-}
-
-static int run_path(const char *path)
+static int replay_file(const char *path)
 {
     struct stat info;
-    if (stat(path, &info)) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info)) {
         perror(path);
-        return EXIT_FAILURE;
+        exit(EXIT_FAILURE);
     }
-    if (!S_ISDIR(info.st_mode))
-        return run_file(path, (size_t)info.st_size);
-    DIR *folder = opendir(path);
-    if (!folder) {
-        perror(path);
-        return EXIT_FAILURE;
+    size_t size = (size_t)info.st_size;
+    /* Of exactly its size, so that a sanitizer sees a read beyond its end. */
+    uint8_t *data = malloc(size ? size : 1);
+    if (!data || fread(data, 1, size, file) != size) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(EXIT_FAILURE);
     }
-    int status = EXIT_SUCCESS;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        char inside[4096];
-        if (entry->d_name[0] == '.')
+    fclose(file);
+    LLVMFuzzerTestOneInput(data, size);
+    free(data);
+    return 1;
+}
+
+static int replay_folder(const char *path, DIR *folder)
+{
+    int count = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char name[4096];
+        struct stat info;
+        int size = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (size < 0 || (size_t)size >= sizeof name || stat(name, &info) || !S_ISREG(info.st_mode))
             continue;
-        (void)snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
-        if (run_path(inside))
-            status = EXIT_FAILURE;
+        count += replay_file(name);
     }
-    (void)closedir(folder);
-    return status;
+    return count;
 }
 
 int main(int argc, char **argv)
 {
-    int status = EXIT_SUCCESS;
-    for (int i = 1; i < argc; i++)
-        if (run_path(argv[i]))
-            status = EXIT_FAILURE;
-    if (nr_inputs == 0) {
-        (void)fprintf(stderr, "%s: no input: name files or folders\n", argv[0]);
-        return EXIT_FAILURE;
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        DIR *folder = opendir(argv[i]);
+        count += folder ? replay_folder(argv[i], folder) : replay_file(argv[i]);
+        if (folder)
+            closedir(folder);
     }
-    return status;
+    printf("%d inputs replayed\n", count);
+    return count ? EXIT_SUCCESS : EXIT_FAILURE;
 }
