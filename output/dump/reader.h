@@ -7,8 +7,15 @@
  * A program may use it freely (malloc); it never runs in a host.
  *
  * Record spans are valid for the length of the visit only. References are resolved by the caller,
- * but the reader guarantees that they name records that came before, in the same epoch: a record
- * that does not is counted as damage and not handed on.
+ * but the reader guarantees that they name records that came before, in the same epoch (modules and
+ * events: in the same process). Where that record was lost with a damaged chunk, this is counted in
+ * records_bad, and: a text is empty; a symbol's module and a sample's stack become YARN_DUMP_NONE
+ * (its stack_end YARN_DUMP_STACK_FAILED); an event is made up, with its number only; a frame or
+ * stack is not handed on. Numbers may have gaps; none is given twice, save for events and modules,
+ * of which the last counts. Samples are in time order within one visit.
+ *
+ * A merged dump has many processes: each begins with reset (not the first) and process; where that
+ * record was lost the process has pid 0.
  */
 #pragma once
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/column.h"
+#include "output/dump/record_reader.h"
+
+/* Things of these numbers are what a batch defines. */
+struct range {
+    uint32_t first;
+    uint32_t count;
+};
+
+static uint64_t limit_of(enum yarn_dump_record record)
+{
+    switch (record) {
+    case YARN_DUMP_RECORD_STRINGS:
+        return YARN_DUMP_STRINGS_MAX;
+    case YARN_DUMP_RECORD_SYMBOLS:
+        return YARN_DUMP_SYMBOLS_MAX;
+    case YARN_DUMP_RECORD_FRAMES:
+        return YARN_DUMP_FRAMES_MAX;
+    default:
+        return YARN_DUMP_STACKS_MAX;
+    }
+}
+
+static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                         struct range range)
+{
+    uint64_t *sizes = reader->columns[0];
+    yarn_column_decode(cursor, sizes, range.count);
+    size_t size = yarn_cursor_left(cursor);
+    uint8_t *bytes = cursor->failed ? NULL : yarn_dump_known_keep(&reader->known, size);
+    if (!bytes) {
+        reader->summary->records_bad++;
+        return;
+    }
+    yarn_cursor_read(cursor, bytes, size);
+    struct yarn_cursor texts = yarn_cursor_of(yarn_span_of(bytes, size));
+    for (uint32_t i = 0; i < range.count; i++) {
+        struct yarn_span text = yarn_cursor_span(&texts, sizes[i]);
+        if (texts.failed || !yarn_dump_known_add_text(&reader->known, range.first + i, text))
+            reader->summary->records_bad++;
+    }
+}
+
+/* Named or not, of a known module or not: what was lost with other chunks is left out. */
+static struct yarn_dump_symbol resolve_symbol(struct yarn_dump_record_reader *reader,
+                                              uint32_t number, size_t i)
+{
+    uint64_t module = reader->columns[0][i] - 1;
+    uint64_t start = reader->columns[1][i];
+    struct yarn_dump_symbol symbol = {
+        .number = number,
+        .module = YARN_DUMP_NONE,
+        .start = start,
+        .end = start + reader->columns[2][i],
+    };
+    bool has_module = yarn_dump_set_has(&reader->known.modules, module);
+    bool has_name = yarn_dump_known_text(&reader->known, reader->columns[3][i], &symbol.name);
+    if (has_module)
+        symbol.module = (uint32_t)module;
+    if (!has_name || (!has_module && reader->columns[0][i]))
+        reader->summary->records_bad++;
+    return symbol;
+}
+
+static int read_symbols(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                        struct range range)
+{
+    int result = 0;
+    for (size_t i = 0; i < 4; i++)
+        yarn_column_decode(cursor, reader->columns[i], range.count);
+    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+        uint32_t number = range.first + i;
+        if (!yarn_dump_known_add_symbol(&reader->known, number, reader->columns[1][i])) {
+            reader->summary->records_bad++;
+            continue;
+        }
+        struct yarn_dump_symbol symbol = resolve_symbol(reader, number, i);
+        if (reader->visitor->symbol)
+            result = reader->visitor->symbol(reader->self, &symbol);
+    }
+    return result;
+}
+
+static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                       struct range range)
+{
+    int result = 0;
+    struct yarn_dump_known *known = &reader->known;
+    for (size_t i = 0; i < 3; i++)
+        yarn_column_decode(cursor, reader->columns[i], range.count);
+    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+        uint32_t number = range.first + i;
+        uint64_t symbol = reader->columns[0][i];
+        if (!yarn_dump_set_has(&known->symbols, symbol) ||
+            yarn_dump_set_has(&known->frames, number) ||
+            !yarn_dump_set_add(&known->frames, number)) {
+            reader->summary->records_bad++;
+            continue;
+        }
+        const struct yarn_dump_frame frame = {
+            .number = number,
+            .symbol = (uint32_t)symbol,
+            .flags = (uint32_t)reader->columns[1][i],
+            .address = known->symbol_starts[symbol] + yarn_zigzag_to(reader->columns[2][i]),
+        };
+        if (reader->visitor->frame)
+            result = reader->visitor->frame(reader->self, &frame);
+    }
+    return result;
+}
+
+static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                       struct range range)
+{
+    int result = 0;
+    struct yarn_dump_known *known = &reader->known;
+    yarn_column_decode(cursor, reader->columns[0], range.count);
+    yarn_column_decode(cursor, reader->columns[1], range.count);
+    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+        uint32_t number = range.first + i;
+        uint64_t distance = reader->columns[0][i];
+        uint64_t frame = reader->columns[1][i];
+        bool has_parent =
+            distance <= number && yarn_dump_set_has(&known->stacks, number - distance);
+        if ((distance && !has_parent) || !yarn_dump_set_has(&known->frames, frame) ||
+            yarn_dump_set_has(&known->stacks, number) ||
+            !yarn_dump_set_add(&known->stacks, number)) {
+            reader->summary->records_bad++;
+            continue;
+        }
+        const struct yarn_dump_stack stack = {
+            .number = number,
+            .parent = distance ? (uint32_t)(number - distance) : YARN_DUMP_NONE,
+            .frame = (uint32_t)frame,
+        };
+        if (reader->visitor->stack)
+            result = reader->visitor->stack(reader->self, &stack);
+    }
+    return result;
+}
+
+int yarn_dump_read_batch(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                         struct yarn_span payload)
+{
+    int result = 0;
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    uint64_t first = yarn_cursor_uleb(&cursor);
+    uint64_t count = yarn_cursor_uleb(&cursor);
+    if (!yarn_dump_take_things(reader, count))
+        return 0;
+    if (first >= limit_of(record) || count > limit_of(record) - first)
+        cursor.failed = true;
+    struct range range = {(uint32_t)first, (uint32_t)count};
+    if (cursor.failed)
+        reader->summary->records_bad++;
+    else if (record == YARN_DUMP_RECORD_STRINGS)
+        read_strings(reader, &cursor, range);
+    else if (record == YARN_DUMP_RECORD_SYMBOLS)
+        result = read_symbols(reader, &cursor, range);
+    else if (record == YARN_DUMP_RECORD_FRAMES)
+        result = read_frames(reader, &cursor, range);
+    else
+        result = read_stacks(reader, &cursor, range);
+    return result;
+}

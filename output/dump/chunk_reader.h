@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The whole chunks of a dump, one after the other, unpacked; what lies between them is damage and
+ * is noted in the summary. Knows headers, checksums and order; does not know records. Bounded by
+ * one chunk; time is linear in the file's size whatever it holds.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "output/dump/chunk.h"
+#include "output/dump/reader.h"
+#include "output/dump/source.h"
+
+struct yarn_dump_chunk_reader {
+    struct yarn_dump_source *source;   /* borrowed */
+    struct yarn_dump_summary *summary; /* borrowed */
+    void *unpacker;                    /* owned */
+    uint8_t *raw;                      /* owned; the chunk's payload */
+    size_t raw_capacity;
+    uint64_t offset;        /* of the chunk in the file */
+    uint32_t next_sequence; /* expected */
+    bool is_after_damage;   /* which explains a jump in the sequence */
+    uint64_t rescanned;     /* bytes of damaged chunks that were looked into */
+};
+
+/* Reads the file header. -ENOEXEC: no dump, or none that this reader knows. */
+YARN_MUST_CHECK int yarn_dump_chunk_reader_open(struct yarn_dump_chunk_reader *reader,
+                                                struct yarn_dump_source *source,
+                                                struct yarn_dump_summary *summary);
+/* Idempotent. */
+void yarn_dump_chunk_reader_close(struct yarn_dump_chunk_reader *reader);
+
+/* 1: *ret_chunk and *ret_payload, valid until the next call; 0: the end; or a negative errno. */
+YARN_MUST_CHECK int yarn_dump_chunk_reader_next(struct yarn_dump_chunk_reader *reader,
+                                                struct yarn_dump_chunk *ret_chunk,
+                                                struct yarn_span *ret_payload);
+
+void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
+                                  const char *why);

@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a dump has defined so far, in this process and epoch: texts by number, where symbols start,
+ * and which modules, events, frames and stacks there are. Bounded: what does not fit is refused.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "output/dump/format.h"
+
+/* A set of numbers. */
+struct yarn_dump_set {
+    uint64_t *words; /* owned */
+    size_t nr_words;
+};
+
+struct yarn_dump_texts; /* those of one record, in one piece */
+
+struct yarn_dump_known {
+    struct yarn_dump_set modules, events; /* of the process */
+    struct yarn_dump_set strings, symbols, frames, stacks;
+    struct yarn_span *texts; /* owned; by string number */
+    size_t max_texts;
+    uint64_t *symbol_starts; /* owned; by symbol number */
+    size_t max_symbols;
+    struct yarn_dump_texts *pieces; /* owned; the latest first */
+    size_t text_bytes;
+};
+
+/* Begins empty: all zero. Idempotent. */
+void yarn_dump_known_close(struct yarn_dump_known *known);
+/* A new epoch, and a new process. */
+void yarn_dump_known_forget_epoch(struct yarn_dump_known *known);
+void yarn_dump_known_forget_process(struct yarn_dump_known *known);
+
+static inline bool yarn_dump_set_has(const struct yarn_dump_set *set, uint64_t number)
+{
+    return number / 64 < set->nr_words && (set->words[number / 64] >> (number % 64) & 1);
+}
+
+/* False where there is no memory for it. */
+bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number);
+
+/* Room for `size` bytes of text that live as long as the epoch; NULL where the bound is reached. */
+uint8_t *yarn_dump_known_keep(struct yarn_dump_known *known, size_t size);
+
+/* False where the number is taken or there is no memory for it. */
+bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number,
+                              struct yarn_span text);
+bool yarn_dump_known_add_symbol(struct yarn_dump_known *known, uint32_t number, uint64_t start);
+
+/* The text of a reference; false (and the empty text) where it is not there. */
+bool yarn_dump_known_text(const struct yarn_dump_known *known, uint64_t reference,
+                          struct yarn_span *ret_text);

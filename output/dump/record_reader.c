@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/record_reader.h"
+
+#include <stdlib.h>
+
+#include "output/dump/fields.h"
+
+int yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
+                                 const struct yarn_dump_visitor *visitor, void *self,
+                                 struct yarn_dump_summary *summary)
+{
+    struct yarn_dump_record_reader opened = {
+        .visitor = visitor,
+        .self = self,
+        .summary = summary,
+        .samples = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.samples),
+        .merged_samples = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.merged_samples),
+        .streams = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.streams),
+    };
+    bool is_whole = opened.samples && opened.merged_samples && opened.streams;
+    for (size_t i = 0; i < YARN_DUMP_COLUMNS_MAX; i++) {
+        opened.columns[i] = malloc(YARN_DUMP_BATCH_MAX * sizeof **opened.columns);
+        is_whole = is_whole && opened.columns[i];
+    }
+    *reader = opened;
+    if (is_whole)
+        return 0;
+    yarn_dump_record_reader_close(reader);
+    return -ENOMEM;
+}
+
+void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
+{
+    for (size_t i = 0; i < YARN_DUMP_COLUMNS_MAX; i++)
+        free(reader->columns[i]);
+    free(reader->samples);
+    free(reader->merged_samples);
+    free(reader->streams);
+    yarn_dump_known_close(&reader->known);
+    *reader = (struct yarn_dump_record_reader){.visitor = NULL};
+}
+
+int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader)
+{
+    yarn_dump_known_forget_epoch(&reader->known);
+    return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
+}
+
+int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader)
+{
+    yarn_dump_known_forget_process(&reader->known);
+    reader->totals = (struct yarn_dump_totals){0};
+    reader->summary->has_end = false;
+    reader->awaits_process = true;
+    return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
+}
+
+bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
+{
+    if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left) {
+        reader->summary->records_bad++;
+        return false;
+    }
+    reader->things_left -= (size_t)count;
+    return true;
+}
+
+bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number, int *ret_result)
+{
+    *ret_result = 0;
+    if (yarn_dump_set_has(&reader->known.events, number))
+        return true;
+    reader->summary->records_bad++;
+    if (number >= YARN_DUMP_EVENTS_MAX ||
+        !yarn_dump_set_add(&reader->known.events, (uint32_t)number))
+        return false;
+    const struct yarn_dump_event lost = {.number = (uint32_t)number};
+    if (reader->visitor->event)
+        *ret_result = reader->visitor->event(reader->self, &lost);
+    return true;
+}
+
+static void read_totals(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                        struct yarn_dump_totals *totals)
+{
+    reader->totals.time_ns = totals->time_ns;
+    while (yarn_cursor_left(cursor)) {
+        uint64_t key = yarn_cursor_uleb(cursor);
+        uint64_t value = yarn_cursor_uleb(cursor);
+        if (!cursor->failed && key < YARN_DUMP_TOTAL_COUNT)
+            reader->totals.value[key] = value;
+    }
+    *totals = reader->totals;
+}
+
+/* What the record names; false where it cannot be handed on. */
+static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                         union yarn_dump_any *thing, int *ret_result)
+{
+    switch (record) {
+    case YARN_DUMP_RECORD_EVENT:
+        return thing->event.number < YARN_DUMP_EVENTS_MAX &&
+               yarn_dump_set_add(&reader->known.events, thing->event.number);
+    case YARN_DUMP_RECORD_MODULE:
+        return thing->module.number < YARN_DUMP_MODULES_MAX &&
+               yarn_dump_set_add(&reader->known.modules, thing->module.number);
+    case YARN_DUMP_RECORD_COUNT:
+        return yarn_dump_check_event(reader, thing->count.event, ret_result);
+    case YARN_DUMP_RECORD_THROTTLE:
+        return yarn_dump_check_event(reader, thing->throttle.event, ret_result);
+    case YARN_DUMP_RECORD_LOST:
+        return thing->lost.event == YARN_DUMP_NONE ||
+               yarn_dump_check_event(reader, thing->lost.event, ret_result);
+    case YARN_DUMP_RECORD_MESSAGE:
+        if (thing->message.kind >= YARN_DUMP_MESSAGE_KIND_COUNT)
+            thing->message.kind = YARN_DUMP_MESSAGE_INFO;
+        return true;
+    case YARN_DUMP_RECORD_END:
+        if (thing->end.reason >= YARN_DUMP_END_REASON_COUNT)
+            thing->end.reason = YARN_DUMP_END_FAILED;
+        reader->summary->has_end = true;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static int visit_record(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                        const union yarn_dump_any *thing)
+{
+    const struct yarn_dump_visitor *visitor = reader->visitor;
+    switch (record) {
+#define YARN_RECORD(number, NAME, name, since, prose)                                              \
+    case YARN_DUMP_RECORD_##NAME:                                                                  \
+        return visitor->name ? visitor->name(reader->self, &thing->name) : 0;
+#include "output/dump/format.def"
+    default:
+        return 0;
+    }
+}
+
+static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                           struct yarn_span payload)
+{
+    union yarn_dump_any thing;
+    uint64_t references[YARN_DUMP_TEXTS_MAX];
+    struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    yarn_dump_fields_decode(&cursor, record, &thing, references, reader->base_ns);
+    size_t nr_texts = yarn_dump_fields_texts(record, &thing, texts);
+    bool has_texts = true;
+    for (size_t i = 0; i < nr_texts; i++)
+        has_texts = yarn_dump_known_text(&reader->known, references[i], &texts[i]) && has_texts;
+    yarn_dump_fields_set_texts(record, &thing, texts);
+    if (record == YARN_DUMP_RECORD_TOTALS && !cursor.failed)
+        read_totals(reader, &cursor, &thing.totals);
+    if (cursor.failed || !has_texts)
+        reader->summary->records_bad++;
+    if (cursor.failed)
+        return 0;
+
+    int result = 0;
+    uint64_t bad = reader->summary->records_bad;
+    if (!check_record(reader, record, &thing, &result)) {
+        reader->summary->records_bad = bad + 1;
+        return 0;
+    }
+    return result ? result : visit_record(reader, record, &thing);
+}
+
+static int read_record(struct yarn_dump_record_reader *reader, uint64_t type,
+                       struct yarn_span payload)
+{
+    switch (type) {
+#define YARN_RECORD(number, NAME, name, since, prose) case YARN_DUMP_RECORD_##NAME:
+#include "output/dump/format.def"
+        return read_structured(reader, (enum yarn_dump_record)type, payload);
+    case YARN_DUMP_RECORD_STRINGS:
+    case YARN_DUMP_RECORD_SYMBOLS:
+    case YARN_DUMP_RECORD_FRAMES:
+    case YARN_DUMP_RECORD_STACKS:
+        return yarn_dump_read_batch(reader, (enum yarn_dump_record)type, payload);
+    case YARN_DUMP_RECORD_SAMPLES:
+        return yarn_dump_read_samples(reader, payload);
+    default:
+        reader->summary->records_unknown++;
+        return 0;
+    }
+}
+
+/* A process whose own record was lost is still another one than the process before. */
+static int expect_process(struct yarn_dump_record_reader *reader, uint64_t type)
+{
+    if (!reader->awaits_process || type == YARN_DUMP_RECORD_STRINGS)
+        return 0;
+    reader->awaits_process = false;
+    const struct yarn_dump_process lost = {.pid = 0};
+    if (type == YARN_DUMP_RECORD_PROCESS || !reader->visitor->process)
+        return 0;
+    return reader->visitor->process(reader->self, &lost);
+}
+
+int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_t base_ns,
+                                 struct yarn_span payload, uint64_t offset)
+{
+    int result = 0;
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    reader->base_ns = base_ns;
+    reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
+    while (!result && yarn_cursor_left(&cursor)) {
+        uint64_t type = yarn_cursor_uleb(&cursor);
+        uint64_t size = yarn_cursor_uleb(&cursor);
+        struct yarn_span record = yarn_cursor_span(&cursor, size);
+        if (cursor.failed) {
+            reader->summary->records_bad++;
+            yarn_dump_summary_add_damage(reader->summary, offset, 0,
+                                         "a record is larger than its chunk");
+            break;
+        }
+        result = expect_process(reader, type);
+        if (!result)
+            result = read_record(reader, type, record);
+    }
+    return result;
+}

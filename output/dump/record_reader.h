@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Records of whole chunks become visits. Checks every number against what is known; counts what is
+ * malformed or refers to what was lost. Knows format.def; does not know files and chunks' bytes.
+ *
+ * Each function returns what the visitor returned: non-zero ends the reading.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "output/dump/known.h"
+#include "output/dump/reader.h"
+
+void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
+                                  const char *why);
+
+enum { YARN_DUMP_COLUMNS_MAX = 5 }; /* that are needed at one time */
+
+struct yarn_dump_record_reader {
+    const struct yarn_dump_visitor *visitor; /* borrowed */
+    void *self;
+    struct yarn_dump_summary *summary; /* borrowed */
+    struct yarn_dump_known known;
+    struct yarn_dump_totals totals;
+    uint64_t base_ns;    /* of the chunk */
+    size_t things_left;  /* that batches of this chunk may still hold */
+    bool awaits_process; /* a new process began, its PROCESS record has not come */
+    uint64_t *columns[YARN_DUMP_COLUMNS_MAX];          /* owned; of YARN_DUMP_BATCH_MAX each */
+    struct yarn_dump_sample *samples, *merged_samples; /* owned; as many */
+    struct yarn_dump_stream_head *streams;             /* owned; as many */
+};
+
+YARN_MUST_CHECK int yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
+                                                 const struct yarn_dump_visitor *visitor,
+                                                 void *self, struct yarn_dump_summary *summary);
+/* Idempotent. */
+void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
+
+YARN_MUST_CHECK int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader);
+YARN_MUST_CHECK int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader);
+
+/* All records of one chunk, which lies at `offset` in the file. */
+YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader,
+                                                 uint64_t base_ns, struct yarn_span payload,
+                                                 uint64_t offset);
+
+/* Of batch_reader.c and sample_reader.c. */
+YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
+                                         enum yarn_dump_record record, struct yarn_span payload);
+YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reader,
+                                           struct yarn_span payload);
+/* An event whose record was lost is made up, once, so that what names it is not lost too. False
+ * (and counted) where the number is impossible. */
+bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
+                           int *ret_result);
+/* False (and counted) where so many things are too many. */
+bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
+
+struct yarn_dump_stream_head {
+    uint32_t event, tid, count;
+    uint64_t time_ns, period_ns, weight;
+};
