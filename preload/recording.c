@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/recording.h"
 
-#include <sys/mman.h>
-
-#include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
+#include "preload/intake.h"
 #include "preload/preamble.h"
+#include "preload/trust.h"
 
-enum { THREADS_NAMED_MAX = 1024, COUNT_EVENTS_MAX = 64, COMM_BYTES = 64 };
+enum { THREADS_NAMED_MAX = 1024, COMM_BYTES = 64 };
 
 static int fail(struct yarn_recording *recording, const char *what, int err)
 {
@@ -18,13 +17,6 @@ static int fail(struct yarn_recording *recording, const char *what, int err)
     }
     return err;
 }
-
-static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
-{
-    return &recording->totals.value[which];
-}
-
-/* ---- beginning the dump ---- */
 
 static void write_thread(struct yarn_recording *recording, uint32_t tid, uint32_t parent_tid,
                          uint64_t time_ns, const char *comm)
@@ -53,8 +45,7 @@ static void write_threads(struct yarn_recording *recording)
     }
 }
 
-/* False where no dump can be had: then nothing is recorded any more. */
-static bool begin_dump(struct yarn_recording *recording)
+bool yarn_recording_begin_dump(struct yarn_recording *recording)
 {
     if (recording->writer)
         return true;
@@ -78,237 +69,15 @@ static bool begin_dump(struct yarn_recording *recording)
     return true;
 }
 
-/* ---- records ---- */
-
-static void on_sample(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    uint32_t event;
-    if (record->pid != (uint32_t)recording->job->facts.pid) {
-        ++*total(recording, YARN_DUMP_TOTAL_FOREIGN);
-        return;
-    }
-    if (!yarn_session_event_number(&recording->session, record->id, &event)) {
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
-        return;
-    }
-    if (!begin_dump(recording))
-        return;
-    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    struct yarn_stack_result stack =
-        yarn_stacks_of(&recording->stacks, &record->sample, record->tid, is_kernel);
-    struct yarn_dump_sample sample = {
-        .time_ns = record->time_ns,
-        .weight = record->sample.period,
-        .event = event,
-        .tid = record->tid,
-        .cpu = record->cpu,
-        .stack = stack.stack,
-        .stack_end = stack.end,
-    };
-    yarn_dump_write_sample(recording->writer, &sample);
-    ++*total(recording, YARN_DUMP_TOTAL_SAMPLES);
-    ++*total(recording, YARN_DUMP_TOTAL_STACKS_COMPLETE + stack.end);
-    *total(recording, YARN_DUMP_TOTAL_FRAMES_UNKNOWN) += stack.is_leaf_unknown;
-    if (event == recording->clock_event)
-        recording->sampled_ns += sample.weight;
-}
-
-static void on_mapping(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    const struct yarn_record_mmap *map = record->mmap;
-    if (map->pid != (uint32_t)recording->job->facts.pid || !(map->protection & PROT_EXEC))
-        return;
-    struct yarn_build_id build_id = {.size = map->build_id_size};
-    memcpy(build_id.bytes, map->build_id, sizeof map->build_id);
-    struct yarn_mapping mapping = {
-        .start = map->start,
-        .end = map->start + map->size,
-        .file_offset = map->file_offset,
-        .device = map->device,
-        .inode = map->inode,
-        .time_ns = record->time_ns,
-        .path = map->path,
-        .build_id = build_id.size ? &build_id : NULL,
-    };
-    if (yarn_module_map_add(recording->map, &mapping))
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
-}
-
-static void on_thread(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    if (record->task.pid != (uint32_t)recording->job->facts.pid)
-        return;
-    if (record->type == YARN_RECORD_EXIT)
-        recording->saw_thread_end = true;
-    if (!recording->writer)
-        return;
-    if (record->type == YARN_RECORD_FORK) {
-        write_thread(recording, record->task.tid, record->task.parent_tid, record->time_ns, "");
-        return;
-    }
-    struct yarn_dump_thread_end end = {.tid = record->task.tid, .time_ns = record->time_ns};
-    yarn_dump_write_thread_end(recording->writer, &end);
-}
-
-static void on_comm(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    if (!recording->writer || record->comm.pid != (uint32_t)recording->job->facts.pid)
-        return;
-    struct yarn_dump_thread_name name = {
-        .tid = record->comm.tid,
-        .time_ns = record->time_ns,
-        .comm = yarn_span_of_text(record->comm.name),
-    };
-    yarn_dump_write_thread_name(recording->writer, &name);
-}
-
-static void on_lost(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    struct yarn_dump_lost lost = {
-        .time_ns = record->time_ns,
-        .count = record->lost.count,
-        .event = YARN_DUMP_NONE,
-        .cpu = record->cpu,
-    };
-    uint32_t event;
-    if (yarn_session_event_number(&recording->session, record->lost.id, &event))
-        lost.event = event;
-    *total(recording, YARN_DUMP_TOTAL_LOST) += lost.count;
-    if (begin_dump(recording))
-        yarn_dump_write_lost(recording->writer, &lost);
-}
-
-static void on_throttle(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    struct yarn_dump_throttle throttle = {
-        .time_ns = record->time_ns,
-        .event = YARN_DUMP_NONE,
-        .cpu = record->cpu,
-        .is_on = record->throttle.is_on,
-    };
-    uint32_t event;
-    if (yarn_session_event_number(&recording->session, record->throttle.id, &event))
-        throttle.event = event;
-    *total(recording, YARN_DUMP_TOTAL_THROTTLED) += throttle.is_on;
-    if (begin_dump(recording))
-        yarn_dump_write_throttle(recording->writer, &throttle);
-}
-
-static void on_record(void *self, const struct yarn_record *record)
-{
-    struct yarn_recording *recording = self;
-    switch (record->type) {
-    case YARN_RECORD_SAMPLE:
-        on_sample(recording, record);
-        break;
-    case YARN_RECORD_MMAP:
-        on_mapping(recording, record);
-        break;
-    case YARN_RECORD_FORK:
-    case YARN_RECORD_EXIT:
-        on_thread(recording, record);
-        break;
-    case YARN_RECORD_COMM:
-        on_comm(recording, record);
-        break;
-    case YARN_RECORD_LOST:
-        on_lost(recording, record);
-        break;
-    case YARN_RECORD_THROTTLE:
-        on_throttle(recording, record);
-        break;
-    case YARN_RECORD_SWITCH:
-    case YARN_RECORD_UNKNOWN:
-    case YARN_RECORD_TYPE_COUNT:
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_UNKNOWN);
-        break;
-    }
-}
-
-static void on_malformed(void *self, uint32_t kernel_type, size_t size)
-{
-    struct yarn_recording *recording = self;
-    (void)kernel_type;
-    (void)size;
-    ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
-}
-
-/* ---- what the dump is told at each flush ---- */
-
-static void write_messages(struct yarn_recording *recording)
-{
-    uint32_t count = atomic_load(&recording->messages->count);
-    for (; recording->nr_messages_written < count; recording->nr_messages_written++) {
-        const struct yarn_message *message =
-            &recording->messages->message[recording->nr_messages_written];
-        struct yarn_dump_message record = {
-            .time_ns = message->time_ns,
-            .kind = message->level,
-            .text = yarn_span_of_text(message->text),
-        };
-        yarn_dump_write_message(recording->writer, &record);
-    }
-}
-
-/* Why only sometimes: it costs a system call for each open event. */
-static void read_cpu_time(struct yarn_recording *recording)
-{
-    uint64_t cpu_ns;
-    if (recording->clock_event != YARN_DUMP_NONE)
-        cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count;
-    else
-        cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns;
-    if (recording->clock_event != YARN_DUMP_NONE)
-        *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) =
-            cpu_ns > recording->sampled_ns ? cpu_ns - recording->sampled_ns : 0;
-}
-
-static void write_totals(struct yarn_recording *recording)
-{
-    struct yarn_recording *r = recording;
-    r->totals.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    *total(r, YARN_DUMP_TOTAL_DRAIN_CPU_NS) = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    *total(r, YARN_DUMP_TOTAL_MEMORY_BYTES) =
-        yarn_pages_total() + yarn_session_ring_bytes(&r->session);
-    *total(r, YARN_DUMP_TOTAL_BYTES_WRITTEN) = yarn_dump_writer_bytes_written(r->writer);
-    yarn_dump_write_totals(r->writer, &r->totals);
-}
-
-static void write_counts(struct yarn_recording *recording)
-{
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < recording->spec.nr_events; i++) {
-        if (recording->session.specs[i].error)
-            continue;
-        struct yarn_perf_count sum = yarn_session_count(&recording->session, i);
-        struct yarn_dump_count count = {
-            .event = i,
-            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-            .count = sum.count,
-            .time_enabled_ns = sum.time_enabled_ns,
-            .time_running_ns = sum.time_running_ns,
-            .lost = sum.lost,
-        };
-        lost += sum.lost;
-        yarn_dump_write_count(recording->writer, &count);
-    }
-    /* The kernel's own count is exact; LOST records may themselves find no room. */
-    *total(recording, YARN_DUMP_TOTAL_LOST) =
-        yarn_u64_max(*total(recording, YARN_DUMP_TOTAL_LOST), lost);
-}
-
 void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left)
 {
-    struct yarn_record_listener listener = {
-        .self = recording, .record = on_record, .malformed = on_malformed};
+    struct yarn_record_listener listener = yarn_intake_of(recording);
     yarn_session_drain(&recording->session, false, &listener, ret_left);
 }
 
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left)
 {
-    struct yarn_record_listener listener = {
-        .self = recording, .record = on_record, .malformed = on_malformed};
+    struct yarn_record_listener listener = yarn_intake_of(recording);
     yarn_session_drain(&recording->session, true, &listener, ret_left);
 }
 
@@ -319,13 +88,10 @@ void yarn_recording_flush(struct yarn_recording *recording)
     for (uint32_t i = 0; i < count && !recording->writer; i++)
         has_warning |= recording->messages->message[i].level <= YARN_MESSAGE_WARNING;
     if (has_warning || recording->job->options.empty == YARN_EMPTY_KEEP)
-        begin_dump(recording);
+        yarn_recording_begin_dump(recording);
     if (!recording->writer)
         return;
-    if (recording->session.nr_events <= COUNT_EVENTS_MAX)
-        read_cpu_time(recording);
-    write_messages(recording);
-    write_totals(recording);
+    yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
     if (err)
@@ -341,7 +107,7 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
         .tid = tid,
         .text = yarn_span_of_text(text),
     };
-    if (begin_dump(recording))
+    if (yarn_recording_begin_dump(recording))
         yarn_dump_write_message(recording->writer, &message);
 }
 
@@ -366,8 +132,6 @@ bool yarn_recording_is_alone(struct yarn_recording *recording)
     int count = yarn_process_threads(recording->task_folder, tids, YARN_COUNT_OF(tids));
     return count >= 0 && count <= 2 && yarn_process_thread_is_dead(recording->task_folder, pid);
 }
-
-/* ---- opening and ending ---- */
 
 static void close_all(struct yarn_recording *recording)
 {
@@ -397,9 +161,7 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
             .status = status,
         };
         yarn_stacks_write_modules(&recording->stacks);
-        write_counts(recording);
-        read_cpu_time(recording);
-        write_totals(recording);
+        yarn_trust_write_final(recording);
         yarn_dump_write_end(recording->writer, &end);
     }
     close_all(recording);

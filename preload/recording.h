@@ -45,6 +45,10 @@ struct yarn_recording {
 YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
 
+/* The dump's file and preamble, at the first thing that is worth a dump. False where none can be
+ * had: then nothing is recorded any more. */
+bool yarn_recording_begin_dump(struct yarn_recording *recording);
+
 /* One look into the rings. *ret_left: something young stays behind. */
 void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
 

@@ -5,7 +5,7 @@
 
 int yarn_arena_open(struct yarn_arena *arena, size_t cap)
 {
-    uint8_t *base = yarn_pages_map(cap);
+    uint8_t *base = yarn_pages_reserve(cap);
     if (!base)
         return -ENOMEM;
     *arena = (struct yarn_arena){.base = base, .cap = cap};
@@ -18,6 +18,10 @@ void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align)
     if (at > arena->cap || size > arena->cap - at)
         return NULL;
     arena->used = at + size;
+    if (arena->used > arena->touched) {
+        yarn_pages_count(arena->used - arena->touched);
+        arena->touched = arena->used;
+    }
     return arena->base + at;
 }
 
@@ -39,6 +43,7 @@ void yarn_arena_rewind(struct yarn_arena *arena, size_t mark)
 
 void yarn_arena_close(struct yarn_arena *arena)
 {
-    yarn_pages_unmap(arena->base, arena->cap);
+    yarn_pages_release(arena->base, arena->cap);
+    yarn_pages_uncount(arena->touched);
     *arena = YARN_ARENA_CLOSED;
 }

@@ -17,9 +17,10 @@ struct yarn_arena {
     uint8_t *base; /* owned; NULL while closed */
     size_t cap;
     size_t used;
+    size_t touched; /* the most that `used` ever was: what it costs in memory */
 };
 
-#define YARN_ARENA_CLOSED ((struct yarn_arena){NULL, 0, 0})
+#define YARN_ARENA_CLOSED ((struct yarn_arena){.base = NULL})
 
 /* `cap` is rounded up to whole pages. */
 YARN_MUST_CHECK int yarn_arena_open(struct yarn_arena *arena, size_t cap);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/intake.h"
+
+#include <sys/mman.h>
+
+static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
+{
+    return &recording->totals.value[which];
+}
+
+static void on_sample(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    uint32_t event;
+    if (record->pid != (uint32_t)recording->job->facts.pid) {
+        ++*total(recording, YARN_DUMP_TOTAL_FOREIGN);
+        return;
+    }
+    if (!yarn_session_event_number(&recording->session, record->id, &event)) {
+        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+        return;
+    }
+    if (!yarn_recording_begin_dump(recording))
+        return;
+    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    struct yarn_stack_result stack =
+        yarn_stacks_of(&recording->stacks, &record->sample, record->tid, is_kernel);
+    struct yarn_dump_sample sample = {
+        .time_ns = record->time_ns,
+        .weight = record->sample.period,
+        .event = event,
+        .tid = record->tid,
+        .cpu = record->cpu,
+        .stack = stack.stack,
+        .stack_end = stack.end,
+    };
+    yarn_dump_write_sample(recording->writer, &sample);
+    ++*total(recording, YARN_DUMP_TOTAL_SAMPLES);
+    ++*total(recording, YARN_DUMP_TOTAL_STACKS_COMPLETE + stack.end);
+    *total(recording, YARN_DUMP_TOTAL_FRAMES_UNKNOWN) += stack.is_leaf_unknown;
+    if (event == recording->clock_event)
+        recording->sampled_ns += sample.weight;
+}
+
+static void on_mapping(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    const struct yarn_record_mmap *map = record->mmap;
+    if (map->pid != (uint32_t)recording->job->facts.pid || !(map->protection & PROT_EXEC))
+        return;
+    struct yarn_build_id build_id = {.size = map->build_id_size};
+    memcpy(build_id.bytes, map->build_id, sizeof map->build_id);
+    struct yarn_mapping mapping = {
+        .start = map->start,
+        .end = map->start + map->size,
+        .file_offset = map->file_offset,
+        .device = map->device,
+        .inode = map->inode,
+        .time_ns = record->time_ns,
+        .path = map->path,
+        .build_id = build_id.size ? &build_id : NULL,
+    };
+    if (yarn_module_map_add(recording->map, &mapping))
+        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+}
+
+static void on_thread(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    if (record->task.pid != (uint32_t)recording->job->facts.pid)
+        return;
+    if (record->type == YARN_RECORD_EXIT)
+        recording->saw_thread_end = true;
+    if (!recording->writer)
+        return;
+    if (record->type == YARN_RECORD_FORK) {
+        struct yarn_dump_thread thread = {
+            .tid = record->task.tid,
+            .parent_tid = record->task.parent_tid,
+            .time_ns = record->time_ns,
+        };
+        yarn_dump_write_thread(recording->writer, &thread);
+        return;
+    }
+    struct yarn_dump_thread_end end = {.tid = record->task.tid, .time_ns = record->time_ns};
+    yarn_dump_write_thread_end(recording->writer, &end);
+}
+
+static void on_comm(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    if (!recording->writer || record->comm.pid != (uint32_t)recording->job->facts.pid)
+        return;
+    struct yarn_dump_thread_name name = {
+        .tid = record->comm.tid,
+        .time_ns = record->time_ns,
+        .comm = yarn_span_of_text(record->comm.name),
+    };
+    yarn_dump_write_thread_name(recording->writer, &name);
+}
+
+static void on_lost(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    struct yarn_dump_lost lost = {
+        .time_ns = record->time_ns,
+        .count = record->lost.count,
+        .event = YARN_DUMP_NONE,
+        .cpu = record->cpu,
+    };
+    uint32_t event;
+    if (yarn_session_event_number(&recording->session, record->lost.id, &event))
+        lost.event = event;
+    *total(recording, YARN_DUMP_TOTAL_LOST) += lost.count;
+    if (yarn_recording_begin_dump(recording))
+        yarn_dump_write_lost(recording->writer, &lost);
+}
+
+static void on_throttle(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    struct yarn_dump_throttle throttle = {
+        .time_ns = record->time_ns,
+        .event = YARN_DUMP_NONE,
+        .cpu = record->cpu,
+        .is_on = record->throttle.is_on,
+    };
+    uint32_t event;
+    if (yarn_session_event_number(&recording->session, record->throttle.id, &event))
+        throttle.event = event;
+    *total(recording, YARN_DUMP_TOTAL_THROTTLED) += throttle.is_on;
+    if (yarn_recording_begin_dump(recording))
+        yarn_dump_write_throttle(recording->writer, &throttle);
+}
+
+static void on_record(void *self, const struct yarn_record *record)
+{
+    struct yarn_recording *recording = self;
+    switch (record->type) {
+    case YARN_RECORD_SAMPLE:
+        on_sample(recording, record);
+        break;
+    case YARN_RECORD_MMAP:
+        on_mapping(recording, record);
+        break;
+    case YARN_RECORD_FORK:
+    case YARN_RECORD_EXIT:
+        on_thread(recording, record);
+        break;
+    case YARN_RECORD_COMM:
+        on_comm(recording, record);
+        break;
+    case YARN_RECORD_LOST:
+        on_lost(recording, record);
+        break;
+    case YARN_RECORD_THROTTLE:
+        on_throttle(recording, record);
+        break;
+    case YARN_RECORD_SWITCH:
+    case YARN_RECORD_UNKNOWN:
+    case YARN_RECORD_TYPE_COUNT:
+        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_UNKNOWN);
+        break;
+    }
+}
+
+static void on_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    struct yarn_recording *recording = self;
+    (void)kernel_type;
+    (void)size;
+    ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+}
+
+struct yarn_record_listener yarn_intake_of(struct yarn_recording *recording)
+{
+    return (struct yarn_record_listener){
+        .self = recording, .record = on_record, .malformed = on_malformed};
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/trust.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+
+/* With more events than this open, CPU time is only read at the end. */
+enum { COUNT_EVENTS_MAX = 64 };
+
+static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
+{
+    return &recording->totals.value[which];
+}
+
+static void write_messages(struct yarn_recording *recording)
+{
+    uint32_t count = atomic_load(&recording->messages->count);
+    for (; recording->nr_messages_written < count; recording->nr_messages_written++) {
+        const struct yarn_message *message =
+            &recording->messages->message[recording->nr_messages_written];
+        struct yarn_dump_message record = {
+            .time_ns = message->time_ns,
+            .kind = message->level,
+            .text = yarn_span_of_text(message->text),
+        };
+        yarn_dump_write_message(recording->writer, &record);
+    }
+}
+
+/* Why only sometimes: it costs a system call for each open event. */
+static void read_cpu_time(struct yarn_recording *recording)
+{
+    uint64_t cpu_ns;
+    if (recording->clock_event != YARN_DUMP_NONE)
+        cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count;
+    else
+        cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns;
+    if (recording->clock_event != YARN_DUMP_NONE)
+        *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) =
+            cpu_ns > recording->sampled_ns ? cpu_ns - recording->sampled_ns : 0;
+}
+
+static void write_totals(struct yarn_recording *recording)
+{
+    struct yarn_recording *r = recording;
+    r->totals.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    *total(r, YARN_DUMP_TOTAL_DRAIN_CPU_NS) = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    *total(r, YARN_DUMP_TOTAL_MEMORY_BYTES) =
+        yarn_pages_total() + yarn_session_ring_bytes(&r->session);
+    *total(r, YARN_DUMP_TOTAL_BYTES_WRITTEN) = yarn_dump_writer_bytes_written(r->writer);
+    yarn_dump_write_totals(r->writer, &r->totals);
+}
+
+static void write_counts(struct yarn_recording *recording)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < recording->spec.nr_events; i++) {
+        if (recording->session.specs[i].error)
+            continue;
+        struct yarn_perf_count sum = yarn_session_count(&recording->session, i);
+        struct yarn_dump_count count = {
+            .event = i,
+            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            .count = sum.count,
+            .time_enabled_ns = sum.time_enabled_ns,
+            .time_running_ns = sum.time_running_ns,
+            .lost = sum.lost,
+        };
+        lost += sum.lost;
+        yarn_dump_write_count(recording->writer, &count);
+    }
+    /* The kernel's own count is exact; LOST records may themselves find no room. */
+    *total(recording, YARN_DUMP_TOTAL_LOST) =
+        yarn_u64_max(*total(recording, YARN_DUMP_TOTAL_LOST), lost);
+}
+
+void yarn_trust_write(struct yarn_recording *recording)
+{
+    if (recording->session.nr_events <= COUNT_EVENTS_MAX)
+        read_cpu_time(recording);
+    write_messages(recording);
+    write_totals(recording);
+}
+
+void yarn_trust_write_final(struct yarn_recording *recording)
+{
+    write_messages(recording);
+    write_counts(recording);
+    read_cpu_time(recording);
+    write_totals(recording);
+}

@@ -1,0 +1,15 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a dump says about itself: messages, running totals, the events' own counts. The recording
+ * stores them at each flush, so that a dump that ends early has them too. Reader thread only.
+ */
+#pragma once
+
+#include "preload/recording.h"
+
+/* Messages that are not stored yet, and the totals up to now. */
+void yarn_trust_write(struct yarn_recording *recording);
+
+/* At the end: the counts of every event, with the kernel's exact number of lost samples. */
+void yarn_trust_write_final(struct yarn_recording *recording);
