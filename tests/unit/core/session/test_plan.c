@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "core/session/plan.h"
+
+static struct yarn_event_spec clock_at(uint64_t hz)
+{
+    return (struct yarn_event_spec){.is_clock = true, .period = YARN_NS_PER_SECOND / hz};
+}
+
+static struct yarn_session_spec session_of(const struct yarn_event_spec *events, size_t count,
+                                           uint32_t stack_bytes)
+{
+    return (struct yarn_session_spec){
+        .events = events,
+        .nr_events = count,
+        .stack = stack_bytes ? YARN_SESSION_STACK_COPY : YARN_SESSION_STACK_NONE,
+        .stack_bytes = stack_bytes,
+        .interval_ns = 100 * YARN_NS_PER_MS,
+    };
+}
+
+static const struct {
+    uint64_t hz;
+    uint32_t stack_bytes;
+    size_t ring_bytes;
+} rings[] = {
+    {999, 0, YARN_PLAN_RING_MIN},        /* tiny records: the least */
+    {999, 32768, YARN_MIB(1)},           /* 20 ms of 33 MB/s is 675 KB */
+    {999, 65528, YARN_MIB(2)},           /* 1.3 MB */
+    {20000, 32768, YARN_MIB(16)},        /* 13.5 MB */
+    {100000, 65528, YARN_PLAN_RING_MAX}, /* 133 MB: the most */
+    {10, 65528, YARN_MIB(1)},            /* 8 records of 66.5 KB do not fit into 512 KiB */
+};
+
+START_TEST(first_ring_holds_20_ms_within_its_bounds)
+{
+    struct yarn_event_spec event = clock_at(rings[_i].hz);
+    struct yarn_session_spec spec = session_of(&event, 1, rings[_i].stack_bytes);
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    ck_assert_uint_eq(plan.ring_bytes, rings[_i].ring_bytes);
+    ck_assert_uint_eq(plan.stack_bytes, rings[_i].stack_bytes);
+}
+END_TEST
+
+START_TEST(asked_ring_is_kept_unless_it_would_jam)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    spec.ring_bytes = YARN_MIB(4);
+    ck_assert_uint_eq(yarn_plan_first(&spec).ring_bytes, YARN_MIB(4));
+    spec.ring_bytes = 4096;
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    ck_assert_uint_ge(plan.ring_bytes, YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(&plan));
+}
+END_TEST
+
+START_TEST(ladder_halves_the_ring_first_and_then_the_copy)
+{
+    struct yarn_event_spec event = clock_at(20000);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    const struct yarn_plan want[] = {
+        {YARN_MIB(8), 32768},   {YARN_MIB(4), 32768},   {YARN_MIB(2), 32768},  {YARN_MIB(1), 32768},
+        {YARN_KIB(512), 32768}, {YARN_KIB(256), 16384}, {YARN_KIB(128), 8192}, {YARN_KIB(64), 4096},
+    };
+    for (size_t i = 0; i < YARN_COUNT_OF(want); i++) {
+        ck_assert(yarn_plan_smaller(&plan));
+        ck_assert_uint_eq(plan.ring_bytes, want[i].ring_bytes);
+        ck_assert_uint_eq(plan.stack_bytes, want[i].stack_bytes);
+    }
+    ck_assert(!yarn_plan_smaller(&plan));
+}
+END_TEST
+
+START_TEST(ladder_of_a_session_without_copies_ends_at_eight_records)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 0);
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    while (yarn_plan_smaller(&plan))
+        ck_assert_uint_eq(plan.stack_bytes, 0);
+    ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_RECORDS * YARN_PLAN_RECORD_OVERHEAD);
+}
+END_TEST
+
+START_TEST(timed_pause_leaves_half_of_the_ring_free)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    uint64_t pause_ns = yarn_plan_timed_ns(&spec, &plan);
+    uint64_t bytes = pause_ns * 999 / YARN_NS_PER_SECOND * yarn_plan_record_bytes(&plan);
+    ck_assert_uint_le(bytes, plan.ring_bytes / 2);
+    spec.interval_ns = YARN_NS_PER_MS;
+    ck_assert_uint_eq(yarn_plan_timed_ns(&spec, &plan), YARN_NS_PER_MS);
+}
+END_TEST
+
+START_TEST(rates_of_all_events_add_up)
+{
+    struct yarn_event_spec events[] = {clock_at(1000), {.frequency = 500}, {.period = 1}};
+    struct yarn_session_spec spec = session_of(events, 2, 0);
+    ck_assert_uint_eq(yarn_plan_rate(&spec), 1500);
+    spec.nr_events = 3;
+    ck_assert_uint_gt(yarn_plan_rate(&spec), 1500);
+    spec.nr_events = 0;
+    ck_assert_uint_gt(yarn_plan_rate(&spec), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *sizes = tcase_create("sizes of rings");
+    tcase_add_loop_test(sizes, first_ring_holds_20_ms_within_its_bounds, 0,
+                        (int)YARN_COUNT_OF(rings));
+    tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
+    tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free);
+    tcase_add_test(sizes, rates_of_all_events_add_up);
+    suite_add_tcase(suite, sizes);
+    TCase *ladder = tcase_create("the memlock limit refuses");
+    tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);
+    tcase_add_test(ladder, ladder_of_a_session_without_copies_ends_at_eight_records);
+    suite_add_tcase(suite, ladder);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
