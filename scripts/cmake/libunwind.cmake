@@ -80,4 +80,4 @@ add_library(yarn_libunwind STATIC IMPORTED GLOBAL)
 add_dependencies(yarn_libunwind yarn_libunwind_build)
 set_target_properties(yarn_libunwind PROPERTIES
   IMPORTED_LOCATION ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
-  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${YARN_LIBUNWIND_BUILD}/include)
+  INTERFACE_INCLUDE_DIRECTORIES ${YARN_LIBUNWIND_BUILD}/include)

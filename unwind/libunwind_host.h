@@ -1,0 +1,40 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What libunwind sees instead of the host's C library: scripts/cmake/build-libunwind renames its
+ * references to these. Memory comes from pages.h, locks are none (each address space has one owner
+ * at a time), and what would speak to the host's environment says nothing.
+ *
+ * Threads: one at a time uses libunwind. Signals: not safe.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/base.h"
+
+void *yarn_libunwind_host_malloc(size_t size);
+void *yarn_libunwind_host_calloc(size_t count, size_t size);
+void yarn_libunwind_host_free(void *memory);
+void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags, int fd,
+                               off_t offset);
+int yarn_libunwind_host_munmap(void *at, size_t size);
+
+int yarn_libunwind_host_pthread_mutex_init(void *mutex, const void *attributes);
+int yarn_libunwind_host_pthread_mutex_lock(void *mutex);
+int yarn_libunwind_host_pthread_mutex_unlock(void *mutex);
+
+int yarn_libunwind_host_getpagesize(void);
+long yarn_libunwind_host_sysconf(int name);
+int yarn_libunwind_host_sigfillset(void *set);
+ssize_t yarn_libunwind_host_write(int fd, const void *data, size_t size);
+char *yarn_libunwind_host_strerror(int error);
+
+/* Ends the calling thread, not the host. Behind it are only assertions. */
+_Noreturn void yarn_libunwind_host_abort(void);
+
+/* The initialisers of the local address space, which does not exist here, and its list of code
+ * that was registered at run time. */
+void yarn_libunwind_host_no_local(void);
+void yarn_libunwind_host_no_probe(void);
+unsigned long yarn_libunwind_host_no_list(void);

@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules by lookup ip: 32,768 of them, direct-mapped, made on demand. An address without a rule
+ * is remembered too; all of it is forgotten when the modules change.
+ * Knows modules and rules; does not know what is done with them (unwinder).
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "unwind/rule.h"
+
+#define YARN_MODULE_NONE UINT32_MAX
+
+struct yarn_cached_rule {
+    uint64_t key; /* lookup ip and epoch; 0: free */
+    uint32_t module;
+    struct yarn_rule rule;
+};
+
+struct yarn_rule_cache {
+    struct yarn_cached_rule *slots; /* owned; NULL while closed */
+    struct yarn_module_map *map;    /* borrowed; outlives the cache */
+    const struct yarn_machine *machine;
+    uint64_t generation; /* of the map, that the slots of this epoch are from */
+    uint16_t epoch;      /* never 0 */
+};
+
+YARN_MUST_CHECK int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
+                                         const struct yarn_machine *machine);
+
+/* To be called before a walk; true where the modules have changed since the last. */
+bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache);
+
+struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint64_t lookup_ip);
+
+/* Idempotent. */
+void yarn_rule_cache_close(struct yarn_rule_cache *cache);
