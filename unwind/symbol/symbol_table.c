@@ -58,7 +58,7 @@ bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number
         return false;
     *ret_symbol = (struct yarn_elf_symbol){
         .start = symbol.st_value,
-        .size = symbol.st_size,
+        .size = symbol.st_value + symbol.st_size < symbol.st_value ? 0 : symbol.st_size,
         .name_at = symbol.st_name,
         .is_function = is_function,
         .is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL,
