@@ -73,9 +73,9 @@ struct yarn_frames {
 };
 
 enum yarn_unwinder_kind {
-    YARN_UNWINDER_AUTO,      /* the ladder */
-    YARN_UNWINDER_LIBUNWIND, /* libunwind alone */
-    YARN_UNWINDER_KIND_COUNT,
+    YARN_UNWIND_BY_LADDER,    /* the ladder */
+    YARN_UNWIND_BY_LIBUNWIND, /* libunwind alone */
+    YARN_UNWIND_BY_COUNT,
 };
 
 struct yarn_unwinder;
