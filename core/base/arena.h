@@ -22,7 +22,7 @@ struct yarn_arena {
 
 #define YARN_ARENA_CLOSED ((struct yarn_arena){.base = NULL})
 
-/* `cap` is rounded up to whole pages. */
+/* `cap` in bytes. */
 YARN_MUST_CHECK int yarn_arena_open(struct yarn_arena *arena, size_t cap);
 
 /* NULL where the cap is reached. Zeroed unless the arena was reset before. `align`: a power of two.

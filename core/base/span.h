@@ -152,7 +152,7 @@ static inline uint64_t yarn_cursor_uleb(struct yarn_cursor *cursor)
             break;
         value |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
-            return value;
+            return cursor->failed ? 0 : value;
     }
     cursor->failed = true;
     return 0;
@@ -169,7 +169,7 @@ static inline int64_t yarn_cursor_sleb(struct yarn_cursor *cursor)
             continue;
         if (shift + 7 < 64 && (byte & 0x40))
             value |= ~UINT64_C(0) << (shift + 7);
-        return (int64_t)value;
+        return cursor->failed ? 0 : (int64_t)value;
     }
     cursor->failed = true;
     return 0;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "core/base/callgraph.h"
+#include "core/base/text.h"
+
+START_TEST(text_grows_piece_by_piece)
+{
+    char buffer[128];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    yarn_text_add(&text, "a");
+    yarn_text_add_sized(&text, "bcd", 2);
+    yarn_text_add_u64(&text, 0);
+    yarn_text_add_u64(&text, UINT64_MAX);
+    yarn_text_add(&text, " ");
+    yarn_text_add_i64(&text, INT64_MIN);
+    yarn_text_add_i64(&text, 7);
+    yarn_text_add(&text, " ");
+    yarn_text_add_hex(&text, UINT64_C(0xdeadbeef01));
+    ck_assert_str_eq(buffer, "abc018446744073709551615 -92233720368547758087 deadbeef01");
+    ck_assert_uint_eq(text.size, strlen(buffer));
+    ck_assert(!text.cut);
+}
+END_TEST
+
+START_TEST(text_is_cut_at_the_end_and_says_so)
+{
+    char buffer[4] = "xyz";
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    ck_assert_str_eq(buffer, "");
+    yarn_text_add(&text, "abc");
+    ck_assert(!text.cut);
+    yarn_text_add(&text, "d");
+    ck_assert(text.cut);
+    ck_assert_str_eq(buffer, "abc");
+    ck_assert_uint_eq(text.size, 3);
+    text = yarn_text_of(buffer, 1);
+    yarn_text_add_u64(&text, 5);
+    ck_assert(text.cut);
+    ck_assert_str_eq(buffer, "");
+}
+END_TEST
+
+typedef int parse_fn(const char *text, size_t size, uint64_t *ret_value);
+
+static const struct {
+    parse_fn *parse;
+    const char *text;
+    int err;
+    uint64_t value;
+} numbers[] = {
+    {yarn_parse_u64, "0", 0, 0},
+    {yarn_parse_u64, "18446744073709551615", 0, UINT64_MAX},
+    {yarn_parse_u64, "18446744073709551616", -ERANGE, 0},
+    {yarn_parse_u64, "", -EINVAL, 0},
+    {yarn_parse_u64, "-1", -EINVAL, 0},
+    {yarn_parse_u64, "+1", -EINVAL, 0},
+    {yarn_parse_u64, " 1", -EINVAL, 0},
+    {yarn_parse_u64, "1 ", -EINVAL, 0},
+    {yarn_parse_u64, "0x1", -EINVAL, 0},
+    {yarn_parse_number, "12", 0, 12},
+    {yarn_parse_number, "0x1F", 0, 31},
+    {yarn_parse_number, "0Xff", 0, 255},
+    {yarn_parse_number, "0xffffffffffffffff", 0, UINT64_MAX},
+    {yarn_parse_number, "0x10000000000000000", -ERANGE, 0},
+    {yarn_parse_number, "0x", -EINVAL, 0},
+    {yarn_parse_number, "0xg", -EINVAL, 0},
+    {yarn_parse_bytes, "7", 0, 7},
+    {yarn_parse_bytes, "7B", 0, 7},
+    {yarn_parse_bytes, "4k", 0, 4096},
+    {yarn_parse_bytes, "4KiB", 0, 4096},
+    {yarn_parse_bytes, "1.5K", 0, 1536},
+    {yarn_parse_bytes, "0.5M", 0, 512 << 10},
+    {yarn_parse_bytes, "1.25G", 0, 1280 << 20},
+    {yarn_parse_bytes, "16M", 0, 16 << 20},
+    {yarn_parse_bytes, "17179869184G", -ERANGE, 0},
+    {yarn_parse_bytes, "4T", -EINVAL, 0},
+    {yarn_parse_bytes, "1.5", -EINVAL, 0},
+    {yarn_parse_bytes, "K", -EINVAL, 0},
+    {yarn_parse_bytes, ".5K", -EINVAL, 0},
+    {yarn_parse_bytes, "1.K", -EINVAL, 0},
+    {yarn_parse_bytes, "4K ", -EINVAL, 0},
+    {yarn_parse_duration, "2", 0, 2000000000},
+    {yarn_parse_duration, "100ms", 0, 100000000},
+    {yarn_parse_duration, "0.1s", 0, 100000000},
+    {yarn_parse_duration, "0.123456789s", 0, 123456789},
+    {yarn_parse_duration, "1.5us", 0, 1500},
+    {yarn_parse_duration, "5ns", 0, 5},
+    {yarn_parse_duration, "2m", 0, 120 * YARN_NS_PER_SECOND},
+    {yarn_parse_duration, "2min", 0, 120 * YARN_NS_PER_SECOND},
+    {yarn_parse_duration, "1h", 0, 3600 * YARN_NS_PER_SECOND},
+    {yarn_parse_duration, "18446744073.709551615s", 0, UINT64_MAX},
+    {yarn_parse_duration, "18446744073.709551616s", -ERANGE, 0},
+    {yarn_parse_duration, "18446744074s", -ERANGE, 0},
+    {yarn_parse_duration, "1.5ns", -EINVAL, 0},
+    {yarn_parse_duration, "1d", -EINVAL, 0},
+    {yarn_parse_duration, "ms", -EINVAL, 0},
+    {yarn_parse_count, "999", 0, 999},
+    {yarn_parse_count, "4k", 0, 4000},
+    {yarn_parse_count, "2.5M", 0, 2500000},
+    {yarn_parse_count, "1G", 0, 1000000000},
+    {yarn_parse_count, "4KiB", -EINVAL, 0},
+};
+
+START_TEST(a_number_is_read_whole_or_not_at_all)
+{
+    uint64_t value = 0;
+    const char *text = numbers[_i].text;
+    ck_assert_int_eq(numbers[_i].parse(text, strlen(text), &value), numbers[_i].err);
+    ck_assert_uint_eq(value, numbers[_i].value);
+}
+END_TEST
+
+START_TEST(a_number_ends_where_its_size_says)
+{
+    uint64_t value = 0;
+    ck_assert_int_eq(yarn_parse_u64("123", 2, &value), 0);
+    ck_assert_uint_eq(value, 12);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    struct yarn_callgraph callgraph;
+} callgraphs[] = {
+    {"auto", {YARN_CALLGRAPH_AUTO, 32768}},
+    {"fp", {YARN_CALLGRAPH_FP, 0}},
+    {"dwarf:32768", {YARN_CALLGRAPH_DWARF, 32768}},
+    {"dwarf:65528", {YARN_CALLGRAPH_DWARF, 65528}},
+    {"lbr", {YARN_CALLGRAPH_LBR, 0}},
+    {"none", {YARN_CALLGRAPH_NONE, 0}},
+};
+
+START_TEST(a_way_to_record_stacks_reads_back)
+{
+    char buffer[32];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    struct yarn_callgraph callgraph;
+    struct yarn_parse_error error;
+    const char *words = callgraphs[_i].text;
+    ck_assert_int_eq(yarn_callgraph_parse(words, strlen(words), &callgraph, &error), 0);
+    ck_assert_int_eq(callgraph.kind, callgraphs[_i].callgraph.kind);
+    ck_assert_uint_eq(callgraph.stack_bytes, callgraphs[_i].callgraph.stack_bytes);
+    yarn_callgraph_describe(&callgraph, &text);
+    ck_assert_str_eq(buffer, words);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    size_t at;
+} no_callgraphs[] = {
+    {"", 0},
+    {"dwarf:", 6},
+    {"dwarf:x", 6},
+    {"dwarf:65535", 6},
+    {"dwarf:1001", 6},
+    {"dwarf:8", 6},
+    {"dwarf,8192", 0},
+    {"FP", 0},
+    {"dwarf:99999999999999999999", 6},
+};
+
+START_TEST(a_bad_way_to_record_stacks_is_told_where_it_is_bad)
+{
+    struct yarn_callgraph callgraph;
+    struct yarn_parse_error error;
+    const char *words = no_callgraphs[_i].text;
+    ck_assert_int_eq(yarn_callgraph_parse(words, strlen(words), &callgraph, &error), -EINVAL);
+    ck_assert_uint_eq(error.at, no_callgraphs[_i].at);
+    ck_assert_uint_eq(error.at + error.size, strlen(words));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("text");
+    TCase *tcase = tcase_create("text without stdio");
+    tcase_add_test(tcase, text_grows_piece_by_piece);
+    tcase_add_test(tcase, text_is_cut_at_the_end_and_says_so);
+    tcase_add_loop_test(tcase, a_number_is_read_whole_or_not_at_all, 0, YARN_COUNT_OF(numbers));
+    tcase_add_test(tcase, a_number_ends_where_its_size_says);
+    tcase_add_loop_test(tcase, a_way_to_record_stacks_reads_back, 0, YARN_COUNT_OF(callgraphs));
+    tcase_add_loop_test(tcase, a_bad_way_to_record_stacks_is_told_where_it_is_bad, 0,
+                        YARN_COUNT_OF(no_callgraphs));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
