@@ -1,0 +1,132 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Any bytes as an ELF file: every span of the image lies in the file; frames and names are found or
+ * not found at the starts, middles and ends of its segments and symbols; a name's bounds make
+ * sense.
+ */
+#include <elf.h>
+
+#include "core/base/sort.h"
+#include "unwind/cfi_row.h"
+#include "unwind/symbol/symbol_table.h"
+#include "unwind/symbol/symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PLACES_MAX = 256 };
+
+struct places {
+    uint64_t vaddr[PLACES_MAX];
+    size_t count;
+};
+
+static void require(bool holds)
+{
+    if (!holds)
+        __builtin_trap();
+}
+
+static void require_inside(struct yarn_span file, struct yarn_span part)
+{
+    if (part.size)
+        require(part.data >= file.data && part.size <= file.size &&
+                (size_t)(part.data - file.data) <= file.size - part.size);
+}
+
+static void add_place(struct places *places, uint64_t vaddr)
+{
+    if (places->count < PLACES_MAX)
+        places->vaddr[places->count++] = vaddr;
+}
+
+static void add_segments(struct places *places, const struct yarn_image *image)
+{
+    for (unsigned i = 0; i < image->nr_segments; i++) {
+        const struct yarn_segment *segment = &image->segments[i];
+        uint64_t vaddr;
+        if (yarn_image_vaddr_of(image, segment->file_offset, &vaddr))
+            add_place(places, vaddr);
+        for (unsigned part = 0; part < 8; part++)
+            add_place(places, segment->vaddr + segment->size / 8 * part);
+        add_place(places, segment->vaddr + segment->size - 1);
+    }
+    for (uint64_t at = 0; at < image->plt.bytes.size && at < 128; at += 8)
+        add_place(places, image->plt.vaddr + at);
+}
+
+static void add_symbols(struct places *places, const struct yarn_image *image, uint32_t type)
+{
+    struct yarn_symbol_table table = yarn_symbol_table_of(image->file, type);
+    struct yarn_elf_symbol symbol;
+    for (uint32_t i = 0; i < table.count && i < 64; i++) {
+        require_inside(image->file, yarn_symbol_table_name(&table, i));
+        if (!yarn_symbol_table_at(&table, i, &symbol))
+            continue;
+        add_place(places, symbol.start);
+        add_place(places, symbol.start + symbol.size - 1);
+    }
+}
+
+static void check_frames(const struct yarn_image *image, uint64_t vaddr)
+{
+    struct yarn_fde fde;
+    struct yarn_cfi_row row;
+    if (yarn_cfi_find(image, vaddr, &fde) != 0)
+        return;
+    require(fde.start <= vaddr && vaddr < fde.end);
+    require_inside(image->file, fde.instructions);
+    require_inside(image->file, fde.cie_instructions);
+    if (yarn_cfi_row_at(&fde, vaddr, &row) == 0)
+        require_inside(image->file, row.cfa_expression);
+}
+
+static void check_name(struct yarn_symbols *symbols, const struct yarn_module *module,
+                       uint64_t vaddr)
+{
+    struct yarn_symbol symbol;
+    bool is_named = yarn_symbols_find(symbols, module, vaddr, &symbol);
+    require(is_named == (symbol.name.size != 0));
+    require(symbol.start <= symbol.end);
+    if (symbol.end)
+        require(symbol.start <= vaddr && vaddr < symbol.end);
+    unsigned sum = 0;
+    for (size_t i = 0; i < symbol.name.size; i++)
+        sum += symbol.name.data[i] != 0;
+    require(sum == symbol.name.size);
+}
+
+static void check_image(const struct yarn_image *image)
+{
+    require_inside(image->file, image->eh_frame.bytes);
+    require_inside(image->file, image->eh_frame_hdr.bytes);
+    require_inside(image->file, image->debug_frame.bytes);
+    require_inside(image->file, image->plt.bytes);
+    require(image->nr_segments && image->nr_segments <= YARN_IMAGE_SEGMENTS_MAX);
+    require(image->build_id.size <= YARN_BUILD_ID_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yarn_image image;
+    struct yarn_symbols *symbols;
+    struct places places = {.count = 0};
+    if (yarn_image_open_bytes(&image, yarn_span_of(data, size)) != 0)
+        return 0;
+    check_image(&image);
+    add_segments(&places, &image);
+    add_symbols(&places, &image, SHT_SYMTAB);
+    add_symbols(&places, &image, SHT_DYNSYM);
+    yarn_sort_u64(places.vaddr, places.count);
+    struct yarn_module module = {.path = "/fuzzed", .image = &image};
+    if (yarn_symbols_new(&symbols) != 0)
+        return 0;
+    for (size_t i = 0; i < places.count; i++) {
+        require_inside(image.file, yarn_image_at(&image, places.vaddr[i]));
+        check_frames(&image, places.vaddr[i]);
+        check_name(symbols, &module, places.vaddr[i]);
+    }
+    yarn_symbols_free(symbols);
+    yarn_image_close(&image);
+    return 0;
+}
