@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "preload/interpose_ids.h"
 #include "preload/lifecycle.h"
 
 static void on_exit_status(int status, void *unused)
@@ -16,6 +17,7 @@ static void on_exit_status(int status, void *unused)
 /* The C library gives constructors what main gets. */
 __attribute__((constructor)) static void enter(int argc, char *argv[], char *envp[])
 {
+    yarn_interpose_ids_begin();
     yarn_lifecycle_begin(argc, argv, envp);
     if (yarn_lifecycle_recorder())
         on_exit(on_exit_status, NULL);

@@ -46,3 +46,10 @@ void yarn_lifecycle_end(void)
     if (recorder)
         yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
 }
+
+void yarn_lifecycle_follow_ids(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder)
+        yarn_recorder_follow_ids(recorder);
+}

@@ -21,6 +21,9 @@ void yarn_lifecycle_note_status(int status);
 /* From the host's last moments; returns within a bounded time. */
 void yarn_lifecycle_end(void);
 
+/* After the calling thread has changed its rights: the reader takes the same. */
+void yarn_lifecycle_follow_ids(void);
+
 struct yarn_recorder;
 
 /* The recorder of this process; NULL where there is none. */

@@ -46,6 +46,14 @@ static bool obey(struct yarn_recorder *recorder)
         yarn_recording_resume(recording);
         set_state(recorder, YARN_RECORDER_RUNNING);
         break;
+    case YARN_RECORDER_FOLLOW_IDS: {
+        int err = yarn_ids_take(&recorder->ids);
+        if (err && !recording->failure) {
+            recording->failure = "the reader could not give up the rights that the host gave up";
+            recording->failure_error = err;
+        }
+        break;
+    }
     case YARN_RECORDER_END:
         return false;
     }
@@ -85,13 +93,16 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     }
 }
 
-static void finish(struct yarn_recorder *recorder, enum outcome outcome)
+/* The exit code for the reader: where it is the last thread, the process ends with it. */
+static int finish(struct yarn_recorder *recorder, enum outcome outcome)
 {
     struct yarn_recording *recording = &recorder->recording;
     enum yarn_dump_end_reason reason = YARN_DUMP_END_EXIT_RAW;
     int status = -1;
     yarn_recorder_take_marks(recorder);
-    if (outcome == TOLD_TO_END) {
+    if (outcome == ALONE) {
+        status = yarn_process_exit_status(recording->task_folder, recorder->job.facts.pid);
+    } else if (outcome == TOLD_TO_END) {
         reason = atomic_load(&recorder->end_reason);
         status = atomic_load(&recorder->end_status);
     } else if (outcome == BROKEN) {
@@ -100,9 +111,10 @@ static void finish(struct yarn_recorder *recorder, enum outcome outcome)
                           recording->failure);
     }
     yarn_recording_end(recording, reason, status);
+    return outcome == ALONE ? status : 0;
 }
 
-void yarn_reader_thread_run(void *argument)
+int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
@@ -110,12 +122,12 @@ void yarn_reader_thread_run(void *argument)
     int err = yarn_process_own_files();
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);
-        return;
+        return 0;
     }
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err) {
         fail(recorder, "the recording could not be opened", err);
-        return;
+        return 0;
     }
     const struct yarn_reader_kind *kind = recording->spec.reader == YARN_SESSION_READER_TIMED
                                               ? &yarn_reader_timed
@@ -124,10 +136,11 @@ void yarn_reader_thread_run(void *argument)
     if (err) {
         yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);
         fail(recorder, "the rings could not be watched", err);
-        return;
+        return 0;
     }
     set_state(recorder, YARN_RECORDER_RUNNING);
-    finish(recorder, loop(recorder, &reader));
+    int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
     set_state(recorder, YARN_RECORDER_ENDED);
+    return status;
 }

@@ -112,16 +112,35 @@ static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
 
+/* By who holds is_busy, which it gives back. */
+static int carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    hand_over(recorder, command);
+    bool is_done = wait_for_change(&recorder->command, command, COMMAND_TIMEOUT_NS);
+    atomic_store(&recorder->is_busy, 0);
+    return is_done ? 0 : -ETIMEDOUT;
+}
+
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
     if (!is_recording(recorder))
         return -ESRCH;
     if (!claim(recorder, COMMAND_TIMEOUT_NS))
         return -ETIMEDOUT;
-    hand_over(recorder, command);
-    bool is_done = wait_for_change(&recorder->command, command, COMMAND_TIMEOUT_NS);
-    atomic_store(&recorder->is_busy, 0);
-    return is_done ? 0 : -ETIMEDOUT;
+    return carry_out(recorder, command);
+}
+
+void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
+{
+    if (!is_recording(recorder) || !claim(recorder, COMMAND_TIMEOUT_NS))
+        return;
+    if (yarn_ids_read(&recorder->ids)) {
+        atomic_store(&recorder->is_busy, 0);
+        yarn_recorder_end(recorder, YARN_DUMP_END_FAILED, -1);
+        return;
+    }
+    if (carry_out(recorder, YARN_RECORDER_FOLLOW_IDS))
+        return; /* the reader is slow: it still has the command before it */
 }
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)

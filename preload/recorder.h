@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "core/sys/ids.h"
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
 #include "preload/job.h"
@@ -36,6 +37,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_FLUSH,
     YARN_RECORDER_PAUSE,
     YARN_RECORDER_RESUME,
+    YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_END,
 };
 
@@ -57,6 +59,7 @@ struct yarn_recorder {
     _Atomic uint32_t is_busy; /* a host thread is handing over a command */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
+    struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
     struct yarn_mark marks[YARN_MARKS_MAX];
     uint32_t nr_messages_logged;
     struct yarn_recording recording; /* the reader thread's */
@@ -77,6 +80,10 @@ YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,
 
 /* Stores a mark. -EAGAIN where too many wait. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
+
+/* Gives the reader the rights that the calling thread has; it ends the recording where it cannot
+ * take them. */
+void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless
  * the reader does not answer in time. Idempotent. */

@@ -100,6 +100,8 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
+enum { STAT_BYTES = 1024, STAT_FIRST_FIELD = 3, STAT_EXIT_CODE_FIELD = 52 };
+
 struct linux_dirent64 {
     uint64_t ino;
     int64_t off;
@@ -162,15 +164,34 @@ static size_t read_thread_file(int task_folder, pid_t tid, const char *name, cha
     return (size_t)length;
 }
 
+/* The thread's stat from its state on (proc(5): field 3); empty where the thread is not there. */
+static const char *read_stat(int task_folder, pid_t tid, char *room, size_t size)
+{
+    size_t length = read_thread_file(task_folder, tid, "/stat", room, size);
+    /* The name between the parentheses may itself hold some: the state follows the last one. */
+    while (length && room[length - 1] != ')')
+        length--;
+    return length && room[length] ? room + length + 1 : "";
+}
+
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
 {
-    char stat[512];
-    size_t length = read_thread_file(task_folder, tid, "/stat", stat, sizeof stat);
-    /* The name between the parentheses may itself hold some: the state follows the last one. */
-    while (length && stat[length - 1] != ')')
-        length--;
-    char state = length ? stat[length + 1] : 'X';
-    return state == 'Z' || state == 'X';
+    char stat[STAT_BYTES];
+    char state = *read_stat(task_folder, tid, stat, sizeof stat);
+    return state == 'Z' || state == 'X' || !state;
+}
+
+int yarn_process_exit_status(int task_folder, pid_t tid)
+{
+    char stat[STAT_BYTES];
+    uint64_t code;
+    const char *at = read_stat(task_folder, tid, stat, sizeof stat);
+    for (int field = STAT_FIRST_FIELD; field < STAT_EXIT_CODE_FIELD && *at; at++)
+        field += *at == ' ';
+    size_t digits = strspn(at, "0123456789");
+    if (yarn_parse_u64(at, digits, &code))
+        return 0;
+    return (int)(code >> 8 & 0xff);
 }
 
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)

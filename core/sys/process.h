@@ -34,6 +34,9 @@ YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_
 /* True where the thread has ended (a leader that outlives its own end) or is not there. */
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
 
+/* What the ended leader gave to exit: its status as a shell shows it; 0 where it was not told. */
+int yarn_process_exit_status(int task_folder, pid_t tid);
+
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
 

@@ -22,7 +22,9 @@ struct yarn_thread {
     _Atomic uint32_t tid; /* 0 before its birth and after its end, when the kernel clears it */
 };
 
-typedef void (*yarn_thread_fn)(void *argument);
+/* What it returns becomes the thread's exit code, which is the process's status where it is the
+ * last thread (Linux 5.18 and later; before, the leader's code counts). */
+typedef int (*yarn_thread_fn)(void *argument);
 
 /* `thread` must not move while the thread lives: the kernel writes into it. */
 YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,

@@ -51,7 +51,7 @@ long yarn_thread_clone(int flags, void *stack_top, _Atomic uint32_t *tid, void *
                      "xor %%ebp, %%ebp\n\t"
                      "mov %%r13, %%rdi\n\t"
                      "call *%%r12\n\t"
-                     "xor %%edi, %%edi\n\t"
+                     "mov %%eax, %%edi\n\t"
                      "mov %[exit], %%eax\n\t"
                      "syscall\n\t"
                      "hlt\n\t"

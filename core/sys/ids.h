@@ -1,0 +1,25 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The rights of one thread: user, group and supplementary groups. To the kernel they belong to a
+ * thread; the C library repeats a change on the threads that it knows, which ours is not.
+ * Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+enum { YARN_IDS_GROUPS_MAX = 256 };
+
+struct yarn_ids {
+    uint32_t real_user, effective_user, saved_user;
+    uint32_t real_group, effective_group, saved_group;
+    uint32_t groups[YARN_IDS_GROUPS_MAX];
+    size_t nr_groups;
+};
+
+/* Of the calling thread. -EINVAL where it has more groups than there is room for. */
+YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
+
+/* Gives the calling thread these ids: groups first, users last, as giving up rights demands. */
+YARN_MUST_CHECK int yarn_ids_take(const struct yarn_ids *ids);
