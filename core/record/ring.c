@@ -61,10 +61,15 @@ void yarn_ring_commit(struct yarn_ring *ring)
         __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-struct yarn_wrapped yarn_wrapped_sub(const struct yarn_wrapped *bytes, size_t at, size_t size)
+static bool has_bytes(const struct yarn_wrapped *bytes, size_t at, size_t size)
 {
     size_t all = yarn_wrapped_size(bytes);
-    if (at > all || size > all - at)
+    return at <= all && size <= all - at;
+}
+
+struct yarn_wrapped yarn_wrapped_sub(const struct yarn_wrapped *bytes, size_t at, size_t size)
+{
+    if (!has_bytes(bytes, at, size))
         return (struct yarn_wrapped){YARN_SPAN_EMPTY, YARN_SPAN_EMPTY};
     if (at >= bytes->first.size)
         return (struct yarn_wrapped){
@@ -79,10 +84,11 @@ struct yarn_wrapped yarn_wrapped_sub(const struct yarn_wrapped *bytes, size_t at
 
 bool yarn_wrapped_read(const struct yarn_wrapped *bytes, size_t at, void *ret, size_t size)
 {
-    struct yarn_wrapped wanted = yarn_wrapped_sub(bytes, at, size);
-    if (yarn_wrapped_size(&wanted) != size)
+    if (!has_bytes(bytes, at, size))
         return false;
-    memcpy(ret, wanted.first.data, wanted.first.size);
+    struct yarn_wrapped wanted = yarn_wrapped_sub(bytes, at, size);
+    if (wanted.first.size)
+        memcpy(ret, wanted.first.data, wanted.first.size);
     if (wanted.second.size)
         memcpy((uint8_t *)ret + wanted.first.size, wanted.second.data, wanted.second.size);
     return true;
