@@ -17,6 +17,13 @@ set_target_properties(yarn_zstd PROPERTIES
   IMPORTED_LOCATION ${YARN_ZSTD}
   INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${YARN_ZSTD_INCLUDE})
 
+# Static for the same reason.
+yarn_need_library(YARN_LZMA liblzma.a lzma.h liblzma-dev "unpacks symbols in .gnu_debugdata")
+add_library(yarn_lzma STATIC IMPORTED)
+set_target_properties(yarn_lzma PROPERTIES
+  IMPORTED_LOCATION ${YARN_LZMA}
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${YARN_LZMA_INCLUDE})
+
 if(YARN_BUILD_TESTS)
   find_package(PkgConfig)
   if(PkgConfig_FOUND)

@@ -1,10 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The code symbols of one module in order of address, one name an address, from up to three tables
- * (its own, its debug file's, its .gnu_debugdata's). Eight bytes a symbol in pages of our own; the
- * rest stays in the tables.
- * Knows order and nearness; does not know FDEs or files.
+ * The code symbols of one module in order of address, one name an address, from up to two tables
+ * (its own, and its debug file's or its .gnu_debugdata's). Eight bytes a symbol in pages of our
+ * own; the rest stays in the tables. Knows order and nearness; does not know FDEs or files.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -12,7 +11,7 @@
 
 #include "unwind/symbol/symbol_table.h"
 
-enum { YARN_SYMBOL_TABLES_MAX = 3 };
+enum { YARN_SYMBOL_TABLES_MAX = 2 };
 
 struct yarn_symbol_index {
     struct yarn_symbol_table tables[YARN_SYMBOL_TABLES_MAX]; /* borrowed files */

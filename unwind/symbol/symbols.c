@@ -7,6 +7,7 @@
 #include "core/base/pool.h"
 #include "core/base/table.h"
 #include "unwind/symbol/debug_file.h"
+#include "unwind/symbol/minidebug.h"
 #include "unwind/symbol/plt.h"
 #include "unwind/symbol/symbol_index.h"
 
@@ -23,6 +24,7 @@ enum {
 struct module_symbols {
     const struct yarn_image *image; /* borrowed */
     struct yarn_image debug;        /* owned; closed where there is none */
+    struct yarn_image mini;         /* as debug: what .gnu_debugdata holds */
     struct yarn_symbol_index index;
     struct yarn_symbol_table dynamic; /* names the stubs */
     struct yarn_plt plt;
@@ -63,6 +65,7 @@ void yarn_symbols_free(struct yarn_symbols *symbols)
         struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
         yarn_symbol_index_close(&module->index);
         yarn_image_close(&module->debug);
+        yarn_image_close(&module->mini);
     }
     yarn_pool_close(&symbols->modules);
     yarn_table_close(&symbols->by_image);
@@ -93,6 +96,8 @@ static void read_symbols(struct module_symbols *module, const struct yarn_image 
         tables[0] = module->dynamic;
         if (yarn_debug_file_open(&module->debug, image, path) == 0)
             tables[1] = yarn_symbol_table_of(module->debug.file, SHT_SYMTAB);
+        else if (yarn_minidebug_open(&module->mini, image) == 0)
+            tables[1] = yarn_symbol_table_of(module->mini.file, SHT_SYMTAB);
     }
     int err =
         yarn_symbol_index_open(&module->index, lowest_code(image), tables, YARN_SYMBOL_TABLES_MAX);

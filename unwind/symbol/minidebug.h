@@ -1,0 +1,16 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * .gnu_debugdata: a small ELF file with the symbols of static functions, packed by xz inside the
+ * stripped one (Fedora ships it in every binary). Unpacked by liblzma, which gets its memory from
+ * pages.h and never from malloc.
+ * Knows the packing; does not know what is in the file.
+ *
+ * Threads, signals: as image.h.
+ */
+#pragma once
+
+#include "unwind/image.h"
+
+/* -ENOENT where the image has none; -EBADMSG where it cannot be unpacked within 32 MiB. */
+YARN_MUST_CHECK int yarn_minidebug_open(struct yarn_image *debug, const struct yarn_image *image);
