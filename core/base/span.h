@@ -40,7 +40,8 @@ static inline bool yarn_span_has(struct yarn_span span, uint64_t at, uint64_t si
 /* The empty span where [at, at + size) does not lie inside. */
 static inline struct yarn_span yarn_span_sub(struct yarn_span span, uint64_t at, uint64_t size)
 {
-    if (!yarn_span_has(span, at, size))
+    /* Why the pointer too: C has no sum of NULL and 0. */
+    if (!span.data || !yarn_span_has(span, at, size))
         return YARN_SPAN_EMPTY;
     return yarn_span_of(span.data + at, (size_t)size);
 }
@@ -61,7 +62,8 @@ static inline bool yarn_span_read(struct yarn_span span, uint64_t at, void *ret,
 {
     if (!yarn_span_has(span, at, size))
         return false;
-    memcpy(ret, span.data + at, size);
+    if (size)
+        memcpy(ret, span.data + at, size);
     return true;
 }
 
