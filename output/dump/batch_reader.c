@@ -102,7 +102,7 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
             .number = number,
             .symbol = (uint32_t)symbol,
             .flags = (uint32_t)reader->columns[1][i],
-            .address = known->symbol_starts[symbol] + yarn_zigzag_to(reader->columns[2][i]),
+            .address = known->symbol_starts[symbol] + reader->columns[2][i],
         };
         if (reader->visitor->frame)
             result = reader->visitor->frame(reader->self, &frame);

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A column: many 64-bit values as bytes, in the smallest of six encodings. The first byte says
+ * A column: many 64-bit values as bytes, in the smallest of eight encodings. The first byte says
  * which. Knows numbers only. Threads, signals: pure functions; safe anywhere.
  */
 #pragma once
@@ -16,6 +16,10 @@ enum yarn_column_encoding {
     YARN_COLUMN_DELTA_RUNS, /* (how often, difference): RUNS of what DELTA has */
     YARN_COLUMN_PACKED,     /* lowest value, one byte of width in bits, each value - lowest in so
                                many bits, the first in the lowest bits of the first byte */
+    YARN_COLUMN_RECENT,     /* each as the zigzag of next - value, where next begins as 0 and is 1 +
+                               the highest value so far: short for numbers that are new or near */
+    YARN_COLUMN_MOSTLY,     /* the usual value and the number of others, as varints; then of each
+                               other how many usual ones stand before it, and it itself */
     YARN_COLUMN_ENCODING_COUNT,
 };
 

@@ -41,6 +41,34 @@ static void decode_delta(struct yarn_cursor *cursor, uint64_t *ret_values, size_
     }
 }
 
+static void decode_recent(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    uint64_t next = 0;
+    for (size_t i = 0; i < count && !cursor->failed; i++) {
+        ret_values[i] = next - yarn_zigzag_to(read_varint(cursor));
+        next = yarn_u64_max(next, ret_values[i] + 1);
+    }
+}
+
+static void decode_mostly(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+{
+    uint64_t usual = yarn_cursor_uleb(cursor);
+    uint64_t nr_others = yarn_cursor_uleb(cursor);
+    size_t i = 0;
+    for (uint64_t k = 0; k < nr_others; k++) {
+        uint64_t gap = read_varint(cursor);
+        if (cursor->failed || gap >= count - i) {
+            cursor->failed = true;
+            return;
+        }
+        for (size_t end = i + (size_t)gap; i < end; i++)
+            ret_values[i] = usual;
+        ret_values[i++] = read_varint(cursor);
+    }
+    while (i < count)
+        ret_values[i++] = usual;
+}
+
 /* `is_delta`: the runs are of differences. */
 static void decode_runs(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count,
                         bool is_delta)
@@ -109,6 +137,12 @@ void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t
         return;
     case YARN_COLUMN_PACKED:
         decode_packed(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_RECENT:
+        decode_recent(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_MOSTLY:
+        decode_mostly(cursor, ret_values, count);
         return;
     case YARN_COLUMN_ENCODING_COUNT:
         break;

@@ -4,7 +4,8 @@
 /* What each encoding would cost, found in one pass. */
 struct measure {
     uint64_t lowest, highest;
-    size_t plain, delta, runs, delta_runs; /* bytes */
+    uint64_t usual;                                        /* more than half are it, or it is any */
+    size_t plain, delta, runs, delta_runs, recent, mostly; /* bytes */
 };
 
 static unsigned bits_of(uint64_t value)
@@ -34,12 +35,54 @@ static size_t step_run(struct run *run, uint64_t value)
     return cost;
 }
 
+/* The value of more than half, where there is one: each other cancels one of it. */
+static uint64_t find_usual(const uint64_t *values, size_t count)
+{
+    uint64_t usual = 0;
+    size_t lead = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!lead)
+            usual = values[i];
+        lead = values[i] == usual ? lead + 1 : lead - 1;
+    }
+    return usual;
+}
+
+/* Encodes, or only measures where there are no bytes to encode into. */
+static size_t encode_mostly(struct yarn_bytes *bytes, const uint64_t *values, size_t count,
+                            uint64_t usual)
+{
+    size_t nr_others = 0;
+    for (size_t i = 0; i < count; i++)
+        nr_others += values[i] != usual;
+    size_t size = varint_size(usual) + varint_size(nr_others);
+    if (bytes) {
+        yarn_bytes_uleb(bytes, usual);
+        yarn_bytes_uleb(bytes, nr_others);
+    }
+    uint64_t gap = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] == usual) {
+            gap++;
+            continue;
+        }
+        size += varint_size(gap) + varint_size(values[i]);
+        if (bytes) {
+            yarn_bytes_uleb(bytes, gap);
+            yarn_bytes_uleb(bytes, values[i]);
+        }
+        gap = 0;
+    }
+    return size;
+}
+
 static struct measure measure(const uint64_t *values, size_t count)
 {
     struct measure sizes = {.lowest = UINT64_MAX};
     struct run same = {0, 0};
     struct run steady = {0, 0};
     uint64_t before = 0;
+    uint64_t next = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t value = values[i];
         uint64_t delta = yarn_zigzag_of(value - before);
@@ -50,9 +93,13 @@ static struct measure measure(const uint64_t *values, size_t count)
         sizes.delta += varint_size(delta);
         sizes.runs += step_run(&same, value);
         sizes.delta_runs += step_run(&steady, delta);
+        sizes.recent += varint_size(yarn_zigzag_of(next - value));
+        next = yarn_u64_max(next, value + 1);
     }
     sizes.runs += varint_size(same.length) + varint_size(same.value);
     sizes.delta_runs += varint_size(steady.length) + varint_size(steady.value);
+    sizes.usual = find_usual(values, count);
+    sizes.mostly = encode_mostly(NULL, values, count, sizes.usual);
     return sizes;
 }
 
@@ -63,6 +110,15 @@ static void encode_varints(struct yarn_bytes *bytes, const uint64_t *values, siz
     for (size_t i = 0; i < count; i++) {
         yarn_bytes_uleb(bytes, is_delta ? yarn_zigzag_of(values[i] - before) : values[i]);
         before = values[i];
+    }
+}
+
+static void encode_recent(struct yarn_bytes *bytes, const uint64_t *values, size_t count)
+{
+    uint64_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        yarn_bytes_uleb(bytes, yarn_zigzag_of(next - values[i]));
+        next = yarn_u64_max(next, values[i] + 1);
     }
 }
 
@@ -128,7 +184,8 @@ static enum yarn_column_encoding choose(const struct measure *sizes, size_t coun
     } ways[] = {
         {YARN_COLUMN_PLAIN, sizes->plain},         {YARN_COLUMN_DELTA, sizes->delta},
         {YARN_COLUMN_RUNS, sizes->runs},           {YARN_COLUMN_DELTA_RUNS, sizes->delta_runs},
-        {YARN_COLUMN_PACKED, packed + packed / 8},
+        {YARN_COLUMN_PACKED, packed + packed / 8}, {YARN_COLUMN_RECENT, sizes->recent},
+        {YARN_COLUMN_MOSTLY, sizes->mostly},
     };
     size_t best = 0;
     for (size_t i = 1; i < YARN_COUNT_OF(ways); i++) {
@@ -155,6 +212,12 @@ void yarn_column_encode(struct yarn_bytes *bytes, const uint64_t *values, size_t
         break;
     case YARN_COLUMN_PACKED:
         encode_packed(bytes, values, count, sizes.lowest, bits_of(sizes.highest - sizes.lowest));
+        break;
+    case YARN_COLUMN_RECENT:
+        encode_recent(bytes, values, count);
+        break;
+    case YARN_COLUMN_MOSTLY:
+        encode_mostly(bytes, values, count, sizes.usual);
         break;
     case YARN_COLUMN_PLAIN:
     case YARN_COLUMN_DELTA:

@@ -153,7 +153,7 @@ void yarn_dump_pending_add_frame(struct yarn_dump_pending *pending, uint32_t num
     size_t at = take_place(pending, &pending->frames, number, YARN_DUMP_PENDING_FRAMES);
     pending->frame_symbols[at] = frame->symbol;
     pending->frame_flags[at] = frame->flags;
-    pending->frame_addresses[at] = yarn_zigzag_of(frame->address - symbol_start);
+    pending->frame_addresses[at] = frame->address - symbol_start;
 }
 
 void yarn_dump_pending_add_stack(struct yarn_dump_pending *pending, uint32_t number,
