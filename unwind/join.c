@@ -58,22 +58,31 @@ static bool learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_jo
     return true;
 }
 
+/* False where the frame's caller was known already. */
+static bool learn_at(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
+                     unsigned count, unsigned at)
+{
+    static const struct yarn_join_frame none = {0};
+    bool is_last = at + 1 == count;
+    /* Onto another stack (a handler's own): where sp does not grow, a chain could be a loop. */
+    if (!is_last && frames[at + 1].sp <= frames[at].sp)
+        return true;
+    return learn_one(join, tid, &frames[at], is_last ? &none : &frames[at + 1]);
+}
+
 void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
                      unsigned count, bool is_complete)
 {
-    static const struct yarn_join_frame none = {0};
     bool is_full = join->nr_walks++ % FULL_EVERY == 0;
-    for (unsigned i = 0; i < count; i++) {
-        bool is_last = i + 1 == count;
-        if (is_last && !is_complete)
-            return;
-        /* Onto another stack (a handler's own): where sp does not grow, a chain could be a loop. */
-        if (!is_last && frames[i + 1].sp <= frames[i].sp)
-            continue;
-        /* Whoever taught this frame taught the frames outside it too. */
-        if (!learn_one(join, tid, &frames[i], is_last ? &none : &frames[i + 1]) && !is_full)
-            return;
-    }
+    unsigned end =
+        is_complete ? count : count - (count > 0); /* the cut frame's caller is unknown */
+    unsigned at = 0;
+    /* Most of a stack is as it was in the sample before: it is enough to go on from either end to
+     * what is known already. What may lie new between two known pieces waits for a full pass. */
+    while (at < end && (learn_at(join, tid, frames, count, at) || is_full))
+        at++;
+    while (end > at && learn_at(join, tid, frames, count, end - 1))
+        end--;
 }
 
 static const struct yarn_join_frame *caller_of(const struct yarn_join *join, uint32_t tid,

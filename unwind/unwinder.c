@@ -141,6 +141,13 @@ static bool is_senseless(uint64_t ip)
     return ip < 4096 || ip >> 48;
 }
 
+/* A handler on a stack of its own: the interrupted frame is known, its stack is not in the copy. */
+static bool is_elsewhere(const struct walk *walk)
+{
+    const struct yarn_stack_copy *stack = walk->stack;
+    return walk->registers.sp - stack->start >= stack->first.size + stack->second.size;
+}
+
 /* *ret_is_lost: a register was needed that our rules do not follow. */
 static enum yarn_unwind_end walk_stack(struct walk *walk, bool *ret_is_lost)
 {
@@ -150,6 +157,8 @@ static enum yarn_unwind_end walk_stack(struct walk *walk, bool *ret_is_lost)
         struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
         const struct yarn_module *module = module_at(unwinder, found.module);
         if (!append(walk, lookup_ip, module))
+            return YARN_UNWIND_TRUNCATED;
+        if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
             return YARN_UNWIND_TRUNCATED;
         enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
         if (step != YARN_STEP_OK) {

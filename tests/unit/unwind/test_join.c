@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "unwind/join.h"
+
+enum { TID = 42, CAPACITY = 16 };
+
+static struct yarn_join join;
+
+static void open_join(void)
+{
+    ck_assert_int_eq(yarn_join_open(&join), 0);
+}
+
+static void close_join(void)
+{
+    yarn_join_close(&join);
+    yarn_join_close(&join);
+}
+
+static const struct yarn_join_frame whole[] = {{0x1000, 0x7000, true},
+                                               {0x2000, 0x7100, false},
+                                               {0x3000, 0x7200, false},
+                                               {0x4000, 0x7300, false}};
+
+/* frames[0] is a frame of its own, on top of the last of `whole`'s that the copy still holds. */
+static unsigned complete_from(uint32_t tid, unsigned outer, struct yarn_join_frame *frames)
+{
+    frames[0] = (struct yarn_join_frame){0x9000, 0x6000, true};
+    frames[1] = whole[outer];
+    return yarn_join_complete(&join, tid, frames, 2, CAPACITY);
+}
+
+START_TEST(a_cut_stack_goes_on_as_a_whole_one_did)
+{
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
+    ck_assert_uint_eq(frames[2].ip, 0x3000);
+    ck_assert_uint_eq(frames[3].ip, 0x4000);
+    ck_assert_uint_eq(frames[3].sp, 0x7300);
+}
+END_TEST
+
+START_TEST(cut_stacks_teach_what_they_hold)
+{
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, whole, 3, false);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 2);
+    yarn_join_learn(&join, TID, whole + 2, 2, true);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
+}
+END_TEST
+
+START_TEST(another_thread_s_frames_teach_nothing)
+{
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(complete_from(TID + 1, 1, frames), 2);
+}
+END_TEST
+
+START_TEST(the_same_code_at_another_place_of_the_stack_is_unknown)
+{
+    struct yarn_join_frame frames[CAPACITY] = {{0x2000, 0x7108, false}};
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, CAPACITY), 1);
+}
+END_TEST
+
+START_TEST(the_newest_caller_is_believed)
+{
+    const struct yarn_join_frame newer[] = {
+        {0x2000, 0x7100, false}, {0x5000, 0x7200, false}, {0x6000, 0x7300, false}};
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, whole, 4, true);
+    yarn_join_learn(&join, TID, newer, 3, true);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
+    ck_assert_uint_eq(frames[2].ip, 0x5000);
+}
+END_TEST
+
+START_TEST(frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop)
+{
+    const struct yarn_join_frame loop[] = {
+        {0x2000, 0x7100, false}, {0x3000, 0x7000, false}, {0x2000, 0x7100, false}};
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, loop, 3, false);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 2);
+}
+END_TEST
+
+START_TEST(a_chain_that_does_not_fit_is_left_out)
+{
+    struct yarn_join_frame frames[CAPACITY] = {whole[0]};
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, 3), 1);
+    frames[0] = whole[0];
+    ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, 4), 4);
+}
+END_TEST
+
+START_TEST(what_is_long_past_is_not_believed)
+{
+    struct yarn_join_frame frames[CAPACITY];
+    yarn_join_learn(&join, TID, whole, 4, true);
+    for (unsigned i = 0; i < 3 << 16; i++)
+        yarn_join_learn(&join, TID + 1, whole, 1, false);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 2);
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("join");
+    TCase *tests = tcase_create("join");
+    tcase_add_checked_fixture(tests, open_join, close_join);
+    tcase_add_test(tests, a_cut_stack_goes_on_as_a_whole_one_did);
+    tcase_add_test(tests, cut_stacks_teach_what_they_hold);
+    tcase_add_test(tests, another_thread_s_frames_teach_nothing);
+    tcase_add_test(tests, the_same_code_at_another_place_of_the_stack_is_unknown);
+    tcase_add_test(tests, the_newest_caller_is_believed);
+    tcase_add_test(tests, frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop);
+    tcase_add_test(tests, a_chain_that_does_not_fit_is_left_out);
+    tcase_add_test(tests, what_is_long_past_is_not_believed);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int nr_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

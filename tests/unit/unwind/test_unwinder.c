@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <alloca.h>
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/pages.h"
+#include "tests/support/live_stack.h"
+
+enum { TID = 1, DEEP = 1000 };
+
+static struct yarn_module_map *map;
+static struct yarn_unwinder *ladder, *oracle;
+static struct yarn_live_stack live;
+static struct yarn_frames by_ladder, by_oracle;
+
+static void open_unwinders(void)
+{
+    int proc = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(proc, 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, proc), 0);
+    ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWIND_BY_LADDER, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWIND_BY_LIBUNWIND, map), 0);
+}
+
+static void close_unwinders(void)
+{
+    yarn_unwinder_free(ladder);
+    yarn_unwinder_free(oracle);
+    yarn_module_map_free(map);
+}
+
+static void print_frames(const char *who, const struct yarn_frames *frames)
+{
+    (void)fprintf(stderr, "%s: end %d\n", who, frames->end);
+    for (unsigned i = 0; i < frames->count && i < 12; i++) {
+        const struct yarn_frame *frame = &frames->frame[i];
+        (void)fprintf(stderr, "  %#lx %s+%#lx\n", (unsigned long)frame->ip,
+                      frame->module ? frame->module->path : "?",
+                      (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));
+    }
+}
+
+static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
+{
+    if (a->count != b->count || a->end != b->end)
+        return false;
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->frame[i].ip != b->frame[i].ip || a->frame[i].lookup_ip != b->frame[i].lookup_ip ||
+            a->frame[i].module != b->frame[i].module)
+            return false;
+    return true;
+}
+
+static void unwind_both(uint32_t tid)
+{
+    yarn_unwinder_unwind(ladder, &live.registers, &live.stack, tid, &by_ladder);
+    yarn_unwinder_unwind(oracle, &live.registers, &live.stack, tid, &by_oracle);
+}
+
+static void assert_whole(void)
+{
+    unwind_both(TID);
+    if (!are_equal(&by_ladder, &by_oracle) || by_ladder.end != YARN_UNWIND_COMPLETE) {
+        print_frames("ladder", &by_ladder);
+        print_frames("libunwind", &by_oracle);
+    }
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_COMPLETE);
+    ck_assert_uint_eq(by_ladder.first_joined, by_ladder.count);
+}
+
+/* How many frames lie in the function that begins at `start` (its first 4 KiB). */
+static unsigned frames_in(const struct yarn_frames *frames, uintptr_t start)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < frames->count; i++)
+        count += frames->frame[i].lookup_ip - start < 400;
+    return count;
+}
+
+START_TEST(a_stack_is_walked_to_its_start)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    assert_whole();
+    ck_assert_uint_ge(by_ladder.count, 5);
+    ck_assert_uint_eq(by_ladder.frame[0].ip, live.registers.ip);
+    ck_assert_uint_eq(by_ladder.frame[0].lookup_ip, live.registers.ip);
+    ck_assert_uint_eq(by_ladder.frame[1].lookup_ip, by_ladder.frame[1].ip - 1);
+}
+END_TEST
+
+__attribute__((noinline)) static unsigned descend(unsigned depth, size_t max)
+{
+    volatile unsigned below = 0;
+    if (depth)
+        below = descend(depth - 1, max);
+    else
+        yarn_live_stack_take(&live, max);
+    return below + 1;
+}
+
+START_TEST(a_thousand_frames_are_a_thousand_frames)
+{
+    ck_assert_uint_eq(descend(DEEP, YARN_LIVE_STACK_MAX), DEEP + 1);
+    assert_whole();
+    ck_assert_uint_ge(frames_in(&by_ladder, (uintptr_t)descend), DEEP);
+}
+END_TEST
+
+START_TEST(more_frames_than_fit_are_cut_off)
+{
+    (void)descend(YARN_FRAMES_MAX + 10, YARN_LIVE_STACK_MAX);
+    unwind_both(TID);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_uint_eq(by_ladder.count, YARN_FRAMES_MAX);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
+}
+END_TEST
+
+static int compare_and_take(const void *a, const void *b)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    return *(const int *)a - *(const int *)b;
+}
+
+START_TEST(a_callback_of_the_c_library_is_walked_through_it)
+{
+    int numbers[] = {5, 3, 1, 4};
+    qsort(numbers, YARN_COUNT_OF(numbers), sizeof numbers[0], compare_and_take);
+    assert_whole();
+    ck_assert_uint_ge(by_ladder.count, 7);
+}
+END_TEST
+
+static void take_in_handler(int number)
+{
+    (void)number;
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+}
+
+START_TEST(a_signal_handler_is_walked_into_what_it_interrupted)
+{
+    ck_assert(signal(SIGUSR1, take_in_handler) != SIG_ERR);
+    ck_assert_int_eq(raise(SIGUSR1), 0);
+    assert_whole();
+    unsigned nr_exact = 0;
+    for (unsigned i = 1; i < by_ladder.count; i++)
+        nr_exact += by_ladder.frame[i].ip == by_ladder.frame[i].lookup_ip;
+    ck_assert_uint_eq(nr_exact, 1);
+}
+END_TEST
+
+START_TEST(a_handler_s_own_stack_ends_at_the_interrupted_frame)
+{
+    static _Alignas(16) char own[1 << 16];
+    stack_t stack = {.ss_sp = own, .ss_size = sizeof own};
+    struct sigaction action = {.sa_handler = take_in_handler, .sa_flags = SA_ONSTACK};
+    ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+    ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    ck_assert_int_eq(raise(SIGUSR1), 0);
+    live.stack.first.size = (size_t)((uintptr_t)own + sizeof own - live.stack.start);
+    unwind_both(TID);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
+    const struct yarn_frame *last = &by_ladder.frame[by_ladder.count - 1];
+    ck_assert_uint_eq(last->ip, last->lookup_ip);
+}
+END_TEST
+
+__attribute__((noinline)) static int take_realigned(size_t size)
+{
+    volatile _Alignas(128) char aligned[256];
+    volatile char *moved = alloca(size);
+    volatile char variable[size];
+    aligned[0] = moved[0] = variable[0] = 1;
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    return aligned[0] + moved[0] + variable[0];
+}
+
+START_TEST(realigned_frames_of_variable_size_are_walked)
+{
+    ck_assert_int_eq(take_realigned(300), 3);
+    assert_whole();
+}
+END_TEST
+
+static void *take_in_thread(void *unused)
+{
+    (void)unused;
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    return NULL;
+}
+
+START_TEST(a_thread_s_stack_is_walked_to_its_clone)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, take_in_thread, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    assert_whole();
+    ck_assert_uint_ge(by_ladder.count, 4);
+}
+END_TEST
+
+START_TEST(a_short_copy_is_cut_off_and_then_joined)
+{
+    enum { SHORT = 4096 };
+    size_t whole;
+    (void)descend(200, SHORT);
+    unwind_both(TID);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_uint_eq(by_ladder.first_joined, by_ladder.count);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+
+    (void)descend(200, YARN_LIVE_STACK_MAX);
+    whole = live.stack.first.size;
+    assert_whole();
+    struct yarn_frames *truth = malloc(sizeof *truth);
+    ck_assert_ptr_nonnull(truth);
+    memcpy(truth, &by_ladder, sizeof *truth);
+
+    live.stack.first.size = SHORT;
+    unwind_both(TID);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_JOINED);
+    ck_assert_uint_gt(by_ladder.first_joined, 1);
+    ck_assert_uint_lt(by_ladder.first_joined, truth->count);
+    by_ladder.end = YARN_UNWIND_COMPLETE;
+    ck_assert(are_equal(&by_ladder, truth));
+
+    unwind_both(TID + 1);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_uint_gt(whole, SHORT);
+    free(truth);
+}
+END_TEST
+
+START_TEST(every_length_of_the_copy_is_walked_within_it)
+{
+    (void)descend(30, YARN_LIVE_STACK_MAX);
+    size_t whole = live.stack.first.size;
+    for (size_t size = 1; size < yarn_size_min(whole, 6000); size += 3) {
+        uint8_t *copy = malloc(size); /* of exactly that size, for the sanitizer */
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy, live.word, size);
+        live.stack.first = yarn_span_of(copy, size / 3);
+        live.stack.second = yarn_span_of(copy + size / 3, size - size / 3);
+        if (!live.stack.first.size)
+            live.stack.first = live.stack.second, live.stack.second = YARN_SPAN_EMPTY;
+        unwind_both((uint32_t)size + 100);
+        ck_assert_uint_ge(by_ladder.count, 1);
+        ck_assert(are_equal(&by_ladder, &by_oracle));
+        ck_assert(by_ladder.end == YARN_UNWIND_TRUNCATED || by_ladder.end == YARN_UNWIND_COMPLETE);
+        free(copy);
+    }
+}
+END_TEST
+
+START_TEST(without_registers_or_stack_the_leaf_is_all)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    live.stack.first.size = 0;
+    unwind_both(TID);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NONE);
+    ck_assert_uint_eq(by_ladder.count, 1);
+    ck_assert_uint_eq(by_ladder.frame[0].ip, live.registers.ip);
+    ck_assert_ptr_nonnull(by_ladder.frame[0].module);
+}
+END_TEST
+
+START_TEST(a_leaf_in_no_module_has_no_unwind_info)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    live.registers.ip = 0x10000;
+    live.registers.value[6] = 0;
+    live.word[0] = 0;
+    unwind_both(TID);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
+    ck_assert_uint_eq(by_ladder.count, 1);
+    ck_assert_ptr_null(by_ladder.frame[0].module);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+}
+END_TEST
+
+START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    unwind_both(TID);
+    uint64_t caller = by_ladder.frame[1].ip;
+    unsigned count = by_ladder.count;
+    /* back to the moment of the call: the return address at sp, nothing of the callee yet */
+    while (live.word[0] != caller) {
+        memmove(live.word, live.word + 1, live.stack.first.size -= 8);
+        live.stack.start += 8;
+    }
+    live.registers.sp = live.registers.value[7] = live.stack.start;
+    live.registers.ip = 0;
+    unwind_both(TID);
+    ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
+    ck_assert_uint_eq(by_ladder.count, count);
+}
+END_TEST
+
+START_TEST(senseless_registers_fail_and_do_no_harm)
+{
+    (void)descend(3, YARN_LIVE_STACK_MAX);
+    struct yarn_registers good = live.registers;
+    uint64_t random = 88172645463325252;
+    for (unsigned round = 0; round < 20000; round++) {
+        live.registers = good;
+        for (unsigned i = 0; i < 17; i++) {
+            random = yarn_hash_u64(random + 1);
+            if (random % 3 == 0)
+                live.registers.value[i] = random % 5 ? good.sp + random % 4096 : random;
+        }
+        live.registers.sp = live.registers.value[7];
+        live.registers.ip = good.ip + (random % 7 ? random % 100000 : 0);
+        unwind_both(TID);
+        ck_assert_uint_ge(by_ladder.count, 1);
+        ck_assert_int_lt(by_ladder.end, YARN_UNWIND_END_COUNT);
+    }
+}
+END_TEST
+
+START_TEST(an_unwinder_stays_below_four_megabytes_and_gives_them_back)
+{
+    size_t before = yarn_pages_total(), leaked;
+    struct yarn_unwinder *one;
+    ck_assert_int_eq(yarn_unwinder_new(&one, YARN_UNWIND_BY_LIBUNWIND, map), 0);
+    ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    yarn_unwinder_unwind(one, &live.registers, &live.stack, TID, &by_ladder);
+    ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
+    yarn_unwinder_free(one);
+    leaked = yarn_pages_total() - before;
+    ck_assert_uint_le(leaked, YARN_KIB(128)); /* libunwind's pools, which all share */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("unwinder");
+    TCase *tests = tcase_create("live stacks, both engines");
+    tcase_add_checked_fixture(tests, open_unwinders, close_unwinders);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, a_stack_is_walked_to_its_start);
+    tcase_add_test(tests, a_thousand_frames_are_a_thousand_frames);
+    tcase_add_test(tests, more_frames_than_fit_are_cut_off);
+    tcase_add_test(tests, a_callback_of_the_c_library_is_walked_through_it);
+    tcase_add_test(tests, a_signal_handler_is_walked_into_what_it_interrupted);
+    tcase_add_test(tests, a_handler_s_own_stack_ends_at_the_interrupted_frame);
+    tcase_add_test(tests, realigned_frames_of_variable_size_are_walked);
+    tcase_add_test(tests, a_thread_s_stack_is_walked_to_its_clone);
+    tcase_add_test(tests, a_short_copy_is_cut_off_and_then_joined);
+    tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
+    tcase_add_test(tests, without_registers_or_stack_the_leaf_is_all);
+    tcase_add_test(tests, a_leaf_in_no_module_has_no_unwind_info);
+    tcase_add_test(tests, a_call_through_a_null_pointer_is_walked_by_its_return_address);
+    tcase_add_test(tests, senseless_registers_fail_and_do_no_harm);
+    tcase_add_test(tests, an_unwinder_stays_below_four_megabytes_and_gives_them_back);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int nr_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
