@@ -68,7 +68,7 @@ static void print_handlers(void)
         if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_DFL)
             printf("signal %d is handled: %d\n", number, action.sa_handler != SIG_IGN);
     }
-    static const int timers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+    static const __itimer_which_t timers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
     for (size_t i = 0; i < sizeof timers / sizeof timers[0]; i++) {
         struct itimerval value;
         if (!getitimer(timers[i], &value))

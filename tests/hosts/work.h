@@ -15,7 +15,10 @@ __attribute__((always_inline)) static inline uint64_t yarn_host_work(uint64_t nr
 {
     uint64_t value = seed;
     uint64_t nr_steps = nr_units * YARN_HOST_STEPS_PER_UNIT;
-    for (uint64_t i = 0; i < nr_steps; i++)
+    for (uint64_t i = 0; i < nr_steps; i++) {
         value = value * UINT64_C(6364136223846793005) + step;
+        /* Keeps the compiler from folding several steps into one. */
+        __asm__("" : "+r"(value));
+    }
     return value;
 }
