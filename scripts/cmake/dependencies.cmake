@@ -24,6 +24,17 @@ set_target_properties(yarn_lzma PROPERTIES
   IMPORTED_LOCATION ${YARN_LZMA}
   INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${YARN_LZMA_INCLUDE})
 
+# Of the tool, which is an ordinary program.
+yarn_need_library(YARN_YAJL yajl yajl/yajl_gen.h libyajl-dev "writes the JSON of yarnprof")
+add_library(yarn_yajl INTERFACE)
+target_include_directories(yarn_yajl SYSTEM INTERFACE ${YARN_YAJL_INCLUDE})
+target_link_libraries(yarn_yajl INTERFACE ${YARN_YAJL})
+yarn_need_library(YARN_IBERTY iberty libiberty/demangle.h libiberty-dev
+                  "demangles names of C++, Rust and D")
+add_library(yarn_demangle INTERFACE)
+target_include_directories(yarn_demangle SYSTEM INTERFACE ${YARN_IBERTY_INCLUDE})
+target_link_libraries(yarn_demangle INTERFACE ${YARN_IBERTY})
+
 if(YARN_BUILD_TESTS)
   find_package(PkgConfig)
   if(PkgConfig_FOUND)

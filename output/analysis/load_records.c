@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/analysis/loader.h"
+#include "output/analysis/name.h"
+#include "output/analysis/words.h"
+
+int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
+                     const char *format, ...)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->last_ns = yarn_u64_max(dump->last_ns, time_ns);
+    if (!loader->options->timeline || time_ns < loader->from_ns || time_ns > loader->to_ns)
+        return 0;
+
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    struct yarn_timeline_entry entry = {
+        .time_ns = time_ns,
+        .stack = YARN_DUMP_NONE,
+        .thread = thread,
+        .comm = thread == YARN_DUMP_NONE ? dump->comm : loader->profile->threads[thread].comm,
+        .dump = loader->dump,
+        .cpu = (uint16_t)cpu,
+    };
+    int err = yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(line), &entry.text);
+    return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
+}
+
+/* The bytes of a record are gone after the visit. */
+static int keep(struct yarn_loader *loader, struct yarn_span *span)
+{
+    char *kept = yarn_strings_keep(&loader->profile->strings, *span);
+    if (!kept)
+        return -ENOMEM;
+    *span = yarn_span_of(kept, span->size);
+    return 0;
+}
+
+static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, size_t count)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = keep(loader, spans[i]);
+    return err;
+}
+
+static int on_process(void *self, const struct yarn_dump_process *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->process = *record;
+    dump->has_process = true;
+    struct yarn_dump_process *process = &dump->process;
+    struct yarn_span *spans[] = {&process->exe, &process->cmdline, &process->host, &process->kernel,
+                                 &process->arch};
+    int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (err)
+        return err;
+    const char *base = yarn_name_base((const char *)process->exe.data);
+    return yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(base), &dump->comm);
+}
+
+static int on_option(void *self, const struct yarn_dump_option *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_option *options = yarn_array_grow(dump->options, &dump->options_capacity,
+                                                       dump->nr_options + 1, sizeof *options);
+    if (!options)
+        return -ENOMEM;
+    dump->options = options;
+    options[dump->nr_options] = *record;
+    struct yarn_span *spans[] = {&options[dump->nr_options].name, &options[dump->nr_options].value};
+    dump->nr_options++;
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+static int on_sampler(void *self, const struct yarn_dump_sampler *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_dump_sampler *sampler = &yarn_loader_dump(loader)->sampler;
+    *sampler = *record;
+    yarn_loader_dump(loader)->has_sampler = true;
+    struct yarn_span *spans[] = {&sampler->asked, &sampler->got, &sampler->reason,
+                                 &sampler->strategy, &sampler->reader};
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+/* An event that is defined again is the same one, told anew. */
+static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
+{
+    if (number >= UINT16_MAX)
+        return -E2BIG;
+    struct yarn_profile_dump_event *events =
+        yarn_array_grow(dump->events, &dump->events_capacity, (size_t)number + 1, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    dump->events = events;
+    while (dump->nr_events <= number)
+        events[dump->nr_events++] = (struct yarn_profile_dump_event){0};
+    return 0;
+}
+
+static int on_event(void *self, const struct yarn_dump_event *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    uint32_t name, unit;
+    int err = room_for_event(dump, record->number);
+    if (err)
+        return err;
+    struct yarn_profile_dump_event *event = &dump->events[record->number];
+    event->record = *record;
+    struct yarn_span *spans[] = {&event->record.name, &event->record.asked, &event->record.got,
+                                 &event->record.unit, &event->record.reason};
+    err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (!err)
+        err = yarn_strings_intern(&profile->strings, record->name, &name);
+    if (!err)
+        err = yarn_strings_intern(&profile->strings, record->unit, &unit);
+    if (!err)
+        err = yarn_profile_event(profile, name, unit, &event->event);
+    if (err)
+        return err;
+    struct yarn_profile_event *shared = &profile->events[event->event];
+    if (!shared->was_opened) {
+        shared->flags = record->flags;
+        shared->period = record->period;
+        shared->frequency = record->frequency;
+        shared->was_opened = !record->error;
+    }
+    return 0;
+}
+
+static int on_count(void *self, const struct yarn_dump_count *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->last_ns = yarn_u64_max(dump->last_ns, record->time_ns);
+    if (record->event >= dump->nr_events)
+        return 0;
+    dump->events[record->event].count = *record;
+    dump->events[record->event].has_count = true;
+    return 0;
+}
+
+static int on_module(void *self, const struct yarn_dump_module *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    uint32_t module;
+    int err = yarn_profile_module(loader->profile, record->path, &module);
+    if (err)
+        return err;
+    err = yarn_number_map_put(&loader->modules, record->number, module);
+    if (err)
+        return err;
+    struct yarn_dump_module *modules = yarn_array_grow(dump->modules, &dump->modules_capacity,
+                                                       dump->nr_modules + 1, sizeof *modules);
+    if (!modules)
+        return -ENOMEM;
+    dump->modules = modules;
+    struct yarn_dump_module *kept = &modules[dump->nr_modules++];
+    *kept = *record;
+    struct yarn_span *spans[] = {&kept->path, &kept->build_id};
+    err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (err)
+        return err;
+    uint32_t pid = dump->process.pid;
+    return yarn_loader_note(
+        loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
+        "PERF_RECORD_MMAP2 %u/%u: [0x%" PRIx64 "(0x%" PRIx64 ") @ 0x%" PRIx64 "]: r-xp %s", pid,
+        pid, record->start, record->end - record->start, record->file_offset,
+        yarn_profile_text(loader->profile, loader->profile->modules[module].path));
+}
+
+static int on_lost(void *self, const struct yarn_dump_lost *record)
+{
+    struct yarn_loader *loader = self;
+    yarn_loader_dump(loader)->trust.lost_records += record->count;
+    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, record->cpu,
+                            "PERF_RECORD_LOST lost %" PRIu64, record->count);
+}
+
+static int on_throttle(void *self, const struct yarn_dump_throttle *record)
+{
+    return yarn_loader_note(self, record->time_ns, YARN_DUMP_NONE, record->cpu, "PERF_RECORD_%s",
+                            record->is_on ? "THROTTLE" : "UNTHROTTLE");
+}
+
+static int on_message(void *self, const struct yarn_dump_message *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_message *messages = yarn_array_grow(dump->messages, &dump->messages_capacity,
+                                                         dump->nr_messages + 1, sizeof *messages);
+    if (!messages)
+        return -ENOMEM;
+    dump->messages = messages;
+    struct yarn_dump_message *kept = &messages[dump->nr_messages++];
+    *kept = *record;
+    int err = keep(loader, &kept->text);
+    uint32_t thread = YARN_DUMP_NONE;
+    if (!err && record->tid)
+        err = yarn_loader_thread(loader, record->tid, &thread);
+    if (err)
+        return err;
+    return yarn_loader_note(loader, record->time_ns, thread, YARN_DUMP_NONE, "YARN_%s %.*s",
+                            yarn_word_of_message(record->kind),
+                            (int)yarn_size_min(record->text.size, 900),
+                            (const char *)record->text.data);
+}
+
+static int on_totals(void *self, const struct yarn_dump_totals *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    trust->stored = *record;
+    trust->has_stored = true;
+    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
+                            "YARN_totals samples %" PRIu64 " lost %" PRIu64 " truncated %" PRIu64
+                            " bytes_written %" PRIu64,
+                            record->value[YARN_DUMP_TOTAL_SAMPLES],
+                            record->value[YARN_DUMP_TOTAL_LOST],
+                            record->value[YARN_DUMP_TOTAL_STACKS_TRUNCATED],
+                            record->value[YARN_DUMP_TOTAL_BYTES_WRITTEN]);
+}
+
+static int on_end(void *self, const struct yarn_dump_end *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->end = *record;
+    dump->has_end = true;
+    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE, "YARN_end %s",
+                            yarn_word_of_end(record->reason));
+}
+
+const struct yarn_dump_visitor yarn_loader_visitor = {
+    .process = on_process,
+    .option = on_option,
+    .sampler = on_sampler,
+    .event = on_event,
+    .count = on_count,
+    .thread = yarn_loader_on_thread,
+    .thread_name = yarn_loader_on_thread_name,
+    .thread_end = yarn_loader_on_thread_end,
+    .module = on_module,
+    .symbol = yarn_loader_on_symbol,
+    .frame = yarn_loader_on_frame,
+    .stack = yarn_loader_on_stack,
+    .samples = yarn_loader_on_samples,
+    .lost = on_lost,
+    .throttle = on_throttle,
+    .message = on_message,
+    .totals = on_totals,
+    .end = on_end,
+    .reset = yarn_loader_on_reset,
+};

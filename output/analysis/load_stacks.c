@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/analysis/loader.h"
+#include "output/analysis/name.h"
+
+/* The start of the symbol's function is needed again for each of its frames. */
+static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
+{
+    uint64_t *list = yarn_array_grow(loader->start_list, &loader->starts_capacity,
+                                     loader->nr_starts + 1, sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    loader->start_list = list;
+    list[loader->nr_starts] = start;
+    return yarn_number_map_put(&loader->starts, number, (uint32_t)loader->nr_starts++);
+}
+
+static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
+                   uint32_t module, uint32_t *ret_name)
+{
+    struct yarn_profile *profile = loader->profile;
+    if (record->name.size)
+        return yarn_name_demangle(&profile->strings, record->name, ret_name);
+    const char *base =
+        module && record->start ? yarn_profile_text(profile, profile->modules[module].base) : NULL;
+    return yarn_name_of_address(&profile->strings, base, record->start, ret_name);
+}
+
+int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
+{
+    struct yarn_loader *loader = self;
+    uint32_t name, function;
+    uint32_t module = yarn_number_map_find(&loader->modules, record->module);
+    if (module == YARN_NUMBER_NONE)
+        module = 0;
+    int err = name_of(loader, record, module, &name);
+    if (err)
+        return err;
+    err = yarn_profile_function(loader->profile, module, name, &function);
+    if (err)
+        return err;
+    if (!record->name.size && (!module || !record->start))
+        loader->profile->functions[function].is_unknown = true;
+    err = yarn_number_map_put(&loader->symbols, record->number, function);
+    return err ? err : keep_start(loader, record->number, record->start);
+}
+
+int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    uint32_t function = yarn_number_map_find(&loader->symbols, record->symbol);
+    if (function == YARN_NUMBER_NONE)
+        return 0;
+    struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
+                                                        profile->nr_frames + 1, sizeof *frames);
+    if (!frames)
+        return -ENOMEM;
+    profile->frames = frames;
+    frames[profile->nr_frames] = (struct yarn_profile_frame){
+        .address = record->address,
+        .start = loader->start_list[loader->starts.to[record->symbol]],
+        .function = function,
+        .flags = record->flags,
+    };
+    return yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
+}
+
+int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    uint32_t frame = yarn_number_map_find(&loader->frames, record->frame);
+    uint32_t parent = yarn_number_map_find(&loader->stacks, record->parent);
+    if (frame == YARN_NUMBER_NONE ||
+        (record->parent != YARN_DUMP_NONE && parent == YARN_NUMBER_NONE))
+        return 0;
+    struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
+                                                        profile->nr_stacks + 1, sizeof *stacks);
+    if (!stacks)
+        return -ENOMEM;
+    profile->stacks = stacks;
+    stacks[profile->nr_stacks] = (struct yarn_profile_stack){
+        .parent = parent,
+        .frame = frame,
+        .function = profile->frames[frame].function,
+    };
+    return yarn_number_map_put(&loader->stacks, record->number, (uint32_t)profile->nr_stacks++);
+}
+
+int yarn_loader_on_reset(void *self)
+{
+    struct yarn_loader *loader = self;
+    yarn_number_map_clear(&loader->symbols);
+    yarn_number_map_clear(&loader->starts);
+    yarn_number_map_clear(&loader->frames);
+    yarn_number_map_clear(&loader->stacks);
+    loader->nr_starts = 0;
+    return 0;
+}
+
+static void count_trust(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                        uint32_t stack)
+{
+    const struct yarn_profile *profile = loader->profile;
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    uint32_t end = sample->stack_end;
+    trust->stack_ends[end < YARN_DUMP_STACK_END_COUNT ? end : YARN_DUMP_STACK_FAILED]++;
+    if (stack != YARN_DUMP_NONE && profile->functions[profile->stacks[stack].function].is_unknown)
+        trust->leaves_unknown++;
+}
+
+static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                 const struct yarn_cell *cell)
+{
+    struct yarn_profile *profile = loader->profile;
+    profile->events[cell->event].total += cell->weight;
+    profile->events[cell->event].samples++;
+    if (!loader->options->timeline)
+        return yarn_cells_add(&profile->cells, cell);
+    struct yarn_timeline_entry entry = {
+        .time_ns = sample->time_ns,
+        .weight = sample->weight,
+        .stack = cell->stack,
+        .thread = cell->thread,
+        .comm = profile->threads[cell->thread].comm,
+        .dump = loader->dump,
+        .event = cell->event,
+        .cpu = (uint16_t)sample->cpu,
+        .stack_end = cell->stack_end,
+    };
+    return yarn_timeline_add(loader->options->timeline, &entry);
+}
+
+static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    if (sample->event >= dump->nr_events)
+        return 0;
+    uint32_t thread;
+    int err = yarn_loader_thread(loader, sample->tid, &thread);
+    if (err)
+        return err;
+    uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
+    count_trust(loader, sample, stack);
+    dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
+    dump->events[sample->event].samples++;
+    loader->profile->threads[thread].samples++;
+    if (sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
+        return 0;
+    struct yarn_cell cell = {
+        .weight = sample->weight,
+        .samples = 1,
+        .stack = stack,
+        .thread = thread,
+        .event = (uint16_t)dump->events[sample->event].event,
+        .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
+        .stack_end = (uint8_t)sample->stack_end,
+    };
+    return place(loader, sample, &cell);
+}
+
+int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+{
+    struct yarn_loader *loader = self;
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = add_sample(loader, &samples[i]);
+    return err;
+}

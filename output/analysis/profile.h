@@ -1,0 +1,143 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One profile in memory, made of one dump or many: what was recorded, by whom, and the samples,
+ * added up by event, thread, stack and how the stack ended. Numbers (of events, modules, functions,
+ * frames, stacks, threads) hold over all dumps: equal names are one event, equal paths one module,
+ * equal names in one module one function.
+ * Knows what a dump says; does not know what a view shows of it (rows, tree, callers, timeline).
+ *
+ * Texts are numbers in `strings`. Times are CLOCK_MONOTONIC in ns.
+ * Threads: one owner at a time; any number of readers once it is loaded.
+ */
+#pragma once
+
+#include "output/analysis/cells.h"
+#include "output/analysis/strings.h"
+#include "output/analysis/trust.h"
+#include "output/dump/reader.h"
+
+/* Functions that stand for something that is not there. The first of the table. */
+enum yarn_pseudo_function {
+    YARN_FUNCTION_NO_STACK,
+    YARN_FUNCTION_TRUNCATED,
+    YARN_FUNCTION_NO_UNWIND_INFO,
+    YARN_FUNCTION_FAILED,
+    YARN_FUNCTION_PSEUDO_COUNT,
+};
+
+struct yarn_profile_event {
+    uint32_t name, unit;
+    uint32_t flags;  /* enum yarn_dump_event_flags */
+    bool was_opened; /* by one dump at least */
+    uint64_t total;  /* weights of all samples in the time that is looked at */
+    uint64_t samples;
+    uint64_t period, frequency; /* as the first dump that opened it had them */
+};
+
+struct yarn_profile_module {
+    uint32_t path; /* "[unknown]" is module 0 */
+    uint32_t base;
+};
+
+struct yarn_profile_function {
+    uint32_t name;   /* readable */
+    uint32_t module; /* 0: none */
+    bool is_unknown; /* neither a name nor a start is known */
+};
+
+struct yarn_profile_frame {
+    uint64_t address; /* linked */
+    uint64_t start;   /* of the function; 0 where unknown */
+    uint32_t function;
+    uint32_t flags; /* enum yarn_dump_frame_flags */
+};
+
+/* A parent has a smaller number than its children. */
+struct yarn_profile_stack {
+    uint32_t parent; /* YARN_DUMP_NONE: the frame is the outermost */
+    uint32_t frame;
+    uint32_t function;
+};
+
+struct yarn_profile_thread {
+    uint32_t dump;
+    uint32_t tid, parent_tid;
+    uint32_t comm; /* the latest */
+    bool has_record, has_ended;
+    uint64_t start_ns, end_ns; /* 0 where unknown */
+    uint64_t cpu_ns;           /* 0 where unknown */
+    uint64_t samples;
+};
+
+struct yarn_profile_dump_event {
+    struct yarn_dump_event record; /* spans are kept by `strings` */
+    struct yarn_dump_count count;
+    bool has_count;
+    uint32_t event; /* of the profile */
+    uint64_t samples;
+};
+
+struct yarn_profile_dump {
+    const char *path; /* owned by `strings` */
+    struct yarn_dump_process process;
+    struct yarn_dump_sampler sampler;
+    struct yarn_dump_end end;
+    bool has_process, has_sampler, has_end;
+    uint64_t last_ns;                       /* of all records */
+    uint32_t comm;                          /* base name of the executable */
+    struct yarn_profile_dump_event *events; /* owned array, by number */
+    size_t nr_events, events_capacity;
+    struct yarn_dump_module *modules; /* owned array */
+    size_t nr_modules, modules_capacity;
+    struct yarn_dump_option *options; /* owned array */
+    size_t nr_options, options_capacity;
+    struct yarn_dump_message *messages; /* owned array */
+    size_t nr_messages, messages_capacity;
+    struct yarn_trust trust;
+    struct yarn_dump_summary summary;
+};
+
+/* Each pointer is an owned array; its count and its capacity follow. */
+struct yarn_profile {
+    struct yarn_strings strings;
+    struct yarn_cells cells;
+    struct yarn_profile_dump *dumps;
+    size_t nr_dumps, dumps_capacity;
+    struct yarn_profile_event *events;
+    size_t nr_events, events_capacity;
+    struct yarn_profile_module *modules;
+    size_t nr_modules, modules_capacity;
+    struct yarn_profile_function *functions;
+    size_t nr_functions, functions_capacity;
+    struct yarn_profile_frame *frames;
+    size_t nr_frames, frames_capacity;
+    struct yarn_profile_stack *stacks;
+    size_t nr_stacks, stacks_capacity;
+    struct yarn_profile_thread *threads;
+    size_t nr_threads, threads_capacity;
+    uint64_t start_ns; /* of the first process */
+    uint64_t end_ns;   /* of the last record */
+    /* Keys of things that are found again. */
+    struct yarn_table event_index, module_index, function_index;
+};
+
+static inline const char *yarn_profile_text(const struct yarn_profile *profile, uint32_t text)
+{
+    return yarn_strings_text(&profile->strings, text);
+}
+
+/* The pseudo-function at the root side of a stack that ended so; YARN_DUMP_NONE: none. */
+uint32_t yarn_profile_root_of(uint32_t stack_end);
+
+YARN_MUST_CHECK int yarn_profile_init(struct yarn_profile *profile);
+/* Idempotent. */
+void yarn_profile_fini(struct yarn_profile *profile);
+
+/* Each finds or adds. */
+YARN_MUST_CHECK int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t unit,
+                                       uint32_t *ret_event);
+YARN_MUST_CHECK int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path,
+                                        uint32_t *ret_module);
+YARN_MUST_CHECK int yarn_profile_function(struct yarn_profile *profile, uint32_t module,
+                                          uint32_t name, uint32_t *ret_function);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/sources.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "output/analysis/array.h"
+#include "output/analysis/clock.h"
+#include "output/dump/reader.h"
+
+enum { SEEN_ENOUGH = 1 };
+
+static int note_process(void *self, const struct yarn_dump_process *process)
+{
+    struct yarn_source *source = self;
+    source->has_process = true;
+    source->start_ns = process->start_ns;
+    source->clock_offset_ns = yarn_clock_offset_ns(process);
+    return SEEN_ENOUGH;
+}
+
+static int fail(struct yarn_source_failure *ret_failure, const char *path, int err, const char *why)
+{
+    (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", path);
+    (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", why ? why : strerror(-err));
+    return err;
+}
+
+static int fail_version(struct yarn_source_failure *ret_failure, const char *path,
+                        const struct yarn_dump_summary *summary)
+{
+    if (!summary->version_major)
+        return fail(ret_failure, path, -ENOEXEC, "not a dump of yarn (offset 0)");
+    (void)fail(ret_failure, path, -ENOEXEC, "");
+    (void)snprintf(ret_failure->why, sizeof ret_failure->why,
+                   "a dump of version %u.%u, which is later than this yarnprof",
+                   summary->version_major, summary->version_minor);
+    return -ENOEXEC;
+}
+
+static int add_file(struct yarn_sources *sources, const char *path,
+                    struct yarn_source_failure *ret_failure)
+{
+    static const struct yarn_dump_visitor visitor = {.process = note_process};
+    struct yarn_source source = {0};
+    struct yarn_dump_summary summary;
+    int err = yarn_dump_read_file(path, &visitor, &source, &summary);
+    if (err == -ENOEXEC)
+        return fail_version(ret_failure, path, &summary);
+    if (err < 0)
+        return fail(ret_failure, path, err, NULL);
+
+    struct yarn_source *list =
+        yarn_array_grow(sources->list, &sources->capacity, sources->count + 1, sizeof *list);
+    if (!list)
+        return fail(ret_failure, path, -ENOMEM, NULL);
+    sources->list = list;
+    source.path = strdup(path);
+    if (!source.path)
+        return fail(ret_failure, path, -ENOMEM, NULL);
+    list[sources->count++] = source;
+    return 0;
+}
+
+static int add_entry(struct yarn_sources *sources, const char *folder, const char *name,
+                     struct yarn_source_failure *ret_failure)
+{
+    struct stat status;
+    char path[4096];
+    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    if (snprintf(path, sizeof path, "%s%s%s", folder, slash, name) >= (int)sizeof path)
+        return 0;
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return 0;
+    int err = add_file(sources, path, ret_failure);
+    return err == -ENOEXEC ? 0 : err;
+}
+
+static int add_folder(struct yarn_sources *sources, const char *folder,
+                      struct yarn_source_failure *ret_failure)
+{
+    struct dirent **entries = NULL;
+    size_t before = sources->count;
+    int err = 0;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    if (count < 0)
+        return fail(ret_failure, folder, -errno, NULL);
+    for (int i = 0; i < count; i++) {
+        if (!err)
+            err = add_entry(sources, folder, entries[i]->d_name, ret_failure);
+        free(entries[i]);
+    }
+    free(entries);
+    if (!err && sources->count == before)
+        return fail(ret_failure, folder, -ENOENT, "the folder holds no dump of yarn");
+    return err;
+}
+
+int yarn_sources_add(struct yarn_sources *sources, const char *path,
+                     struct yarn_source_failure *ret_failure)
+{
+    struct stat status;
+    if (!path[0])
+        return fail(ret_failure, "''", -ENOENT, NULL);
+    if (stat(path, &status))
+        return fail(ret_failure, path, -errno, NULL);
+    return S_ISDIR(status.st_mode) ? add_folder(sources, path, ret_failure)
+                                   : add_file(sources, path, ret_failure);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct yarn_source *one = a, *other = b;
+    if (one->start_ns != other->start_ns)
+        return one->start_ns < other->start_ns ? -1 : 1;
+    return strcmp(one->path, other->path);
+}
+
+void yarn_sources_sort(struct yarn_sources *sources)
+{
+    if (sources->count)
+        qsort(sources->list, sources->count, sizeof *sources->list, by_start);
+}
+
+void yarn_sources_fini(struct yarn_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        free(sources->list[i].path);
+    free(sources->list);
+    *sources = (struct yarn_sources){0};
+}

@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The dumps that a user named: files, or folders, of which every file that is a dump counts.
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+struct yarn_source {
+    char *path;              /* owned */
+    bool has_process;        /* the first record was found */
+    uint64_t start_ns;       /* of the recording */
+    int64_t clock_offset_ns; /* of the clock that views show */
+};
+
+struct yarn_sources {
+    struct yarn_source *list; /* owned array, in order of their start */
+    size_t count;
+    size_t capacity;
+};
+
+/* What cannot be read, for a message: "PATH: WHY". */
+struct yarn_source_failure {
+    char path[4096];
+    char why[256];
+};
+
+/* -ENOEXEC: no dump; another negative errno: could not be read; *ret_failure is filled. */
+YARN_MUST_CHECK int yarn_sources_add(struct yarn_sources *sources, const char *path,
+                                     struct yarn_source_failure *ret_failure);
+/* Brings them into the order of their starts. */
+void yarn_sources_sort(struct yarn_sources *sources);
+void yarn_sources_fini(struct yarn_sources *sources);

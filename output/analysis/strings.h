@@ -1,0 +1,34 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Texts by number, each stored once: equal numbers are equal texts. Number 0 is the empty text. A
+ * NUL inside ends a text. Threads: one owner at a time.
+ */
+#pragma once
+
+#include "core/base/span.h"
+#include "core/base/table.h"
+
+struct yarn_strings_chunk;
+
+struct yarn_strings {
+    struct yarn_strings_chunk *chunks; /* owned */
+    const char **texts;                /* owned array of borrowed texts */
+    size_t count;
+    size_t capacity;
+    struct yarn_table index;
+};
+
+YARN_MUST_CHECK int yarn_strings_init(struct yarn_strings *strings);
+void yarn_strings_fini(struct yarn_strings *strings);
+
+YARN_MUST_CHECK int yarn_strings_intern(struct yarn_strings *strings, struct yarn_span text,
+                                        uint32_t *ret_number);
+
+/* A copy with a NUL behind it, NULs inside kept, valid as long as the strings. NULL: no memory. */
+YARN_MUST_CHECK char *yarn_strings_keep(struct yarn_strings *strings, struct yarn_span bytes);
+
+static inline const char *yarn_strings_text(const struct yarn_strings *strings, uint32_t number)
+{
+    return strings->texts[number];
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/timeline.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+
+int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline_entry *entry)
+{
+    struct yarn_timeline_entry *entries = yarn_array_grow(timeline->entries, &timeline->capacity,
+                                                          timeline->count + 1, sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    timeline->entries = entries;
+    entries[timeline->count++] = *entry;
+    return 0;
+}
+
+/* Merges from[begin, middle) and from[middle, end) into `to`; the first goes first among equals. */
+static void merge(const struct yarn_timeline_entry *from, struct yarn_timeline_entry *to,
+                  size_t begin, size_t middle, size_t end)
+{
+    size_t left = begin, right = middle;
+    for (size_t at = begin; at < end; at++) {
+        bool is_left = left < middle && (right >= end || from[left].time_ns <= from[right].time_ns);
+        to[at] = from[is_left ? left++ : right++];
+    }
+}
+
+static size_t end_of_run(const struct yarn_timeline *timeline, size_t begin)
+{
+    size_t end = begin + 1;
+    while (end < timeline->count &&
+           timeline->entries[end - 1].time_ns <= timeline->entries[end].time_ns)
+        end++;
+    return end;
+}
+
+/* One pass of a natural merge sort; the number of runs that it found. */
+static size_t merge_runs(const struct yarn_timeline *timeline, struct yarn_timeline_entry *to)
+{
+    size_t runs = 0;
+    for (size_t begin = 0; begin < timeline->count;) {
+        size_t middle = end_of_run(timeline, begin);
+        size_t end = middle < timeline->count ? end_of_run(timeline, middle) : middle;
+        merge(timeline->entries, to, begin, middle, end);
+        runs += middle < end ? 2 : 1;
+        begin = end;
+    }
+    return runs;
+}
+
+/* Why a natural merge sort: the records of a dump are nearly in order, those of several dumps are
+ * as many runs, and equal times must keep their order. */
+int yarn_timeline_sort(struct yarn_timeline *timeline)
+{
+    if (timeline->count < 2 || end_of_run(timeline, 0) == timeline->count)
+        return 0;
+    struct yarn_timeline_entry *other = calloc(timeline->count, sizeof *other);
+    if (!other)
+        return -ENOMEM;
+    size_t runs;
+    do {
+        runs = merge_runs(timeline, other);
+        struct yarn_timeline_entry *sorted = other;
+        other = timeline->entries;
+        timeline->entries = sorted;
+    } while (runs > 2);
+    timeline->capacity = timeline->count;
+    free(other);
+    return 0;
+}
+
+void yarn_timeline_fini(struct yarn_timeline *timeline)
+{
+    free(timeline->entries);
+    *timeline = (struct yarn_timeline){0};
+}

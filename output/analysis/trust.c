@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/trust.h"
+
+static void count_stacks(struct yarn_trust *trust)
+{
+    trust->samples = 0;
+    for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
+        trust->samples += trust->stack_ends[i];
+    trust->stacks_complete = trust->stack_ends[YARN_DUMP_STACK_COMPLETE];
+    trust->stacks_joined = trust->stack_ends[YARN_DUMP_STACK_JOINED];
+    trust->stacks_truncated = trust->stack_ends[YARN_DUMP_STACK_TRUNCATED];
+    trust->stacks_no_unwind_info = trust->stack_ends[YARN_DUMP_STACK_NO_UNWIND_INFO];
+    trust->stacks_failed = trust->stack_ends[YARN_DUMP_STACK_FAILED];
+    trust->stacks_none = trust->stack_ends[YARN_DUMP_STACK_NONE];
+}
+
+/* A cut dump ends after the last totals that it holds: only a whole one can be held to them. */
+static bool is_in_doubt(const struct yarn_trust *trust, bool has_end)
+{
+    const uint64_t *stored = trust->stored.value;
+    if (!trust->has_stored || !has_end)
+        return false;
+    return stored[YARN_DUMP_TOTAL_SAMPLES] != trust->samples ||
+           stored[YARN_DUMP_TOTAL_STACKS_COMPLETE] != trust->stacks_complete ||
+           stored[YARN_DUMP_TOTAL_STACKS_JOINED] != trust->stacks_joined ||
+           stored[YARN_DUMP_TOTAL_STACKS_TRUNCATED] != trust->stacks_truncated ||
+           stored[YARN_DUMP_TOTAL_STACKS_NO_UNWIND_INFO] != trust->stacks_no_unwind_info ||
+           stored[YARN_DUMP_TOTAL_STACKS_FAILED] != trust->stacks_failed ||
+           stored[YARN_DUMP_TOTAL_STACKS_NONE] != trust->stacks_none;
+}
+
+void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
+{
+    uint64_t frames_unknown = trust->frames_unknown;
+#define X(NAME, name) trust->name = trust->stored.value[YARN_DUMP_TOTAL_##NAME];
+    YARN_DUMP_TOTALS(X)
+#undef X
+    count_stacks(trust);
+    if (!trust->has_stored) {
+        trust->lost = trust->lost_records;
+        trust->frames_unknown = frames_unknown;
+    }
+    trust->clean_end = has_end;
+    trust->disagrees = is_in_doubt(trust, has_end);
+}
+
+void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
+{
+#define X(NAME, name) sum->name += more->name;
+    YARN_DUMP_TOTALS(X)
+#undef X
+    for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
+        sum->stack_ends[i] += more->stack_ends[i];
+    sum->leaves_unknown += more->leaves_unknown;
+    sum->lost_records += more->lost_records;
+    sum->clean_end = sum->clean_end && more->clean_end;
+    sum->disagrees = sum->disagrees || more->disagrees;
+}
+
+double yarn_trust_doubt_percent(const struct yarn_trust *trust)
+{
+    uint64_t doubtful = trust->lost + trust->stacks_truncated + trust->stacks_no_unwind_info +
+                        trust->stacks_failed + trust->leaves_unknown;
+    uint64_t of = trust->samples + trust->lost;
+    return of ? 100.0 * (double)doubtful / (double)of : 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/clock.h"
+#include "output/analysis/words.h"
+#include "output/yarnprof/command_line.h"
+#include "output/yarnprof/info.h"
+#include "output/yarnprof/json.h"
+
+static void put_argv(struct yarn_json *json, struct yarn_span arguments)
+{
+    yarn_json_begin_array(json, "argv");
+    /* The copy in the profile has a NUL behind it. */
+    for (size_t at = 0; at < arguments.size; at += strlen((const char *)arguments.data + at) + 1)
+        yarn_json_text(json, NULL, (const char *)arguments.data + at);
+    yarn_json_end_array(json);
+}
+
+static void put_relative(struct yarn_json *json, const char *key, uint32_t pid, uint64_t start_ns)
+{
+    if (!pid) {
+        yarn_json_null(json, key);
+        return;
+    }
+    yarn_json_begin_object(json, key);
+    yarn_json_u64(json, "pid", pid);
+    yarn_json_u64(json, "start_ns", start_ns);
+    yarn_json_end_object(json);
+}
+
+static void put_end(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    uint64_t end_ns = dump->has_end ? dump->end.time_ns : dump->last_ns;
+    yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(&dump->process, end_ns));
+    yarn_json_text_or_null(json, "exit", dump->has_end ? yarn_word_of_end(dump->end.reason) : "");
+    if (dump->has_end && dump->end.status >= 0)
+        yarn_json_i64(json, "exit_status", dump->end.status);
+    else
+        yarn_json_null(json, "exit_status");
+}
+
+static void put_process(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    const struct yarn_dump_process *process = &dump->process;
+    char *line = yarn_command_line(process->cmdline);
+    yarn_json_begin_object(json, "process");
+    yarn_json_u64(json, "pid", process->pid);
+    yarn_json_u64(json, "ppid", process->ppid);
+    yarn_json_span(json, "exe", process->exe);
+    yarn_json_text(json, "cmdline", line ? line : "");
+    put_argv(json, process->cmdline);
+    yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, process->start_ns));
+    yarn_json_u64(json, "start_realtime_ns", process->start_realtime_ns);
+    put_end(json, dump);
+    put_relative(json, "predecessor", process->predecessor_pid,
+                 yarn_clock_shown_ns(process, process->predecessor_start_ns));
+    put_relative(json, "parent", process->parent_pid,
+                 yarn_clock_shown_ns(process, process->parent_start_ns));
+    yarn_json_text(json, "clock", yarn_word_of_clock(process->clock));
+    yarn_json_span(json, "host", process->host);
+    yarn_json_span(json, "kernel", process->kernel);
+    yarn_json_span(json, "arch", process->arch);
+    yarn_json_u64(json, "cpus_online", process->cpus_online);
+    yarn_json_u64(json, "cpus_present", process->cpus_present);
+    yarn_json_end_object(json);
+    yarn_command_line_free(line);
+}
+
+static void put_sampler(struct yarn_json *json, const struct yarn_dump_sampler *sampler)
+{
+    yarn_json_begin_object(json, "sampler");
+    yarn_json_span(json, "asked", sampler->asked);
+    yarn_json_span(json, "got", sampler->got);
+    yarn_json_span(json, "reason", sampler->reason);
+    yarn_json_span(json, "strategy", sampler->strategy);
+    yarn_json_span(json, "reader", sampler->reader);
+    yarn_json_u64(json, "ring_asked_bytes", sampler->ring_asked_bytes);
+    yarn_json_u64(json, "ring_got_bytes", sampler->ring_got_bytes);
+    yarn_json_u64(json, "rings", sampler->nr_rings);
+    yarn_json_u64(json, "stack_asked_bytes", sampler->stack_asked_bytes);
+    yarn_json_u64(json, "stack_got_bytes", sampler->stack_got_bytes);
+    yarn_json_end_object(json);
+}
+
+static void put_event(struct yarn_json *json, const struct yarn_profile_dump_event *event)
+{
+    const struct yarn_dump_event *record = &event->record;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_span(json, "name", record->name);
+    yarn_json_span(json, "asked", record->asked);
+    yarn_json_span(json, "got", record->got);
+    yarn_json_u64(json, "errno", record->error);
+    yarn_json_u64(json, "count", event->count.count);
+    yarn_json_u64(json, "time_enabled", event->count.time_enabled_ns);
+    yarn_json_u64(json, "time_running", event->count.time_running_ns);
+    yarn_json_u64(json, "lost", event->count.lost);
+    yarn_json_u64(json, "samples", event->samples);
+    yarn_json_span(json, "unit", record->unit);
+    yarn_json_span(json, "reason", record->reason);
+    yarn_json_u64(json, "period", record->period);
+    yarn_json_u64(json, "frequency", record->frequency);
+    yarn_json_bool(json, "excludes_kernel", record->flags & YARN_DUMP_EVENT_EXCLUDES_KERNEL);
+    yarn_json_end_object(json);
+}
+
+static void put_thread(struct yarn_json *json, const struct yarn_profile *profile,
+                       const struct yarn_profile_thread *thread)
+{
+    const struct yarn_dump_process *process = &profile->dumps[thread->dump].process;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "tid", thread->tid);
+    yarn_json_u64(json, "parent_tid", thread->parent_tid);
+    yarn_json_text(json, "comm", yarn_profile_text(profile, thread->comm));
+    yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, thread->start_ns));
+    if (thread->has_ended)
+        yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(process, thread->end_ns));
+    else
+        yarn_json_null(json, "end_ns");
+    yarn_json_u64(json, "cpu_ns", thread->cpu_ns);
+    yarn_json_u64(json, "samples", thread->samples);
+    yarn_json_end_object(json);
+}
+
+static void put_module(struct yarn_json *json, const struct yarn_profile_dump *dump,
+                       const struct yarn_dump_module *module)
+{
+    char build_id[72];
+    yarn_json_begin_object(json, NULL);
+    yarn_json_span(json, "path", module->path);
+    yarn_json_text_or_null(json, "build_id",
+                           yarn_info_build_id(module->build_id, build_id, sizeof build_id));
+    yarn_json_u64(json, "start", module->start);
+    yarn_json_u64(json, "end", module->end);
+    yarn_json_u64(json, "file_offset", module->file_offset);
+    yarn_json_u64(json, "bias", module->bias);
+    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&dump->process, module->time_ns));
+    yarn_json_text(json, "kind", yarn_word_of_module_kind(module->kind));
+    yarn_json_text(json, "state", yarn_word_of_module_state(module->state));
+    yarn_json_end_object(json);
+}
+
+static void put_stored(struct yarn_json *json, const struct yarn_trust *trust)
+{
+    if (!trust->disagrees)
+        return;
+    yarn_json_begin_object(json, "recorder_counted");
+#define X(NAME, name) yarn_json_u64(json, #name, trust->stored.value[YARN_DUMP_TOTAL_##NAME]);
+    YARN_DUMP_TOTALS(X)
+#undef X
+    yarn_json_end_object(json);
+}
+
+static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    struct yarn_trust trust = dump->trust;
+    trust.cpu_ns = yarn_info_cpu_ns(dump);
+    yarn_json_begin_object(json, "trust");
+#define X(NAME, name) yarn_json_u64(json, #name, trust.name);
+    YARN_DUMP_TOTALS(X)
+#undef X
+    yarn_json_u64(json, "leaves_unknown", trust.leaves_unknown);
+    yarn_json_bool(json, "clean_end", trust.clean_end);
+    put_stored(json, &trust);
+    yarn_json_end_object(json);
+}
+
+static void put_messages(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    yarn_json_begin_array(json, "messages");
+    for (size_t i = 0; i < dump->nr_messages; i++) {
+        const struct yarn_dump_message *message = &dump->messages[i];
+        yarn_json_begin_object(json, NULL);
+        yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&dump->process, message->time_ns));
+        yarn_json_text(json, "kind", yarn_word_of_message(message->kind));
+        yarn_json_u64(json, "tid", message->tid);
+        yarn_json_span(json, "text", message->text);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
+static void put_options(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    yarn_json_begin_object(json, "options");
+    for (size_t i = 0; i < dump->nr_options; i++)
+        yarn_json_span(json, (const char *)dump->options[i].name.data, dump->options[i].value);
+    yarn_json_end_object(json);
+}
+
+static void put_damage(struct yarn_json *json, const struct yarn_dump_summary *summary)
+{
+    size_t kept = yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages));
+    yarn_json_begin_array(json, "damage");
+    for (size_t i = 0; i < kept; i++) {
+        yarn_json_begin_object(json, NULL);
+        yarn_json_u64(json, "offset", summary->damages[i].offset);
+        yarn_json_u64(json, "bytes", summary->damages[i].size);
+        yarn_json_text(json, "why", summary->damages[i].why);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
+static void put_lists(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
+{
+    const struct yarn_profile_dump *dump = &profile->dumps[number];
+    struct yarn_info_threads threads = yarn_info_threads_of(profile, number);
+    yarn_json_begin_array(json, "events");
+    for (size_t i = 0; i < dump->nr_events; i++)
+        put_event(json, &dump->events[i]);
+    yarn_json_end_array(json);
+    yarn_json_begin_array(json, "threads");
+    for (size_t i = threads.begin; i < threads.end; i++)
+        put_thread(json, profile, &profile->threads[i]);
+    yarn_json_end_array(json);
+    yarn_json_begin_array(json, "modules");
+    for (size_t i = 0; i < dump->nr_modules; i++)
+        put_module(json, dump, &dump->modules[i]);
+    yarn_json_end_array(json);
+}
+
+static void put_dump(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
+{
+    const struct yarn_profile_dump *dump = &profile->dumps[number];
+    char version[16];
+    (void)snprintf(version, sizeof version, "%u.%u", dump->summary.version_major,
+                   dump->summary.version_minor);
+    yarn_json_begin_object(json, NULL);
+    yarn_json_text(json, "path", dump->path);
+    yarn_json_text(json, "version", version);
+    yarn_json_u64(json, "bytes", dump->summary.file_bytes);
+    put_process(json, dump);
+    put_sampler(json, &dump->sampler);
+    put_lists(json, profile, number);
+    put_trust(json, dump);
+    put_options(json, dump);
+    put_messages(json, dump);
+    put_damage(json, &dump->summary);
+    yarn_json_end_object(json);
+}
+
+int yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    struct yarn_json *json = yarn_json_new(out->file);
+    if (!json)
+        return -ENOMEM;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_begin_array(json, "dumps");
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        put_dump(json, profile, i);
+    yarn_json_end_array(json);
+    yarn_json_end_object(json);
+    yarn_json_free(json);
+    return 0;
+}

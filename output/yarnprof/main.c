@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "output/yarnprof/status.h"
+#include "output/yarnprof/verb.h"
+
+static const struct yarn_verb verbs[] = {
+    {"record", "run a command under the profiler", yarn_verb_record},
+    {"report", "functions, threads, modules … by their share", yarn_verb_report},
+    {"script", "every record as text, in the layout of perf script", yarn_verb_script},
+    {"info", "what was recorded, how, and how far to trust it", yarn_verb_info},
+    {"verify", "whether dumps are whole", yarn_verb_verify},
+};
+
+static void print_help(FILE *file)
+{
+    (void)fputs("usage: yarnprof VERB [OPTIONS] [FILE…]\n\nVerbs:\n", file);
+    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
+        (void)fprintf(file, "  %-12s%s\n", verbs[i].name, verbs[i].about);
+    (void)fputs("\nyarnprof VERB --help tells the options of a verb. A FILE is a dump or a folder "
+                "of dumps;\nseveral are one profile.\n",
+                file);
+}
+
+static int print_version(void)
+{
+    (void)printf("yarnprof %s\n", YARN_VERSION);
+    return YARN_STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return YARN_STATUS_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return YARN_STATUS_OK;
+    }
+    if (strcmp(name, "--version") == 0)
+        return print_version();
+    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++) {
+        if (strcmp(verbs[i].name, name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    }
+    yarn_complain(NULL, "there is no verb %s; see yarnprof --help", name);
+    return YARN_STATUS_USAGE;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/out.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "output/yarnprof/status.h"
+
+/* The place of the word in a list that NULL ends; -EINVAL where it is not there. */
+static int choose(const char *const *words, const char *word)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], word) == 0)
+            return i;
+    }
+    return -EINVAL;
+}
+
+int yarn_out_take(struct yarn_out *out, int id, const char *value, const char **ret_right)
+{
+    static const char *const formats[] = {"text", "json", "csv", NULL};
+    static const char *const colors[] = {"auto", "always", "never", NULL};
+    int chosen;
+    switch (id) {
+    case YARN_ARGUMENT_OUTPUT:
+        out->path = value;
+        return 0;
+    case YARN_ARGUMENT_FORMAT:
+        *ret_right = "text, json or csv";
+        chosen = choose(formats, value);
+        if (chosen < 0)
+            return chosen;
+        out->format = (enum yarn_out_format)chosen;
+        return 0;
+    case YARN_ARGUMENT_COLOR:
+        *ret_right = "auto, always or never";
+        chosen = choose(colors, value);
+        if (chosen < 0)
+            return chosen;
+        out->color = (enum yarn_out_color)chosen;
+        return 0;
+    default:
+        return -ENOENT;
+    }
+}
+
+static bool wants_color(const struct yarn_out *out)
+{
+    if (out->color != YARN_OUT_COLOR_AUTO)
+        return out->color == YARN_OUT_COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return out->is_terminal && !(no_color && no_color[0]) && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+static int columns_of(FILE *file)
+{
+    struct winsize size;
+    const char *text = getenv("COLUMNS");
+    int columns = text ? atoi(text) : 0;
+    if (columns <= 0 && ioctl(fileno(file), TIOCGWINSZ, &size) == 0)
+        columns = size.ws_col;
+    return columns >= 40 ? columns : 80;
+}
+
+int yarn_out_open(struct yarn_out *out, const char *verb)
+{
+    bool is_stdout = !out->path || strcmp(out->path, "-") == 0;
+    out->file = is_stdout ? stdout : fopen(out->path, "we");
+    if (!out->file) {
+        yarn_complain(verb, "%s: %s", out->path, strerror(errno));
+        return YARN_STATUS_FAILED;
+    }
+    out->is_terminal = isatty(fileno(out->file)) == 1;
+    out->has_color = wants_color(out);
+    out->columns = out->is_terminal ? columns_of(out->file) : 0;
+    return -1;
+}
+
+int yarn_out_close(struct yarn_out *out, const char *verb)
+{
+    if (!out->file)
+        return -1;
+    bool failed = ferror(out->file) || fflush(out->file);
+    int err = errno;
+    if (out->file != stdout && fclose(out->file)) {
+        failed = true;
+        err = errno;
+    }
+    out->file = NULL;
+    if (!failed)
+        return -1;
+    yarn_complain(verb, "%s: cannot write: %s", out->path ? out->path : "standard output",
+                  strerror(err));
+    return YARN_STATUS_FAILED;
+}
+
+const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint)
+{
+    static const char *const codes[YARN_PAINT_COUNT] = {
+        [YARN_PAINT_HOT] = "\033[31m",     [YARN_PAINT_WARM] = "\033[32m",
+        [YARN_PAINT_FAINT] = "\033[2m",    [YARN_PAINT_HEAD] = "\033[1m",
+        [YARN_PAINT_WARNING] = "\033[33m",
+    };
+    return out->has_color ? codes[paint] : "";
+}
+
+const char *yarn_out_plain(const struct yarn_out *out)
+{
+    return out->has_color ? "\033[0m" : "";
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+
+#include "output/yarnprof/columns.h"
+#include "output/yarnprof/command_line.h"
+#include "output/yarnprof/numbers.h"
+#include "output/yarnprof/report.h"
+
+/* What is less than this is not worth a warning. */
+#define NEGLIGIBLE_PERCENT 1.0
+#define NEGLIGIBLE_LOST_PERCENT 0.1
+
+static void print_run(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    const struct yarn_profile_dump *first = &profile->dumps[0];
+    char *line = yarn_command_line(first->process.cmdline);
+    const char *what = line && line[0] ? line : yarn_profile_text(profile, first->comm);
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
+    yarn_print_cut(out, what[0] ? what : first->path, out->columns ? (size_t)out->columns : 0);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    yarn_command_line_free(line);
+}
+
+static void print_size(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    size_t nr_threads = 0;
+    for (size_t i = 0; i < profile->nr_threads; i++)
+        nr_threads += profile->threads[i].samples || profile->threads[i].has_record;
+    const struct yarn_profile_dump *first = &profile->dumps[0];
+    if (profile->end_ns > profile->start_ns && profile->start_ns)
+        (void)fprintf(out->file, "%s, ",
+                      yarn_number_duration(profile->end_ns - profile->start_ns).text);
+    if (profile->nr_dumps > 1)
+        (void)fprintf(out->file, "%s, ", yarn_number_of_things(profile->nr_dumps, "dump").text);
+    else if (first->process.pid)
+        (void)fprintf(out->file, "pid %u, ", first->process.pid);
+    (void)fprintf(out->file, "%s", yarn_number_of_things(nr_threads, "thread").text);
+    if (first->has_sampler)
+        (void)fprintf(out->file, ", sampled by %.*s", (int)first->sampler.got.size,
+                      (const char *)first->sampler.got.data);
+    (void)fputc('\n', out->file);
+}
+
+static void warn(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
+static void warn(const struct yarn_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(out->file, "%swarning: ", yarn_out_paint(out, YARN_PAINT_WARNING));
+    (void)vfprintf(out->file, format, args);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    va_end(args);
+}
+
+static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out *out)
+{
+    double truncated = yarn_percent(trust->stacks_truncated, trust->samples);
+    double blind = yarn_percent(trust->stacks_no_unwind_info, trust->samples);
+    double failed = yarn_percent(trust->stacks_failed, trust->samples);
+    double none = yarn_percent(trust->stacks_none, trust->samples);
+    double unknown = yarn_percent(trust->leaves_unknown, trust->samples);
+    if (truncated > NEGLIGIBLE_PERCENT)
+        warn(out,
+             "%.1f %% of the stacks are cut: their outer part is [truncated]; a greater "
+             "YARN_CALLGRAPH=dwarf:BYTES holds more",
+             truncated);
+    if (blind > NEGLIGIBLE_PERCENT)
+        warn(out, "%.1f %% of the stacks end where there is [no unwind information]", blind);
+    if (failed > NEGLIGIBLE_PERCENT)
+        warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]", failed);
+    if (none > NEGLIGIBLE_PERCENT)
+        warn(out, "%.1f %% of the samples have no stack: their callers are unknown", none);
+    if (unknown > NEGLIGIBLE_PERCENT)
+        warn(out, "%.1f %% of the samples are in code of which nothing is known: [unknown]",
+             unknown);
+}
+
+static void warn_of_missing(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_trust *trust = &report->trust;
+    double lost = yarn_percent(trust->lost, trust->samples + trust->lost);
+    double unsampled = yarn_percent(trust->unsampled_ns, trust->cpu_ns);
+    if (lost > NEGLIGIBLE_LOST_PERCENT)
+        warn(out, "%s of %s samples were lost (%.1f %%)", yarn_number_grouped(trust->lost).text,
+             yarn_number_grouped(trust->samples + trust->lost).text, lost);
+    if (unsampled > NEGLIGIBLE_PERCENT)
+        warn(out, "%s of CPU time passed unsampled (%.1f %%)",
+             yarn_number_duration(trust->unsampled_ns).text, unsampled);
+    if (trust->throttled)
+        warn(out, "the kernel throttled the sampling %s",
+             yarn_number_of_things(trust->throttled, "time").text);
+    size_t nr_cut = 0;
+    for (size_t i = 0; i < report->profile->nr_dumps; i++)
+        nr_cut += !report->profile->dumps[i].has_end;
+    if (nr_cut)
+        warn(out, "%s not end cleanly: the last moments are missing",
+             nr_cut == 1 && report->profile->nr_dumps == 1 ? "the recording did"
+             : nr_cut == 1                                 ? "1 of the recordings did"
+                                                           : "some of the recordings did");
+    if (trust->disagrees)
+        warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
+}
+
+void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)
+{
+    print_run(report, out);
+    print_size(report, out);
+    warn_of_missing(report, out);
+    warn_of_stacks(&report->trust, out);
+    if (!report->trust.samples)
+        warn(out, "there is no sample");
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/script.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "output/analysis/clock.h"
+#include "output/analysis/stack_sums.h"
+#include "output/yarnprof/command_line.h"
+#include "output/yarnprof/legible.h"
+
+static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
+    "comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso",
+};
+
+static int field_of(const char *word, size_t size)
+{
+    for (int i = 0; i < YARN_SCRIPT_FIELD_COUNT; i++) {
+        if (strlen(field_names[i]) == size && memcmp(field_names[i], word, size) == 0)
+            return i;
+    }
+    return -EINVAL;
+}
+
+int yarn_script_parse_fields(const char *text, unsigned *fields)
+{
+    bool is_change = text[0] == '+' || text[0] == '-';
+    unsigned chosen = is_change ? *fields : 0;
+    for (const char *at = text; *at; at += *at == ',') {
+        bool is_less = at[0] == '-';
+        if (is_change != (at[0] == '+' || is_less))
+            return -EINVAL;
+        at += is_change;
+        size_t size = strcspn(at, ",");
+        int field = field_of(at, size);
+        if (field < 0)
+            return field;
+        chosen = is_less ? chosen & ~(1u << field) : chosen | 1u << field;
+        at += size;
+    }
+    *fields = chosen;
+    return 0;
+}
+
+static bool has(const struct yarn_script *script, enum yarn_script_field field)
+{
+    return script->fields & (1u << field);
+}
+
+static void print_text(FILE *file, const char *text)
+{
+    struct yarn_legible legible;
+    (void)fputs(yarn_legible(&legible, text), file);
+    yarn_legible_fini(&legible);
+}
+
+static void print_ids(const struct yarn_script *script, FILE *file, uint32_t pid, uint32_t tid)
+{
+    if (has(script, YARN_SCRIPT_PID) && has(script, YARN_SCRIPT_TID))
+        (void)fprintf(file, "%7u/%-7u ", pid, tid);
+    else if (has(script, YARN_SCRIPT_PID))
+        (void)fprintf(file, "%7u ", pid);
+    else if (has(script, YARN_SCRIPT_TID))
+        (void)fprintf(file, "%7u ", tid);
+}
+
+/* Who, where and when. */
+static void print_begin(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
+                        FILE *file)
+{
+    const struct yarn_profile *profile = script->profile;
+    const struct yarn_profile_dump *dump = &profile->dumps[entry->dump];
+    uint32_t pid = dump->process.pid;
+    uint32_t tid = entry->thread == YARN_DUMP_NONE ? pid : profile->threads[entry->thread].tid;
+    if (has(script, YARN_SCRIPT_COMM)) {
+        print_text(file, yarn_profile_text(profile, entry->comm));
+        (void)fputc(' ', file);
+    }
+    print_ids(script, file, pid, tid);
+    if (has(script, YARN_SCRIPT_CPU) && entry->cpu != UINT16_MAX)
+        (void)fprintf(file, "[%03u] ", entry->cpu);
+    if (has(script, YARN_SCRIPT_TIME)) {
+        uint64_t time_ns = yarn_clock_shown_ns(&dump->process, entry->time_ns);
+        (void)fprintf(file, "%5" PRIu64 ".%06" PRIu64 ": ", time_ns / YARN_NS_PER_SECOND,
+                      time_ns % YARN_NS_PER_SECOND / 1000);
+    }
+}
+
+static void print_frame(const struct yarn_script *script, FILE *file,
+                        const struct yarn_profile_frame *frame)
+{
+    const struct yarn_profile *profile = script->profile;
+    const struct yarn_profile_function *function = &profile->functions[frame->function];
+    (void)fputc('\t', file);
+    if (has(script, YARN_SCRIPT_IP))
+        (void)fprintf(file, "%16" PRIx64 " ", frame->address);
+    if (has(script, YARN_SCRIPT_SYM)) {
+        print_text(file,
+                   function->is_unknown ? "[unknown]" : yarn_profile_text(profile, function->name));
+        if (has(script, YARN_SCRIPT_SYMOFF) && !function->is_unknown &&
+            frame->address >= frame->start)
+            (void)fprintf(file, "+0x%" PRIx64, frame->address - frame->start);
+    }
+    if (has(script, YARN_SCRIPT_DSO)) {
+        (void)fputs(" (", file);
+        print_text(file, yarn_profile_text(profile, profile->modules[function->module].path));
+        (void)fputc(')', file);
+    }
+    (void)fputs(frame->flags & YARN_DUMP_FRAME_JOINED ? " [joined]\n" : "\n", file);
+}
+
+static void print_pseudo_frame(const struct yarn_script *script, FILE *file, uint32_t function)
+{
+    struct yarn_profile_frame frame = {.function = function, .start = UINT64_MAX};
+    print_frame(script, file, &frame);
+}
+
+static void print_stack(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
+                        FILE *file)
+{
+    const struct yarn_profile *profile = script->profile;
+    uint32_t root = yarn_profile_root_of(entry->stack_end);
+    (void)fputc('\n', file);
+    for (uint32_t stack = entry->stack; stack != YARN_DUMP_NONE;
+         stack = profile->stacks[stack].parent)
+        print_frame(script, file, &profile->frames[profile->stacks[stack].frame]);
+    if (entry->stack == YARN_DUMP_NONE)
+        print_pseudo_frame(script, file, YARN_FUNCTION_NO_STACK);
+    else if (root != YARN_DUMP_NONE)
+        print_pseudo_frame(script, file, root);
+    (void)fputc('\n', file);
+}
+
+static void print_sample(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
+                         FILE *file)
+{
+    const struct yarn_profile *profile = script->profile;
+    bool has_frames =
+        has(script, YARN_SCRIPT_IP) || has(script, YARN_SCRIPT_SYM) || has(script, YARN_SCRIPT_DSO);
+    print_begin(script, entry, file);
+    if (has(script, YARN_SCRIPT_PERIOD))
+        (void)fprintf(file, "%10" PRIu64 " ", entry->weight);
+    if (has(script, YARN_SCRIPT_EVENT)) {
+        print_text(file, yarn_profile_text(profile, profile->events[entry->event].name));
+        (void)fputs(": ", file);
+    }
+    if (has_frames)
+        print_stack(script, entry, file);
+    else
+        (void)fputc('\n', file);
+}
+
+static void print_header(const struct yarn_script *script, FILE *file)
+{
+    for (size_t i = 0; i < script->profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &script->profile->dumps[i];
+        char *line = yarn_command_line(dump->process.cmdline);
+        (void)fputs("# dump: ", file);
+        print_text(file, dump->path);
+        (void)fprintf(file, "\n# pid: %u\n# cmdline: ", dump->process.pid);
+        print_text(file, line ? line : "");
+        (void)fputc('\n', file);
+        yarn_command_line_free(line);
+        for (size_t e = 0; e < dump->nr_events; e++) {
+            const struct yarn_dump_event *event = &dump->events[e].record;
+            char asked[256];
+            (void)snprintf(asked, sizeof asked, "%.*s: %.*s", (int)event->name.size,
+                           (const char *)event->name.data, (int)event->got.size,
+                           (const char *)event->got.data);
+            (void)fputs("# event: ", file);
+            print_text(file, asked);
+            (void)fprintf(file, event->error ? " refused (%s)\n" : "\n",
+                          strerror((int)event->error));
+        }
+    }
+    (void)fputs("#\n", file);
+}
+
+struct choice {
+    uint8_t *events, *threads; /* owned */
+    uint8_t *stacks;           /* owned; NULL: all */
+};
+
+static void choice_fini(struct choice *choice)
+{
+    free(choice->events);
+    free(choice->threads);
+    free(choice->stacks);
+}
+
+static int choice_init(struct choice *choice, const struct yarn_script *script)
+{
+    *choice = (struct choice){
+        .events = yarn_filter_events(script->filter, script->profile),
+        .threads = yarn_filter_threads(script->filter, script->profile),
+    };
+    bool is_whole = choice->events && choice->threads;
+    if (is_whole && yarn_filter_is_by_function(script->filter)) {
+        uint8_t *functions = yarn_filter_functions(script->filter, script->profile);
+        choice->stacks = functions ? yarn_stacks_with(script->profile, functions) : NULL;
+        free(functions);
+        is_whole = choice->stacks;
+    }
+    if (!is_whole)
+        choice_fini(choice);
+    return is_whole ? 0 : -ENOMEM;
+}
+
+static bool passes(const struct choice *choice, const struct yarn_timeline_entry *entry)
+{
+    if (entry->thread != YARN_DUMP_NONE && !choice->threads[entry->thread])
+        return false;
+    if (entry->text)
+        return true;
+    if (!choice->events[entry->event])
+        return false;
+    return !choice->stacks || (entry->stack != YARN_DUMP_NONE && choice->stacks[entry->stack]);
+}
+
+int yarn_script_print(const struct yarn_script *script, const struct yarn_timeline *timeline,
+                      const struct yarn_out *out)
+{
+    struct choice choice;
+    int err = choice_init(&choice, script);
+    if (err)
+        return err;
+    if (!script->has_no_header)
+        print_header(script, out->file);
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct yarn_timeline_entry *entry = &timeline->entries[i];
+        if (!passes(&choice, entry) || (entry->text && script->is_samples_only))
+            continue;
+        if (!entry->text) {
+            print_sample(script, entry, out->file);
+            continue;
+        }
+        print_begin(script, entry, out->file);
+        print_text(out->file, yarn_profile_text(script->profile, entry->text));
+        (void)fputc('\n', out->file);
+    }
+    choice_fini(&choice);
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/select.h"
+
+#include <inttypes.h>
+
+#include "output/yarnprof/status.h"
+
+int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
+{
+    struct yarn_filter *filter = &select->filter;
+    switch (id) {
+    case YARN_ARGUMENT_EVENT:
+        filter->events = value;
+        return 0;
+    case YARN_ARGUMENT_THREAD:
+        filter->threads = value;
+        return 0;
+    case YARN_ARGUMENT_PROCESS:
+        filter->processes = value;
+        return 0;
+    case YARN_ARGUMENT_COMM:
+        filter->comms = value;
+        return 0;
+    case YARN_ARGUMENT_MODULE:
+        filter->modules = value;
+        return 0;
+    case YARN_ARGUMENT_FUNCTION:
+        *ret_right = "an extended regular expression";
+        return yarn_filter_set_function(filter, value, select->regex_fault,
+                                        sizeof select->regex_fault);
+    case YARN_ARGUMENT_TIME:
+        *ret_right = "FROM..TO with times such as 1.5s or 200ms";
+        return yarn_time_range_parse(value, &select->time);
+    default:
+        return -ENOENT;
+    }
+}
+
+void yarn_select_fini(struct yarn_select *select)
+{
+    yarn_filter_fini(&select->filter);
+}
+
+static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
+{
+    const struct yarn_dump_summary *summary = &dump->summary;
+    if (!summary->nr_damages)
+        return;
+    const struct yarn_dump_damage *first = &summary->damages[0];
+    yarn_complain(verb,
+                  "%s: damaged at offset %" PRIu64 ": %s; %" PRIu64
+                  " bytes passed over in all, the rest is shown",
+                  dump->path, first->offset, first->why, summary->damaged_bytes);
+}
+
+static int add_paths(const char *verb, char *const *paths, struct yarn_sources *sources)
+{
+    struct yarn_source_failure failure;
+    for (; *paths; paths++) {
+        int err = yarn_sources_add(sources, *paths, &failure);
+        if (err) {
+            yarn_complain(verb, "%s: %s", failure.path, failure.why);
+            return YARN_STATUS_FAILED;
+        }
+    }
+    yarn_sources_sort(sources);
+    return -1;
+}
+
+static int load(const char *verb, const struct yarn_sources *sources,
+                const struct yarn_load_options *options, struct yarn_profile *ret_profile)
+{
+    struct yarn_source_failure failure;
+    struct yarn_profile profile;
+    int err = yarn_profile_init(&profile);
+    if (err) {
+        yarn_complain(verb, "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    err = yarn_profile_load(&profile, sources, options, &failure);
+    if (err) {
+        yarn_complain(verb, "%s: %s", failure.path, failure.why);
+        yarn_profile_fini(&profile);
+        return YARN_STATUS_FAILED;
+    }
+    for (size_t i = 0; i < profile.nr_dumps; i++)
+        tell_damage(verb, &profile.dumps[i]);
+    *ret_profile = profile;
+    return -1;
+}
+
+int yarn_select_load(const char *verb, char *const *paths, const struct yarn_load_options *options,
+                     struct yarn_profile *ret_profile)
+{
+    struct yarn_sources sources = {0};
+    if (!*paths) {
+        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
+        return YARN_STATUS_USAGE;
+    }
+    int status = add_paths(verb, paths, &sources);
+    if (status < 0)
+        status = load(verb, &sources, options, ret_profile);
+    yarn_sources_fini(&sources);
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The verbs of the tool: one file and one row each. Threads: one.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* argv[0] is the verb; an exit status. */
+typedef int yarn_verb_fn(int argc, char **argv);
+
+struct yarn_verb {
+    const char *name;
+    const char *about; /* a phrase for the list of verbs */
+    yarn_verb_fn *run;
+};
+
+yarn_verb_fn yarn_verb_record;
+yarn_verb_fn yarn_verb_report;
+yarn_verb_fn yarn_verb_script;
+yarn_verb_fn yarn_verb_info;
+yarn_verb_fn yarn_verb_verify;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "core/base/text.h"
+#include "output/yarnprof/report.h"
+#include "output/yarnprof/status.h"
+#include "output/yarnprof/verb.h"
+
+enum {
+    TREE = YARN_ARGUMENT_OWN,
+    CALLERS,
+    BY,
+    SORT,
+    LIMIT,
+    PERCENT_LIMIT,
+    ROWS_OF_TEXT = 40,
+};
+
+#define LEAST_PERCENT_OF_TEXT 0.5
+
+static const struct yarn_argument arguments[] = {
+    {"tree", 0, NULL, "top-down: what each function called", TREE},
+    {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
+    {"by", 0, "KEY", "function, module, thread, process, cpu or event", BY},
+    {"sort", 0, "ORDER", "self or total", SORT},
+    {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
+    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5)", PERCENT_LIMIT},
+    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Output:", 0},
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
+struct request {
+    struct yarn_out out;
+    struct yarn_select select;
+    struct yarn_report report;
+    enum yarn_by by;
+    bool has_by, has_least;
+    const char *callers_of; /* NULL: all */
+};
+
+static int take_by(struct request *request, const char *value, const char **ret_right)
+{
+    static const char *const words[YARN_BY_COUNT] = {
+        [YARN_BY_FUNCTION] = "function", [YARN_BY_MODULE] = "module", [YARN_BY_THREAD] = "thread",
+        [YARN_BY_PROCESS] = "process",   [YARN_BY_CPU] = "cpu",       [YARN_BY_EVENT] = "event",
+    };
+    *ret_right = "function, module, thread, process, cpu or event";
+    if (strcmp(value, "line") == 0)
+        *ret_right = "lines are not known yet: function, module, thread, process, cpu or event";
+    for (size_t i = 0; i < YARN_BY_COUNT; i++) {
+        if (strcmp(words[i], value) == 0) {
+            request->by = (enum yarn_by)i;
+            request->has_by = true;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int take_sort(struct request *request, const char *value, const char **ret_right)
+{
+    *ret_right = "self or total";
+    request->report.is_by_total = strcmp(value, "total") == 0;
+    return request->report.is_by_total || strcmp(value, "self") == 0 ? 0 : -EINVAL;
+}
+
+static int take_limit(struct request *request, const char *value, const char **ret_right)
+{
+    uint64_t limit;
+    *ret_right = "a number of rows";
+    int err = yarn_parse_u64(value, strlen(value), &limit);
+    if (err)
+        return err;
+    request->report.limit = (size_t)limit;
+    request->report.has_limit = true;
+    return 0;
+}
+
+static int take_percent(struct request *request, const char *value, const char **ret_right)
+{
+    char *end;
+    *ret_right = "a percentage from 0 to 100";
+    double percent = strtod(value, &end);
+    if (end == value || *end || !(percent >= 0 && percent <= 100))
+        return -EINVAL;
+    request->report.least_percent = percent;
+    request->has_least = true;
+    return 0;
+}
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    switch (id) {
+    case TREE:
+        request->report.view = YARN_REPORT_TREE;
+        return 0;
+    case CALLERS:
+        request->report.view = YARN_REPORT_CALLERS;
+        request->callers_of = value;
+        return 0;
+    case BY:
+        return take_by(request, value, ret_right);
+    case SORT:
+        return take_sort(request, value, ret_right);
+    case LIMIT:
+        return take_limit(request, value, ret_right);
+    case PERCENT_LIMIT:
+        return take_percent(request, value, ret_right);
+    default:
+        break;
+    }
+    int err = yarn_select_take(&request->select, id, value, ret_right);
+    return err == -ENOENT ? yarn_out_take(&request->out, id, value, ret_right) : err;
+}
+
+static const struct yarn_command command = {
+    .verb = "report",
+    .operands = "FILE…",
+    .about =
+        "Shows which functions (modules, threads, …) the samples fell into: in themselves and, "
+        "in total,\nbelow them.",
+    .arguments = arguments,
+    .take = take,
+};
+
+/* True where `name` is what the user calls the function: whole or without its parameters. */
+static bool is_called(const char *name, const char *wanted)
+{
+    size_t size = strlen(wanted);
+    return strncmp(name, wanted, size) == 0 && (!name[size] || name[size] == '(');
+}
+
+static size_t mark_called(const struct yarn_profile *profile, const char *wanted, uint8_t *starts)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->nr_functions; i++) {
+        const char *name = yarn_profile_text(profile, profile->functions[i].name);
+        starts[i] = is_called(name, wanted);
+        count += starts[i];
+    }
+    return count;
+}
+
+/* The functions of that name or, where there is none, those that match it as an expression. */
+static uint8_t *starts_of(const struct yarn_profile *profile, const char *wanted)
+{
+    struct yarn_filter filter = {0};
+    char why[160];
+    uint8_t *starts = calloc(profile->nr_functions + 1, 1);
+    if (!starts || mark_called(profile, wanted, starts))
+        return starts;
+    if (yarn_filter_set_function(&filter, wanted, why, sizeof why))
+        return starts;
+    free(starts);
+    starts = yarn_filter_functions(&filter, profile);
+    yarn_filter_fini(&filter);
+    return starts;
+}
+
+static int build_callers(struct request *request)
+{
+    struct yarn_report *report = &request->report;
+    struct yarn_callers_options options = {.min_percent = report->least_percent};
+    uint8_t *starts = NULL;
+    if (request->callers_of) {
+        starts = starts_of(report->profile, request->callers_of);
+        if (!starts)
+            return -ENOMEM;
+        options.starts = starts;
+    }
+    int err = yarn_callers_build(report->profile, report->filter, &options, &report->tree);
+    free(starts);
+    return err;
+}
+
+static int build(struct request *request)
+{
+    struct yarn_report *report = &request->report;
+    int err = yarn_rows_build(report->profile, report->filter, request->by, &report->rows);
+    if (err)
+        return err;
+    if (report->is_by_total)
+        yarn_rows_sort_by_total(report->profile, &report->rows);
+    if (report->view == YARN_REPORT_TREE)
+        return yarn_tree_build(report->profile, report->filter, &report->tree);
+    return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
+}
+
+static int print(const struct yarn_report *report, const struct yarn_out *out)
+{
+    switch (out->format) {
+    case YARN_OUT_JSON:
+        return yarn_report_json(report, out);
+    case YARN_OUT_CSV:
+        yarn_report_csv(report, out);
+        return 0;
+    default:
+        yarn_report_text(report, out);
+        return 0;
+    }
+}
+
+static int show(struct request *request, struct yarn_profile *profile)
+{
+    struct yarn_report *report = &request->report;
+    bool is_text = request->out.format == YARN_OUT_TEXT;
+    report->profile = profile;
+    report->filter = &request->select.filter;
+    if (!report->has_limit)
+        report->limit = is_text && report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0;
+    if (!request->has_least)
+        report->least_percent = is_text ? LEAST_PERCENT_OF_TEXT : 0;
+    report->trust.clean_end = true;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        yarn_trust_add(&report->trust, &profile->dumps[i].trust);
+
+    int err = build(request);
+    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->out, "report");
+    if (!err && status < 0)
+        err = print(report, &request->out);
+    if (err)
+        yarn_complain("report", "%s", strerror(-err));
+    yarn_rows_fini(&report->rows);
+    yarn_tree_fini(&report->tree);
+    if (status < 0)
+        status = yarn_out_close(&request->out, "report");
+    return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
+}
+
+int yarn_verb_report(int argc, char **argv)
+{
+    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct yarn_command mine = command;
+    int first;
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status >= 0)
+        goto done;
+    if (request.report.view != YARN_REPORT_ROWS && request.has_by &&
+        request.by != YARN_BY_FUNCTION) {
+        yarn_complain("report", "--tree and --callers are by function");
+        status = YARN_STATUS_USAGE;
+        goto done;
+    }
+    struct yarn_profile profile;
+    struct yarn_load_options options = {
+        .time = request.select.time,
+        .by_cpu = request.by == YARN_BY_CPU,
+    };
+    status = yarn_select_load("report", argv + first, &options, &profile);
+    if (status >= 0)
+        goto done;
+    status = show(&request, &profile);
+    yarn_profile_fini(&profile);
+done:
+    yarn_select_fini(&request.select);
+    return status;
+}
