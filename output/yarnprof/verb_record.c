@@ -18,18 +18,15 @@ enum {
 
 /* Why -g has no value here: users of perf type it without one. */
 #define YARN_OPTION(id, name, letter, type, field, parse, default_text, value, help, right)        \
-    {                                                                                              \
-        name, (letter) == 'g' ? 0 : (letter), value,
-sizeof(default_text) > 1 ? help " (" default_text ")" : help, FIRST_OPTION + (id)
-}
-,
+    {name, (letter) == 'g' ? 0 : (letter), value,                                                  \
+     sizeof(default_text) > 1 ? help " (" default_text ")" : help, FIRST_OPTION + (id)},
 #define YARN_OPTION_LATER(name)
-    static const struct yarn_argument arguments[] = {
-        {NULL, 'g', NULL, "record stacks, which is the default", STACKS},
-        {"call-graph", 0, "HOW", "the same as --callgraph", FIRST_OPTION + YARN_OPTION_CALLGRAPH},
+static const struct yarn_argument arguments[] = {
+    {NULL, 'g', NULL, "record stacks, which is the default", STACKS},
+    {"call-graph", 0, "HOW", "the same as --callgraph", FIRST_OPTION + YARN_OPTION_CALLGRAPH},
 #include "core/config/options.def"
-        {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
-        {0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
 };
 #undef YARN_OPTION
 #undef YARN_OPTION_LATER
