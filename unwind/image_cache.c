@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/image_cache.h"
 
+#include "core/base/pages.h"
 #include "core/base/text.h"
 #include "core/sys/file.h"
+#include "core/sys/own_memory.h"
 
-enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64 };
+enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 << 10 };
 
 /* The file as it stood when it was opened. A file that was written again in place has another time
  * of change and is opened again. */
@@ -66,14 +68,35 @@ static int find_open_file(struct yarn_image_cache *cache, int fd, struct yarn_fi
     return 0;
 }
 
-/* The build id decides where the kernel gave one: inode numbers of overlay file systems may differ
- * between the two sides. For the same reason (and btrfs) device numbers are not compared at all. */
-static bool is_mapped_file(const struct yarn_image_request *request, uint64_t inode,
-                           const struct yarn_image *image)
+/* What is mapped is what stands in the file: the last word where the numbers cannot tell. Code is
+ * not written to, so the first 64 KiB of the two are equal. */
+static bool has_equal_code(const struct yarn_image_cache *cache,
+                           const struct yarn_image_request *request, const struct yarn_image *image)
+{
+    uint64_t size = yarn_u64_min(request->end - request->start, COMPARED_BYTES);
+    struct yarn_span file = yarn_span_from(image->file, request->file_offset);
+    file.size = (size_t)yarn_u64_min(file.size, size);
+    uint8_t *memory = file.size ? yarn_pages_map(file.size) : NULL;
+    bool is_equal =
+        memory && yarn_own_memory_read(cache->proc_self, request->start, memory, file.size) == 0 &&
+        memcmp(memory, file.data, file.size) == 0;
+    yarn_pages_unmap(memory, file.size);
+    return is_equal;
+}
+
+/* The build id decides where the kernel gave one. Device numbers of btrfs and overlay differ
+ * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
+static bool is_mapped_file(const struct yarn_image_cache *cache,
+                           const struct yarn_image_request *request,
+                           const struct yarn_file_info *info, const struct yarn_image *image)
 {
     if (request->build_id.size)
         return yarn_build_id_equal(&request->build_id, &image->build_id);
-    return request->inode ? request->inode == inode : !request->was_deleted;
+    if (!request->inode)
+        return !request->was_deleted;
+    if (request->inode == info->inode)
+        return true;
+    return request->device != info->device && has_equal_code(cache, request, image);
 }
 
 static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_request *request,
@@ -88,11 +111,12 @@ static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_
     struct yarn_image *image = NULL;
     int err = yarn_file_stat(fd, &info);
     /* Not worth a mapping where the numbers alone say that it is another file. */
-    if (!err && !request->build_id.size && request->inode && request->inode != info.inode)
+    if (!err && !request->build_id.size && request->inode && request->inode != info.inode &&
+        request->device == info.device)
         err = -ESTALE;
     if (!err)
         err = find_open_file(cache, fd, info, &image);
-    if (!err && !is_mapped_file(request, info.inode, image))
+    if (!err && !is_mapped_file(cache, request, &info, image))
         err = -ESTALE;
     if (!err)
         *ret_image = image;
@@ -121,7 +145,7 @@ static int find_by_mapping(struct yarn_image_cache *cache, const struct yarn_ima
         err = find_open_file(cache, fd, info, &image);
     /* Something newer may be mapped there by now. */
     if (!err && (request->build_id.size || request->inode) &&
-        !is_mapped_file(request, info.inode, image))
+        !is_mapped_file(cache, request, &info, image))
         err = -ESTALE;
     if (!err)
         *ret_image = image;

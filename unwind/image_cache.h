@@ -23,8 +23,8 @@ struct yarn_image_cache {
 
 /* What is known of the mapped file; 0 and size 0 where it is not. */
 struct yarn_image_request {
-    uint64_t start, end; /* of the mapping */
-    uint64_t inode;
+    uint64_t start, end, file_offset; /* of the mapping */
+    uint64_t device, inode;
     const char *path; /* absolute, without " (deleted)" */
     bool was_deleted;
     struct yarn_build_id build_id;

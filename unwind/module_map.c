@@ -393,6 +393,8 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
     struct yarn_image_request request = {
         .start = module->start,
         .end = module->end,
+        .file_offset = module->file_offset,
+        .device = module->device,
         .inode = module->inode,
         .path = module->path,
         .was_deleted = entry->was_deleted,

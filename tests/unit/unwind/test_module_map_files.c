@@ -15,9 +15,12 @@ enum { PAGE = 4096 };
 static struct yarn_module_map *map;
 static int proc_self;
 static size_t pages_before;
+static char path[64], other[64]; /* of this test's own files */
 
 static void set_up(void)
 {
+    snprintf(path, sizeof path, "/tmp/yarn_test_%d", (int)getpid());
+    snprintf(other, sizeof other, "/tmp/yarn_test_%d.new", (int)getpid());
     pages_before = yarn_pages_total();
     proc_self = yarn_file_open_folder(YARN_FILE_CWD, "/proc/self");
     ck_assert_int_ge(proc_self, 0);
@@ -26,34 +29,41 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+    unlink(path);
+    unlink(other);
     yarn_module_map_free(map);
     yarn_file_close(proc_self);
     ck_assert_uint_eq(yarn_pages_total(), pages_before);
 }
 
-static int add(uint64_t start, uint64_t end, uint64_t offset, const char *path)
+static int add(uint64_t start, uint64_t end, const char *file)
 {
-    return yarn_module_map_add(
-        map,
-        &(struct yarn_mapping){.start = start, .end = end, .file_offset = offset, .path = path});
+    return yarn_module_map_add(map,
+                               &(struct yarn_mapping){.start = start, .end = end, .path = file});
 }
 
-static void copy_program(const char *path)
+static void copy_file(const char *from, const char *to)
 {
     char command[300];
-    snprintf(command, sizeof command, "cp /proc/%d/exe %s && chmod u+w %s", (int)getpid(), path,
-             path);
+    snprintf(command, sizeof command, "cp %s %s && chmod u+w %s", from, to, to);
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Maps the executable segment of the file at `path` as a loader would. */
-static void *map_code(const char *path, size_t *ret_size)
+static void copy_program(const char *to)
+{
+    char program[64];
+    snprintf(program, sizeof program, "/proc/%d/exe", (int)getpid());
+    copy_file(program, to);
+}
+
+/* Maps the executable segment of the file as a loader would. */
+static void *map_code(const char *file, size_t *ret_size)
 {
     struct yarn_image image;
-    ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, path), 0);
+    ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, file), 0);
     uint64_t first = image.segments[0].file_offset & ~(uint64_t)(PAGE - 1);
     *ret_size = (size_t)(image.segments[0].file_offset + image.segments[0].file_size - first);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
     void *code = mmap(NULL, *ret_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)first);
     ck_assert_ptr_ne(code, MAP_FAILED);
     close(fd);
@@ -80,7 +90,7 @@ START_TEST(other_file_at_the_same_address_has_its_own_image)
     strcpy(program, yarn_module_map_find(map, (uint64_t)(uintptr_t)set_up)->path);
     uint64_t images[2];
     for (unsigned round = 0; round < 4; round++) {
-        ck_assert_int_eq(add(0x10000, 0x12000, 0, round % 2 ? libc : program), 0);
+        ck_assert_int_eq(add(0x10000, 0x12000, round % 2 ? libc : program), 0);
         const struct yarn_module *module = yarn_module_map_find(map, 0x10000);
         ck_assert_int_eq(module->image_state, YARN_IMAGE_OPEN);
         if (round < 2)
@@ -98,7 +108,6 @@ END_TEST
 
 START_TEST(deleted_file_is_reached_through_map_files_or_absent)
 {
-    char path[] = "/tmp/yarn_deleted";
     size_t size;
     copy_program(path);
     void *code = map_code(path, &size);
@@ -116,13 +125,12 @@ END_TEST
 
 START_TEST(replaced_file_is_not_taken_for_the_mapped_one)
 {
-    char path[] = "/tmp/yarn_replaced", other[] = "/tmp/yarn_replaced.new";
     size_t size;
     copy_program(path);
     void *code = map_code(path, &size);
     struct yarn_image mapped;
     ck_assert_int_eq(yarn_image_open(&mapped, YARN_FILE_CWD, path), 0);
-    ck_assert_int_eq(system("cp /bin/true /tmp/yarn_replaced.new"), 0);
+    copy_file("/bin/true", other);
     ck_assert_int_eq(rename(other, path), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     const struct yarn_module *module = yarn_module_map_find(map, (uint64_t)(uintptr_t)code);
@@ -132,7 +140,6 @@ START_TEST(replaced_file_is_not_taken_for_the_mapped_one)
     } else {
         ck_assert_int_eq(module->image_state, YARN_IMAGE_REPLACED);
     }
-    unlink(path);
     yarn_image_close(&mapped);
     munmap(code, size);
 }
@@ -140,11 +147,11 @@ END_TEST
 
 START_TEST(replaced_file_is_said_to_be_replaced_where_map_files_is_out_of_reach)
 {
-    struct yarn_build_id other = {.size = 20, .bytes = "another build"};
+    struct yarn_build_id newer = {.size = 20, .bytes = "another build"};
     struct yarn_module_map *blind;
     ck_assert_int_eq(yarn_module_map_new(&blind, -1), 0);
     struct yarn_mapping by_build = {
-        .start = 0x10000, .end = 0x20000, .path = "/bin/true", .build_id = &other};
+        .start = 0x10000, .end = 0x20000, .path = "/bin/true", .build_id = &newer};
     struct yarn_mapping by_inode = {
         .start = 0x20000, .end = 0x30000, .path = "/bin/true", .inode = 1};
     struct yarn_mapping gone = {.start = 0x30000, .end = 0x40000, .path = "/bin/true (deleted)"};
@@ -157,6 +164,35 @@ START_TEST(replaced_file_is_said_to_be_replaced_where_map_files_is_out_of_reach)
         ck_assert_ptr_null(module->image);
     }
     yarn_module_map_free(blind);
+}
+END_TEST
+
+/* As on overlay file systems of kernels before 6.8: the numbers of maps are those of a layer. */
+START_TEST(foreign_numbers_are_settled_by_what_stands_in_memory)
+{
+    struct yarn_image program;
+    size_t size;
+    copy_program(path);
+    void *code = map_code(path, &size);
+    ck_assert_int_eq(yarn_image_open(&program, YARN_FILE_CWD, path), 0);
+    struct yarn_mapping mapping = {
+        .start = (uint64_t)(uintptr_t)code,
+        .end = (uint64_t)(uintptr_t)code + yarn_align_up(size, PAGE),
+        .file_offset = program.segments[0].file_offset & ~(uint64_t)(PAGE - 1),
+        .device = 1,
+        .inode = 1,
+        .path = path,
+    };
+    ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
+    ck_assert_int_eq(yarn_module_map_find(map, mapping.start)->image_state, YARN_IMAGE_OPEN);
+    struct yarn_module_map *blind;
+    ck_assert_int_eq(yarn_module_map_new(&blind, -1), 0);
+    mapping.path = "/bin/true";
+    ck_assert_int_eq(yarn_module_map_add(blind, &mapping), 0);
+    ck_assert_int_eq(yarn_module_map_find(blind, mapping.start)->image_state, YARN_IMAGE_REPLACED);
+    yarn_module_map_free(blind);
+    munmap(code, size);
+    yarn_image_close(&program);
 }
 END_TEST
 
@@ -197,18 +233,16 @@ END_TEST
 
 START_TEST(file_written_again_in_place_is_opened_again)
 {
-    char path[] = "/tmp/yarn_rewritten";
     copy_program(path);
-    ck_assert_int_eq(add(0x10000, 0x20000, 0, path), 0);
+    ck_assert_int_eq(add(0x10000, 0x20000, path), 0);
     const struct yarn_image *first = yarn_module_map_find(map, 0x10000)->image;
     size_t first_size = first->file.size;
-    ck_assert_int_eq(add(0x10000, 0x20000, 0, "/b"), 0);
-    ck_assert_int_eq(system("cp /bin/true /tmp/yarn_rewritten"), 0);
-    ck_assert_int_eq(add(0x10000, 0x20000, 0, path), 0);
+    ck_assert_int_eq(add(0x10000, 0x20000, "/b"), 0);
+    copy_file("/bin/true", path);
+    ck_assert_int_eq(add(0x10000, 0x20000, path), 0);
     const struct yarn_module *module = yarn_module_map_find(map, 0x10000);
     ck_assert_int_eq(module->image_state, YARN_IMAGE_OPEN);
     ck_assert_uint_ne(module->image->file.size, first_size);
-    unlink(path);
 }
 END_TEST
 
@@ -221,6 +255,7 @@ int main(void)
     tcase_add_test(tests, deleted_file_is_reached_through_map_files_or_absent);
     tcase_add_test(tests, replaced_file_is_not_taken_for_the_mapped_one);
     tcase_add_test(tests, replaced_file_is_said_to_be_replaced_where_map_files_is_out_of_reach);
+    tcase_add_test(tests, foreign_numbers_are_settled_by_what_stands_in_memory);
     tcase_add_test(tests, memfd_with_a_library_is_a_file_and_with_jit_code_is_anonymous);
     tcase_add_test(tests, file_written_again_in_place_is_opened_again);
     suite_add_tcase(suite, tests);
