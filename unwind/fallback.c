@@ -31,7 +31,11 @@ static enum belief judge_leaf(struct yarn_module_map *map, const struct yarn_mac
     const struct yarn_module *module = yarn_module_map_find(map, caller->ip - 1);
     if (!module || !module->image)
         return REFUTED;
-    return judge_call(machine, module, caller->ip, leaf_ip);
+    enum belief belief = judge_call(machine, module, caller->ip, leaf_ip);
+    /* Where no file's code is, a wild jump or a JIT's first instruction is likelier than a frame
+     * whose lowest word happens to follow a call. */
+    const struct yarn_module *own = yarn_module_map_find(map, leaf_ip);
+    return belief == POSSIBLE && (!own || !own->image) ? CERTAIN : belief;
 }
 
 static bool is_frame_pointer_step_credible(struct yarn_module_map *map,

@@ -4,17 +4,18 @@
 #include "core/base/pages.h"
 
 enum {
-    SLOTS_LOG2 = 15,
-    SLOTS = 1 << SLOTS_LOG2,
-    EPOCH_LOG2 = 16, /* walks: the age of knowledge is counted in these */
-    FULL_EVERY = 64, /* walks: then also what is known already is made young again */
+    SETS_LOG2 = 12,
+    WAYS = 8, /* a chain is broken by one missing frame: a single slot a place collides too often */
+    SLOTS = WAYS << SETS_LOG2,
+    AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
+    FULL_EVERY = 64,   /* walks: then also what is known already is made young again */
 };
 
 struct yarn_join_slot {
-    uint64_t ip, sp;
+    uint64_t ip, sp; /* ip 0: free */
     struct yarn_join_frame caller;
     uint32_t tid;
-    uint16_t epoch; /* 0: free */
+    uint32_t walk; /* when it was learnt or confirmed */
 };
 
 int yarn_join_open(struct yarn_join *join)
@@ -26,22 +27,32 @@ int yarn_join_open(struct yarn_join *join)
     return 0;
 }
 
-static uint16_t epoch_of(const struct yarn_join *join)
+static struct yarn_join_slot *set_of(const struct yarn_join *join, uint32_t tid,
+                                     const struct yarn_join_frame *frame)
 {
-    return (uint16_t)((join->nr_walks >> EPOCH_LOG2) + 1);
+    uint64_t hash = yarn_hash_u64(frame->ip ^ (frame->sp << 20 | frame->sp >> 44) ^ tid);
+    return &join->slots[(hash >> (64 - SETS_LOG2)) * WAYS];
 }
 
 static struct yarn_join_slot *slot_of(const struct yarn_join *join, uint32_t tid,
                                       const struct yarn_join_frame *frame)
 {
-    uint64_t hash = yarn_hash_u64(frame->ip ^ (frame->sp << 20 | frame->sp >> 44) ^ tid);
-    return &join->slots[hash >> (64 - SLOTS_LOG2)];
+    struct yarn_join_slot *set = set_of(join, tid, frame);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (set[i].ip == frame->ip && set[i].sp == frame->sp && set[i].tid == tid)
+            return &set[i];
+    return NULL;
 }
 
-static bool is_of(const struct yarn_join_slot *slot, uint32_t tid,
-                  const struct yarn_join_frame *frame)
+/* A free slot, or else the oldest. */
+static struct yarn_join_slot *victim_of(const struct yarn_join *join, uint32_t tid,
+                                        const struct yarn_join_frame *frame)
 {
-    return slot->ip == frame->ip && slot->sp == frame->sp && slot->tid == tid && slot->epoch;
+    struct yarn_join_slot *set = set_of(join, tid, frame), *victim = &set[0];
+    for (unsigned i = 0; i < WAYS && victim->ip; i++)
+        if (!set[i].ip || join->nr_walks - set[i].walk > join->nr_walks - victim->walk)
+            victim = &set[i];
+    return victim;
 }
 
 /* False where it was known already. */
@@ -49,12 +60,15 @@ static bool learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_jo
                       const struct yarn_join_frame *caller)
 {
     struct yarn_join_slot *slot = slot_of(join, tid, frame);
-    uint16_t epoch = epoch_of(join);
-    if (is_of(slot, tid, frame) && slot->caller.ip == caller->ip && slot->caller.sp == caller->sp &&
-        slot->epoch == epoch)
+    if (slot && slot->caller.ip == caller->ip && slot->caller.sp == caller->sp &&
+        join->nr_walks - slot->walk <= AGE_MAX) {
+        slot->walk = join->nr_walks;
         return false;
+    }
+    if (!slot)
+        slot = victim_of(join, tid, frame);
     *slot = (struct yarn_join_slot){
-        .ip = frame->ip, .sp = frame->sp, .caller = *caller, .tid = tid, .epoch = epoch};
+        .ip = frame->ip, .sp = frame->sp, .caller = *caller, .tid = tid, .walk = join->nr_walks};
     return true;
 }
 
@@ -73,7 +87,8 @@ static bool learn_at(struct yarn_join *join, uint32_t tid, const struct yarn_joi
 void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
                      unsigned count, bool is_complete)
 {
-    bool is_full = join->nr_walks++ % FULL_EVERY == 0;
+    /* Not each 64th by count: threads that are sampled in turn would never have one. */
+    bool is_full = yarn_hash_u64(join->nr_walks++) % FULL_EVERY == 0;
     unsigned end =
         is_complete ? count : count - (count > 0); /* the cut frame's caller is unknown */
     unsigned at = 0;
@@ -89,9 +104,7 @@ static const struct yarn_join_frame *caller_of(const struct yarn_join *join, uin
                                                const struct yarn_join_frame *frame)
 {
     const struct yarn_join_slot *slot = slot_of(join, tid, frame);
-    if (!is_of(slot, tid, frame) || (uint16_t)(epoch_of(join) - slot->epoch) > 1)
-        return NULL;
-    return &slot->caller;
+    return slot && join->nr_walks - slot->walk <= AGE_MAX ? &slot->caller : NULL;
 }
 
 unsigned yarn_join_complete(const struct yarn_join *join, uint32_t tid,

@@ -113,6 +113,22 @@ START_TEST(what_is_long_past_is_not_believed)
 }
 END_TEST
 
+START_TEST(a_long_chain_is_kept_among_many)
+{
+    enum { LONG = 1000, THREADS = 4 };
+    static struct yarn_join_frame frames[LONG];
+    for (uint32_t tid = 1; tid <= THREADS; tid++) {
+        for (uint64_t i = 0; i < LONG; i++)
+            frames[i] = (struct yarn_join_frame){0x1000 + 16 * i, (tid << 24) + 64 * i, false};
+        yarn_join_learn(&join, tid, frames, LONG, true);
+    }
+    for (uint32_t tid = 1; tid <= THREADS; tid++) {
+        frames[0] = (struct yarn_join_frame){0x1000, tid << 24, false};
+        ck_assert_uint_eq(yarn_join_complete(&join, tid, frames, 1, LONG), LONG);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("join");
@@ -126,6 +142,7 @@ int main(void)
     tcase_add_test(tests, frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop);
     tcase_add_test(tests, a_chain_that_does_not_fit_is_left_out);
     tcase_add_test(tests, what_is_long_past_is_not_believed);
+    tcase_add_test(tests, a_long_chain_is_kept_among_many);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

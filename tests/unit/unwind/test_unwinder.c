@@ -292,12 +292,16 @@ START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
     unwind_both(TID);
     uint64_t caller = by_ladder.frame[1].ip;
     unsigned count = by_ladder.count;
-    /* back to the moment of the call: the return address at sp, nothing of the callee yet */
-    while (live.word[0] != caller) {
-        memmove(live.word, live.word + 1, live.stack.first.size -= 8);
-        live.stack.start += 8;
-    }
+    /* back to the moment of the call: the return address at sp, nothing of the callee yet. Below
+     * it may lie remains of earlier calls from there. */
+    size_t nr_words = live.stack.first.size / 8, at = 0;
+    for (size_t i = 0; i < nr_words; i++)
+        at = live.word[i] == caller ? i : at;
+    live.stack.start += 8 * at;
+    live.stack.first = yarn_span_from(live.stack.first, 8 * at);
     live.registers.sp = live.registers.value[7] = live.stack.start;
+    if (live.registers.value[6] < live.registers.sp && at > 0) /* where it was built with frames */
+        live.registers.value[6] = live.word[at - 1];
     live.registers.ip = 0;
     unwind_both(TID);
     ck_assert_uint_eq(by_ladder.frame[1].ip, caller);

@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Call frame information from hostile bytes: sections of an image, the FDE of an address, its row,
+ * the rule of either machine, and a step by it over a stack of the same bytes.
+ *
+ * Input: 2 bytes size of .eh_frame_hdr, 2 of .eh_frame, 8 the address, 8 the stack pointer's
+ * offset; then the bytes of the two sections; the rest is .debug_frame and the stack.
+ */
+#include "unwind/cfi_row.h"
+#include "unwind/rule.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HDR_VADDR = 0x1000, FRAME_VADDR = 0x20000, DEBUG_VADDR = 0 };
+
+static void step_by(const struct yarn_machine *machine, const struct yarn_fde *fde, uint64_t vaddr,
+                    struct yarn_span stack_bytes, uint64_t offset)
+{
+    struct yarn_rule rule = machine->compile(fde, vaddr);
+    struct yarn_stack_copy stack = {
+        .start = UINT64_C(0x7ffd00000000),
+        .first = yarn_span_sub(stack_bytes, 0, stack_bytes.size / 2),
+        .second = yarn_span_from(stack_bytes, stack_bytes.size / 2),
+    };
+    struct yarn_registers registers = {
+        .valid = UINT64_MAX >> 31, .ip = vaddr, .sp = stack.start + offset % 64};
+    if (rule.kind >= YARN_RULE_KIND_COUNT)
+        __builtin_trap();
+    for (unsigned i = 0; i < YARN_REGISTERS_MAX; i++)
+        registers.value[i] = stack.start + offset * i;
+    bool can_step = rule.kind == YARN_RULE_REGISTER || rule.kind == YARN_RULE_DEREF ||
+                    rule.kind == YARN_RULE_SIGNAL;
+    for (unsigned i = 0; can_step && i < 16; i++) {
+        uint64_t before = registers.sp;
+        enum yarn_step step = machine->step(&rule, &stack, &registers);
+        if (step != YARN_STEP_OK)
+            break;
+        if (rule.kind != YARN_RULE_SIGNAL && registers.sp < before)
+            __builtin_trap(); /* a walk must climb */
+    }
+    (void)machine->step_frame_pointer(&stack, &registers);
+    (void)machine->step_leaf(&stack, &registers);
+    int64_t target;
+    (void)machine->is_call(stack.first, &target);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_of(data, size));
+    uint16_t hdr_size = yarn_cursor_u16(&cursor), frame_size = yarn_cursor_u16(&cursor);
+    uint64_t vaddr = yarn_cursor_u64(&cursor), offset = yarn_cursor_u64(&cursor);
+    if (cursor.failed)
+        return 0;
+    struct yarn_span hdr =
+        yarn_cursor_span(&cursor, yarn_size_min(hdr_size, yarn_cursor_left(&cursor)));
+    struct yarn_span frame =
+        yarn_cursor_span(&cursor, yarn_size_min(frame_size, yarn_cursor_left(&cursor)));
+    struct yarn_span rest = yarn_cursor_span(&cursor, yarn_cursor_left(&cursor));
+    struct yarn_image image = {
+        .machine = 62,
+        .eh_frame_hdr = {hdr, HDR_VADDR},
+        .eh_frame = {frame, FRAME_VADDR},
+        .debug_frame = {rest, DEBUG_VADDR},
+    };
+    struct yarn_fde fde;
+    struct yarn_cfi_row row;
+    if (yarn_cfi_find(&image, vaddr, &fde))
+        return 0;
+    if (vaddr < fde.start || vaddr >= fde.end)
+        __builtin_trap();
+    if (yarn_cfi_row_at(&fde, vaddr, &row) == 0 && row.place[0].where > YARN_CFI_IS_EXPRESSION)
+        __builtin_trap();
+    step_by(&yarn_machine_x86_64, &fde, vaddr, rest, offset);
+    step_by(&yarn_machine_aarch64, &fde, vaddr, rest, offset);
+    return 0;
+}
