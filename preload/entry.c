@@ -3,15 +3,21 @@
  *
  * Where the loader enters: constructor and destructor of libyarn_preload.so.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "preload/interpose_ids.h"
 #include "preload/lifecycle.h"
 
-static void on_exit_status(int status, void *unused)
+static bool has_exit_handler;
+
+/* Runs after every other exit handler and destructor, because it was registered before the C
+ * library registered the loader's: they are in the profile too. */
+static void on_host_exit(int status, void *unused)
 {
     (void)unused;
     yarn_lifecycle_note_status(status);
+    yarn_lifecycle_end();
 }
 
 /* The C library gives constructors what main gets. */
@@ -20,11 +26,12 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
     yarn_interpose_ids_begin();
     yarn_lifecycle_begin(argc, argv, envp);
     if (yarn_lifecycle_recorder())
-        on_exit(on_exit_status, NULL);
+        has_exit_handler = on_exit(on_host_exit, NULL) == 0;
 }
 
-/* After the host's exit handlers and destructors, so that they are in the profile too. */
+/* Where the C library had no room for the handler. */
 __attribute__((destructor)) static void leave(void)
 {
-    yarn_lifecycle_end();
+    if (!has_exit_handler)
+        yarn_lifecycle_end();
 }

@@ -14,8 +14,7 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
         yarn_option_fault_describe(&at, fault);
     }
     for (size_t i = 0; !err && i < job->events.count; i++)
-        if (!job->events.specs[i].is_auto)
-            yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
+        yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
     return err;
 }
 

@@ -4,7 +4,7 @@
  * How the life of the host moves the recorder: its constructor starts it; its end, by whatever way,
  * ends it. In a process that did not start it (a child after fork or vfork) nothing is touched.
  *
- *     return, exit ──> our destructor, after the host's own handlers ──> end(EXIT)
+ *     return, exit ──> our exit handler, after all of the host's ───────> end(EXIT)
  *     _exit, _Exit ──> interposed ─────────────────────────────────────> end(EXIT)
  *     the last thread leaves by pthread_exit ──> the C library's exit(0), as above
  *     the last thread leaves by raw SYS_exit ──> the reader sees that it is alone

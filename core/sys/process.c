@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -54,7 +55,7 @@ size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size
             at += given == 0;
         }
         uint64_t last = given ? bound[1] : bound[0];
-        for (uint64_t cpu = bound[0]; cpu <= last && count < size; cpu++)
+        for (uint64_t cpu = bound[0]; cpu <= last && cpu <= INT_MAX && count < size; cpu++)
             ret_cpus[count++] = (int)cpu;
         if (at >= list.size || text[at] != ',')
             break;
@@ -144,9 +145,9 @@ int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
     }
 }
 
-/* Reads TID/NAME below the folder; 0 where it cannot. The text is terminated. */
-static size_t read_thread_file(int task_folder, pid_t tid, const char *name, char *ret_text,
-                               size_t size)
+/* Reads TID/NAME below the folder: the length or a negative errno. The text is terminated. */
+static ssize_t read_thread_file(int task_folder, pid_t tid, const char *name, char *ret_text,
+                                size_t size)
 {
     char path[64];
     struct yarn_text text = yarn_text_of(path, sizeof path);
@@ -155,37 +156,46 @@ static size_t read_thread_file(int task_folder, pid_t tid, const char *name, cha
     ret_text[0] = 0;
     int fd = yarn_file_open(task_folder, path);
     if (fd < 0)
-        return 0;
+        return fd;
     ssize_t length = yarn_file_read(fd, ret_text, size - 1);
     yarn_file_close(fd);
-    if (length < 0)
-        length = 0;
-    ret_text[length] = 0;
-    return (size_t)length;
+    if (length >= 0)
+        ret_text[length] = 0;
+    return length;
 }
 
-/* The thread's stat from its state on (proc(5): field 3); empty where the thread is not there. */
-static const char *read_stat(int task_folder, pid_t tid, char *room, size_t size)
+/* The thread's stat from its state on (proc(5): field 3). */
+static int read_stat(int task_folder, pid_t tid, char *room, size_t size, const char **ret_state)
 {
-    size_t length = read_thread_file(task_folder, tid, "/stat", room, size);
+    ssize_t length = read_thread_file(task_folder, tid, "/stat", room, size);
+    if (length < 0)
+        return (int)length;
     /* The name between the parentheses may itself hold some: the state follows the last one. */
     while (length && room[length - 1] != ')')
         length--;
-    return length && room[length] ? room + length + 1 : "";
+    if (!length || !room[length])
+        return -EBADMSG;
+    *ret_state = room + length + 1;
+    return 0;
 }
 
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
 {
     char stat[STAT_BYTES];
-    char state = *read_stat(task_folder, tid, stat, sizeof stat);
-    return state == 'Z' || state == 'X' || !state;
+    const char *state;
+    int err = read_stat(task_folder, tid, stat, sizeof stat, &state);
+    if (err)
+        return err == -ENOENT || err == -ESRCH;
+    return *state == 'Z' || *state == 'X';
 }
 
 int yarn_process_exit_status(int task_folder, pid_t tid)
 {
     char stat[STAT_BYTES];
+    const char *at;
     uint64_t code;
-    const char *at = read_stat(task_folder, tid, stat, sizeof stat);
+    if (read_stat(task_folder, tid, stat, sizeof stat, &at))
+        return 0;
     for (int field = STAT_FIRST_FIELD; field < STAT_EXIT_CODE_FIELD && *at; at++)
         field += *at == ' ';
     size_t digits = strspn(at, "0123456789");
@@ -196,8 +206,8 @@ int yarn_process_exit_status(int task_folder, pid_t tid)
 
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)
 {
-    size_t length = read_thread_file(task_folder, tid, "/comm", ret_name, size);
-    if (length && ret_name[length - 1] == '\n')
+    ssize_t length = read_thread_file(task_folder, tid, "/comm", ret_name, size);
+    if (length > 0 && ret_name[length - 1] == '\n')
         ret_name[length - 1] = 0;
 }
 
@@ -207,7 +217,8 @@ int yarn_process_own_files(void)
     if (yarn_raw_is_error(result))
         return (int)result;
     result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);
-    if (result == -ENOSYS)
+    /* A container's filter may say something else than ENOSYS to a call that it does not know. */
+    if (yarn_raw_is_error(result))
         for (int fd = 0; fd < 65536; fd++)
             yarn_file_close(fd);
     /* The lowest free numbers come first, so these are 0, 1 and 2. */
@@ -223,4 +234,24 @@ int yarn_process_open_folder(int dir, const char *path)
 {
     return (int)yarn_raw_call(SYS_openat, dir, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0,
                               0);
+}
+
+/* struct sched_attr of sched_setattr(2), which the C library does not declare. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+void yarn_process_prefer_latency(void)
+{
+    struct scheduling now = {.size = sizeof now};
+    long result =
+        yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
+    if (result || now.policy != SCHED_OTHER)
+        return;
+    now.runtime_ns = YARN_NS_PER_MS / 10;
+    yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
 }

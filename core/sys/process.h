@@ -31,7 +31,8 @@ size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
  * waits for the others is still in the list. */
 YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size);
 
-/* True where the thread has ended (a leader that outlives its own end) or is not there. */
+/* True where the thread has ended (a leader that outlives its own end) or is not there; false where
+ * that cannot be found out. */
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
 
 /* What the ended leader gave to exit: its status as a shell shows it; 0 where it was not told. */
@@ -43,6 +44,10 @@ void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t
 /* Gives the calling thread a descriptor table, root and working folder of its own, closes every
  * descriptor in it and opens /dev/null on 0, 1 and 2. */
 YARN_MUST_CHECK int yarn_process_own_files(void);
+
+/* Asks the scheduler to run the calling thread soon after it wakes, for short whiles: a slice of a
+ * tenth of a millisecond (Linux 6.12 and later; nothing happens before). Needs no privilege. */
+void yarn_process_prefer_latency(void);
 
 /* Opens a folder for reading its names. */
 YARN_MUST_CHECK int yarn_process_open_folder(int dir, const char *path);

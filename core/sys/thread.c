@@ -54,7 +54,8 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
 
 int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
 {
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t end_ns = begin_ns + yarn_u64_min(timeout_ns, UINT64_MAX - begin_ns);
     for (;;) {
         uint32_t tid = atomic_load(&thread->tid);
         if (!tid)
