@@ -105,7 +105,7 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *f
 static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
-    uint64_t key = frame->lookup_ip ^ module << 48 ^ (uint64_t)flags << 61;
+    uint64_t key = frame->lookup_ip ^ yarn_hash_u64(module << 8 | flags);
     uint32_t found = yarn_table_find(&stacks->numbers, key);
     if (found == YARN_TABLE_NONE) {
         found = add_frame(stacks, frame, flags);
@@ -160,8 +160,13 @@ static void walk_chain(struct yarn_stacks *stacks, const struct yarn_wrapped *ch
         };
     }
     frames->first_joined = frames->count;
-    /* Where a chain of frame pointers ends says nothing about whether it is whole. */
-    frames->end = frames->count ? YARN_UNWIND_NO_UNWIND_INFO : YARN_UNWIND_NONE;
+    if (!frames->count)
+        frames->end = YARN_UNWIND_NONE;
+    else if (yarn_unwinder_is_outermost(stacks->unwinder,
+                                        frames->frame[frames->count - 1].lookup_ip))
+        frames->end = YARN_UNWIND_COMPLETE;
+    else
+        frames->end = YARN_UNWIND_TRUNCATED;
 }
 
 static void walk_copy(struct yarn_stacks *stacks, const struct yarn_record_sample *sample,

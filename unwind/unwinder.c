@@ -238,3 +238,10 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
     if (is_cut)
         join_tail(unwinder, tid, ret_frames);
 }
+
+bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)
+{
+    if (yarn_rule_cache_refresh(&unwinder->cache))
+        yarn_libunwind_forget(unwinder->libunwind);
+    return yarn_rule_cache_find(&unwinder->cache, lookup_ip).rule.kind == YARN_RULE_END;
+}
