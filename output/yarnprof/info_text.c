@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <time.h>
 
 #include "output/analysis/words.h"
@@ -139,7 +140,7 @@ static void print_event(const struct yarn_profile_dump_event *event, const struc
     if (event->has_count) {
         (void)fprintf(out->file, ", counted %s",
                       yarn_number_in_unit(count->count, text_of(record->unit)).text);
-        if (count->time_running_ns < count->time_enabled_ns)
+        if (record->type != PERF_TYPE_SOFTWARE && count->time_running_ns < count->time_enabled_ns)
             (void)fprintf(out->file, ", running %.1f %% of the time",
                           yarn_percent(count->time_running_ns, count->time_enabled_ns));
     }

@@ -10,15 +10,32 @@
 #define NEGLIGIBLE_PERCENT 1.0
 #define NEGLIGIBLE_LOST_PERCENT 0.1
 
+/* The dump with the most samples stands for a tree of processes. */
+static const struct yarn_profile_dump *chief_of(const struct yarn_profile *profile)
+{
+    const struct yarn_profile_dump *chief = &profile->dumps[0];
+    for (size_t i = 1; i < profile->nr_dumps; i++) {
+        if (profile->dumps[i].trust.samples > chief->trust.samples)
+            chief = &profile->dumps[i];
+    }
+    return chief;
+}
+
 static void print_run(const struct yarn_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
-    const struct yarn_profile_dump *first = &profile->dumps[0];
-    char *line = yarn_command_line(first->process.cmdline);
-    const char *what = line && line[0] ? line : yarn_profile_text(profile, first->comm);
+    const struct yarn_profile_dump *chief = chief_of(profile);
+    char more[64] = "";
+    char *line = yarn_command_line(chief->process.cmdline);
+    const char *what = line && line[0] ? line : yarn_profile_text(profile, chief->comm);
+    size_t nr_others = profile->nr_dumps - 1;
+    if (nr_others)
+        (void)snprintf(more, sizeof more, " and %zu more process%s", nr_others,
+                       nr_others == 1 ? "" : "es");
+    size_t room = (size_t)out->columns > strlen(more) ? (size_t)out->columns - strlen(more) : 0;
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
-    yarn_print_cut(out, what[0] ? what : first->path, out->columns ? (size_t)out->columns : 0);
-    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    yarn_print_cut(out, what[0] ? what : chief->path, room);
+    (void)fprintf(out->file, "%s%s\n", more, yarn_out_plain(out));
     yarn_command_line_free(line);
 }
 
@@ -28,18 +45,18 @@ static void print_size(const struct yarn_report *report, const struct yarn_out *
     size_t nr_threads = 0;
     for (size_t i = 0; i < profile->nr_threads; i++)
         nr_threads += profile->threads[i].samples || profile->threads[i].has_record;
-    const struct yarn_profile_dump *first = &profile->dumps[0];
+    const struct yarn_profile_dump *chief = chief_of(profile);
     if (profile->end_ns > profile->start_ns && profile->start_ns)
         (void)fprintf(out->file, "%s, ",
                       yarn_number_duration(profile->end_ns - profile->start_ns).text);
     if (profile->nr_dumps > 1)
         (void)fprintf(out->file, "%s, ", yarn_number_of_things(profile->nr_dumps, "dump").text);
-    else if (first->process.pid)
-        (void)fprintf(out->file, "pid %u, ", first->process.pid);
+    else if (chief->process.pid)
+        (void)fprintf(out->file, "pid %u, ", chief->process.pid);
     (void)fprintf(out->file, "%s", yarn_number_of_things(nr_threads, "thread").text);
-    if (first->has_sampler)
-        (void)fprintf(out->file, ", sampled by %.*s", (int)first->sampler.got.size,
-                      (const char *)first->sampler.got.data);
+    if (chief->has_sampler)
+        (void)fprintf(out->file, ", sampled by %.*s", (int)chief->sampler.got.size,
+                      (const char *)chief->sampler.got.data);
     (void)fputc('\n', out->file);
 }
 

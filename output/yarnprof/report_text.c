@@ -4,7 +4,7 @@
 #include "output/yarnprof/report.h"
 
 enum {
-    FIXED_COLUMNS = 32, /* of the numbers and the gaps before the names */
+    FIXED_COLUMNS = 34, /* of the numbers and the gaps before the names */
     NAME_LEAST = 24,
     MODULE_MOST = 28,
 };
@@ -91,17 +91,33 @@ static struct widths fit(const struct yarn_report *report, const struct yarn_out
     return widths;
 }
 
+/* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
+static bool is_one_share(const struct yarn_report *report)
+{
+    return report->rows.by != YARN_BY_FUNCTION && report->rows.by != YARN_BY_MODULE &&
+           !yarn_filter_is_by_function(report->filter);
+}
+
+static void print_numbers(const struct yarn_report *report, const struct yarn_out *out,
+                          const struct yarn_row *row)
+{
+    const struct yarn_profile_event *event = &report->profile->events[row->event];
+    const char *unit = yarn_profile_text(report->profile, event->unit);
+    print_percent(out, yarn_percent(row->self, event->total));
+    if (is_one_share(report)) {
+        (void)fprintf(out->file, "  %10s", yarn_number_grouped(row->samples).text);
+    } else {
+        (void)fputs("  ", out->file);
+        print_percent(out, yarn_percent(row->total, event->total));
+    }
+    (void)fprintf(out->file, "  %10s  ", yarn_number_in_unit(row->self, unit).text);
+}
+
 static void print_row(const struct yarn_report *report, const struct yarn_out *out,
                       const struct yarn_row *row, struct widths widths)
 {
     static char text[NAME_SIZE];
-    const struct yarn_profile_event *event = &report->profile->events[row->event];
-    const char *unit = yarn_profile_text(report->profile, event->unit);
-    print_percent(out, yarn_percent(row->self, event->total));
-    (void)fputs("  ", out->file);
-    print_percent(out, yarn_percent(row->total, event->total));
-    (void)fprintf(out->file, "  %10s  ", yarn_number_in_unit(row->self, unit).text);
-
+    print_numbers(report, out, row);
     name_of(report, row, text, sizeof text);
     /* Where the output is no terminal a long name moves the rest of its line only. */
     if (out->columns || yarn_text_columns(text) <= widths.name)
@@ -138,12 +154,19 @@ static const char *detail_title_of(enum yarn_by by)
 }
 
 static void print_titles(const struct yarn_report *report, const struct yarn_out *out,
-                         struct widths widths)
+                         const struct yarn_row *rows, struct widths widths)
 {
     enum yarn_by by = report->rows.by;
     const char *detail = detail_title_of(by);
-    (void)fprintf(out->file, "%s%8s  %8s  %10s  %-*s%s%s%s\n", yarn_out_paint(out, YARN_PAINT_HEAD),
-                  "SELF", "TOTAL", "SELF", detail[0] ? (int)widths.name : 0, title_of(by),
+    const char *unit =
+        yarn_profile_text(report->profile, report->profile->events[rows[0].event].unit);
+    const char *amount = strcmp(unit, "ns") == 0 ? "TIME" : "COUNT";
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
+    if (is_one_share(report))
+        (void)fprintf(out->file, "%8s  %10s  %10s  ", "SHARE", "SAMPLES", amount);
+    else
+        (void)fprintf(out->file, "%8s  %8s  %10s  ", "SELF", "TOTAL", amount);
+    (void)fprintf(out->file, "%-*s%s%s%s\n", detail[0] ? (int)widths.name : 0, title_of(by),
                   detail[0] ? "  " : "", detail, yarn_out_plain(out));
 }
 
@@ -160,7 +183,7 @@ static void print_event(const struct yarn_report *report, const struct yarn_out 
         yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ", is_time ? "" : unit);
     size_t shown = report->limit ? yarn_size_min(report->limit, count) : count;
     struct widths widths = fit(report, out, rows, shown);
-    print_titles(report, out, widths);
+    print_titles(report, out, rows, widths);
     for (size_t i = 0; i < shown; i++)
         print_row(report, out, &rows[i], widths);
     if (shown < count)

@@ -51,14 +51,23 @@ static void print_numbers(const struct drawing *drawing, const struct yarn_tree_
         (void)fprintf(out->file, "%12s", "");
 }
 
+/* Where it is not that of the node that this one hangs below. */
+static const char *module_of(const struct drawing *drawing, const struct yarn_tree_node *node)
+{
+    const struct yarn_profile *profile = drawing->report->profile;
+    uint32_t module = profile->functions[node->function].module;
+    uint32_t above = drawing->report->tree.nodes[node->parent].function;
+    if (!module || (above != YARN_DUMP_NONE && profile->functions[above].module == module))
+        return "";
+    return yarn_profile_text(profile, profile->modules[module].base);
+}
+
 static void print_node(struct drawing *drawing, const struct yarn_tree_node *node,
                        const char *branch)
 {
     const struct yarn_profile *profile = drawing->report->profile;
     const struct yarn_out *out = drawing->out;
-    const struct yarn_profile_function *function = &profile->functions[node->function];
-    const char *module =
-        function->module ? yarn_profile_text(profile, profile->modules[function->module].base) : "";
+    const char *module = module_of(drawing, node);
     const char *mark = yarn_report_mark_of(node);
     if (drawing->report->limit && drawing->nr_lines >= drawing->report->limit) {
         drawing->nr_hidden++;
@@ -69,13 +78,16 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
     (void)fprintf(out->file, "%s%s", drawing->rail, branch);
     size_t used = NUMBER_COLUMNS + yarn_text_columns(drawing->rail) + yarn_text_columns(branch) +
                   yarn_text_columns(module) + strlen(mark) + 3;
-    size_t room = !out->columns                                  ? 0
-                  : (size_t)out->columns > used + NUMBER_COLUMNS ? (size_t)out->columns - used
-                                                                 : NUMBER_COLUMNS;
-    yarn_print_cut(out, yarn_profile_text(profile, function->name), room);
-    (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
-    yarn_print_cut(out, module, 0);
-    (void)fprintf(out->file, "%s%s%s\n", mark[0] ? " " : "", mark, yarn_out_plain(out));
+    size_t columns = (size_t)out->columns;
+    size_t room = columns > used + NUMBER_COLUMNS ? columns - used : NUMBER_COLUMNS;
+    yarn_print_cut(out, yarn_profile_text(profile, profile->functions[node->function].name),
+                   columns ? room : 0);
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_FAINT), out->file);
+    if (module[0]) {
+        (void)fputs("  ", out->file);
+        yarn_print_cut(out, module, 0);
+    }
+    (void)fprintf(out->file, "%s%s%s\n", mark[0] ? "  " : "", mark, yarn_out_plain(out));
 }
 
 /* Room for another step to the right; beyond it branches are drawn in place. */
@@ -145,7 +157,7 @@ static void print_title(const struct drawing *drawing, const struct yarn_tree_no
     const char *unit = yarn_profile_text(drawing->report->profile, event->unit);
     (void)fputc('\n', out->file);
     yarn_print_cut(out, yarn_profile_text(drawing->report->profile, event->name), 0);
-    (void)fprintf(out->file, ": %s, %s\n\n%s%8s  %8s  FUNCTION%s\n",
+    (void)fprintf(out->file, ": %s, %s\n\n%s%8s  %8s  FUNCTION  MODULE%s\n",
                   yarn_number_of_things(event->samples, "sample").text,
                   yarn_number_in_unit(event->total, unit).text,
                   yarn_out_paint(out, YARN_PAINT_HEAD), "TOTAL", "SELF", yarn_out_plain(out));

@@ -16,7 +16,8 @@ enum {
     ROWS_OF_TEXT = 40,
 };
 
-#define LEAST_PERCENT_OF_TEXT 0.5
+#define LEAST_PERCENT_OF_TREE 0.5
+#define LEAST_PERCENT_OF_CALLERS 1.0
 
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
@@ -24,7 +25,8 @@ static const struct yarn_argument arguments[] = {
     {"by", 0, "KEY", "function, module, thread, process, cpu or event", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
     {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
-    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5)", PERCENT_LIMIT},
+    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
+     PERCENT_LIMIT},
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
@@ -214,7 +216,9 @@ static int show(struct request *request, struct yarn_profile *profile)
     if (!report->has_limit)
         report->limit = is_text && report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0;
     if (!request->has_least)
-        report->least_percent = is_text ? LEAST_PERCENT_OF_TEXT : 0;
+        report->least_percent = !is_text                              ? 0
+                                : report->view == YARN_REPORT_CALLERS ? LEAST_PERCENT_OF_CALLERS
+                                                                      : LEAST_PERCENT_OF_TREE;
     report->trust.clean_end = true;
     for (size_t i = 0; i < profile->nr_dumps; i++)
         yarn_trust_add(&report->trust, &profile->dumps[i].trust);
