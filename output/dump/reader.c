@@ -45,19 +45,17 @@ static int read_source(struct yarn_dump_source *source, const struct yarn_dump_v
                        void *self, struct yarn_dump_summary *summary)
 {
     struct yarn_dump_chunk_reader chunks = {.source = source};
-    struct yarn_dump_record_reader records = {.visitor = visitor};
+    struct yarn_dump_record_reader records;
     *summary = (struct yarn_dump_summary){0};
     int result = yarn_dump_chunk_reader_open(&chunks, source, summary);
     if (result)
         goto done;
-    result = yarn_dump_record_reader_open(&records, visitor, self, summary);
-    if (result)
-        goto done;
+    yarn_dump_record_reader_open(&records, visitor, self, summary);
     result = read_chunks(&chunks, &records);
+    yarn_dump_record_reader_close(&records);
 
 done:
     summary->file_bytes = source->offset + source->window.size;
-    yarn_dump_record_reader_close(&records);
     yarn_dump_chunk_reader_close(&chunks);
     return result;
 }

@@ -5,28 +5,44 @@
 
 #include "output/dump/fields.h"
 
-int yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
-                                 const struct yarn_dump_visitor *visitor, void *self,
-                                 struct yarn_dump_summary *summary)
+void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
+                                  const struct yarn_dump_visitor *visitor, void *self,
+                                  struct yarn_dump_summary *summary)
 {
-    struct yarn_dump_record_reader opened = {
+    *reader = (struct yarn_dump_record_reader){
         .visitor = visitor,
         .self = self,
         .summary = summary,
-        .samples = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.samples),
-        .merged_samples = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.merged_samples),
-        .streams = malloc(YARN_DUMP_BATCH_MAX * sizeof *opened.streams),
     };
-    bool is_whole = opened.samples && opened.merged_samples && opened.streams;
+}
+
+static bool resize(void *array_at, size_t size)
+{
+    void *array;
+    memcpy(&array, array_at, sizeof array);
+    array = realloc(array, size);
+    if (array)
+        memcpy(array_at, &array, sizeof array);
+    return array;
+}
+
+/* Nothing is kept in these from batch to batch. */
+static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
+{
+    if (count <= reader->capacity)
+        return true;
+    size_t capacity = yarn_size_min(yarn_size_max(2 * count, 256), YARN_DUMP_BATCH_MAX);
+    reader->capacity = 0;
     for (size_t i = 0; i < YARN_DUMP_COLUMNS_MAX; i++) {
-        opened.columns[i] = malloc(YARN_DUMP_BATCH_MAX * sizeof **opened.columns);
-        is_whole = is_whole && opened.columns[i];
+        if (!resize(&reader->columns[i], capacity * sizeof **reader->columns))
+            return false;
     }
-    *reader = opened;
-    if (is_whole)
-        return 0;
-    yarn_dump_record_reader_close(reader);
-    return -ENOMEM;
+    if (!resize(&reader->samples, capacity * sizeof *reader->samples) ||
+        !resize(&reader->merged_samples, capacity * sizeof *reader->merged_samples) ||
+        !resize(&reader->streams, capacity * sizeof *reader->streams))
+        return false;
+    reader->capacity = capacity;
+    return true;
 }
 
 void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
@@ -57,7 +73,8 @@ int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader
 
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
-    if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left) {
+    if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
+        !make_room(reader, (size_t)count)) {
         reader->summary->records_bad++;
         return false;
     }

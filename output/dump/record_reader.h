@@ -27,14 +27,15 @@ struct yarn_dump_record_reader {
     uint64_t base_ns;    /* of the chunk */
     size_t things_left;  /* that batches of this chunk may still hold */
     bool awaits_process; /* a new process began, its PROCESS record has not come */
-    uint64_t *columns[YARN_DUMP_COLUMNS_MAX];          /* owned; of YARN_DUMP_BATCH_MAX each */
-    struct yarn_dump_sample *samples, *merged_samples; /* owned; as many */
-    struct yarn_dump_stream_head *streams;             /* owned; as many */
+    size_t capacity;     /* in things, of each of these: */
+    uint64_t *columns[YARN_DUMP_COLUMNS_MAX];          /* owned */
+    struct yarn_dump_sample *samples, *merged_samples; /* owned */
+    struct yarn_dump_stream_head *streams;             /* owned */
 };
 
-YARN_MUST_CHECK int yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
-                                                 const struct yarn_dump_visitor *visitor,
-                                                 void *self, struct yarn_dump_summary *summary);
+void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
+                                  const struct yarn_dump_visitor *visitor, void *self,
+                                  struct yarn_dump_summary *summary);
 /* Idempotent. */
 void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
 
@@ -55,7 +56,7 @@ YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reade
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
                            int *ret_result);
-/* False (and counted) where so many things are too many. */
+/* Makes room for a batch. False (and counted) where so many things are too many. */
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
 
 struct yarn_dump_stream_head {
