@@ -8,8 +8,8 @@ enum {
     FIRST_SLOTS = 1024,
 };
 
-/* Most of what is interned are stacks: they get half of the memory, and as a table doubles while
- * the smaller one is still there, its bound is two thirds of its share. */
+/* Most of what is interned are stacks: they get half of the memory. A table that doubles needs half
+ * as much again for a moment, which is left for it. */
 int yarn_dump_interner_open(struct yarn_dump_interner *interner, size_t bound)
 {
     size_t slots = bound / SLOT_BYTES;
