@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/sys/ids.h"
+#include "core/sys/thread.h"
+
+enum { NOBODY = 65534, GROUP = 1234 };
+
+START_TEST(ids_are_as_libc_says)
+{
+    struct yarn_ids ids;
+    uid_t users[3];
+    gid_t groups[3], more[YARN_IDS_GROUPS_MAX];
+    ck_assert_int_eq(yarn_ids_read(&ids), 0);
+    ck_assert_int_eq(getresuid(&users[0], &users[1], &users[2]), 0);
+    ck_assert_int_eq(getresgid(&groups[0], &groups[1], &groups[2]), 0);
+    int nr_groups = getgroups(YARN_COUNT_OF(more), more);
+    ck_assert_uint_eq(ids.real_user, users[0]);
+    ck_assert_uint_eq(ids.effective_user, users[1]);
+    ck_assert_uint_eq(ids.saved_user, users[2]);
+    ck_assert_uint_eq(ids.real_group, groups[0]);
+    ck_assert_uint_eq(ids.effective_group, groups[1]);
+    ck_assert_uint_eq(ids.saved_group, groups[2]);
+    ck_assert_uint_eq(ids.nr_groups, (size_t)nr_groups);
+    for (int i = 0; i < nr_groups; i++)
+        ck_assert_uint_eq(ids.groups[i], more[i]);
+}
+END_TEST
+
+START_TEST(ids_of_oneself_can_always_be_taken)
+{
+    struct yarn_ids before, after;
+    ck_assert_int_eq(yarn_ids_read(&before), 0);
+    ck_assert_int_eq(yarn_ids_take(&before), 0);
+    ck_assert_int_eq(yarn_ids_read(&after), 0);
+    ck_assert_uint_eq(after.real_user, before.real_user);
+    ck_assert_uint_eq(after.saved_group, before.saved_group);
+    ck_assert_uint_eq(after.nr_groups, before.nr_groups);
+}
+END_TEST
+
+static const struct yarn_ids nobody = {
+    .real_user = NOBODY,
+    .effective_user = NOBODY,
+    .saved_user = NOBODY,
+    .real_group = NOBODY,
+    .effective_group = NOBODY,
+    .saved_group = NOBODY,
+    .groups = {GROUP, NOBODY},
+    .nr_groups = 2,
+};
+
+static struct {
+    int taken, read, taken_back;
+    struct yarn_ids ids;
+} found;
+
+static int become_nobody(void *argument)
+{
+    const struct yarn_ids *before = argument;
+    found.taken = yarn_ids_take(&nobody);
+    found.read = yarn_ids_read(&found.ids);
+    found.taken_back = yarn_ids_take(before);
+    return 0;
+}
+
+START_TEST(ids_are_given_up_by_our_thread_alone_and_for_good)
+{
+    struct yarn_thread thread;
+    struct yarn_ids before, after;
+    ck_assert_int_eq(yarn_ids_read(&before), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, become_nobody, &before), 0);
+    ck_assert_int_eq(yarn_thread_join(&thread, 10 * YARN_NS_PER_SECOND), 0);
+    ck_assert_int_eq(yarn_ids_read(&after), 0);
+    ck_assert_uint_eq(after.real_user, before.real_user);
+    ck_assert_uint_eq(after.effective_user, before.effective_user);
+    ck_assert_uint_eq(after.real_group, before.real_group);
+    ck_assert_uint_eq(after.nr_groups, before.nr_groups);
+    ck_assert_int_eq(found.taken, 0);
+    ck_assert_int_eq(found.read, 0);
+    ck_assert_uint_eq(found.ids.real_user, NOBODY);
+    ck_assert_uint_eq(found.ids.effective_user, NOBODY);
+    ck_assert_uint_eq(found.ids.saved_user, NOBODY);
+    ck_assert_uint_eq(found.ids.saved_group, NOBODY);
+    ck_assert_uint_eq(found.ids.nr_groups, 2);
+    ck_assert_uint_eq(found.ids.groups[0], GROUP);
+    ck_assert_int_eq(found.taken_back, -EPERM);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ids");
+    TCase *tcase = tcase_create("the rights of a thread");
+    tcase_add_test(tcase, ids_are_as_libc_says);
+    tcase_add_test(tcase, ids_of_oneself_can_always_be_taken);
+    if (getuid() == 0)
+        tcase_add_test(tcase, ids_are_given_up_by_our_thread_alone_and_for_good);
+    else
+        printf("skipped: only root has rights to give up\n");
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
