@@ -35,6 +35,7 @@ struct yarn_dump_visitor {
     int (*symbol)(void *self, const struct yarn_dump_symbol *symbol);
     int (*frame)(void *self, const struct yarn_dump_frame *frame);
     int (*stack)(void *self, const struct yarn_dump_stack *stack);
+    int (*code_name)(void *self, const struct yarn_dump_code_name *code_name);
     /* Many at a time, for speed. */
     int (*samples)(void *self, const struct yarn_dump_sample *samples, size_t count);
     int (*lost)(void *self, const struct yarn_dump_lost *lost);

@@ -129,6 +129,14 @@ struct yarn_dump_frame {
     uint64_t address; /* linked lookup address; where no module holds it, as in the process */
 };
 
+/* The name of generated code that came after frames there were stored without one: it is theirs. */
+struct yarn_dump_code_name {
+    uint32_t module; /* as the symbol of those frames has it */
+    uint64_t address;
+    uint64_t start, end; /* of the function */
+    struct yarn_span name;
+};
+
 /* A stack is its outer neighbour plus one frame: `parent` is the caller's stack. */
 struct yarn_dump_stack {
     uint32_t number;

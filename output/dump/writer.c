@@ -216,6 +216,12 @@ void yarn_dump_write_module(struct yarn_dump_writer *writer, const struct yarn_d
     write_record_at(writer, YARN_DUMP_RECORD_MODULE, module, module->time_ns);
 }
 
+void yarn_dump_write_code_name(struct yarn_dump_writer *writer,
+                               const struct yarn_dump_code_name *code_name)
+{
+    write_record(writer, YARN_DUMP_RECORD_CODE_NAME, code_name);
+}
+
 void yarn_dump_write_lost(struct yarn_dump_writer *writer, const struct yarn_dump_lost *lost)
 {
     write_record_at(writer, YARN_DUMP_RECORD_LOST, lost, lost->time_ns);

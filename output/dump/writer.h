@@ -57,6 +57,8 @@ void yarn_dump_write_thread_end(struct yarn_dump_writer *writer,
                                 const struct yarn_dump_thread_end *end);
 /* `module->number` is the caller's; modules survive an epoch. */
 void yarn_dump_write_module(struct yarn_dump_writer *writer, const struct yarn_dump_module *module);
+void yarn_dump_write_code_name(struct yarn_dump_writer *writer,
+                               const struct yarn_dump_code_name *code_name);
 void yarn_dump_write_lost(struct yarn_dump_writer *writer, const struct yarn_dump_lost *lost);
 void yarn_dump_write_throttle(struct yarn_dump_writer *writer,
                               const struct yarn_dump_throttle *throttle);

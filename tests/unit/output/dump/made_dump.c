@@ -169,6 +169,9 @@ static void write_happenings(struct made_dump *dump, struct record_log *wanted, 
     WRITE(thread_end, .tid = 4243, .time_ns = now_ns + 99, .cpu_ns = 123456);
     WRITE(count, .event = 0, .time_ns = now_ns, .count = 60060060, .time_enabled_ns = 70000000,
           .time_running_ns = 60000000, .lost = 3);
+    WRITE(code_name, .module = 1, .address = 0x7f0012345678, .start = 0x7f0012345600,
+          .end = 0x7f0012345700, .name = TEXT("JS:*fib fib.js:1:13"));
+    WRITE(code_name, .module = YARN_DUMP_NONE, .address = UINT64_MAX, .name = TEXT("stub"));
     WRITE(lost, .time_ns = now_ns + 3, .count = 17, .event = YARN_DUMP_NONE, .cpu = 5);
     WRITE(lost, .time_ns = now_ns + 4, .count = 1, .event = 0, .cpu = 0);
     WRITE(throttle, .time_ns = now_ns + 5, .event = 0, .cpu = 2, .is_on = true);

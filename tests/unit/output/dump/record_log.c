@@ -115,6 +115,10 @@ BEGIN(sample)
     LOG_U(stack_end);
 END
 
+BEGIN(code_name)
+    LOG_U(module); LOG_U(address); LOG_U(start); LOG_U(end); LOG_T(name);
+END
+
 BEGIN(lost)
     LOG_U(time_ns); LOG_U(count); LOG_U(event); LOG_U(cpu);
 END
@@ -165,6 +169,7 @@ const struct yarn_dump_visitor record_log_visitor = {
     .symbol = log_symbol,
     .frame = log_frame,
     .stack = log_stack,
+    .code_name = log_code_name,
     .samples = log_samples,
     .lost = log_lost,
     .throttle = log_throttle,
