@@ -109,6 +109,12 @@ int yarn_parse_number(const char *text, size_t size, uint64_t *ret_value)
     return 0;
 }
 
+size_t yarn_parse_hex_front(const char *text, size_t size, uint64_t *ret_value)
+{
+    size_t taken;
+    return parse_digits(text, size, 16, ret_value, &taken) ? 0 : taken;
+}
+
 struct suffix {
     const char *name;
     uint64_t factor;

@@ -34,6 +34,9 @@ struct yarn_parse_error {
 YARN_MUST_CHECK int yarn_parse_u64(const char *text, size_t size, uint64_t *ret_value);
 /* Decimal, or hexadecimal after 0x. */
 YARN_MUST_CHECK int yarn_parse_number(const char *text, size_t size, uint64_t *ret_value);
+/* Only the hexadecimal digits at the front, whatever follows: how many there are; 0 where there is
+ * none or the value does not fit. */
+size_t yarn_parse_hex_front(const char *text, size_t size, uint64_t *ret_value);
 /* A number of bytes; suffixes K, M, G (powers of 1024), with or without B or iB. A fraction is
  * allowed. */
 YARN_MUST_CHECK int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes);

@@ -94,6 +94,7 @@ int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
         .modified_ns =
             (uint64_t)info.st_mtim.tv_sec * YARN_NS_PER_SECOND + (uint64_t)info.st_mtim.tv_nsec,
         .mode = info.st_mode,
+        .owner = info.st_uid,
     };
     return 0;
 }

@@ -17,7 +17,8 @@ struct yarn_file_info {
     uint64_t inode;
     uint64_t size_bytes;
     uint64_t modified_ns;
-    uint32_t mode; /* as st_mode */
+    uint32_t mode;  /* as st_mode */
+    uint32_t owner; /* user id */
 };
 
 /* Each returns a descriptor that the caller owns, or a negative errno. */

@@ -173,6 +173,31 @@ START_TEST(a_bad_way_to_record_stacks_is_told_where_it_is_bad)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    size_t digits;
+    uint64_t value;
+} hex_fronts[] = {
+    {"7faa627c5b80 100 JS:^fib", 12, 0x7faa627c5b80},
+    {"ABCdef", 6, 0xabcdef},
+    {"0 ", 1, 0},
+    {"ffffffffffffffff", 16, UINT64_MAX},
+    {"00000000000000001", 17, 1},
+    {"10000000000000000", 0, 77},
+    {"", 0, 77},
+    {" 1", 0, 77},
+    {"g", 0, 77},
+};
+
+START_TEST(hexadecimal_digits_at_the_front_are_read_up_to_what_is_none)
+{
+    uint64_t value = 77;
+    const char *text = hex_fronts[_i].text;
+    ck_assert_uint_eq(yarn_parse_hex_front(text, strlen(text), &value), hex_fronts[_i].digits);
+    ck_assert_uint_eq(value, hex_fronts[_i].value);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -181,6 +206,8 @@ int main(void)
     tcase_add_test(tcase, text_is_cut_at_the_end_and_says_so);
     tcase_add_loop_test(tcase, a_number_is_read_whole_or_not_at_all, 0, YARN_COUNT_OF(numbers));
     tcase_add_test(tcase, a_number_ends_where_its_size_says);
+    tcase_add_loop_test(tcase, hexadecimal_digits_at_the_front_are_read_up_to_what_is_none, 0,
+                        YARN_COUNT_OF(hex_fronts));
     tcase_add_loop_test(tcase, a_way_to_record_stacks_reads_back, 0, YARN_COUNT_OF(callgraphs));
     tcase_add_loop_test(tcase, a_bad_way_to_record_stacks_is_told_where_it_is_bad, 0,
                         YARN_COUNT_OF(no_callgraphs));

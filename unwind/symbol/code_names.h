@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Names for ranges of generated code, as compilers in the process tell them: the latest of two that
+ * overlap is right, since code is thrown away and its place used again. Numbered, so that who keeps
+ * what an address was called can see that it is called otherwise now.
+ * Bounded: 128 Ki ranges and 8 MiB of names; those of code that is no more are given up first, and
+ * what does not fit then is counted and dropped.
+ * Knows ranges and names; does not know where they come from.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/span.h"
+#include "unwind/ranges.h"
+
+#define YARN_CODE_NAME_NONE UINT32_MAX
+
+enum { YARN_CODE_NAME_BYTES = 1024 }; /* longer names are cut */
+
+struct yarn_code_name {
+    struct yarn_span text; /* borrowed until the next addition */
+    uint64_t start, end;   /* of the function, also where other code has taken a part of it */
+};
+
+struct yarn_code_names {
+    struct yarn_ranges recent; /* added since `sorted` was made; go before it */
+    struct yarn_range *sorted; /* owned; do not overlap; their number is a place in `texts` */
+    size_t nr_sorted, sorted_capacity;
+    struct yarn_arena texts;
+    bool is_full;
+    uint64_t generation; /* grows with each addition: numbers are good within one */
+    uint64_t nr_dropped;
+};
+
+YARN_MUST_CHECK int yarn_code_names_open(struct yarn_code_names *names);
+
+/* An empty range or name is passed over. `text` may be what a look-up gave. */
+void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
+                         struct yarn_span text);
+
+/* The number of the name at the address, or YARN_CODE_NAME_NONE. Equal numbers are equal names of
+ * equal ranges; an addition may give what was there before another number. */
+uint32_t yarn_code_names_find(struct yarn_code_names *names, uint64_t address);
+
+/* What a number stands for; it must come from a look-up after the latest addition. */
+struct yarn_code_name yarn_code_names_at(const struct yarn_code_names *names, uint32_t number);
+
+/* Idempotent. */
+void yarn_code_names_close(struct yarn_code_names *names);

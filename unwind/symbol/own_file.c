@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/symbol/own_file.h"
+
+#include <sys/stat.h>
+
+#include "core/sys/ids.h"
+
+static bool is_ours(const struct yarn_file_info *info)
+{
+    struct yarn_ids ids;
+    if (!S_ISREG(info->mode))
+        return false;
+    if (info->owner == 0)
+        return true;
+    if (yarn_ids_read(&ids))
+        return false;
+    return info->owner == ids.effective_user || info->owner == ids.real_user;
+}
+
+int yarn_own_file_open(const char *path, struct yarn_file_info *ret_info)
+{
+    struct yarn_file_info info;
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    if (fd < 0)
+        return fd;
+    int err = yarn_file_stat(fd, &info);
+    if (!err && !is_ours(&info))
+        err = -EPERM;
+    if (err) {
+        yarn_file_close(fd);
+        return err;
+    }
+    *ret_info = info;
+    return fd;
+}

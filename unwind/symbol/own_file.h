@@ -1,0 +1,14 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Files by which the process tells of its own code. They lie where everybody may write: only what
+ * belongs to this process's user, or to root, is believed.
+ *
+ * Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/sys/file.h"
+
+/* A descriptor that the caller owns; -EPERM for what is not ours or no plain file. */
+YARN_MUST_CHECK int yarn_own_file_open(const char *path, struct yarn_file_info *ret_info);
