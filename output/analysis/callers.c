@@ -240,7 +240,7 @@ int yarn_callers_build(const struct yarn_profile *profile, const struct yarn_fil
     }
     builder_fini(&builder);
     if (!err)
-        err = yarn_tree_sort(&tree, profile);
+        err = yarn_tree_sort(&tree, profile, options->min_percent);
     if (err) {
         yarn_tree_fini(&tree);
         return err;

@@ -10,12 +10,17 @@ struct builder {
     const struct yarn_profile *profile;
     enum yarn_by by;
     uint8_t *events, *threads, *functions; /* owned: what passes the filter */
+    uint32_t *keys;                        /* owned: of functions; YARN_DUMP_NONE: hidden */
+    uint8_t *repeated;                     /* owned: stacks whose key is further out as well */
     uint8_t *below;                        /* owned: stacks with a function that passes */
     struct yarn_row *sums;                 /* owned: of one event, by key */
-    uint32_t *depth;                       /* owned: how often a key is on the path */
-    const struct yarn_stack_sum *stacks;   /* of one event */
     size_t nr_keys;
 };
+
+static bool is_by_stack(enum yarn_by by)
+{
+    return by == YARN_BY_FUNCTION || by == YARN_BY_MODULE;
+}
 
 static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
 {
@@ -40,9 +45,19 @@ static void builder_fini(struct builder *builder)
     free(builder->events);
     free(builder->threads);
     free(builder->functions);
+    free(builder->keys);
+    free(builder->repeated);
     free(builder->below);
     free(builder->sums);
-    free(builder->depth);
+}
+
+static void make_keys(struct builder *builder)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->nr_functions; i++) {
+        uint32_t key = builder->by == YARN_BY_FUNCTION ? (uint32_t)i : profile->functions[i].module;
+        builder->keys[i] = builder->functions[i] ? key : YARN_DUMP_NONE;
+    }
 }
 
 static int builder_init(struct builder *builder, const struct yarn_profile *profile,
@@ -55,94 +70,74 @@ static int builder_init(struct builder *builder, const struct yarn_profile *prof
         .events = yarn_filter_events(filter, profile),
         .threads = yarn_filter_threads(filter, profile),
         .functions = yarn_filter_functions(filter, profile),
+        .keys = calloc(profile->nr_functions + 1, sizeof *builder->keys),
         .sums = calloc(nr_keys + 1, sizeof *builder->sums),
-        .depth = calloc(nr_keys + 1, sizeof *builder->depth),
         .nr_keys = nr_keys,
     };
-    if (builder->functions)
-        builder->below = yarn_stacks_with(profile, builder->functions);
-    if (!builder->events || !builder->threads || !builder->functions || !builder->below ||
-        !builder->sums || !builder->depth) {
+    bool is_whole =
+        builder->events && builder->threads && builder->functions && builder->keys && builder->sums;
+    if (is_whole)
+        make_keys(builder);
+    if (is_whole && is_by_stack(by))
+        is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
+    else if (is_whole)
+        is_whole = (builder->below = yarn_stacks_with(profile, builder->functions)) != NULL;
+    if (!is_whole)
         builder_fini(builder);
-        return -ENOMEM;
-    }
-    return 0;
+    return is_whole ? 0 : -ENOMEM;
 }
 
-/* The key of a function's rows; YARN_DUMP_NONE where the filter hides it. */
-static uint32_t key_of(const struct builder *builder, uint32_t function)
+static void add_self(struct yarn_row *row, const struct yarn_cell *cell)
 {
-    if (!builder->functions[function])
-        return YARN_DUMP_NONE;
-    return builder->by == YARN_BY_FUNCTION ? function
-                                           : builder->profile->functions[function].module;
+    row->self += cell->weight;
+    row->samples += cell->samples;
 }
 
-static void enter_stack(void *self, uint32_t stack)
+static void add_total(struct yarn_row *row, const struct yarn_cell *cell)
 {
-    struct builder *builder = self;
-    uint32_t key = key_of(builder, builder->profile->stacks[stack].function);
-    if (key == YARN_DUMP_NONE)
-        return;
-    const struct yarn_stack_sum *sum = &builder->stacks[stack];
-    struct yarn_row *row = &builder->sums[key];
-    row->self += sum->self;
-    row->samples += sum->samples;
-    if (builder->depth[key]++)
-        return;
-    row->total += sum->total;
-    row->total_samples += sum->total_samples;
-}
-
-static void leave_stack(void *self, uint32_t stack)
-{
-    struct builder *builder = self;
-    uint32_t key = key_of(builder, builder->profile->stacks[stack].function);
-    if (key != YARN_DUMP_NONE)
-        builder->depth[key]--;
-}
-
-static void add_total(struct builder *builder, uint32_t function, const struct yarn_cell *cell,
-                      bool is_leaf)
-{
-    uint32_t key = key_of(builder, function);
-    if (key == YARN_DUMP_NONE)
-        return;
-    struct yarn_row *row = &builder->sums[key];
     row->total += cell->weight;
     row->total_samples += cell->samples;
-    row->self += is_leaf ? cell->weight : 0;
-    row->samples += is_leaf ? cell->samples : 0;
 }
 
-/* What stands for missing stacks, and for the missing root side of stacks. A module has none of the
- * latter: what is missing could be anywhere. */
-static void add_pseudo(struct builder *builder, uint32_t event)
+/* What is on top of the stacks, and what stands for stacks, or their root sides, that are missing.
+ * A module has none of the latter: what is missing could be anywhere. */
+static void add_ends(struct builder *builder, uint32_t event)
 {
-    for (size_t i = 0; i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
         if (cell->event != event || !builder->threads[cell->thread])
             continue;
+        bool has_stack = cell->stack != YARN_DUMP_NONE;
         uint32_t root = yarn_profile_root_of(cell->stack_end);
-        if (cell->stack == YARN_DUMP_NONE)
-            add_total(builder, YARN_FUNCTION_NO_STACK, cell, true);
-        else if (root != YARN_DUMP_NONE && builder->by == YARN_BY_FUNCTION)
-            add_total(builder, root, cell, false);
+        uint32_t leaf = builder->keys[has_stack ? profile->stacks[cell->stack].function
+                                                : (uint32_t)YARN_FUNCTION_NO_STACK];
+        if (leaf != YARN_DUMP_NONE)
+            add_self(&builder->sums[leaf], cell);
+        if (leaf != YARN_DUMP_NONE && !has_stack)
+            add_total(&builder->sums[leaf], cell);
+        if (has_stack && root != YARN_DUMP_NONE && builder->by == YARN_BY_FUNCTION &&
+            builder->keys[root] != YARN_DUMP_NONE)
+            add_total(&builder->sums[builder->keys[root]], cell);
     }
 }
 
-static int add_by_stack(struct builder *builder, uint32_t event,
-                        const struct yarn_stack_links *links)
+static int add_by_stack(struct builder *builder, uint32_t event)
 {
+    const struct yarn_profile *profile = builder->profile;
     struct yarn_stack_choice choice = {.event = event, .threads = builder->threads};
-    struct yarn_stack_sum *sums = yarn_stack_sums(builder->profile, &choice);
+    struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
     if (!sums)
         return -ENOMEM;
-    builder->stacks = sums;
-    yarn_stack_links_walk(links, builder->profile, sums, enter_stack, leave_stack, builder);
-    add_pseudo(builder, event);
-    builder->stacks = NULL;
+    for (size_t i = 0; i < profile->nr_stacks; i++) {
+        uint32_t key = builder->keys[profile->stacks[i].function];
+        if (!sums[i].samples || key == YARN_DUMP_NONE || builder->repeated[i])
+            continue;
+        builder->sums[key].total += sums[i].total;
+        builder->sums[key].total_samples += sums[i].samples;
+    }
     free(sums);
+    add_ends(builder, event);
     return 0;
 }
 
@@ -174,10 +169,9 @@ static void add_by_cell(struct builder *builder, uint32_t event)
         if (!is_self && !(is_stack && builder->below[cell->stack]))
             continue;
         struct yarn_row *row = &builder->sums[key_of_cell(builder, cell)];
-        row->total += cell->weight;
-        row->total_samples += cell->samples;
-        row->self += is_self ? cell->weight : 0;
-        row->samples += is_self ? cell->samples : 0;
+        add_total(row, cell);
+        if (is_self)
+            add_self(row, cell);
     }
 }
 
@@ -204,22 +198,17 @@ static int take_rows(struct builder *builder, uint32_t event, struct yarn_rows *
 
 static int add_events(struct builder *builder, struct yarn_rows *rows)
 {
-    struct yarn_stack_links links;
-    bool is_by_stack = builder->by == YARN_BY_FUNCTION || builder->by == YARN_BY_MODULE;
-    int err = yarn_stack_links_init(&links, builder->profile);
-    if (err)
-        return err;
+    int err = 0;
     for (uint32_t event = 0; !err && event < builder->profile->nr_events; event++) {
         if (!builder->events[event] || !builder->profile->events[event].samples)
             continue;
-        if (is_by_stack)
-            err = add_by_stack(builder, event, &links);
+        if (is_by_stack(builder->by))
+            err = add_by_stack(builder, event);
         else
             add_by_cell(builder, event);
         if (!err)
             err = take_rows(builder, event, rows);
     }
-    yarn_stack_links_fini(&links);
     return err;
 }
 
@@ -245,7 +234,7 @@ const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
 struct order {
     const struct yarn_profile *profile;
     enum yarn_by by;
-    bool is_by_total;
+    bool total_first, total_second;
 };
 
 static int compare(const void *a, const void *b, void *context)
@@ -254,10 +243,12 @@ static int compare(const void *a, const void *b, void *context)
     const struct order *order = context;
     if (one->event != other->event)
         return one->event < other->event ? -1 : 1;
-    if (order->is_by_total && one->total != other->total)
+    if (order->total_first && one->total != other->total)
         return one->total > other->total ? -1 : 1;
     if (one->self != other->self)
         return one->self > other->self ? -1 : 1;
+    if (order->total_second && one->total != other->total)
+        return one->total > other->total ? -1 : 1;
     int names = strcmp(yarn_row_name(order->profile, order->by, one),
                        yarn_row_name(order->profile, order->by, other));
     if (names)
@@ -265,16 +256,21 @@ static int compare(const void *a, const void *b, void *context)
     return one->key < other->key ? -1 : one->key > other->key;
 }
 
-static void sort_rows(const struct yarn_profile *profile, struct yarn_rows *rows, bool is_by_total)
+static void sort_rows(struct yarn_rows *rows, struct order order)
 {
-    struct order order = {profile, rows->by, is_by_total};
+    order.by = rows->by;
     if (rows->count)
         qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
 }
 
 void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows)
 {
-    sort_rows(profile, rows, true);
+    sort_rows(rows, (struct order){.profile = profile, .total_first = true});
+}
+
+void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct yarn_rows *rows)
+{
+    sort_rows(rows, (struct order){.profile = profile, .total_second = true});
 }
 
 int yarn_rows_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
@@ -291,7 +287,7 @@ int yarn_rows_build(const struct yarn_profile *profile, const struct yarn_filter
         yarn_rows_fini(&rows);
         return err;
     }
-    sort_rows(profile, &rows, false);
+    sort_rows(&rows, (struct order){.profile = profile});
     *ret_rows = rows;
     return 0;
 }

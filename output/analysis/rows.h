@@ -41,8 +41,9 @@ struct yarn_rows {
 YARN_MUST_CHECK int yarn_rows_build(const struct yarn_profile *profile,
                                     const struct yarn_filter *filter, enum yarn_by by,
                                     struct yarn_rows *ret_rows);
-/* The order by total instead of self. */
+/* Another order within an event: by total, or by self and, where that is equal, by total. */
 void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows);
+void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct yarn_rows *rows);
 void yarn_rows_fini(struct yarn_rows *rows);
 
 /* Name of what a row stands for: of the function, of the thread, …; "" for cpus. */

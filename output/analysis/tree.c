@@ -69,13 +69,10 @@ static int child_of(struct builder *builder, uint32_t parent, uint32_t function,
     return err ? err : yarn_table_put(&builder->children, key, *ret_node);
 }
 
-static void add_sum(struct yarn_tree_node *node, const struct yarn_stack_sum *sum, bool is_joined)
+static void add_total(struct yarn_tree_node *node, uint64_t total, uint64_t samples)
 {
-    node->self += sum->self;
-    node->total += sum->total;
-    node->samples += sum->samples;
-    node->total_samples += sum->total_samples;
-    node->joined += is_joined ? sum->total : 0;
+    node->total += total;
+    node->total_samples += samples;
 }
 
 static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_stack_sum *sums)
@@ -83,46 +80,69 @@ static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_s
     const struct yarn_profile *profile = builder->profile;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
         const struct yarn_profile_stack *stack = &profile->stacks[i];
-        if (!sums[i].total_samples)
+        if (!sums[i].samples)
             continue;
         uint32_t parent = stack->parent == YARN_DUMP_NONE ? top : builder->node_of[stack->parent];
         int err = child_of(builder, parent, stack->function, &builder->node_of[i]);
         if (err)
             return err;
-        bool is_joined = profile->frames[stack->frame].flags & YARN_DUMP_FRAME_JOINED;
-        add_sum(&builder->tree->nodes[builder->node_of[i]], &sums[i], is_joined);
+        struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[i]];
+        add_total(node, sums[i].total, sums[i].samples);
+        if (profile->frames[stack->frame].flags & YARN_DUMP_FRAME_JOINED)
+            node->joined += sums[i].total;
     }
     return 0;
+}
+
+static void add_leaves(struct builder *builder, const struct yarn_stack_choice *choice)
+{
+    for (size_t i = 0; i < builder->profile->cells.count; i++) {
+        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
+        if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(choice, cell))
+            continue;
+        struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[cell->stack]];
+        node->self += cell->weight;
+        node->samples += cell->samples;
+    }
+}
+
+/* Sum of the chosen samples with a stack, or of those without one. */
+static struct yarn_stack_sum sum_of(const struct builder *builder,
+                                    const struct yarn_stack_choice *choice, bool has_stack)
+{
+    struct yarn_stack_sum sum = {0};
+    for (size_t i = 0; i < builder->profile->cells.count; i++) {
+        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
+        if ((cell->stack != YARN_DUMP_NONE) != has_stack || !yarn_stack_choice_has(choice, cell))
+            continue;
+        sum.total += cell->weight;
+        sum.samples += cell->samples;
+    }
+    return sum;
 }
 
 /* Stacks with one kind of root side: below the pseudo-function for it, if there is one. */
 static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
 {
-    struct yarn_tree_node *node = &builder->tree->nodes[event_node];
-    struct yarn_stack_choice choice = {node->event, builder->threads, builder->stacks, true, root};
-    struct yarn_stack_sum all = {0};
-    for (size_t i = 0; i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
-        if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(&choice, cell))
-            continue;
-        all.total += cell->weight;
-        all.total_samples += cell->samples;
-    }
-    if (!all.total_samples)
-        return 0;
-    add_sum(node, &all, false);
-
+    uint32_t event = builder->tree->nodes[event_node].event;
+    struct yarn_stack_choice choice = {event, builder->threads, builder->stacks, true, root};
+    struct yarn_stack_sum all = sum_of(builder, &choice, true);
     uint32_t top = event_node;
+    if (!all.samples)
+        return 0;
+    add_total(&builder->tree->nodes[event_node], all.total, all.samples);
     if (root != YARN_DUMP_NONE) {
         int err = child_of(builder, event_node, root, &top);
         if (err)
             return err;
-        add_sum(&builder->tree->nodes[top], &all, false);
+        add_total(&builder->tree->nodes[top], all.total, all.samples);
     }
     struct yarn_stack_sum *sums = yarn_stack_sums(builder->profile, &choice);
     if (!sums)
         return -ENOMEM;
     int err = add_stacks(builder, top, sums);
+    if (!err)
+        add_leaves(builder, &choice);
     free(sums);
     return err;
 }
@@ -134,25 +154,18 @@ static int add_stackless(struct builder *builder, uint32_t event_node)
         .threads = builder->threads,
         .stacks = builder->stacks,
     };
-    struct yarn_stack_sum all = {0};
-    for (size_t i = 0; i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
-        if (cell->stack != YARN_DUMP_NONE || !yarn_stack_choice_has(&choice, cell))
-            continue;
-        all.self += cell->weight;
-        all.samples += cell->samples;
-    }
+    struct yarn_stack_sum all = sum_of(builder, &choice, false);
+    uint32_t number;
     if (!all.samples)
         return 0;
-    uint32_t node;
-    int err = child_of(builder, event_node, YARN_FUNCTION_NO_STACK, &node);
+    int err = child_of(builder, event_node, YARN_FUNCTION_NO_STACK, &number);
     if (err)
         return err;
-    all.total = all.self;
-    all.total_samples = all.samples;
-    add_sum(&builder->tree->nodes[node], &all, false);
-    all.self = all.samples = 0;
-    add_sum(&builder->tree->nodes[event_node], &all, false);
+    struct yarn_tree_node *node = &builder->tree->nodes[number];
+    add_total(node, all.total, all.samples);
+    node->self += all.total;
+    node->samples += all.samples;
+    add_total(&builder->tree->nodes[event_node], all.total, all.samples);
     return 0;
 }
 
@@ -168,7 +181,7 @@ static int add_event(struct builder *builder, uint32_t event)
 }
 
 int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                    struct yarn_tree *ret_tree)
+                    double min_percent, struct yarn_tree *ret_tree)
 {
     struct yarn_tree tree = {0};
     struct builder builder;
@@ -181,7 +194,7 @@ int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter
     }
     builder_fini(&builder);
     if (!err)
-        err = yarn_tree_sort(&tree, profile);
+        err = yarn_tree_sort(&tree, profile, min_percent);
     if (err) {
         yarn_tree_fini(&tree);
         return err;

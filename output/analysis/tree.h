@@ -26,13 +26,15 @@ struct yarn_tree_node {
 };
 
 struct yarn_tree {
-    struct yarn_tree_node *nodes; /* owned array; the roots are found by next_sibling from 0 */
+    struct yarn_tree_node *nodes; /* owned array; the first root is 0; follow the links */
     size_t count;
     size_t capacity;
 };
 
+/* Nodes below `min_percent` of the event's total are left out. */
 YARN_MUST_CHECK int yarn_tree_build(const struct yarn_profile *profile,
-                                    const struct yarn_filter *filter, struct yarn_tree *ret_tree);
+                                    const struct yarn_filter *filter, double min_percent,
+                                    struct yarn_tree *ret_tree);
 
 struct yarn_callers_options {
     /* A byte a function, 1: start from it, wherever it is on a stack. NULL: from each function that
@@ -51,7 +53,8 @@ void yarn_tree_fini(struct yarn_tree *tree);
 uint32_t yarn_tree_next(const struct yarn_tree *tree, uint32_t node);
 
 /* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root), and the
- * order of totals at the end. */
+ * order of totals at the end, in which nodes below `min_percent` are out of reach. */
 YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function,
                                   uint32_t event, uint32_t *ret_node);
-YARN_MUST_CHECK int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile);
+YARN_MUST_CHECK int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile,
+                                   double min_percent);

@@ -52,31 +52,41 @@ static int compare(const void *a, const void *b, void *context)
 }
 
 /* Links the nodes in the order of the list: siblings lie together there. */
-static void link_nodes(struct yarn_tree *tree, const uint32_t *list)
+static void link_nodes(struct yarn_tree *tree, const uint32_t *list, size_t count)
 {
     for (size_t i = 0; i < tree->count; i++)
         tree->nodes[i].first_child = YARN_DUMP_NONE;
-    for (size_t i = tree->count; i-- > 0;) {
+    for (size_t i = count; i-- > 0;) {
         struct yarn_tree_node *node = &tree->nodes[list[i]];
-        bool has_next = i + 1 < tree->count && tree->nodes[list[i + 1]].parent == node->parent;
+        bool has_next = i + 1 < count && tree->nodes[list[i + 1]].parent == node->parent;
         node->next_sibling = has_next ? list[i + 1] : YARN_DUMP_NONE;
         if (node->parent != YARN_DUMP_NONE)
             tree->nodes[node->parent].first_child = list[i];
     }
 }
 
-int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile)
+static bool is_kept(const struct yarn_tree_node *node, const struct yarn_profile *profile,
+                    double min_percent)
+{
+    double least = min_percent / 100 * (double)profile->events[node->event].total;
+    return node->parent == YARN_DUMP_NONE || (double)node->total >= least;
+}
+
+int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile, double min_percent)
 {
     struct order order = {tree, profile};
+    size_t count = 0;
     if (!tree->count)
         return 0;
     uint32_t *list = calloc(tree->count, sizeof *list);
     if (!list)
         return -ENOMEM;
-    for (size_t i = 0; i < tree->count; i++)
-        list[i] = (uint32_t)i;
-    qsort_r(list, tree->count, sizeof *list, compare, &order);
-    link_nodes(tree, list);
+    for (size_t i = 0; i < tree->count; i++) {
+        if (is_kept(&tree->nodes[i], profile, min_percent))
+            list[count++] = (uint32_t)i;
+    }
+    qsort_r(list, count, sizeof *list, compare, &order);
+    link_nodes(tree, list, count);
     free(list);
     return 0;
 }

@@ -119,9 +119,6 @@ static void put_tree(const struct yarn_report *report, struct yarn_csv *csv)
     uint32_t number = report->tree.count ? 0 : YARN_DUMP_NONE;
     for (; number != YARN_DUMP_NONE; number = yarn_tree_next(&report->tree, number)) {
         const struct yarn_tree_node *node = &report->tree.nodes[number];
-        uint64_t whole = profile->events[node->event].total;
-        if (yarn_percent(node->total, whole) < report->least_percent)
-            continue;
         if (report->limit && nr_shown++ >= report->limit)
             break;
         put_node(profile, csv, node, number);

@@ -10,6 +10,8 @@
 #define NEGLIGIBLE_PERCENT 1.0
 #define NEGLIGIBLE_LOST_PERCENT 0.1
 
+enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
+
 /* The dump with the most samples stands for a tree of processes. */
 static const struct yarn_profile_dump *chief_of(const struct yarn_profile *profile)
 {
@@ -32,7 +34,8 @@ static void print_run(const struct yarn_report *report, const struct yarn_out *o
     if (nr_others)
         (void)snprintf(more, sizeof more, " and %zu more process%s", nr_others,
                        nr_others == 1 ? "" : "es");
-    size_t room = (size_t)out->columns > strlen(more) ? (size_t)out->columns - strlen(more) : 0;
+    size_t columns = out->columns ? (size_t)out->columns : COMMAND_MOST;
+    size_t room = columns > strlen(more) ? columns - strlen(more) : columns;
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
     yarn_print_cut(out, what[0] ? what : chief->path, room);
     (void)fprintf(out->file, "%s%s\n", more, yarn_out_plain(out));

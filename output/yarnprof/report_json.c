@@ -102,12 +102,6 @@ static void put_rows(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_end_array(json);
 }
 
-static bool is_shown(const struct yarn_report *report, const struct yarn_tree_node *node)
-{
-    uint64_t whole = report->profile->events[node->event].total;
-    return yarn_percent(node->total, whole) >= report->least_percent;
-}
-
 static void put_node(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
 {
     const struct yarn_tree_node *node = &report->tree.nodes[number];
@@ -139,8 +133,6 @@ static void put_tree(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_begin_array(json, report->view == YARN_REPORT_TREE ? "tree" : "callers");
     uint32_t node = report->tree.count ? 0 : YARN_DUMP_NONE;
     for (; node != YARN_DUMP_NONE; node = yarn_tree_next(&report->tree, node)) {
-        if (!is_shown(report, &report->tree.nodes[node]))
-            continue;
         if (report->limit && nr_shown++ >= report->limit)
             break;
         put_node(report, json, node);

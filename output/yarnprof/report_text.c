@@ -187,9 +187,9 @@ static void print_event(const struct yarn_report *report, const struct yarn_out 
     for (size_t i = 0; i < shown; i++)
         print_row(report, out, &rows[i], widths);
     if (shown < count)
-        (void)fprintf(out->file, "%s… and %s more; --limit=0 shows all%s\n",
+        (void)fprintf(out->file, "%s… and %s; --limit=0 shows all%s\n",
                       yarn_out_paint(out, YARN_PAINT_FAINT),
-                      yarn_number_of_things(count - shown, "row").text, yarn_out_plain(out));
+                      yarn_number_of_things(count - shown, "more row").text, yarn_out_plain(out));
 }
 
 static void print_rows(const struct yarn_report *report, const struct yarn_out *out)

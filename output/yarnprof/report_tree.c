@@ -28,15 +28,6 @@ static double share_of(const struct drawing *drawing, const struct yarn_tree_nod
     return yarn_percent(node->total, drawing->report->profile->events[node->event].total);
 }
 
-/* The first sibling from `number` on that is large enough; they come by size. */
-static uint32_t shown(const struct drawing *drawing, uint32_t number)
-{
-    if (number == YARN_DUMP_NONE)
-        return number;
-    const struct yarn_tree_node *node = &drawing->report->tree.nodes[number];
-    return share_of(drawing, node) >= drawing->report->least_percent ? number : YARN_DUMP_NONE;
-}
-
 static void print_numbers(const struct drawing *drawing, const struct yarn_tree_node *node)
 {
     const struct yarn_out *out = drawing->out;
@@ -104,13 +95,13 @@ static bool is_among_siblings(const struct drawing *drawing, uint32_t number)
 {
     const struct yarn_tree_node *nodes = drawing->report->tree.nodes;
     uint32_t first = nodes[nodes[number].parent].first_child;
-    return first != number || shown(drawing, nodes[number].next_sibling) != YARN_DUMP_NONE;
+    return first != number || nodes[number].next_sibling != YARN_DUMP_NONE;
 }
 
 static bool is_last(const struct drawing *drawing, uint32_t number)
 {
     const struct yarn_tree_node *nodes = drawing->report->tree.nodes;
-    return shown(drawing, nodes[number].next_sibling) == YARN_DUMP_NONE;
+    return nodes[number].next_sibling == YARN_DUMP_NONE;
 }
 
 /* Draws what is below an event, without recursion: stacks may be thousands deep. */
@@ -119,7 +110,7 @@ static void draw_event(struct drawing *drawing, uint32_t root)
     const struct yarn_tree_node *nodes = drawing->report->tree.nodes;
     size_t *marks = calloc(drawing->report->tree.count + 1, sizeof *marks);
     size_t depth = 0;
-    uint32_t number = shown(drawing, nodes[root].first_child);
+    uint32_t number = nodes[root].first_child;
     bool is_callers = drawing->report->view == YARN_REPORT_CALLERS;
     while (marks && number != YARN_DUMP_NONE) {
         bool is_start = is_callers && nodes[number].depth == 1;
@@ -129,7 +120,7 @@ static void draw_event(struct drawing *drawing, uint32_t root)
             (void)fputc('\n', drawing->out->file);
         print_node(drawing, &nodes[number], !branches ? "" : last ? "└─ " : "├─ ");
         marks[depth] = strlen(drawing->rail);
-        uint32_t next = shown(drawing, nodes[number].first_child);
+        uint32_t next = nodes[number].first_child;
         if (next != YARN_DUMP_NONE) {
             if (branches)
                 (void)indent(drawing, last ? "   " : "│  ");
@@ -137,8 +128,7 @@ static void draw_event(struct drawing *drawing, uint32_t root)
             number = next;
             continue;
         }
-        while (number != root &&
-               (next = shown(drawing, nodes[number].next_sibling)) == YARN_DUMP_NONE) {
+        while (number != root && (next = nodes[number].next_sibling) == YARN_DUMP_NONE) {
             number = nodes[number].parent;
             if (number == root)
                 break;
@@ -174,7 +164,7 @@ void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_
         print_title(&drawing, &tree->nodes[root]);
         draw_event(&drawing, root);
         if (drawing.nr_hidden)
-            (void)fprintf(out->file, "… and %s more\n",
-                          yarn_number_of_things(drawing.nr_hidden, "line").text);
+            (void)fprintf(out->file, "… and %s\n",
+                          yarn_number_of_things(drawing.nr_hidden, "more line").text);
     }
 }

@@ -188,8 +188,11 @@ static int build(struct request *request)
         return err;
     if (report->is_by_total)
         yarn_rows_sort_by_total(report->profile, &report->rows);
+    else if (request->out.format == YARN_OUT_TEXT)
+        yarn_rows_sort_by_self_and_total(report->profile, &report->rows);
     if (report->view == YARN_REPORT_TREE)
-        return yarn_tree_build(report->profile, report->filter, &report->tree);
+        return yarn_tree_build(report->profile, report->filter, report->least_percent,
+                               &report->tree);
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
 }
 
