@@ -248,8 +248,7 @@ struct scheduling {
 void yarn_process_prefer_latency(void)
 {
     struct scheduling now = {.size = sizeof now};
-    long result =
-        yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
+    long result = yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
     if (result || now.policy != SCHED_OTHER)
         return;
     now.runtime_ns = YARN_NS_PER_MS / 10;

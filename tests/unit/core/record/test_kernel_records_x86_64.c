@@ -129,8 +129,8 @@ static void hear_record(void *self, const struct yarn_record *record)
         ck_assert_uint_eq(record->task.pid, (uint32_t)getpid());
         ck_assert_uint_eq(record->task.parent_pid, (uint32_t)getpid());
         ck_assert_uint_eq(record->task.parent_tid, (uint32_t)getpid());
-        ck_assert_uint_eq(record->task.tid, (uint32_t)seen.new_tid);
-        seen.forks++;
+        /* A sanitizer may have threads of its own. */
+        seen.forks += record->task.tid == (uint32_t)seen.new_tid;
         break;
     default:
         break;

