@@ -51,6 +51,18 @@ static bool is_frame_pointer_step_credible(struct yarn_module_map *map,
     return saved >= caller->sp && saved - caller->sp < CHAIN_GAP_MAX;
 }
 
+/* Whether the frame's stack is as the kernel laid it out for the first instruction of all, which
+ * is the dynamic linker's and has no tables: argc, the arguments' addresses, a zero. */
+static bool is_process_entry(const struct yarn_stack_copy *stack, uint64_t sp)
+{
+    enum { ARGUMENTS_MAX = 1 << 16 };
+    uint64_t argc, first, last, zero;
+    return yarn_stack_copy_read(stack, sp, &argc) && argc > 0 && argc <= ARGUMENTS_MAX &&
+           yarn_stack_copy_read(stack, sp + 8, &first) && first > sp + 8 * argc &&
+           yarn_stack_copy_read(stack, sp + 8 * argc, &last) && last >= first &&
+           yarn_stack_copy_read(stack, sp + 8 * argc + 8, &zero) && zero == 0;
+}
+
 enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn_machine *machine,
                                   const struct yarn_stack_copy *stack, bool is_exact,
                                   struct yarn_registers *registers)
@@ -70,5 +82,7 @@ enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn
         *registers = leaf;
         return YARN_STEP_OK;
     }
+    if (is_process_entry(stack, registers->sp))
+        return YARN_STEP_END;
     return step == YARN_STEP_TRUNCATED ? step : YARN_STEP_UNKNOWN;
 }

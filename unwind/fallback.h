@@ -13,8 +13,8 @@
 
 #include "unwind/rule.h"
 
-/* `is_exact`: the frame was interrupted at its ip (the leaf, and below a signal frame). UNKNOWN:
- * nothing says how to go on. */
+/* END: the frame is the process's first. `is_exact`: the frame was interrupted at its ip (the leaf,
+ * and below a signal frame). UNKNOWN: nothing says how to go on. */
 enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn_machine *machine,
                                   const struct yarn_stack_copy *stack, bool is_exact,
                                   struct yarn_registers *registers);

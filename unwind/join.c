@@ -8,6 +8,7 @@ enum {
     WAYS = 8, /* a chain is broken by one missing frame: a single slot a place collides too often */
     SLOTS = WAYS << SETS_LOG2,
     AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
+    DOUBT = 256,       /* walks for which a frame that changed its caller is not believed */
     FULL_EVERY = 64,   /* walks: then also what is known already is made young again */
 };
 
@@ -15,7 +16,8 @@ struct yarn_join_slot {
     uint64_t ip, sp; /* ip 0: free */
     struct yarn_join_frame caller;
     uint32_t tid;
-    uint32_t walk; /* when it was learnt or confirmed */
+    uint32_t walk;          /* when it was learnt or confirmed */
+    uint32_t doubted_until; /* walk */
 };
 
 int yarn_join_open(struct yarn_join *join)
@@ -55,20 +57,32 @@ static struct yarn_join_slot *victim_of(const struct yarn_join *join, uint32_t t
     return victim;
 }
 
+static bool is_fresh(const struct yarn_join *join, const struct yarn_join_slot *slot)
+{
+    return join->nr_walks - slot->walk <= AGE_MAX;
+}
+
 /* False where it was known already. */
 static bool learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frame,
                       const struct yarn_join_frame *caller)
 {
     struct yarn_join_slot *slot = slot_of(join, tid, frame);
-    if (slot && slot->caller.ip == caller->ip && slot->caller.sp == caller->sp &&
-        join->nr_walks - slot->walk <= AGE_MAX) {
-        slot->walk = join->nr_walks;
-        return false;
+    uint32_t doubted_until = 0;
+    if (slot && is_fresh(join, slot)) {
+        if (slot->caller.ip == caller->ip && slot->caller.sp == caller->sp) {
+            slot->walk = join->nr_walks;
+            return false;
+        }
+        doubted_until = join->nr_walks + DOUBT;
     }
     if (!slot)
         slot = victim_of(join, tid, frame);
-    *slot = (struct yarn_join_slot){
-        .ip = frame->ip, .sp = frame->sp, .caller = *caller, .tid = tid, .walk = join->nr_walks};
+    *slot = (struct yarn_join_slot){.ip = frame->ip,
+                                    .sp = frame->sp,
+                                    .caller = *caller,
+                                    .tid = tid,
+                                    .walk = join->nr_walks,
+                                    .doubted_until = doubted_until};
     return true;
 }
 
@@ -104,7 +118,9 @@ static const struct yarn_join_frame *caller_of(const struct yarn_join *join, uin
                                                const struct yarn_join_frame *frame)
 {
     const struct yarn_join_slot *slot = slot_of(join, tid, frame);
-    return slot && join->nr_walks - slot->walk <= AGE_MAX ? &slot->caller : NULL;
+    if (!slot || !is_fresh(join, slot) || slot->doubted_until > join->nr_walks)
+        return NULL;
+    return &slot->caller;
 }
 
 unsigned yarn_join_complete(const struct yarn_join *join, uint32_t tid,

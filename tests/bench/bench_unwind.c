@@ -1,0 +1,322 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Both engines over the stacks of a real program: agreement, completeness, and nanoseconds a frame
+ * with warm caches.
+ *
+ *     bench_unwind [--samples=N] [--copy=BYTES] [--short=BYTES] [--period-us=N] [--verbose]
+ * COMMAND…
+ *
+ * With --short every stack is walked a third time with no more than so many bytes of it, which
+ * tells how often a joined stack is the true one.
+ * The command's first thread is stopped again and again (ptrace); its registers and the top of its
+ * stack are copied as the kernel's sampler would copy them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unwind/unwinder.h"
+
+enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10, TID = 1 };
+
+static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
+static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete",       "joined", "truncated",
+                                                            "no unwind info", "failed", "none"};
+
+struct sample {
+    struct yarn_registers registers;
+    struct yarn_stack_copy stack; /* owns first.data */
+};
+
+struct bench {
+    unsigned max_samples, period_us;
+    size_t copy, shortened; /* 0: no third walk */
+    bool is_verbose;
+    pid_t pid;
+    struct yarn_module_map *map;
+    struct yarn_unwinder *engine[ENGINES];
+    struct sample *samples;
+    unsigned nr_samples;
+    uint64_t maps_hash;
+    uint64_t ends[ENGINES][YARN_UNWIND_END_COUNT];
+    uint64_t frames[ENGINES];
+    unsigned nr_equal;
+    struct yarn_unwinder *joiner; /* sees the shortened stacks only */
+    unsigned nr_joined_right, nr_joined_wrong, nr_cut;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+static pid_t start(char **command)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+            (void)execvp(command[0], command);
+        _exit(127);
+    }
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+        die(command[0]);
+    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL))
+        die("ptrace");
+    return pid;
+}
+
+/* Lets the program run for a while; false where it has ended. */
+static bool run_on(const struct bench *bench)
+{
+    const struct timespec pause = {bench->period_us / 1000000,
+                                   (long)(bench->period_us % 1000000) * 1000};
+    int status, pass = 0;
+    if (ptrace(PTRACE_CONT, bench->pid, NULL, NULL))
+        return false;
+    (void)nanosleep(&pause, NULL);
+    (void)kill(bench->pid, SIGSTOP);
+    while (waitpid(bench->pid, &status, 0) == bench->pid && WIFSTOPPED(status)) {
+        if (WSTOPSIG(status) == SIGSTOP)
+            return true;
+        pass = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+        if (ptrace(PTRACE_CONT, bench->pid, NULL, pass))
+            return false;
+    }
+    return false;
+}
+
+static struct yarn_registers registers_of(pid_t pid)
+{
+    struct user_regs_struct user;
+    struct yarn_registers registers = {.valid = (1 << 17) - 1};
+    if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
+        die("PTRACE_GETREGS");
+    const uint64_t in_order[] = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+                                 user.rbp, user.rsp, user.r8,  user.r9,  user.r10, user.r11,
+                                 user.r12, user.r13, user.r14, user.r15, user.rip};
+    memcpy(registers.value, in_order, sizeof in_order);
+    registers.sp = user.rsp;
+    registers.ip = user.rip;
+    return registers;
+}
+
+/* Page by page: the copy ends where the mapping does. */
+static size_t copy_stack(pid_t pid, uint64_t from, uint8_t *to, size_t max)
+{
+    size_t done = 0;
+    while (done < max) {
+        size_t size = yarn_size_min(4096 - (from + done) % 4096, max - done);
+        struct iovec local = {to + done, size}, remote = {(void *)(uintptr_t)(from + done), size};
+        if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != (ssize_t)size)
+            break;
+        done += size;
+    }
+    return done;
+}
+
+/* New mappings are taken up as they appear. */
+static void refresh_map(struct bench *bench)
+{
+    char path[64], line[1024];
+    uint64_t hash = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", bench->pid);
+    FILE *maps = fopen(path, "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "x"))
+            for (const char *at = line; *at; at++)
+                hash = yarn_hash_u64(hash ^ (uint8_t)*at);
+    if (maps)
+        (void)fclose(maps);
+    if (hash == bench->maps_hash)
+        return;
+    bench->maps_hash = hash;
+    if (yarn_module_map_read_proc(bench->map, 0))
+        (void)fprintf(stderr, "cannot read %s\n", path);
+}
+
+static void print_frames(const char *who, const struct yarn_frames *frames)
+{
+    (void)printf("  %s: %s\n", who, end_name[frames->end]);
+    for (unsigned i = 0; i < frames->count && i < 60; i++) {
+        const struct yarn_frame *frame = &frames->frame[i];
+        (void)printf("    %#lx %s+%#lx\n", (unsigned long)frame->ip,
+                     frame->module ? frame->module->path : "?",
+                     (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));
+    }
+}
+
+static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
+{
+    bool is_equal = a->count == b->count && a->end == b->end;
+    for (unsigned i = 0; is_equal && i < a->count; i++)
+        is_equal = a->frame[i].ip == b->frame[i].ip;
+    return is_equal;
+}
+
+static void walk_shortened(struct bench *bench, const struct sample *sample,
+                           struct yarn_frames *truth)
+{
+    static struct yarn_frames frames;
+    struct yarn_stack_copy stack = sample->stack;
+    stack.first.size = yarn_size_min(stack.first.size, bench->shortened);
+    yarn_unwinder_unwind(bench->joiner, &sample->registers, &stack, TID, &frames);
+    bench->nr_cut += frames.end == YARN_UNWIND_TRUNCATED;
+    if (frames.end != YARN_UNWIND_JOINED || truth->end != YARN_UNWIND_COMPLETE)
+        return;
+    frames.end = YARN_UNWIND_COMPLETE;
+    if (are_equal(&frames, truth))
+        bench->nr_joined_right++;
+    else
+        bench->nr_joined_wrong++;
+}
+
+static void take_sample(struct bench *bench)
+{
+    static struct yarn_frames frames[ENGINES];
+    struct sample *sample = &bench->samples[bench->nr_samples];
+    uint8_t *bytes = malloc(bench->copy);
+    if (!bytes)
+        die("malloc");
+    refresh_map(bench);
+    sample->registers = registers_of(bench->pid);
+    sample->stack = (struct yarn_stack_copy){
+        .start = sample->registers.sp,
+        .first =
+            yarn_span_of(bytes, copy_stack(bench->pid, sample->registers.sp, bytes, bench->copy)),
+    };
+    bench->nr_samples++;
+    for (unsigned i = 0; i < ENGINES; i++) {
+        yarn_unwinder_unwind(bench->engine[i], &sample->registers, &sample->stack, TID, &frames[i]);
+        bench->ends[i][frames[i].end]++;
+        bench->frames[i] += frames[i].count;
+    }
+    if (bench->shortened)
+        walk_shortened(bench, sample, &frames[0]);
+    bool is_equal = are_equal(&frames[0], &frames[1]);
+    bench->nr_equal += is_equal;
+    bool is_odd = !is_equal || frames[0].end > YARN_UNWIND_JOINED;
+    static unsigned nr_reports;
+    if (bench->is_verbose && is_odd && nr_reports++ < REPORTS_MAX) {
+        (void)printf("sample %u:\n", bench->nr_samples);
+        print_frames(engine_name[0], &frames[0]);
+        if (!is_equal)
+            print_frames(engine_name[1], &frames[1]);
+    }
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_ns(const struct bench *bench, unsigned engine)
+{
+    static struct yarn_frames frames;
+    double rounds[ROUNDS];
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        uint64_t nr_frames = 0, before = cpu_ns();
+        for (unsigned i = 0; i < bench->nr_samples; i++) {
+            const struct sample *sample = &bench->samples[i];
+            yarn_unwinder_unwind(bench->engine[engine], &sample->registers, &sample->stack, TID,
+                                 &frames);
+            nr_frames += frames.count;
+        }
+        rounds[round] = (double)(cpu_ns() - before) / (double)yarn_u64_max(nr_frames, 1);
+    }
+    qsort(rounds, ROUNDS, sizeof rounds[0], compare_doubles);
+    return rounds[ROUNDS / 2];
+}
+
+static void report(const struct bench *bench)
+{
+    double ns[ENGINES];
+    (void)printf("%u samples, %.1f frames a sample, equal %u (%.2f %%)\n", bench->nr_samples,
+                 (double)bench->frames[0] / bench->nr_samples, bench->nr_equal,
+                 100.0 * bench->nr_equal / bench->nr_samples);
+    for (unsigned i = 0; i < ENGINES; i++) {
+        ns[i] = median_ns(bench, i);
+        (void)printf("%-10s %7.1f ns a frame;", engine_name[i], ns[i]);
+        for (unsigned end = 0; end < YARN_UNWIND_END_COUNT; end++)
+            if (bench->ends[i][end])
+                (void)printf(" %s %lu", end_name[end], (unsigned long)bench->ends[i][end]);
+        (void)printf("\n");
+    }
+    if (bench->shortened)
+        (void)printf("%zu bytes: joined right %u, wrong %u; still cut %u\n", bench->shortened,
+                     bench->nr_joined_right, bench->nr_joined_wrong, bench->nr_cut);
+    (void)printf("ratio %.1f\n", ns[1] / ns[0]);
+}
+
+static int parse_arguments(struct bench *bench, int argc, char **argv)
+{
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        const char *value = strchr(argv[at], '=');
+        unsigned long number = value ? strtoul(value + 1, NULL, 10) : 0;
+        if (strncmp(argv[at], "--samples=", 10) == 0)
+            bench->max_samples = (unsigned)number;
+        else if (strncmp(argv[at], "--copy=", 7) == 0)
+            bench->copy = yarn_size_min(number, COPY_MAX);
+        else if (strncmp(argv[at], "--short=", 8) == 0)
+            bench->shortened = number;
+        else if (strncmp(argv[at], "--period-us=", 12) == 0)
+            bench->period_us = (unsigned)number;
+        else if (strcmp(argv[at], "--verbose") == 0)
+            bench->is_verbose = true;
+        else
+            return -1;
+    }
+    return at < argc ? at : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = {.max_samples = 2000, .period_us = 500, .copy = COPY_MAX};
+    char path[64];
+    int at = parse_arguments(&bench, argc, argv);
+    if (at < 0 || !bench.max_samples) {
+        (void)fprintf(
+            stderr,
+            "usage: %s [--samples=N] [--copy=BYTES] [--short=BYTES] [--period-us=N] [--verbose] "
+            "COMMAND...\n",
+            argv[0]);
+        return 2;
+    }
+    bench.pid = start(argv + at);
+    (void)snprintf(path, sizeof path, "/proc/%d", bench.pid);
+    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bench.samples = calloc(bench.max_samples, sizeof *bench.samples);
+    if (!bench.samples || yarn_module_map_new(&bench.map, proc))
+        die("memory");
+    for (unsigned i = 0; i < ENGINES; i++)
+        if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.map))
+            die("yarn_unwinder_new");
+    if (yarn_unwinder_new(&bench.joiner, YARN_UNWIND_BY_LADDER, bench.map))
+        die("yarn_unwinder_new");
+    while (bench.nr_samples < bench.max_samples && run_on(&bench))
+        take_sample(&bench);
+    if (bench.nr_samples)
+        report(&bench);
+    (void)kill(bench.pid, SIGKILL);
+    return bench.nr_samples ? EXIT_SUCCESS : EXIT_FAILURE;
+}
