@@ -2,7 +2,7 @@
 """Runs programs with and without the preload and reads the dumps back through yarnprof.
 
 Knows the artefacts' names and the contract of the environment variables; knows nothing about
-how the profiler works. YARN_E2E_BUILD names the build folder."""
+how the profiler works. YARN_E2E_BUILD names the build folder where it is not build/."""
 
 import ctypes
 import dataclasses
@@ -20,7 +20,8 @@ import threading
 import time
 import unittest
 
-BUILD = pathlib.Path(os.environ["YARN_E2E_BUILD"])
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("YARN_E2E_BUILD", ROOT / "build"))
 HOSTS = BUILD / "tests" / "hosts"
 PRELOAD = BUILD / "libyarn_preload.so"
 YARNPROF = BUILD / "yarnprof"

@@ -28,14 +28,14 @@ __attribute__((noinline)) static uint64_t hot_c(uint64_t seed)
     return yarn_host_work(1, seed, 17);
 }
 
-/* The sum after the call keeps the compiler from turning the recursion into a loop. */
+/* What is left to do after each call keeps it from becoming a jump, which has no frame. */
 __attribute__((noinline)) static uint64_t descend(volatile int depth, uint64_t seed)
 {
     if (depth > 1)
         return descend(depth - 1, seed) ^ (uint64_t)depth;
     seed = hot_a(seed);
     seed = hot_b(seed);
-    return hot_c(seed);
+    return hot_c(seed) ^ (uint64_t)depth;
 }
 
 int main(int argc, char **argv)
