@@ -67,7 +67,7 @@ enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn
                                   const struct yarn_stack_copy *stack, bool is_exact,
                                   struct yarn_registers *registers)
 {
-    struct yarn_registers leaf = *registers, frame = *registers;
+    struct yarn_registers frame = *registers, leaf = frame;
     enum belief belief = REFUTED;
     if (is_exact && machine->step_leaf(stack, &leaf) == YARN_STEP_OK)
         belief = judge_leaf(map, machine, &leaf, registers->ip);

@@ -15,14 +15,6 @@ enum yarn_step yarn_step_missing(const struct yarn_stack_copy *stack, uint64_t a
     return is_above && !(address & (WORD_SIZE - 1)) ? YARN_STEP_TRUNCATED : YARN_STEP_FAILED;
 }
 
-enum yarn_step yarn_step_read(const struct yarn_stack_copy *stack, uint64_t address,
-                              uint64_t *ret_word)
-{
-    if (yarn_stack_copy_read(stack, address, ret_word))
-        return YARN_STEP_OK;
-    return yarn_step_missing(stack, address);
-}
-
 void yarn_rule_restore(struct yarn_registers *registers, unsigned number, int16_t slot,
                        uint64_t from, const struct yarn_stack_copy *stack)
 {

@@ -78,11 +78,18 @@ static inline bool yarn_registers_has(const struct yarn_registers *registers, un
     return registers->valid >> number & 1;
 }
 
-/* A word of the stack: TRUNCATED where it lies above the copy, within reason; FAILED elsewhere. */
-enum yarn_step yarn_step_read(const struct yarn_stack_copy *stack, uint64_t address,
-                              uint64_t *ret_word);
-/* How a word that could not be read is judged. */
+/* How a word that could not be read is judged: TRUNCATED where it lies above the copy, within
+ * reason; FAILED elsewhere. */
 enum yarn_step yarn_step_missing(const struct yarn_stack_copy *stack, uint64_t address);
+
+/* A word of the stack. */
+static inline enum yarn_step yarn_step_read(const struct yarn_stack_copy *stack, uint64_t address,
+                                            uint64_t *ret_word)
+{
+    if (yarn_stack_copy_read(stack, address, ret_word))
+        return YARN_STEP_OK;
+    return yarn_step_missing(stack, address);
+}
 
 /* A saved register from its slot, counted from `from`. A slot below sp was popped already: the
  * register has its value back (gcc does not say so in the tables). */

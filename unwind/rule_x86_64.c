@@ -137,26 +137,28 @@ static bool read_base(const struct yarn_registers *registers, unsigned number, u
     return true;
 }
 
-/* Goes to the caller whose frame begins at `cfa`, the return address right below it. */
-static enum yarn_step leave(const struct yarn_stack_copy *stack, uint64_t cfa,
-                            struct yarn_registers *registers)
+/* The return address right below `cfa`, where the frame begins. */
+static enum yarn_step read_return(const struct yarn_stack_copy *stack, uint64_t cfa,
+                                  const struct yarn_registers *registers, uint64_t *ret_ip)
 {
-    uint64_t ip;
     if (cfa <= registers->sp)
         return YARN_STEP_FAILED;
-    enum yarn_step step = yarn_step_read(stack, cfa - WORD_SIZE, &ip);
-    if (step != YARN_STEP_OK)
-        return step;
+    enum yarn_step read = yarn_step_read(stack, cfa - WORD_SIZE, ret_ip);
+    return read == YARN_STEP_OK && *ret_ip == 0 ? YARN_STEP_END : read;
+}
+
+static void leave(uint64_t cfa, uint64_t ip, struct yarn_registers *registers)
+{
     registers->valid &= BIT(RBX) | BIT(RBP);
     registers->sp = cfa;
     registers->ip = ip;
-    return ip ? YARN_STEP_OK : YARN_STEP_END;
 }
 
+/* This is what a walk spends its time in: nothing is copied, nothing changed before it is sure. */
 static enum yarn_step step(const struct yarn_rule *rule, const struct yarn_stack_copy *stack,
                            struct yarn_registers *registers)
 {
-    uint64_t base, cfa;
+    uint64_t base, cfa, ip;
     if (rule->kind == YARN_RULE_SIGNAL)
         return step_signal(stack, registers);
     if (!read_base(registers, rule->base, &base))
@@ -169,40 +171,43 @@ static enum yarn_step step(const struct yarn_rule *rule, const struct yarn_stack
     } else {
         base = cfa;
     }
-    struct yarn_registers next = *registers;
-    yarn_rule_restore(&next, RBP, rule->frame, base, stack);
-    yarn_rule_restore(&next, RBX, rule->second, base, stack);
-    enum yarn_step left = leave(stack, cfa, &next);
-    if (left == YARN_STEP_OK)
-        *registers = next;
-    return left;
+    enum yarn_step read = read_return(stack, cfa, registers, &ip);
+    if (read != YARN_STEP_OK)
+        return read;
+    yarn_rule_restore(registers, RBP, rule->frame, base, stack);
+    yarn_rule_restore(registers, RBX, rule->second, base, stack);
+    leave(cfa, ip, registers);
+    return YARN_STEP_OK;
 }
 
 static enum yarn_step step_frame_pointer(const struct yarn_stack_copy *stack,
                                          struct yarn_registers *registers)
 {
     enum { FRAME_MAX = 1 << 20 };
-    uint64_t rbp = registers->value[RBP], saved;
+    uint64_t rbp = registers->value[RBP], saved, ip;
     if (!yarn_registers_has(registers, RBP) || rbp < registers->sp ||
         rbp - registers->sp >= FRAME_MAX || rbp % WORD_SIZE)
         return YARN_STEP_UNKNOWN;
     enum yarn_step read = yarn_step_read(stack, rbp, &saved);
     if (read != YARN_STEP_OK)
         return read;
-    struct yarn_registers next = *registers;
-    next.value[RBP] = saved;
-    read = leave(stack, rbp + 2 * WORD_SIZE, &next);
-    if (read == YARN_STEP_OK) {
-        next.valid = BIT(RBP);
-        *registers = next;
-    }
-    return read;
+    read = read_return(stack, rbp + 2 * WORD_SIZE, registers, &ip);
+    if (read != YARN_STEP_OK)
+        return read;
+    leave(rbp + 2 * WORD_SIZE, ip, registers);
+    registers->value[RBP] = saved;
+    registers->valid = BIT(RBP);
+    return YARN_STEP_OK;
 }
 
 static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers)
 {
-    return leave(stack, registers->sp + WORD_SIZE, registers);
+    uint64_t ip = 0, cfa = registers->sp + WORD_SIZE;
+    enum yarn_step read = read_return(stack, cfa, registers, &ip);
+    if (read == YARN_STEP_OK)
+        leave(cfa, ip, registers);
+    return read;
 }
 
 /* Bytes of a call through a ModRM operand that begins with FF, without prefixes. */

@@ -16,6 +16,7 @@ struct yarn_unwinder {
     struct yarn_rule_cache cache;
     struct yarn_join join;
     struct yarn_libunwind *libunwind; /* owned */
+    const struct yarn_module *last;   /* that was asked for; neighbours mostly share theirs */
     struct yarn_join_frame trail[YARN_FRAMES_MAX];
 };
 
@@ -67,9 +68,13 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder)
     yarn_pages_unmap(unwinder, sizeof *unwinder);
 }
 
-static const struct yarn_module *module_at(const struct yarn_unwinder *unwinder, uint32_t number)
+static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint32_t number)
 {
-    return number == YARN_MODULE_NONE ? NULL : yarn_module_map_at(unwinder->map, number);
+    if (number == YARN_MODULE_NONE)
+        return NULL;
+    if (!unwinder->last || unwinder->last->number != number)
+        unwinder->last = yarn_module_map_at(unwinder->map, number);
+    return unwinder->last;
 }
 
 static uint64_t lookup_ip_of(uint64_t ip, bool is_exact)
