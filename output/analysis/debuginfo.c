@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUILD_ID_MAX = 64 };
+enum { BUILD_ID_MAX = 64, PATH_SIZE = 4096 };
+
+#define FOLDERS ":.debug:/usr/lib/debug" /* what libdwfl looks into unless it is told */
 
 struct yarn_debuginfo {
     Dwfl_Callbacks callbacks; /* borrowed by `dwfl` */
@@ -31,17 +33,98 @@ static int open_plain(const char *path)
     return fd;
 }
 
-static bool is_of(Dwfl_Module *module, struct yarn_span build_id)
+static bool has_build_id(Elf *elf, struct yarn_span build_id)
 {
     const void *bits;
-    GElf_Addr bias;
-    Elf *elf = dwfl_module_getelf(module, &bias);
-    if (!elf)
-        return false;
-    if (!build_id.size)
-        return true;
     ssize_t size = dwelf_elf_gnu_build_id(elf, &bits);
     return size > 0 && yarn_span_equal(build_id, yarn_span_of(bits, (size_t)size));
+}
+
+static bool is_of(Dwfl_Module *module, struct yarn_span build_id)
+{
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    return elf && (!build_id.size || has_build_id(elf, build_id));
+}
+
+/* A file descriptor; -1 where the file is not of this build id. */
+static int open_if_of(const char *path, struct yarn_span build_id)
+{
+    int fd = open_plain(path);
+    if (fd < 0)
+        return -1;
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool is_right = elf && has_build_id(elf, build_id);
+    (void)elf_end(elf);
+    if (!is_right) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Each place where the file that a .gnu_debuglink names may lie, seen from `folder`. */
+static int open_link_in(const char *folder, int folder_size, const char *module_path,
+                        const char *link, struct yarn_span build_id, char *ret_path, size_t size)
+{
+    const char *slash = strrchr(module_path, '/');
+    int home = slash ? (int)(slash - module_path) : 0;
+    if (folder_size && folder[0] != '/') {
+        (void)snprintf(ret_path, size, "%.*s/%.*s/%s", home, module_path, folder_size, folder,
+                       link);
+        return open_if_of(ret_path, build_id);
+    }
+    (void)snprintf(ret_path, size, "%.*s%.*s/%s", folder_size, folder, home, module_path, link);
+    int fd = open_if_of(ret_path, build_id);
+    if (fd < 0 && folder_size) {
+        (void)snprintf(ret_path, size, "%.*s/%s", folder_size, folder, link);
+        fd = open_if_of(ret_path, build_id);
+    }
+    return fd;
+}
+
+static int find_link(const char *folders, const char *module_path, const char *link,
+                     struct yarn_span build_id, char **ret_path)
+{
+    char path[PATH_SIZE];
+    int fd = -1;
+    for (const char *at = folders; fd < 0 && at; at = at[0] ? at + 1 : NULL) {
+        at += strspn(at, "+-");
+        size_t size = strcspn(at, ":");
+        fd = open_link_in(at, (int)size, module_path, link, build_id, path, sizeof path);
+        at += size;
+    }
+    if (fd >= 0)
+        *ret_path = strdup(path);
+    return fd;
+}
+
+/* Why not libdwfl's own search alone: where it finds nothing it loads all that talks to servers,
+ * whether the user wants that or not. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                          const char *path, const char *link, GElf_Word link_crc, char **ret_path)
+{
+    const unsigned char *bits;
+    GElf_Addr address;
+    const char *servers = getenv("DEBUGINFOD_URLS");
+    int size = dwfl_module_build_id(module, &bits, &address);
+    if (size <= 0 || (servers && servers[0]))
+        return dwfl_standard_find_debuginfo(module, userdata, name, base, path, link, link_crc,
+                                            ret_path);
+    int fd =
+        dwfl_build_id_find_debuginfo(module, userdata, name, base, path, link, link_crc, ret_path);
+    if (fd >= 0 || !link || strchr(link, '/') || !path)
+        return fd;
+    const struct yarn_debuginfo *debuginfo = *userdata;
+    return find_link(debuginfo->folders ? debuginfo->folders : FOLDERS, path, link,
+                     yarn_span_of(bits, (size_t)size), ret_path);
+}
+
+static void **userdata_of(Dwfl_Module *module)
+{
+    void **userdata;
+    (void)dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+    return userdata;
 }
 
 /* Reports the file as the only module, at the addresses that it was linked for. */
@@ -55,6 +138,8 @@ static enum yarn_debuginfo_state try_file(struct yarn_debuginfo *debuginfo, cons
     Dwfl_Module *module = dwfl_report_elf(debuginfo->dwfl, path, path, fd, 0, true);
     if (!module)
         (void)close(fd);
+    else
+        *userdata_of(module) = debuginfo;
     if (dwfl_report_end(debuginfo->dwfl, NULL, NULL) || !module)
         return YARN_DEBUGINFO_ABSENT;
     if (!is_of(module, build_id))
@@ -80,8 +165,8 @@ static bool name_by_build_id(const char *folder, size_t folder_size, struct yarn
 /* Where the module itself is gone its debug file alone will do, which has the same addresses. */
 static bool try_folders(struct yarn_debuginfo *debuginfo, struct yarn_span build_id)
 {
-    const char *folders = debuginfo->folders ? debuginfo->folders : "/usr/lib/debug";
-    char path[4096];
+    const char *folders = debuginfo->folders ? debuginfo->folders : FOLDERS;
+    char path[PATH_SIZE];
     if (build_id.size < 2 || build_id.size > BUILD_ID_MAX)
         return false;
     for (const char *at = folders; at; at = strchr(at, ':')) {
@@ -104,7 +189,7 @@ static struct yarn_debuginfo *make(const char *folders)
         made->callbacks.debuginfo_path = &made->folders;
     }
     made->callbacks.find_elf = dwfl_build_id_find_elf;
-    made->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+    made->callbacks.find_debuginfo = find_debuginfo;
     if (!folders || made->folders)
         made->dwfl = dwfl_begin(&made->callbacks);
     if (!made->dwfl) {

@@ -34,6 +34,12 @@ yarn_need_library(YARN_IBERTY iberty libiberty/demangle.h libiberty-dev
 add_library(yarn_demangle INTERFACE)
 target_include_directories(yarn_demangle SYSTEM INTERFACE ${YARN_IBERTY_INCLUDE})
 target_link_libraries(yarn_demangle INTERFACE ${YARN_IBERTY})
+yarn_need_library(YARN_DW dw elfutils/libdwfl.h libdw-dev
+                  "finds source lines and inlined functions")
+yarn_need_library(YARN_ELF elf libelf.h libelf-dev "reads the files that libdw looks into")
+add_library(yarn_dw INTERFACE)
+target_include_directories(yarn_dw SYSTEM INTERFACE ${YARN_DW_INCLUDE})
+target_link_libraries(yarn_dw INTERFACE ${YARN_DW} ${YARN_ELF})
 
 if(YARN_BUILD_TESTS)
   find_package(PkgConfig)
