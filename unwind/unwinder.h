@@ -73,8 +73,8 @@ struct yarn_frames {
 };
 
 enum yarn_unwinder_kind {
-    YARN_UNWIND_BY_LADDER,    /* the ladder */
-    YARN_UNWIND_BY_LIBUNWIND, /* libunwind alone */
+    YARN_UNWIND_BY_LADDER,    /* own rules, libunwind for what they cannot express */
+    YARN_UNWIND_BY_LIBUNWIND, /* libunwind for every step by tables: the cross-check */
     YARN_UNWIND_BY_COUNT,
 };
 
