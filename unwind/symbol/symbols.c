@@ -129,19 +129,29 @@ static struct module_symbols *symbols_of(struct yarn_symbols *symbols,
 struct function {
     uint64_t start, end;
     bool is_known;
+    const struct yarn_image *image;
 };
 
 static struct function function_at(const struct yarn_image *image, uint64_t vaddr)
 {
     struct yarn_fde fde;
     if (yarn_cfi_find(image, vaddr, &fde) != 0)
-        return (struct function){.start = 0};
-    return (struct function){fde.start, fde.end, true};
+        return (struct function){.image = image};
+    return (struct function){fde.start, fde.end, true, image};
 }
 
 static bool is_inside(const struct yarn_elf_symbol *symbol, uint64_t vaddr)
 {
     return vaddr >= symbol->start && vaddr - symbol->start < symbol->size;
+}
+
+/* Assembly may go on under another FDE in the middle of a function, as clone3 does. A symbol that
+ * begins with an FDE of its own and whose size takes in all of this one is no neighbour. */
+static bool spans(const struct function *function, const struct yarn_elf_symbol *symbol)
+{
+    struct yarn_fde own;
+    return function->is_known && symbol->size >= function->end - symbol->start &&
+           yarn_cfi_find(function->image, symbol->start, &own) == 0 && own.start == symbol->start;
 }
 
 /* Inside one FDE there may be labels and, in assembly, several functions. The nearest one that
@@ -165,7 +175,7 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
     for (unsigned i = 0; i < NEIGHBOURS_MAX && position > i; i++) {
         if (!yarn_symbol_index_at(index, position - i - 1, &symbol, &name))
             continue;
-        if (symbol.start < function->start)
+        if (symbol.start < function->start && !spans(function, &symbol))
             return false;
         if (!name.size || !may_name(function, &symbol, vaddr))
             continue;
