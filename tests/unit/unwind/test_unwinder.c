@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
@@ -75,12 +76,12 @@ static void assert_whole(void)
     ck_assert_uint_eq(by_ladder.first_joined, by_ladder.count);
 }
 
-/* How many frames lie in the function that begins at `start` (its first 4 KiB). */
-static unsigned frames_in(const struct yarn_frames *frames, uintptr_t start)
+/* How many frames lie in the `size` bytes of code from `start`. */
+static unsigned frames_in(const struct yarn_frames *frames, uintptr_t start, size_t size)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < frames->count; i++)
-        count += frames->frame[i].lookup_ip - start < 400;
+        count += frames->frame[i].lookup_ip - start < size;
     return count;
 }
 
@@ -109,7 +110,7 @@ START_TEST(a_thousand_frames_are_a_thousand_frames)
 {
     ck_assert_uint_eq(descend(DEEP, YARN_LIVE_STACK_MAX), DEEP + 1);
     assert_whole();
-    ck_assert_uint_ge(frames_in(&by_ladder, (uintptr_t)descend), DEEP);
+    ck_assert_uint_ge(frames_in(&by_ladder, (uintptr_t)descend, 400), DEEP);
 }
 END_TEST
 
@@ -187,6 +188,88 @@ START_TEST(realigned_frames_of_variable_size_are_walked)
 {
     ck_assert_int_eq(take_realigned(300), 3);
     assert_whole();
+}
+END_TEST
+
+static void take_here(void)
+{
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+}
+
+/* Frames that hang on r12, which rules do not follow: once as a register, once by an expression
+ * (DW_CFA_def_cfa_expression, breg12 16), and one that says that rbp is in r13. */
+void hang_on_r12(void (*call)(void));
+void hang_on_r12_by_expression(void (*call)(void));
+void keep_rbp_in_r13(void (*call)(void));
+#define HANG(name, cfa)                                                                            \
+    __asm__(".text\n.type " name ",@function\n" name ":\n.cfi_startproc\n"                         \
+            "push %r12\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r12, 0\n"                       \
+            "mov %rsp, %r12\n" cfa "\n"                                                            \
+            "sub $96, %rsp\ncall *%rdi\nmov %r12, %rsp\n.cfi_def_cfa %rsp, 16\n"                   \
+            "pop %r12\n.cfi_adjust_cfa_offset -8\n.cfi_restore %r12\nret\n.cfi_endproc\n")
+HANG("hang_on_r12", ".cfi_def_cfa %r12, 16");
+HANG("hang_on_r12_by_expression", ".cfi_escape 0x0f, 0x02, 0x7c, 0x10");
+__asm__(".text\n.type keep_rbp_in_r13,@function\nkeep_rbp_in_r13:\n.cfi_startproc\n"
+        "push %r13\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %r13, 0\n"
+        "mov %rbp, %r13\n.cfi_register %rbp, %r13\nxor %ebp, %ebp\ncall *%rdi\n"
+        "mov %r13, %rbp\n.cfi_restore %rbp\n"
+        "pop %r13\n.cfi_adjust_cfa_offset -8\n.cfi_restore %r13\nret\n.cfi_endproc\n");
+
+static void (*const hangers[])(void (*)(void)) = {hang_on_r12, hang_on_r12_by_expression,
+                                                  keep_rbp_in_r13};
+
+START_TEST(rows_beyond_our_rules_are_walked_by_libunwind_from_the_leaf)
+{
+    volatile int below = 1;
+    hangers[_i](take_here);
+    assert_whole();
+    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)hangers[_i], 16), 1);
+    ck_assert_int_eq(below, 1);
+}
+END_TEST
+
+typedef void (*generated_fn)(void (*call)(void));
+
+/* As a JIT would: code on pages of no file. */
+static generated_fn generate(const uint8_t *code, size_t size)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(page != MAP_FAILED);
+    memcpy(page, code, size);
+    ck_assert_int_eq(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+    generated_fn function;
+    memcpy(&function, &page, sizeof function);
+    return function;
+}
+
+/* push %rbp; mov %rsp,%rbp; call *%rdi; leave; ret */
+static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0xc9, 0xc3};
+/* push %rbp; xor %ebp,%ebp; call *%rdi; pop %rbp; ret */
+static const uint8_t unframed[] = {0x55, 0x31, 0xed, 0xff, 0xd7, 0x5d, 0xc3};
+
+START_TEST(generated_code_is_walked_by_its_frame_pointer)
+{
+    volatile int below = 1;
+    generated_fn function = generate(framed, sizeof framed);
+    if (_i) /* known as a mapping without a file, or not known at all */
+        ck_assert_int_eq(yarn_module_map_read_proc(map, 1), 0);
+    function(take_here);
+    assert_whole();
+    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)function, sizeof framed), 1);
+    ck_assert_int_eq(below, 1);
+}
+END_TEST
+
+START_TEST(generated_code_without_frames_ends_the_walk_and_says_so)
+{
+    volatile int below = 1;
+    generated_fn function = generate(unframed, sizeof unframed);
+    function(take_here);
+    unwind_both(TID);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
+    ck_assert_uint_eq(by_ladder.frame[by_ladder.count - 1].ip, (uintptr_t)function + 5);
+    ck_assert_int_eq(below, 1);
 }
 END_TEST
 
@@ -358,6 +441,10 @@ int main(void)
     tcase_add_test(tests, a_signal_handler_is_walked_into_what_it_interrupted);
     tcase_add_test(tests, a_handler_s_own_stack_ends_at_the_interrupted_frame);
     tcase_add_test(tests, realigned_frames_of_variable_size_are_walked);
+    tcase_add_loop_test(tests, rows_beyond_our_rules_are_walked_by_libunwind_from_the_leaf, 0,
+                        YARN_COUNT_OF(hangers));
+    tcase_add_loop_test(tests, generated_code_is_walked_by_its_frame_pointer, 0, 2);
+    tcase_add_test(tests, generated_code_without_frames_ends_the_walk_and_says_so);
     tcase_add_test(tests, a_thread_s_stack_is_walked_to_its_clone);
     tcase_add_test(tests, a_short_copy_is_cut_off_and_then_joined);
     tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
