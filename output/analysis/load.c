@@ -7,19 +7,6 @@
 #include "output/analysis/array.h"
 #include "output/analysis/loader.h"
 
-static int loader_init(struct yarn_loader *loader, struct yarn_profile *profile,
-                       const struct yarn_load_options *options)
-{
-    *loader = (struct yarn_loader){
-        .profile = profile,
-        .options = options,
-        .dump = (uint32_t)profile->nr_dumps - 1,
-        .to_ns = UINT64_MAX,
-        .threads = YARN_TABLE_CLOSED,
-    };
-    return yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
-}
-
 static void loader_fini(struct yarn_loader *loader)
 {
     yarn_number_map_fini(&loader->modules);
@@ -28,20 +15,53 @@ static void loader_fini(struct yarn_loader *loader)
     yarn_number_map_fini(&loader->frames);
     yarn_number_map_fini(&loader->stacks);
     free(loader->start_list);
+    free(loader->late_names);
+    free(loader->called);
+    yarn_number_map_fini(&loader->last_called);
     yarn_table_close(&loader->threads);
 }
 
-static int add_dump(struct yarn_profile *profile, const char *path)
+int yarn_loader_begin_dump(struct yarn_loader *loader)
 {
+    struct yarn_profile *profile = loader->profile;
     struct yarn_profile_dump *dumps = yarn_array_grow(profile->dumps, &profile->dumps_capacity,
                                                       profile->nr_dumps + 1, sizeof *dumps);
     if (!dumps)
         return -ENOMEM;
     profile->dumps = dumps;
-    const char *kept = yarn_strings_keep(&profile->strings, yarn_span_of_text(path));
-    if (!kept)
-        return -ENOMEM;
-    dumps[profile->nr_dumps++] = (struct yarn_profile_dump){.path = kept};
+    dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->path};
+    loader->dump = (uint32_t)profile->nr_dumps++;
+    loader->first_thread = (uint32_t)profile->nr_threads;
+    loader->first_frame = (uint32_t)profile->nr_frames;
+    loader->first_stack = (uint32_t)profile->nr_stacks;
+    loader->first_entry = loader->options->timeline ? loader->options->timeline->count : 0;
+    loader->has_last_thread = false;
+    loader->nr_called = 0;
+    yarn_number_map_clear(&loader->last_called);
+    yarn_number_map_clear(&loader->modules);
+    yarn_table_clear(&loader->threads);
+    return yarn_loader_on_reset(loader);
+}
+
+int yarn_loader_end_dump(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    int err = yarn_loader_apply_late_names(loader);
+    if (err)
+        return err;
+    yarn_loader_apply_called(loader);
+    for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
+        if (profile->functions[profile->frames[i].function].is_unknown)
+            dump->trust.leaves_unknown += profile->frames[i].leaf_samples;
+    }
+    for (size_t i = loader->first_thread; i < profile->nr_threads; i++) {
+        /* Why: a thread that no record named was there before the recording. */
+        if (!profile->threads[i].has_record)
+            profile->threads[i].start_ns = dump->process.start_ns;
+    }
+    profile->end_ns = yarn_u64_max(profile->end_ns, dump->last_ns);
+    yarn_trust_settle(&dump->trust, dump->has_end);
     return 0;
 }
 
@@ -55,43 +75,41 @@ static uint64_t moment(uint64_t at, bool is_absolute, uint64_t start_ns, int64_t
     return offset_ns > 0 && at < (uint64_t)offset_ns ? 0 : at - (uint64_t)offset_ns;
 }
 
-static void settle_dump(struct yarn_profile *profile, struct yarn_profile_dump *dump,
-                        uint32_t first_thread)
+static int read_file(struct yarn_loader *loader)
 {
-    profile->end_ns = yarn_u64_max(profile->end_ns, dump->last_ns);
-    yarn_trust_settle(&dump->trust, dump->has_end);
-    for (size_t i = first_thread; i < profile->nr_threads; i++) {
-        /* Why: a first thread that no record named was there before the recording. */
-        if (!profile->threads[i].has_record && !profile->threads[i].start_ns)
-            profile->threads[i].start_ns = dump->process.start_ns;
-    }
+    struct yarn_dump_summary summary = {0};
+    uint32_t first;
+    int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
+    if (!err)
+        err = yarn_loader_begin_dump(loader);
+    if (err)
+        return err;
+    first = loader->dump;
+    err = yarn_dump_read_file(loader->path, &yarn_loader_visitor, loader, &summary);
+    if (!err)
+        err = yarn_loader_end_dump(loader);
+    for (uint32_t i = first; i <= loader->dump; i++)
+        loader->profile->dumps[i].summary = summary;
+    return err;
 }
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
                     uint64_t start_ns, const struct yarn_load_options *options)
 {
-    struct yarn_loader loader;
-    int err = add_dump(profile, source->path);
-    if (err)
-        return err;
-    err = loader_init(&loader, profile, options);
-    if (err)
-        return err;
     const struct yarn_time_range *time = &options->time;
     int64_t offset_ns = source->clock_offset_ns;
-    loader.from_ns = moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns);
-    loader.to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns);
-    if (!time->from_ns && !time->from_is_absolute)
-        loader.from_ns = 0;
-
-    uint32_t first_thread = (uint32_t)profile->nr_threads;
-    struct yarn_dump_summary summary;
-    err = yarn_dump_read_file(source->path, &yarn_loader_visitor, &loader, &summary);
-    struct yarn_profile_dump *dump = yarn_loader_dump(&loader);
-    dump->summary = summary;
+    bool is_from_start = !time->from_ns && !time->from_is_absolute;
+    struct yarn_loader loader = {
+        .profile = profile,
+        .options = options,
+        .path = yarn_strings_keep(&profile->strings, yarn_span_of_text(source->path)),
+        .from_ns =
+            is_from_start ? 0 : moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns),
+        .to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns),
+        .threads = YARN_TABLE_CLOSED,
+    };
+    int err = loader.path ? read_file(&loader) : -ENOMEM;
     loader_fini(&loader);
-    if (!err)
-        settle_dump(profile, dump, first_thread);
     return err;
 }
 

@@ -55,6 +55,15 @@ static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, 
 static int on_process(void *self, const struct yarn_dump_process *record)
 {
     struct yarn_loader *loader = self;
+    /* Why: a merged dump holds one process after the other. */
+    if (yarn_loader_dump(loader)->has_process) {
+        int ended = yarn_loader_end_dump(loader);
+        if (ended)
+            return ended;
+        ended = yarn_loader_begin_dump(loader);
+        if (ended)
+            return ended;
+    }
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     dump->process = *record;
     dump->has_process = true;
@@ -258,6 +267,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .symbol = yarn_loader_on_symbol,
     .frame = yarn_loader_on_frame,
     .stack = yarn_loader_on_stack,
+    .code_name = yarn_loader_on_code_name,
     .samples = yarn_loader_on_samples,
     .lost = on_lost,
     .throttle = on_throttle,

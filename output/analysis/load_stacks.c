@@ -41,8 +41,9 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     err = yarn_profile_function(loader->profile, module, name, &function);
     if (err)
         return err;
-    if (!record->name.size && (!module || !record->start))
-        loader->profile->functions[function].is_unknown = true;
+    loader->profile->functions[function].is_nameless = !record->name.size;
+    loader->profile->functions[function].is_unknown =
+        !record->name.size && (!module || !record->start);
     err = yarn_number_map_put(&loader->symbols, record->number, function);
     return err ? err : keep_start(loader, record->number, record->start);
 }
@@ -104,12 +105,12 @@ int yarn_loader_on_reset(void *self)
 static void count_trust(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                         uint32_t stack)
 {
-    const struct yarn_profile *profile = loader->profile;
+    struct yarn_profile *profile = loader->profile;
     struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
     uint32_t end = sample->stack_end;
     trust->stack_ends[end < YARN_DUMP_STACK_END_COUNT ? end : YARN_DUMP_STACK_FAILED]++;
-    if (stack != YARN_DUMP_NONE && profile->functions[profile->stacks[stack].function].is_unknown)
-        trust->leaves_unknown++;
+    if (stack != YARN_DUMP_NONE)
+        profile->frames[profile->stacks[stack].frame].leaf_samples++;
 }
 
 static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,

@@ -41,13 +41,44 @@ int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid, uint32_t *ret_t
     return 0;
 }
 
-static int set_comm(struct yarn_loader *loader, uint32_t thread, struct yarn_span comm)
+static int set_comm(struct yarn_loader *loader, uint32_t thread, struct yarn_span comm,
+                    uint64_t from_ns)
 {
     uint32_t text;
     int err = yarn_strings_intern(&loader->profile->strings, comm, &text);
-    if (!err && text)
-        loader->profile->threads[thread].comm = text;
-    return err;
+    if (err || !text)
+        return err;
+    loader->profile->threads[thread].comm = text;
+    struct yarn_thread_called *called = yarn_array_grow(loader->called, &loader->called_capacity,
+                                                        loader->nr_called + 1, sizeof *called);
+    if (!called)
+        return -ENOMEM;
+    loader->called = called;
+    uint32_t at = thread - loader->first_thread;
+    called[loader->nr_called] = (struct yarn_thread_called){
+        .from_ns = from_ns,
+        .comm = text,
+        .before = yarn_number_map_find(&loader->last_called, at),
+    };
+    return yarn_number_map_put(&loader->last_called, at, (uint32_t)loader->nr_called++);
+}
+
+void yarn_loader_apply_called(struct yarn_loader *loader)
+{
+    struct yarn_timeline *timeline = loader->options->timeline;
+    for (size_t i = loader->first_entry; timeline && i < timeline->count; i++) {
+        struct yarn_timeline_entry *entry = &timeline->entries[i];
+        if (entry->thread == YARN_DUMP_NONE)
+            continue;
+        uint32_t at =
+            yarn_number_map_find(&loader->last_called, entry->thread - loader->first_thread);
+        if (at == YARN_NUMBER_NONE)
+            continue;
+        while (loader->called[at].from_ns > entry->time_ns &&
+               loader->called[at].before != YARN_NUMBER_NONE)
+            at = loader->called[at].before;
+        entry->comm = loader->called[at].comm;
+    }
 }
 
 static const char *comm_of(const struct yarn_loader *loader, uint32_t thread)
@@ -72,7 +103,7 @@ int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record)
     thread->has_record = true;
     thread->parent_tid = record->parent_tid;
     thread->start_ns = record->time_ns;
-    err = set_comm(loader, number, record->comm);
+    err = set_comm(loader, number, record->comm, record->time_ns);
     if (err)
         return err;
     uint32_t pid = yarn_loader_dump(loader)->process.pid;
@@ -88,7 +119,7 @@ int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *r
     int err = yarn_loader_thread(loader, record->tid, &number);
     if (err)
         return err;
-    err = set_comm(loader, number, record->comm);
+    err = set_comm(loader, number, record->comm, record->time_ns);
     if (err)
         return err;
     return yarn_loader_note(loader, record->time_ns, number, YARN_DUMP_NONE,

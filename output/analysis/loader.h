@@ -10,9 +10,24 @@
 #include "output/analysis/load.h"
 #include "output/analysis/number_map.h"
 
+/* A name that came after the frames it is for. */
+struct yarn_late_name {
+    uint64_t address, start;
+    uint32_t module;
+    uint32_t function;
+};
+
+/* What a thread was called from some time on. */
+struct yarn_thread_called {
+    uint64_t from_ns;
+    uint32_t comm;
+    uint32_t before; /* the name before, in the list; YARN_NUMBER_NONE: none */
+};
+
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
+    const char *path;               /* of the file */
     uint32_t dump;                  /* index in the profile */
     uint64_t from_ns, to_ns;        /* samples outside are passed over */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */
@@ -22,7 +37,14 @@ struct yarn_loader {
     struct yarn_number_map stacks;
     uint64_t *start_list; /* owned array */
     size_t nr_starts, starts_capacity;
-    struct yarn_table threads; /* tid to thread of the profile */
+    struct yarn_table threads;                       /* tid to thread of the profile */
+    uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
+    size_t first_entry;                              /* of the dump, in the timeline */
+    struct yarn_number_map last_called;              /* thread - first_thread to its last name */
+    struct yarn_thread_called *called;               /* owned array */
+    size_t nr_called, called_capacity;
+    struct yarn_late_name *late_names; /* owned array */
+    size_t nr_late_names, late_names_capacity;
     uint32_t last_tid, last_thread;
     bool has_last_thread;
 };
@@ -47,7 +69,18 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
+int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
+
+/* Begins the next process: of the file, or of a merged dump. */
+YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
+/* What can be told only when all records of a process were read. */
+YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
+/* Gives the entries of the timeline the names that their threads had at their times: records of one
+ * chunk are not ordered by time. */
+void yarn_loader_apply_called(struct yarn_loader *loader);
+/* Gives frames the names that came late. */
+YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
 
 /* A line of the timeline, where one is wanted; `thread` may be YARN_DUMP_NONE. */
 YARN_MUST_CHECK int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread,

@@ -41,16 +41,18 @@ struct yarn_profile_module {
 };
 
 struct yarn_profile_function {
-    uint32_t name;   /* readable */
-    uint32_t module; /* 0: none */
-    bool is_unknown; /* neither a name nor a start is known */
+    uint32_t name;    /* readable */
+    uint32_t module;  /* 0: none */
+    bool is_nameless; /* called by its address */
+    bool is_unknown;  /* not even a start is known */
 };
 
 struct yarn_profile_frame {
     uint64_t address; /* linked */
     uint64_t start;   /* of the function; 0 where unknown */
     uint32_t function;
-    uint32_t flags; /* enum yarn_dump_frame_flags */
+    uint32_t flags;        /* enum yarn_dump_frame_flags */
+    uint64_t leaf_samples; /* of which it was the innermost */
 };
 
 /* A parent has a smaller number than its children. */

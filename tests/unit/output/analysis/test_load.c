@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loaded.h"
+
+static struct loaded loaded;
+static struct dump_maker maker;
+
+static void set_up(void)
+{
+    loaded_open(&loaded);
+    dump_maker_open(&maker, loaded_path(&loaded, "a"), "app", 100);
+}
+
+static void tear_down(void)
+{
+    loaded_close(&loaded);
+}
+
+static const char *text_of(uint32_t text)
+{
+    return yarn_profile_text(&loaded.profile, text);
+}
+
+START_TEST(a_tid_that_comes_again_is_another_thread)
+{
+    uint32_t stack = dump_maker_stack(&maker, "main");
+    dump_maker_add_thread(&maker, 101, "first");
+    dump_maker_sample(&maker, 101, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    struct yarn_dump_thread_end end = {.tid = 101, .time_ns = maker.now_ns, .cpu_ns = 77};
+    yarn_dump_write_thread_end(maker.writer, &end);
+    dump_maker_add_thread(&maker, 101, "second");
+    dump_maker_sample(&maker, 101, stack, YARN_DUMP_STACK_COMPLETE, 3);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_THREAD), "second 3 3 3; first 2 2 2");
+}
+END_TEST
+
+START_TEST(a_thread_that_nobody_told_of_has_the_name_of_the_process)
+{
+    dump_maker_sample(&maker, 555, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 1);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_THREAD), "app 1 1 1");
+}
+END_TEST
+
+START_TEST(a_renamed_thread_has_its_last_name)
+{
+    struct yarn_dump_thread_name name = {
+        .tid = 100,
+        .time_ns = maker.now_ns,
+        .comm = yarn_span_of_text("renamed"),
+    };
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 1);
+    yarn_dump_write_thread_name(maker.writer, &name);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_THREAD), "renamed 1 1 1");
+}
+END_TEST
+
+START_TEST(a_name_that_comes_late_is_that_of_the_frames)
+{
+    uint32_t stack = dump_maker_stack(&maker, "main;libx!+2000");
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    struct yarn_dump_code_name name = {
+        .module = 1,
+        .address = 0x2010,
+        .start = 0x2000,
+        .end = 0x2100,
+        .name = yarn_span_of_text("LazyCompile:run"),
+    };
+    yarn_dump_write_code_name(maker.writer, &name);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
+                     "LazyCompile:run 2 2 2; main 0 2 0");
+}
+END_TEST
+
+START_TEST(a_cut_dump_is_counted_by_what_it_holds)
+{
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
+    dump_maker_close(&maker, true);
+    loaded_read(&loaded);
+    const struct yarn_trust *trust = &loaded.profile.dumps[0].trust;
+    ck_assert_uint_eq(trust->samples, 5);
+    ck_assert_uint_eq(trust->stacks_complete, 5);
+    ck_assert(!trust->clean_end);
+    ck_assert(!trust->disagrees);
+}
+END_TEST
+
+START_TEST(totals_that_tell_of_other_samples_are_told)
+{
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
+    maker.samples++;
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert(loaded.profile.dumps[0].trust.disagrees);
+    ck_assert_uint_eq(loaded.profile.dumps[0].trust.samples, 5);
+}
+END_TEST
+
+START_TEST(doubt_is_the_share_of_what_is_missing)
+{
+    uint32_t stack = dump_maker_stack(&maker, "main");
+    maker.lost = 2;
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 94);
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_TRUNCATED, 3);
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_FAILED, 1);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    ck_assert_double_eq_tol(yarn_trust_doubt_percent(&loaded.profile.dumps[0].trust), 6.0, 1e-9);
+}
+END_TEST
+
+START_TEST(the_timeline_is_in_order_and_knows_the_name_of_then)
+{
+    uint32_t stack = dump_maker_stack(&maker, "main");
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    struct yarn_dump_thread_name name = {
+        .tid = 100,
+        .time_ns = maker.now_ns,
+        .comm = yarn_span_of_text("late"),
+    };
+    yarn_dump_write_thread_name(maker.writer, &name);
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    dump_maker_close(&maker, false);
+    dump_maker_open(&maker, loaded_path(&loaded, "b"), "child", 200);
+    dump_maker_sample(&maker, 200, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 4);
+    dump_maker_close(&maker, false);
+    loaded_read_timeline(&loaded);
+    ck_assert_int_eq(yarn_timeline_sort(&loaded.timeline), 0);
+
+    const struct yarn_timeline_entry *before = NULL;
+    char names[256] = "";
+    for (size_t i = 0; i < loaded.timeline.count; i++) {
+        const struct yarn_timeline_entry *entry = &loaded.timeline.entries[i];
+        ck_assert(!before || before->time_ns <= entry->time_ns);
+        before = entry;
+        if (!entry->text) {
+            strcat(names, text_of(entry->comm));
+            strcat(names, " ");
+        }
+    }
+    ck_assert_str_eq(names, "app child app child late child late child ");
+}
+END_TEST
+
+static int add(const char *path, struct yarn_source_failure *failure)
+{
+    struct yarn_sources sources = {0};
+    int err = yarn_sources_add(&sources, path, failure);
+    yarn_sources_fini(&sources);
+    return err;
+}
+
+START_TEST(a_folder_gives_its_dumps_only)
+{
+    struct yarn_sources sources = {0};
+    struct yarn_source_failure failure;
+    dump_maker_close(&maker, false);
+    int fd = open(loaded_path(&loaded, "notes.txt"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "text", 4), 4);
+    (void)close(fd);
+    ck_assert_int_eq(yarn_sources_add(&sources, loaded.folder, &failure), 0);
+    ck_assert_uint_eq(sources.count, 1);
+    yarn_sources_fini(&sources);
+    ck_assert_int_eq(add(loaded_path(&loaded, "notes.txt"), &failure), -ENOEXEC);
+}
+END_TEST
+
+START_TEST(what_is_not_there_or_empty_is_named)
+{
+    struct yarn_source_failure failure = {.why = ""};
+    dump_maker_close(&maker, false);
+    (void)unlink(loaded_path(&loaded, "a"));
+    ck_assert_int_eq(add(loaded_path(&loaded, "a"), &failure), -ENOENT);
+    ck_assert_str_eq(failure.path, loaded_path(&loaded, "a"));
+    ck_assert_int_eq(add(loaded.folder, &failure), -ENOENT);
+    ck_assert_str_eq(failure.why, "the folder holds no dump of yarn");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("load");
+    TCase *tcase = tcase_create("dumps in a folder");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, a_tid_that_comes_again_is_another_thread);
+    tcase_add_test(tcase, a_thread_that_nobody_told_of_has_the_name_of_the_process);
+    tcase_add_test(tcase, a_renamed_thread_has_its_last_name);
+    tcase_add_test(tcase, a_name_that_comes_late_is_that_of_the_frames);
+    tcase_add_test(tcase, a_cut_dump_is_counted_by_what_it_holds);
+    tcase_add_test(tcase, totals_that_tell_of_other_samples_are_told);
+    tcase_add_test(tcase, doubt_is_the_share_of_what_is_missing);
+    tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);
+    tcase_add_test(tcase, a_folder_gives_its_dumps_only);
+    tcase_add_test(tcase, what_is_not_there_or_empty_is_named);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes dumps of known content into a folder, for the tests of yarnprof's command line:
+ *     make_dumps FOLDER
+ *     make_dumps FILE SAMPLES      one large dump, for measuring
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dump_maker.h"
+
+static struct dump_maker maker;
+
+static void open_in(const char *folder, const char *file, const char *name, uint32_t pid)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, file);
+    dump_maker_open(&maker, path, name, pid);
+}
+
+/* 100 samples: 60 in hot, 30 in warm below it, 6 cut, 4 without a stack. */
+static void make_app(const char *folder)
+{
+    open_in(folder, "app.dump", "app", 100);
+    dump_maker_add_thread(&maker, 101, "worker");
+    dump_maker_add_event(&maker, 1, "page-faults", 0);
+    dump_maker_add_event(&maker, 2, "cycles", 2);
+    uint32_t hot = dump_maker_stack(&maker, "_start;main;hot");
+    uint32_t warm = dump_maker_stack(&maker, "_start;main;hot;libx!_ZN2ns4warmEi");
+    uint32_t cut = dump_maker_stack(&maker, "~outer;deep\033[31m;+1a00");
+    dump_maker_sample(&maker, 100, hot, YARN_DUMP_STACK_COMPLETE, 60);
+    dump_maker_sample(&maker, 101, warm, YARN_DUMP_STACK_COMPLETE, 30);
+    dump_maker_sample(&maker, 101, cut, YARN_DUMP_STACK_TRUNCATED, 6);
+    dump_maker_sample(&maker, 100, YARN_DUMP_NONE, YARN_DUMP_STACK_NONE, 4);
+    dump_maker_sample_of(&maker, 1, 100, 1, hot, 3);
+    struct yarn_dump_message mark = {
+        .time_ns = maker.now_ns,
+        .kind = YARN_DUMP_MESSAGE_MARK,
+        .tid = 101,
+        .text = yarn_span_of_text("phase 2"),
+    };
+    yarn_dump_write_message(maker.writer, &mark);
+    dump_maker_close(&maker, false);
+}
+
+static void make_child(const char *folder)
+{
+    open_in(folder, "child.dump", "child", 200);
+    uint32_t hot = dump_maker_stack(&maker, "_start;main;hot");
+    dump_maker_sample(&maker, 200, hot, YARN_DUMP_STACK_COMPLETE, 100);
+    dump_maker_close(&maker, false);
+}
+
+static void make_cut(const char *folder)
+{
+    open_in(folder, "cut.dump", "cut", 300);
+    uint32_t hot = dump_maker_stack(&maker, "_start;main;hot");
+    dump_maker_sample(&maker, 300, hot, YARN_DUMP_STACK_COMPLETE, 10);
+    yarn_dump_writer_flush(maker.writer);
+    dump_maker_sample(&maker, 300, hot, YARN_DUMP_STACK_COMPLETE, 10);
+    dump_maker_close(&maker, true);
+}
+
+/* Depth 8 to 40, a few hundred functions, about a third of the stacks new. */
+static void make_large(const char *path, uint64_t samples)
+{
+    static char words[4096];
+    uint64_t state = 1;
+    uint32_t stack = YARN_DUMP_NONE;
+    dump_maker_open(&maker, path, "large", 400);
+    for (uint64_t i = 0; i < samples; i++) {
+        state = yarn_hash_u64(state + i);
+        if (i % 3 == 0) {
+            size_t depth = 8 + state % 32;
+            size_t at = 0;
+            for (size_t level = 0; level < depth; level++)
+                at += (size_t)snprintf(words + at, sizeof words - at, "%sfunction_%zu",
+                                       level ? ";" : "",
+                                       level * 8 + (size_t)(state >> (level % 24 + 8)) % 8);
+            stack = dump_maker_stack(&maker, words);
+        }
+        dump_maker_sample(&maker, 400, stack, YARN_DUMP_STACK_COMPLETE, 1);
+    }
+    dump_maker_close(&maker, false);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3) {
+        make_large(argv[1], strtoull(argv[2], NULL, 10));
+        return EXIT_SUCCESS;
+    }
+    if (argc != 2)
+        return EXIT_FAILURE;
+    make_app(argv[1]);
+    make_child(argv[1]);
+    make_cut(argv[1]);
+    return EXIT_SUCCESS;
+}
