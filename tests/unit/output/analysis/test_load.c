@@ -127,7 +127,7 @@ START_TEST(the_timeline_is_in_order_and_knows_the_name_of_then)
     dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
     struct yarn_dump_thread_name name = {
         .tid = 100,
-        .time_ns = maker.now_ns,
+        .time_ns = maker.now_ns + 1,
         .comm = yarn_span_of_text("late"),
     };
     yarn_dump_write_thread_name(maker.writer, &name);
