@@ -22,8 +22,7 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     if (!yarn_recording_begin_dump(recording))
         return;
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    struct yarn_stack_result stack =
-        yarn_stacks_of(&recording->stacks, &record->sample, record->tid, is_kernel);
+    struct yarn_stack_result stack = yarn_stacks_of(&recording->stacks, record, is_kernel);
     struct yarn_dump_sample sample = {
         .time_ns = record->time_ns,
         .weight = record->sample.period,

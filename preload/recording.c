@@ -91,6 +91,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
         yarn_recording_begin_dump(recording);
     if (!recording->writer)
         return;
+    yarn_frame_names_write_late(&recording->names, recording->writer);
     yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
@@ -138,10 +139,9 @@ static void close_all(struct yarn_recording *recording)
     yarn_dump_writer_free(recording->writer);
     recording->writer = NULL;
     yarn_stacks_close(&recording->stacks);
-    yarn_symbols_free(recording->symbols);
+    yarn_frame_names_close(&recording->names);
     yarn_unwinder_free(recording->unwinder);
     yarn_module_map_free(recording->map);
-    recording->symbols = NULL;
     recording->unwinder = NULL;
     recording->map = NULL;
     yarn_session_close(&recording->session);
@@ -234,10 +234,10 @@ static int open_unwinding(struct yarn_recording *recording)
     if (!err)
         err = yarn_unwinder_new(&recording->unwinder, kind, recording->map);
     if (!err)
-        err = yarn_symbols_new(&recording->symbols);
+        err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
         err = yarn_stacks_open(&recording->stacks, recording->map, recording->unwinder,
-                               recording->symbols,
+                               &recording->names,
                                recording->session.merge.decoder.layout.registers_mask);
     return err ? fail(recording, "no memory for unwinding", err) : 0;
 }

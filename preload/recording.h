@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The recording as the reader thread carries it on: session, module map, unwinder, symbols and
+ * The recording as the reader thread carries it on: session, module map, unwinder, names and
  * dump, and the records' way through them. Knows what becomes of each record; does not know
  * threads, commands or the host's life (recorder, lifecycle).
  *
@@ -30,7 +30,7 @@ struct yarn_recording {
     struct yarn_session session;
     struct yarn_module_map *map;
     struct yarn_unwinder *unwinder;
-    struct yarn_symbols *symbols;
+    struct yarn_frame_names names;
     struct yarn_stacks stacks;
     struct yarn_dump_file file;
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */

@@ -12,13 +12,13 @@ enum {
 };
 
 int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
-                     struct yarn_unwinder *unwinder, struct yarn_symbols *symbols,
+                     struct yarn_unwinder *unwinder, struct yarn_frame_names *names,
                      uint64_t registers_mask)
 {
     struct yarn_stacks opened = {
         .map = map,
         .unwinder = unwinder,
-        .symbols = symbols,
+        .names = names,
         .registers_mask = registers_mask,
         .frames = yarn_pages_map(sizeof *opened.frames),
     };
@@ -76,18 +76,13 @@ void yarn_stacks_write_modules(struct yarn_stacks *stacks)
 
 /* A frame in the dump: its number, doubled, plus one where it has no name. */
 static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *frame,
-                          uint32_t flags)
+                          uint32_t flags, uint32_t code)
 {
     const struct yarn_module *module = frame->module;
-    struct yarn_symbol symbol = {.name = YARN_SPAN_EMPTY};
     uint64_t address = frame->lookup_ip - (module ? module->bias : 0);
-    if (module) {
+    if (module)
         write_module(stacks, module);
-        if (!yarn_symbols_find(stacks->symbols, module, address, &symbol))
-            symbol.name = YARN_SPAN_EMPTY;
-    }
-    if (flags & YARN_DUMP_FRAME_KERNEL)
-        symbol.name = yarn_span_of_text("[kernel]");
+    struct yarn_symbol symbol = yarn_frame_names_of(stacks->names, frame, flags, address, code);
     struct yarn_dump_symbol named = {
         .module = module ? module->number : YARN_DUMP_NONE,
         .start = symbol.start,
@@ -105,10 +100,15 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *f
 static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
-    uint64_t key = frame->lookup_ip ^ yarn_hash_u64(module << 8 | flags);
+    uint64_t key = frame->lookup_ip ^ module << 48 ^ (uint64_t)flags << 61;
+    uint32_t code = YARN_CODE_NAME_NONE;
+    if (yarn_frame_is_generated(frame, flags)) {
+        code = yarn_frame_names_code(stacks->names, frame, stacks->time_ns);
+        key ^= yarn_hash_u64(code);
+    }
     uint32_t found = yarn_table_find(&stacks->numbers, key);
     if (found == YARN_TABLE_NONE) {
-        found = add_frame(stacks, frame, flags);
+        found = add_frame(stacks, frame, flags, code);
         if (yarn_table_put(&stacks->numbers, key, found))
             yarn_table_clear(&stacks->numbers);
     }
@@ -197,12 +197,13 @@ static void walk_ip(struct yarn_stacks *stacks, uint64_t ip)
 }
 
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
-                                        const struct yarn_record_sample *sample, uint32_t tid,
-                                        bool is_kernel)
+                                        const struct yarn_record *record, bool is_kernel)
 {
+    const struct yarn_record_sample *sample = &record->sample;
     struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
+    stacks->time_ns = record->time_ns;
     if (sample->has_registers)
-        walk_copy(stacks, sample, tid);
+        walk_copy(stacks, sample, record->tid);
     else
         walk_chain(stacks, &sample->callchain);
     if (!stacks->frames->count && !is_kernel)

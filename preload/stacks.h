@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From a sample to the number of its stack in the dump: unwinds, names each frame that is seen for
- * the first time, interns. Knows unwinder, symbols and writer; does not know sessions or files.
+ * From a sample to the number of its stack in the dump: unwinds, has each frame named that is
+ * new, interns. Knows unwinder, names and writer; does not know sessions or files.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -11,15 +11,16 @@
 #include "core/base/table.h"
 #include "core/record/record.h"
 #include "output/dump/writer.h"
-#include "unwind/symbol/symbols.h"
+#include "preload/frame_names.h"
 #include "unwind/unwinder.h"
 
 struct yarn_stacks {
     struct yarn_module_map *map;     /* borrowed */
     struct yarn_unwinder *unwinder;  /* borrowed */
-    struct yarn_symbols *symbols;    /* borrowed */
+    struct yarn_frame_names *names;  /* borrowed */
     struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
     uint64_t registers_mask;         /* of the samples */
+    uint64_t time_ns;                /* of the latest sample */
     struct yarn_frames *frames;      /* owned: room for the latest walk */
     struct yarn_table numbers;       /* of frames: address, module and flags -> number */
     uint32_t epoch;                  /* of the writer, that `numbers` belong to */
@@ -33,13 +34,13 @@ struct yarn_stack_result {
 };
 
 YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
-                                     struct yarn_unwinder *unwinder, struct yarn_symbols *symbols,
+                                     struct yarn_unwinder *unwinder, struct yarn_frame_names *names,
                                      uint64_t registers_mask);
 
-/* `is_kernel`: the sample's ip lies in the kernel, above the user frames. */
+/* Of a record that is a sample. `is_kernel`: the sample's ip lies in the kernel, above the user
+ * frames. */
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
-                                        const struct yarn_record_sample *sample, uint32_t tid,
-                                        bool is_kernel);
+                                        const struct yarn_record *record, bool is_kernel);
 
 /* Stores the modules that no frame has named: a module is stored when the first one does, because
  * only then its file has been looked at. */

@@ -17,6 +17,8 @@ enum {
 /* How long what was read is good, where the address has a name and where it has none yet. */
 #define KNOWN_GOOD_NS (20 * YARN_NS_PER_MS)
 #define UNKNOWN_GOOD_NS (5 * YARN_NS_PER_MS)
+/* The time of a file comes from a clock that lags. */
+#define COARSE_TIME_NS YARN_NS_PER_SECOND
 /* Of a file at one look, while samples wait; and at the end. */
 #define LOOK_BYTES YARN_MIB(2)
 #define ALL_BYTES YARN_MIB(256)
@@ -42,13 +44,15 @@ struct yarn_jit_names {
 };
 
 int yarn_jit_names_new(struct yarn_jit_names **ret_names, const struct yarn_module_map *map,
-                       uint32_t pid)
+                       uint32_t pid, uint64_t start_realtime_ns)
 {
     struct yarn_jit_names *names = yarn_pages_map(sizeof *names);
     if (!names)
         return -ENOMEM;
     names->map = map;
     names->pid = pid;
+    names->perf_map.not_before_ns =
+        start_realtime_ns - yarn_u64_min(start_realtime_ns, COARSE_TIME_NS);
     struct yarn_text path = yarn_text_of(names->perf_map_path, sizeof names->perf_map_path);
     yarn_text_add(&path, "/tmp/perf-");
     yarn_text_add_u64(&path, pid);
@@ -127,7 +131,7 @@ void yarn_jit_names_refresh(struct yarn_jit_names *names)
 }
 
 /* The looked-up addresses are kept: most are asked for again with the next sample. */
-static uint32_t find_known(struct yarn_jit_names *names, uint64_t address)
+uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
 {
     if (names->found_generation != names->names.generation) {
         yarn_table_clear(&names->found);
@@ -144,14 +148,14 @@ static uint32_t find_known(struct yarn_jit_names *names, uint64_t address)
 
 uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns)
 {
-    uint32_t number = find_known(names, address);
+    uint32_t number = yarn_jit_names_find_now(names, address);
     uint64_t good_ns = number == YARN_CODE_NAME_NONE ? UNKNOWN_GOOD_NS : KNOWN_GOOD_NS;
     if (names->has_looked && time_ns - names->looked_ns < good_ns)
         return number;
     names->has_looked = true;
     names->looked_ns = time_ns;
     look(names, LOOK_BYTES);
-    return find_known(names, address);
+    return yarn_jit_names_find_now(names, address);
 }
 
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number)

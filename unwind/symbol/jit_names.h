@@ -16,9 +16,11 @@
 
 struct yarn_jit_names;
 
-/* `pid`: as the process sees itself, which is what its files are called by. */
+/* `pid`: as the process sees itself, which is what its files are called by. `start_realtime_ns`: of
+ * the process; files that are older are of another one that had the pid. `map` is borrowed. */
 YARN_MUST_CHECK int yarn_jit_names_new(struct yarn_jit_names **ret_names,
-                                       const struct yarn_module_map *map, uint32_t pid);
+                                       const struct yarn_module_map *map, uint32_t pid,
+                                       uint64_t start_realtime_ns);
 /* NULL is allowed. */
 void yarn_jit_names_free(struct yarn_jit_names *names);
 
@@ -26,6 +28,9 @@ void yarn_jit_names_free(struct yarn_jit_names *names);
  * that was some ms ago by `time_ns`, which is the sample's. Equal numbers are equal names; code
  * that takes the place of other code has another number. */
 uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns);
+
+/* As yarn_jit_names_find, by what was read so far. */
+uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address);
 
 /* What a number stands for; it must come from the latest look-up. */
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number);

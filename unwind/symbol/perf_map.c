@@ -93,8 +93,9 @@ bool yarn_perf_map_read(struct yarn_perf_map *map, const char *path, uint64_t mo
     if (fd < 0)
         return false;
     if (!goes_on(map, fd, &info))
-        *map = (struct yarn_perf_map){.device = info.device, .inode = info.inode};
-    if (info.size_bytes > map->offset)
+        *map = (struct yarn_perf_map){
+            .not_before_ns = map->not_before_ns, .device = info.device, .inode = info.inode};
+    if (info.modified_ns >= map->not_before_ns && info.size_bytes > map->offset)
         is_more = read_on(map, fd, most, names);
     yarn_file_close(fd);
     return is_more;
