@@ -100,7 +100,7 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *f
 static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
-    uint64_t key = frame->lookup_ip ^ module << 48 ^ (uint64_t)flags << 61;
+    uint64_t key = frame->lookup_ip ^ yarn_hash_u64(module << 8 | flags);
     uint32_t code = YARN_CODE_NAME_NONE;
     if (yarn_frame_is_generated(frame, flags)) {
         code = yarn_frame_names_code(stacks->names, frame, stacks->time_ns);
