@@ -86,10 +86,10 @@ static bool demangle_d(char *name, char *ret_text)
     return is_done;
 }
 
+/* Not _Dmain, which D's own runtime calls so. */
 static bool is_of_d(const char *name)
 {
-    return strncmp(name, "_D", 2) == 0 &&
-           ((name[2] >= '0' && name[2] <= '9') || strcmp(name, "_Dmain") == 0);
+    return strncmp(name, "_D", 2) == 0 && name[2] >= '0' && name[2] <= '9';
 }
 
 static bool demangle_language(char *name, char *ret_text)

@@ -54,7 +54,7 @@ static const struct {
     {"_D8demangle4testFHAiAyaZv", "demangle.test(immutable(char)[][int[]])"},
     {"_D8demangle4testFZv.cold", "demangle.test() [clone .cold]"},
     {"_D4core6thread8osthread6Thread6__ctorMFNbNcNiPFZvmZCQBrQBqQBpQBm", NULL},
-    {"_Dmain", "D main"},
+    {"_Dmain", NULL},
     /* Go and Swift stay */
     {"main.main", NULL},
     {"runtime.mallocgc", NULL},
