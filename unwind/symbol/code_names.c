@@ -121,7 +121,7 @@ static int settle(struct yarn_code_names *names)
         .recent = names->recent.items,
         .recent_end = names->recent.items + names->recent.count,
         .sorted = names->sorted,
-        .sorted_end = names->sorted + names->nr_sorted,
+        .sorted_end = names->sorted ? names->sorted + names->nr_sorted : NULL,
         .out = out,
         .max_count = capacity,
     };
