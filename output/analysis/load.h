@@ -10,10 +10,15 @@
 #include "output/analysis/sources.h"
 #include "output/analysis/timeline.h"
 
+/* 0 or a negative errno, which ends the loading. */
+typedef int yarn_sample_fn(void *self, const struct yarn_timeline_entry *sample);
+
 struct yarn_load_options {
     struct yarn_time_range time;
     bool by_cpu;                    /* cells are kept apart by cpu */
     struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */
+    yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
+    void *take_self;
 };
 
 /* -EIO and the like: a dump could not be read; *ret_failure names it. Damage is no failure: see

@@ -119,7 +119,7 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
     struct yarn_profile *profile = loader->profile;
     profile->events[cell->event].total += cell->weight;
     profile->events[cell->event].samples++;
-    if (!loader->options->timeline)
+    if (!loader->options->timeline && !loader->options->take_sample)
         return yarn_cells_add(&profile->cells, cell);
     struct yarn_timeline_entry entry = {
         .time_ns = sample->time_ns,
@@ -132,6 +132,8 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
         .cpu = (uint16_t)sample->cpu,
         .stack_end = cell->stack_end,
     };
+    if (loader->options->take_sample)
+        return loader->options->take_sample(loader->options->take_self, &entry);
     return yarn_timeline_add(loader->options->timeline, &entry);
 }
 
