@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/columns.h"
 
-#include "output/yarnprof/legible.h"
+#include "output/text/legible.h"
 
 /* Bytes of the first `columns` characters. */
 static size_t bytes_of(const char *text, size_t columns)

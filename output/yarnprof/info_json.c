@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/clock.h"
 #include "output/analysis/words.h"
+#include "output/text/json.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/info.h"
-#include "output/yarnprof/json.h"
 
 static void put_argv(struct yarn_json *json, struct yarn_span arguments)
 {

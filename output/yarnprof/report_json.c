@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/json.h"
+#include "output/text/json.h"
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 

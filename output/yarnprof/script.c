@@ -6,8 +6,8 @@
 
 #include "output/analysis/clock.h"
 #include "output/analysis/stack_sums.h"
+#include "output/text/legible.h"
 #include "output/yarnprof/command_line.h"
-#include "output/yarnprof/legible.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
     "comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso",

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "output/yarnprof/legible.h"
+#include "output/text/legible.h"
 
 void yarn_complain(const char *verb, const char *format, ...)
 {

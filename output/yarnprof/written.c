@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "output/analysis/load.h"
-#include "output/yarnprof/legible.h"
+#include "output/text/legible.h"
 #include "output/yarnprof/numbers.h"
 
 enum { NAMES_SHOWN = 8 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/legible.h"
+#include "output/text/legible.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/json.h"
+#include "output/text/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <yajl/yajl_gen.h>
 
-#include "output/yarnprof/legible.h"
+#include "output/text/legible.h"
 
 struct yarn_json {
     yajl_gen gen;
