@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include "core/sys/clock.h"
+
 static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
 {
     return &recording->totals.value[which];
@@ -19,25 +21,58 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
         ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
         return;
     }
-    if (!yarn_recording_begin_dump(recording))
-        return;
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    struct yarn_stack_result stack = yarn_stacks_of(&recording->stacks, record, is_kernel);
+    const struct yarn_frames *frames = yarn_walks_of(&recording->walks, record, is_kernel);
+    struct yarn_queued *queued = yarn_queue_put(&recording->queue, frames->count);
+    if (!queued) {
+        yarn_intake_settle(recording, UINT64_MAX);
+        queued = yarn_queue_put(&recording->queue, frames->count);
+    }
+    queued->time_ns = record->time_ns;
+    queued->weight = record->sample.period;
+    queued->kernel_ip = is_kernel ? record->sample.ip : 0;
+    queued->event = event;
+    queued->tid = record->tid;
+    queued->cpu = record->cpu;
+    queued->end = frames->end;
+    queued->first_joined = frames->first_joined;
+    memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
+}
+
+static void store(struct yarn_recording *recording, const struct yarn_queued *queued)
+{
+    struct yarn_stack_result stack = yarn_stacks_of(&recording->stacks, queued);
     struct yarn_dump_sample sample = {
-        .time_ns = record->time_ns,
-        .weight = record->sample.period,
-        .event = event,
-        .tid = record->tid,
-        .cpu = record->cpu,
+        .time_ns = queued->time_ns,
+        .weight = queued->weight,
+        .event = queued->event,
+        .tid = queued->tid,
+        .cpu = queued->cpu,
         .stack = stack.stack,
-        .stack_end = stack.end,
+        .stack_end = queued->end,
     };
     yarn_dump_write_sample(recording->writer, &sample);
     ++*total(recording, YARN_DUMP_TOTAL_SAMPLES);
-    ++*total(recording, YARN_DUMP_TOTAL_STACKS_COMPLETE + stack.end);
+    ++*total(recording, YARN_DUMP_TOTAL_STACKS_COMPLETE + queued->end);
     *total(recording, YARN_DUMP_TOTAL_FRAMES_UNKNOWN) += stack.is_leaf_unknown;
-    if (event == recording->clock_event)
+    if (queued->event == recording->clock_event)
         recording->sampled_ns += sample.weight;
+}
+
+bool yarn_intake_settle(struct yarn_recording *recording, uint64_t until_ns)
+{
+    const struct yarn_queued *queued;
+    uint64_t looked_at = recording->stacks.nr_frames_added;
+    while ((queued = yarn_queue_take(&recording->queue))) {
+        if (yarn_recording_begin_dump(recording))
+            store(recording, queued);
+        if (recording->stacks.nr_frames_added == looked_at || until_ns == UINT64_MAX)
+            continue;
+        looked_at = recording->stacks.nr_frames_added;
+        if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= until_ns)
+            break;
+    }
+    return yarn_queue_is_empty(&recording->queue);
 }
 
 static void on_mapping(struct yarn_recording *recording, const struct yarn_record *record)

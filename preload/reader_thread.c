@@ -75,11 +75,12 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
         yarn_recording_drain(recording, &left);
+        bool is_settled = yarn_recording_settle(recording);
         if (!obey(recorder))
             return TOLD_TO_END;
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         bool is_due = now_ns >= flush_ns;
-        if (is_due) {
+        if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
             yarn_recording_flush(recording);
             flush_ns = now_ns + interval_ns;
         }
@@ -87,7 +88,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             return ALONE;
         if (recording->failure)
             return BROKEN;
-        timeout_ns = flush_ns - now_ns;
+        timeout_ns = !is_settled || flush_ns <= now_ns ? 0 : flush_ns - now_ns;
         if (left && reader->woke_early)
             timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
     }

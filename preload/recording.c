@@ -7,7 +7,13 @@
 #include "preload/preamble.h"
 #include "preload/trust.h"
 
-enum { THREADS_NAMED_MAX = 1024, COMM_BYTES = 64 };
+enum {
+    THREADS_NAMED_MAX = 1024,
+    COMM_BYTES = 64,
+    SETTLE_SHARE = 8, /* of the time in which a ring fills */
+};
+
+#define QUEUE_BYTES YARN_MIB(4)
 
 static int fail(struct yarn_recording *recording, const char *what, int err)
 {
@@ -81,8 +87,16 @@ void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left)
     yarn_session_drain(&recording->session, true, &listener, ret_left);
 }
 
+bool yarn_recording_settle(struct yarn_recording *recording)
+{
+    uint64_t while_ns =
+        yarn_plan_fill_ns(&recording->spec, &recording->session.report.got) / SETTLE_SHARE;
+    return yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
+    yarn_intake_settle(recording, UINT64_MAX);
     bool has_warning = false;
     uint32_t count = atomic_load(&recording->messages->count);
     for (uint32_t i = 0; i < count && !recording->writer; i++)
@@ -139,6 +153,8 @@ static void close_all(struct yarn_recording *recording)
     yarn_dump_writer_free(recording->writer);
     recording->writer = NULL;
     yarn_stacks_close(&recording->stacks);
+    yarn_queue_close(&recording->queue);
+    yarn_walks_close(&recording->walks);
     yarn_frame_names_close(&recording->names);
     yarn_unwinder_free(recording->unwinder);
     yarn_module_map_free(recording->map);
@@ -236,9 +252,12 @@ static int open_unwinding(struct yarn_recording *recording)
     if (!err)
         err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
-        err = yarn_stacks_open(&recording->stacks, recording->map, recording->unwinder,
-                               &recording->names,
-                               recording->session.merge.decoder.layout.registers_mask);
+        err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
+                              recording->session.merge.decoder.layout.registers_mask);
+    if (!err)
+        err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
+    if (!err)
+        err = yarn_stacks_open(&recording->stacks, recording->map, &recording->names);
     return err ? fail(recording, "no memory for unwinding", err) : 0;
 }
 

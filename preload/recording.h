@@ -17,7 +17,9 @@
 #include "preload/dump_file.h"
 #include "preload/job.h"
 #include "preload/messages.h"
+#include "preload/queue.h"
 #include "preload/stacks.h"
+#include "preload/walks.h"
 
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
@@ -31,6 +33,8 @@ struct yarn_recording {
     struct yarn_module_map *map;
     struct yarn_unwinder *unwinder;
     struct yarn_frame_names names;
+    struct yarn_walks walks;
+    struct yarn_queue queue;
     struct yarn_stacks stacks;
     struct yarn_dump_file file;
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */
@@ -54,6 +58,10 @@ void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
 
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left);
+
+/* Names and stores what was drained, for at most a while so that no ring fills meanwhile. True
+ * where all is stored. */
+bool yarn_recording_settle(struct yarn_recording *recording);
 
 /* Brings what was drained into the file. */
 void yarn_recording_flush(struct yarn_recording *recording);

@@ -1,46 +1,38 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From a sample to the number of its stack in the dump: unwinds, has each frame named that is
- * new, interns. Knows unwinder, names and writer; does not know sessions or files.
+ * From an unwound sample to the number of its stack in the dump: has each frame named that is new,
+ * interns. Knows names and writer; does not know records, the unwinder or files.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
 #pragma once
 
 #include "core/base/table.h"
-#include "core/record/record.h"
 #include "output/dump/writer.h"
 #include "preload/frame_names.h"
-#include "unwind/unwinder.h"
+#include "preload/queue.h"
 
 struct yarn_stacks {
     struct yarn_module_map *map;     /* borrowed */
-    struct yarn_unwinder *unwinder;  /* borrowed */
     struct yarn_frame_names *names;  /* borrowed */
     struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
-    uint64_t registers_mask;         /* of the samples */
-    uint64_t time_ns;                /* of the latest sample */
-    struct yarn_frames *frames;      /* owned: room for the latest walk */
+    uint64_t nr_frames_added;        /* each cost a look-up of its name */
     struct yarn_table numbers;       /* of frames: address, module and flags -> number */
     uint32_t epoch;                  /* of the writer, that `numbers` belong to */
     struct yarn_table written;       /* numbers of the modules that the dump has */
 };
 
 struct yarn_stack_result {
-    uint32_t stack; /* YARN_DUMP_NONE: none */
-    enum yarn_unwind_end end;
+    uint32_t stack;       /* YARN_DUMP_NONE: none */
     bool is_leaf_unknown; /* the innermost frame has no name */
 };
 
 YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
-                                     struct yarn_unwinder *unwinder, struct yarn_frame_names *names,
-                                     uint64_t registers_mask);
+                                     struct yarn_frame_names *names);
 
-/* Of a record that is a sample. `is_kernel`: the sample's ip lies in the kernel, above the user
- * frames. */
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
-                                        const struct yarn_record *record, bool is_kernel);
+                                        const struct yarn_queued *queued);
 
 /* Stores the modules that no frame has named: a module is stored when the first one does, because
  * only then its file has been looked at. */

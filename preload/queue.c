@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/queue.h"
+
+static size_t bytes_of(unsigned nr_frames)
+{
+    return sizeof(struct yarn_queued) + nr_frames * sizeof(struct yarn_frame);
+}
+
+int yarn_queue_open(struct yarn_queue *queue, size_t bytes)
+{
+    queue->taken = 0;
+    return yarn_arena_open(&queue->arena, bytes);
+}
+
+struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames)
+{
+    if (yarn_queue_is_empty(queue)) {
+        yarn_arena_rewind(&queue->arena, 0);
+        queue->taken = 0;
+    }
+    struct yarn_queued *queued =
+        yarn_arena_alloc(&queue->arena, bytes_of(nr_frames), alignof(struct yarn_queued));
+    if (queued)
+        queued->count = nr_frames;
+    return queued;
+}
+
+const struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
+{
+    if (yarn_queue_is_empty(queue))
+        return NULL;
+    const struct yarn_queued *queued = (const void *)(queue->arena.base + queue->taken);
+    queue->taken += bytes_of(queued->count);
+    return queued;
+}
+
+void yarn_queue_close(struct yarn_queue *queue)
+{
+    yarn_arena_close(&queue->arena);
+    queue->taken = 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From a sample's record to its frames: the unwinder over the stack copy, or the kernel's chain of
+ * frame pointers, or the one address where it hit. Reads the record in its ring, in place.
+ * Knows records and the unwinder; does not know names or dumps.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/record/record.h"
+#include "unwind/unwinder.h"
+
+struct yarn_walks {
+    struct yarn_module_map *map;    /* borrowed */
+    struct yarn_unwinder *unwinder; /* borrowed */
+    uint64_t registers_mask;        /* of the samples */
+    struct yarn_frames *frames;     /* owned: room for the latest walk */
+};
+
+YARN_MUST_CHECK int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
+                                    struct yarn_unwinder *unwinder, uint64_t registers_mask);
+
+/* Of a record that is a sample. The frames are valid until the next call. `is_kernel`: the sample
+ * hit in the kernel, above the user frames, of which there may then be none. */
+const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
+                                        bool is_kernel);
+
+/* Idempotent. */
+void yarn_walks_close(struct yarn_walks *walks);
