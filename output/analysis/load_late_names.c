@@ -53,6 +53,7 @@ static void rename_frames(struct yarn_loader *loader, const struct yarn_table *i
             continue;
         frame->function = loader->late_names[found].function;
         frame->start = loader->late_names[found].start;
+        yarn_loader_dump(loader)->trust.leaves_named_late += frame->leaf_samples;
     }
     for (size_t i = loader->first_stack; i < profile->nr_stacks; i++)
         profile->stacks[i].function = profile->frames[profile->stacks[i].frame].function;

@@ -40,6 +40,7 @@ void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
         trust->lost = trust->lost_records;
         trust->frames_unknown = frames_unknown;
     }
+    trust->frames_unknown -= yarn_u64_min(trust->frames_unknown, trust->leaves_named_late);
     trust->clean_end = has_end;
     trust->disagrees = is_in_doubt(trust, has_end);
 }
@@ -52,6 +53,7 @@ void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         sum->stack_ends[i] += more->stack_ends[i];
     sum->leaves_unknown += more->leaves_unknown;
+    sum->leaves_named_late += more->leaves_named_late;
     sum->lost_records += more->lost_records;
     sum->clean_end = sum->clean_end && more->clean_end;
     sum->disagrees = sum->disagrees || more->disagrees;

@@ -81,6 +81,10 @@ START_TEST(a_name_that_comes_late_is_that_of_the_frames)
     loaded_read(&loaded);
     ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
                      "LazyCompile:run 2 2 2; main 0 2 0");
+    const struct yarn_trust *trust = &loaded.profile.dumps[0].trust;
+    ck_assert_uint_eq(trust->leaves_named_late, 2);
+    ck_assert_uint_eq(trust->leaves_unknown, 0);
+    ck_assert_uint_eq(trust->frames_unknown, 0);
 }
 END_TEST
 
