@@ -71,6 +71,10 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     char *line = yarn_command_line(process->cmdline);
     char text[512];
     print_section(out, "Process");
+    if (!dump->has_process) {
+        (void)fputs("  unknown: its record is missing\n", out->file);
+        return;
+    }
     print_pair(out, "command", line ? line : "");
     print_pair(out, "executable", text_of(process->exe));
     print_label(out, "pid");

@@ -63,11 +63,20 @@ struct widths {
 
 enum { NAME_SIZE = 16384 };
 
+static const char *title_of(enum yarn_by by)
+{
+    static const char *const titles[YARN_BY_COUNT] = {
+        [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_MODULE] = "MODULE", [YARN_BY_THREAD] = "THREAD",
+        [YARN_BY_PROCESS] = "PROCESS",   [YARN_BY_CPU] = "CPU",       [YARN_BY_EVENT] = "EVENT",
+    };
+    return titles[by];
+}
+
 static struct widths fit(const struct yarn_report *report, const struct yarn_out *out,
                          const struct yarn_row *rows, size_t count)
 {
     static char text[NAME_SIZE];
-    struct widths widths = {0};
+    struct widths widths = {.name = strlen(title_of(report->rows.by))};
     for (size_t i = 0; i < count; i++) {
         name_of(report, &rows[i], text, sizeof text);
         widths.name = yarn_size_max(widths.name, yarn_text_columns(text));
@@ -131,15 +140,6 @@ static void print_row(const struct yarn_report *report, const struct yarn_out *o
         (void)fputs(yarn_out_plain(out), out->file);
     }
     (void)fputc('\n', out->file);
-}
-
-static const char *title_of(enum yarn_by by)
-{
-    static const char *const titles[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_MODULE] = "MODULE", [YARN_BY_THREAD] = "THREAD",
-        [YARN_BY_PROCESS] = "PROCESS",   [YARN_BY_CPU] = "CPU",       [YARN_BY_EVENT] = "EVENT",
-    };
-    return titles[by];
 }
 
 static const char *detail_title_of(enum yarn_by by)

@@ -83,8 +83,6 @@ static int load(const char *verb, const struct yarn_sources *sources,
         yarn_profile_fini(&profile);
         return YARN_STATUS_FAILED;
     }
-    for (size_t i = 0; i < profile.nr_dumps; i++)
-        tell_damage(verb, &profile.dumps[i]);
     *ret_profile = profile;
     return -1;
 }
@@ -102,4 +100,10 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
         status = load(verb, &sources, options, ret_profile);
     yarn_sources_fini(&sources);
     return status;
+}
+
+void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile)
+{
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        tell_damage(verb, &profile->dumps[i]);
 }

@@ -34,8 +34,11 @@ YARN_MUST_CHECK int yarn_select_take(struct yarn_select *select, int id, const c
                                      const char **ret_right);
 void yarn_select_fini(struct yarn_select *select);
 
-/* Reads the dumps that `paths` (NULL ends it) name. Complains itself (damage is told and no
- * failure); an exit status, or -1 for success. */
+/* Reads the dumps that `paths` (NULL ends it) name. Complains itself; an exit status, or -1
+ * for success. */
 YARN_MUST_CHECK int yarn_select_load(const char *verb, char *const *paths,
                                      const struct yarn_load_options *options,
                                      struct yarn_profile *ret_profile);
+
+/* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
+void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile);

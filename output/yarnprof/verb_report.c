@@ -262,6 +262,7 @@ int yarn_verb_report(int argc, char **argv)
     status = yarn_select_load("report", argv + first, &options, &profile);
     if (status >= 0)
         goto done;
+    yarn_select_tell_damage("report", &profile);
     status = show(&request, &profile);
     yarn_profile_fini(&profile);
 done:

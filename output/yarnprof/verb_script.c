@@ -88,6 +88,7 @@ int yarn_verb_script(int argc, char **argv)
         struct yarn_load_options options = {.time = request.select.time, .timeline = &timeline};
         status = yarn_select_load("script", argv + first, &options, &profile);
         if (status < 0) {
+            yarn_select_tell_damage("script", &profile);
             request.script.profile = &profile;
             request.script.filter = &request.select.filter;
             status = show(&request, &timeline);

@@ -79,15 +79,28 @@ static void print_state(const struct yarn_profile_dump *dump, const struct yarn_
                       yarn_out_plain(out));
 }
 
-static void print_dump(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+/* Samples of all processes of the file. */
+static uint64_t count_samples(const struct yarn_profile *profile, size_t number)
 {
+    uint64_t samples = 0;
+    const char *path = profile->dumps[number].path;
+    for (; number < profile->nr_dumps && profile->dumps[number].path == path; number++)
+        samples += profile->dumps[number].trust.samples;
+    return samples;
+}
+
+static void print_dump(const struct yarn_profile *profile, size_t number,
+                       const struct yarn_out *out)
+{
+    const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_dump_summary *summary = &dump->summary;
     yarn_print_cut(out, dump->path, 0);
     (void)fputs(": ", out->file);
     print_state(dump, out);
     (void)fprintf(out->file, ": %s, ", yarn_number_bytes(summary->file_bytes).text);
     (void)fprintf(out->file, "%s readable, ", yarn_number_of_things(summary->chunks, "chunk").text);
-    (void)fprintf(out->file, "%s\n", yarn_number_of_things(dump->trust.samples, "sample").text);
+    (void)fprintf(out->file, "%s\n",
+                  yarn_number_of_things(count_samples(profile, number), "sample").text);
     if (!summary->has_end && summary->is_cut)
         (void)fprintf(out->file,
                       "  the last write was interrupted: nothing from offset %" PRIu64 " on\n",
@@ -104,53 +117,62 @@ static void print_dump(const struct yarn_profile_dump *dump, const struct yarn_o
     print_damage(summary, out);
 }
 
-static bool is_trusted(const struct yarn_profile *profile, const struct request *request)
+static bool is_trusted(const struct yarn_trust *sum, const struct request *request)
 {
-    struct yarn_trust sum = {.clean_end = true};
-    for (size_t i = 0; i < profile->nr_dumps; i++)
-        yarn_trust_add(&sum, &profile->dumps[i].trust);
-    double doubt = yarn_trust_doubt_percent(&sum);
-    bool is_enough = sum.samples && doubt <= request->doubt_percent;
+    double doubt = yarn_trust_doubt_percent(sum);
+    bool is_enough = sum->samples && doubt <= request->doubt_percent;
     (void)fprintf(request->out.file,
                   "%s: %.2f %% of the samples are lost (%" PRIu64 "), cut (%" PRIu64
                   "), failed (%" PRIu64 ") or unknown (%" PRIu64 "); the bound is %g %%\n",
-                  is_enough ? "trusted" : "not trusted", doubt, sum.lost, sum.stacks_truncated,
-                  sum.stacks_no_unwind_info + sum.stacks_failed, sum.leaves_unknown,
+                  is_enough ? "trusted" : "not trusted", doubt, sum->lost, sum->stacks_truncated,
+                  sum->stacks_no_unwind_info + sum->stacks_failed, sum->leaves_unknown,
                   request->doubt_percent);
     return is_enough;
 }
 
-static int show(const struct yarn_profile *profile, struct request *request)
+/* True where all that the path names is readable and undamaged. */
+static bool check(char *path, const struct request *request, struct yarn_trust *sum)
 {
-    int status = yarn_out_open(&request->out, "verify");
-    if (status >= 0)
-        return status;
+    char *const paths[] = {path, NULL};
+    struct yarn_load_options options = {.time = YARN_TIME_RANGE_ALL};
+    struct yarn_profile profile;
     bool is_good = true;
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        print_dump(&profile->dumps[i], &request->out);
-        is_good = is_good && !is_damaged(&profile->dumps[i].summary);
+    if (yarn_select_load("verify", paths, &options, &profile) >= 0)
+        return false;
+    for (size_t i = 0; i < profile.nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile.dumps[i];
+        yarn_trust_add(sum, &dump->trust);
+        is_good = is_good && !is_damaged(&dump->summary);
+        /* Why: a merged file is many dumps of one summary. */
+        if (!i || dump->path != profile.dumps[i - 1].path)
+            print_dump(&profile, i, &request->out);
     }
-    if (request->has_trust && !is_trusted(profile, request))
-        is_good = false;
-    status = yarn_out_close(&request->out, "verify");
-    return status >= 0 ? status : is_good ? YARN_STATUS_OK : YARN_STATUS_FAILED;
+    yarn_profile_fini(&profile);
+    return is_good;
 }
 
 int yarn_verb_verify(int argc, char **argv)
 {
     struct request request = {0};
     struct yarn_command mine = command;
+    struct yarn_trust sum = {.clean_end = true};
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status >= 0)
         return status;
-    struct yarn_profile profile;
-    struct yarn_load_options options = {.time = YARN_TIME_RANGE_ALL};
-    status = yarn_select_load("verify", argv + first, &options, &profile);
+    if (!argv[first]) {
+        yarn_complain("verify", "no dump is named; see yarnprof verify --help");
+        return YARN_STATUS_USAGE;
+    }
+    status = yarn_out_open(&request.out, "verify");
     if (status >= 0)
         return status;
-    status = show(&profile, &request);
-    yarn_profile_fini(&profile);
-    return status;
+    bool is_good = true;
+    for (int i = first; i < argc; i++)
+        is_good = check(argv[i], &request, &sum) && is_good;
+    if (request.has_trust && !is_trusted(&sum, &request))
+        is_good = false;
+    status = yarn_out_close(&request.out, "verify");
+    return status >= 0 ? status : is_good ? YARN_STATUS_OK : YARN_STATUS_FAILED;
 }

@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof prints of dumps of known content, and how it ends."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+YARNPROF = os.environ["YARN_TEST_YARNPROF"]
+MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
+MAN = pathlib.Path(__file__).resolve().parents[4] / "output/yarnprof/man"
+VERBS = ["record", "report", "script", "info", "verify"]
+
+TRUST_KEYS = {
+    "samples", "lost", "throttled", "foreign", "stacks_complete", "stacks_joined",
+    "stacks_truncated", "stacks_no_unwind_info", "stacks_failed", "stacks_none",
+    "frames_unknown", "cpu_ns", "unsampled_ns", "drain_cpu_ns", "memory_bytes",
+    "bytes_written", "clean_end",
+}  # fmt: skip
+
+REPORT = """\
+/usr/bin/app --fast 'it'\\''s'
+100.0 ms, pid 100, 2 threads, sampled by perf
+warning: 5.9 % of the stacks are cut: their outer part is [truncated]; a greater \
+YARN_CALLGRAPH=dwarf:BYTES holds more
+warning: 4.0 % of the samples have no stack: their callers are unknown
+
+cpu-clock: 100 samples, 100.0 ms
+
+    SELF     TOTAL        TIME  FUNCTION       MODULE
+ 60.00 %   90.00 %     60.0 ms  hot            app
+ 30.00 %   30.00 %     30.0 ms  ns::warm(int)  libx.so.1
+  6.00 %    6.00 %      6.0 ms  app+0x1a00     app
+  4.00 %    4.00 %      4.0 ms  [no stack]     [unknown]
+  0.00 %   90.00 %        0 ns  _start         app
+  0.00 %   90.00 %        0 ns  main           app
+  0.00 %    6.00 %        0 ns  [truncated]    [unknown]
+  0.00 %    6.00 %        0 ns  deep\\x1b[31m   app
+  0.00 %    6.00 %        0 ns  outer          app
+
+page-faults: 1 sample, 3 events
+
+    SELF     TOTAL       COUNT  FUNCTION  MODULE
+100.00 %  100.00 %           3  hot       app
+  0.00 %  100.00 %           0  _start    app
+  0.00 %  100.00 %           0  main      app
+"""
+
+TREE = """\
+   TOTAL      SELF  FUNCTION  MODULE
+ 90.00 %            ├─ _start  app
+ 90.00 %            │  main
+ 90.00 %   60.00 %  │  hot
+ 30.00 %   30.00 %  │  ns::warm(int)  libx.so.1
+  6.00 %            ├─ [truncated]
+  6.00 %            │  outer  app  [joined]
+  6.00 %            │  deep\\x1b[31m
+  6.00 %    6.00 %  │  app+0x1a00
+  4.00 %    4.00 %  └─ [no stack]
+"""
+
+CALLERS = """\
+   TOTAL      SELF  FUNCTION  MODULE
+ 90.00 %   60.00 %  hot  app
+ 90.00 %            main
+ 90.00 %            _start
+"""
+
+SCRIPT_SAMPLE = """\
+worker     100/101     [000]  1000.061000:    1000000 cpu-clock: 
+\t            1310 ns::warm(int)+0x10 (/lib/libx.so.1)
+\t            1210 hot+0x10 (/usr/bin/app)
+\t            1110 main+0x10 (/usr/bin/app)
+\t            1010 _start+0x10 (/usr/bin/app)
+
+"""  # noqa: W291
+
+SCRIPT_CUT = """\
+\t            1a10 app+0x1a00+0x10 (/usr/bin/app)
+\t            1510 deep\\x1b[31m+0x10 (/usr/bin/app)
+\t            1410 outer+0x10 (/usr/bin/app) [joined]
+\t               0 [truncated] ([unknown])
+
+"""
+
+
+def run(*arguments, **settings):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("YARN")}
+    environment.update(settings)
+    environment.pop("COLUMNS", None)
+    return subprocess.run(
+        [YARNPROF, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        text=True,
+        check=False,
+    )
+
+
+class WithDumps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_cli."))
+        subprocess.run([MAKE_DUMPS, cls.folder], check=True)
+        cls.app = cls.folder / "app.dump"
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def good(self, *arguments, **settings):
+        result = run(*arguments, **settings)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def bad(self, status, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, status, result)
+        self.assertNotEqual(result.stderr, "")
+        return result.stderr
+
+
+class Report(WithDumps):
+    def test_text(self):
+        self.assertEqual(self.good("report", self.app), REPORT)
+
+    def test_tree(self):
+        self.assertIn(TREE, self.good("report", "--tree", self.app))
+
+    def test_callers_of_one(self):
+        text = self.good("report", "--callers=hot", "--event=cpu-clock", self.app)
+        self.assertTrue(text.endswith(CALLERS), text)
+
+    def test_json_rows(self):
+        report = json.loads(self.good("report", "--format=json", self.app))
+        self.assertEqual(
+            report["events"][:1],
+            [{"name": "cpu-clock", "unit": "ns", "total": 100_000_000, "samples": 100}],
+        )
+        self.assertEqual([event["name"] for event in report["events"]], ["cpu-clock", "page-faults"])
+        first = report["rows"][0]
+        self.assertEqual(first["event"], "cpu-clock")
+        self.assertEqual(first["function"], "hot")
+        self.assertEqual(first["module"], "app")
+        self.assertEqual((first["self"], first["total"]), (60_000_000, 90_000_000))
+        self.assertEqual((first["self_percent"], first["total_percent"]), (60, 90))
+        self.assertEqual(first["samples"], 60)
+        order = [(-row["self"], row["function"]) for row in report["rows"] if row["event"] == "cpu-clock"]
+        self.assertEqual(order, sorted(order))
+        self.assertEqual(sum(row["self"] for row in report["rows"][: len(order)]), 100_000_000)
+        for key, value in {"lost": 0, "unsampled_ns": 0, "truncated": 6}.items():
+            self.assertEqual(report["notes"][key], value)
+
+    def test_json_of_each_key(self):
+        for by, key, names in [
+            ("module", "module", {"app", "libx.so.1", "[unknown]"}),
+            ("thread", "thread", {"app", "worker"}),
+            ("process", "process", {"app"}),
+            ("cpu", "cpu", {0, 1}),
+            ("event", "event", {"cpu-clock", "page-faults"}),
+        ]:
+            with self.subTest(by=by):
+                rows = json.loads(self.good("report", "--format=json", f"--by={by}", self.app))["rows"]
+                self.assertEqual({row[key] for row in rows}, names)
+                self.assertLessEqual({"function", "module", "self", "total", "samples"}, set(rows[0]))
+
+    def test_json_tree_is_a_list_in_reading_order(self):
+        report = json.loads(self.good("report", "--tree", "--format=json", self.app))
+        self.assertEqual(report["rows"][0]["function"], "hot")
+        path = [(node["depth"], node["function"]) for node in report["tree"][:5]]
+        self.assertEqual(
+            path, [(0, None), (1, "_start"), (2, "main"), (3, "hot"), (4, "ns::warm(int)")]
+        )
+        ids = {node["id"] for node in report["tree"]}
+        self.assertTrue(all(node["parent"] in ids | {None} for node in report["tree"]))
+
+    def test_limit_cuts_json_only_if_given(self):
+        report = json.loads(self.good("report", "--format=json", "--limit=1", self.app))
+        self.assertEqual([row["event"] for row in report["rows"]], ["cpu-clock", "page-faults"])
+        text = self.good("report", "--limit=1", "--event=cpu-clock", self.app)
+        self.assertIn("… and 8 more rows; --limit=0 shows all", text)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(self.good("report", "--format=csv", self.app))))
+        self.assertEqual(rows[0]["function"], "hot")
+        self.assertEqual(rows[1]["function"], "ns::warm(int)")
+        self.assertEqual(rows[1]["self"], "30000000")
+        self.assertEqual(float(rows[1]["self_percent"]), 30.0)
+
+    def test_a_folder_is_one_profile(self):
+        report = json.loads(self.good("report", "--format=json", "--by=process", self.folder))
+        self.assertEqual(
+            {row["process"]: row["self"] for row in report["rows"] if row["event"] == "cpu-clock"},
+            {"app": 100_000_000, "child": 100_000_000, "cut": 20_000_000},
+        )
+
+    def test_output_goes_to_a_file(self):
+        target = self.folder / "out.json"
+        self.assertEqual(self.good("report", "--format=json", "-o", target, self.app), "")
+        self.assertEqual(json.loads(target.read_text())["rows"][0]["function"], "hot")
+        target.unlink()
+        self.assertIn("no/such", self.bad(1, "report", "-o", "/no/such/file", self.app))
+
+    def test_colors(self):
+        self.assertIn("\033[31m", self.good("report", "--color=always", self.app))
+        self.assertNotIn("\033", self.good("report", "--color=never", self.app))
+        self.assertNotIn("\033", self.good("report", self.app, NO_COLOR="1", TERM="xterm"))
+
+
+class Script(WithDumps):
+    def test_samples_have_perfs_layout(self):
+        text = self.good("script", self.app)
+        self.assertIn(SCRIPT_SAMPLE, text)
+        self.assertIn(SCRIPT_CUT, text)
+        self.assertIn("PERF_RECORD_MMAP2 100/100: [0x400000(0x100000) @ 0x0]: r-xp /usr/bin/app", text)
+        self.assertIn("YARN_mark phase 2", text)
+
+    def test_a_folder_reader_for_perf_reads_it(self):
+        """As stackcollapse-perf.pl reads: a head line, frames, an empty line."""
+        stacks, frames = {}, None
+        for line in self.good("script", self.app).splitlines():
+            if line.startswith("#"):
+                continue
+            if not line:
+                key = ";".join(reversed(frames))
+                stacks[key] = stacks.get(key, 0) + 1
+                frames = None
+            elif re.match(r"^\S.+?\s+\d+/*\d*\s+", line):
+                frames = []
+            else:
+                match = re.match(r"^\s*(\w+)\s*(.+) \((.*)\)", line)
+                self.assertIsNotNone(match, line)
+                frames.append(re.sub(r"\+0x[\da-f]+$", "", match.group(2)))
+        self.assertEqual(
+            stacks,
+            {
+                "_start;main;hot": 61,
+                "_start;main;hot;ns::warm(int)": 30,
+                "[truncated];outer;deep\\x1b[31m;app+0x1a00": 6,
+                "[no stack]": 4,
+            },
+        )
+
+    def test_times_never_go_back(self):
+        times = re.findall(r" (\d+\.\d{6}): ", self.good("script", self.folder))
+        self.assertGreater(len(times), 200)
+        self.assertEqual(times, sorted(times, key=float))
+
+    def test_fields(self):
+        lines = self.good("script", "--fields=comm,time,event", "--samples", "--no-header", self.app)
+        self.assertEqual(lines.splitlines()[0], "app  1000.001000: cpu-clock: ")
+        less = self.good("script", "-F", "-ip,-symoff,-dso", self.app)
+        self.assertIn("\n\tns::warm(int)\n\thot\n", less)
+
+    def test_filters(self):
+        text = self.good("script", "--samples", "--no-header", "--thread=worker", self.app)
+        self.assertEqual(text.count("cpu-clock"), 36)
+        text = self.good("script", "--samples", "--no-header", "--function=warm", self.app)
+        self.assertEqual(text.count("cpu-clock"), 30)
+        text = self.good("script", "--samples", "--no-header", "--time=..10ms", self.app)
+        self.assertEqual(text.count("cpu-clock"), 10)
+
+
+class Info(WithDumps):
+    def test_json(self):
+        dumps = json.loads(self.good("info", "--format=json", self.app))["dumps"]
+        self.assertEqual(len(dumps), 1)
+        dump = dumps[0]
+        process = dump["process"]
+        self.assertEqual((process["pid"], process["ppid"]), (100, 1))
+        self.assertEqual(process["exe"], "/usr/bin/app")
+        self.assertEqual(process["argv"], ["/usr/bin/app", "--fast", "it's"])
+        self.assertEqual(process["end_ns"] - process["start_ns"], 100_000_000)
+        self.assertEqual((process["exit"], process["exit_status"]), ("exit", 3))
+        self.assertIsNone(process["predecessor"])
+        self.assertEqual(dump["sampler"]["got"], "perf")
+        errors = {event["name"]: event["errno"] for event in dump["events"]}
+        self.assertEqual(errors, {"cpu-clock": 0, "page-faults": 0, "cycles": 2})
+        self.assertEqual(dump["events"][0]["count"], 100_000_000)
+        self.assertEqual([module["build_id"] for module in dump["modules"]], ["abcdef01", None])
+        self.assertEqual([thread["comm"] for thread in dump["threads"]], ["app", "worker"])
+
+    def test_trust(self):
+        trust = json.loads(self.good("info", "--format=json", self.app))["dumps"][0]["trust"]
+        self.assertLessEqual(TRUST_KEYS, set(trust))
+        self.assertEqual(trust["samples"], 101)
+        self.assertEqual(sum(trust[key] for key in trust if key.startswith("stacks_")), 101)
+        self.assertIs(trust["clean_end"], True)
+
+    def test_a_cut_dump_says_so(self):
+        dump = json.loads(self.good("info", "--format=json", self.folder / "cut.dump"))["dumps"][0]
+        self.assertIs(dump["trust"]["clean_end"], False)
+        self.assertIsNone(dump["process"]["exit"])
+        self.assertIn("the recording was cut off", self.good("info", self.folder / "cut.dump"))
+
+    def test_text(self):
+        text = self.good("info", self.app)
+        for line in ["refused: No such file or directory (errno 2)", "abcdef01", "pid             100"]:
+            self.assertIn(line, text)
+
+
+class Verify(WithDumps):
+    def test_whole_and_early(self):
+        self.assertIn("app.dump: whole: ", self.good("verify", self.app))
+        self.assertIn("cut.dump: ends early: ", self.good("verify", self.folder / "cut.dump"))
+
+    def test_damage(self):
+        content = bytearray(self.app.read_bytes())
+        content[len(content) // 2] ^= 0x55
+        damaged = self.folder / "damaged"
+        damaged.write_bytes(content)
+        result = run("verify", damaged, self.app)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("damaged: damaged", result.stdout)
+        self.assertIn("offset 32", result.stdout)
+        self.assertIn("app.dump: whole", result.stdout)
+        damaged.unlink()
+
+    def test_trust_is_a_gate(self):
+        self.assertIn("trusted", self.good("verify", "--trust=10", self.app))
+        result = run("verify", "--trust", self.app)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not trusted: 5.94 %", result.stdout)
+
+    def test_what_is_no_dump(self):
+        self.assertIn("not a dump of yarn", self.bad(1, "verify", __file__))
+
+
+class Mistakes(WithDumps):
+    def test_files(self):
+        self.assertIn("/no/such", self.bad(1, "report", "/no/such"))
+        self.assertIn("not a dump of yarn", self.bad(1, "report", __file__))
+        with tempfile.TemporaryDirectory() as empty:
+            self.assertIn("no dump", self.bad(1, "report", empty))
+
+    def test_usage(self):
+        for arguments in [
+            [],
+            ["nonsense"],
+            ["report"],
+            ["report", "--nonsense", self.app],
+            ["report", "--by=nonsense", self.app],
+            ["report", "--by=line", "--tree", self.app],
+            ["report", "--format=xml", self.app],
+            ["report", "--limit=x", self.app],
+            ["report", "--function=(", self.app],
+            ["report", "--time=5", self.app],
+            ["report", "--tree", "--by=thread", self.app],
+            ["script", "--fields=nonsense", self.app],
+            ["verify", "--trust=200", self.app],
+            ["record"],
+            ["record", "--sampler=nonsense", "true"],
+            ["record", "-e", "nonsense", "true"],
+            ["record", "-F", "x", "true"],
+        ]:
+            with self.subTest(arguments=arguments):
+                self.bad(2, *arguments)
+
+    def test_help(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                self.assertIn(f"usage: yarnprof {verb} ", self.good(verb, "--help"))
+                self.assertIn(f"  {verb} ", self.good("--help"))
+
+
+class Manual(unittest.TestCase):
+    def test_each_option_is_described(self):
+        for verb in VERBS:
+            page = (MAN / f"yarnprof-{verb}.1").read_text().replace("\\-", "-")
+            for option in re.findall(r"^  .*?--([a-z-]+)", run(verb, "--help").stdout, re.MULTILINE):
+                with self.subTest(verb=verb, option=option):
+                    self.assertRegex(page, rf"--{option}\b")
+
+    def test_each_variable_is_described(self):
+        page = (MAN / "yarn.7").read_text()
+        options = run("record", "--help").stdout
+        for option in re.findall(r"^  .*?--([a-z-]+)", options, re.MULTILINE):
+            if option not in ("help", "call-graph"):
+                self.assertIn("YARN_" + option.upper().replace("-", "_"), page)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
