@@ -2,10 +2,9 @@
 #include "output/yarnprof/script.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "output/analysis/choice.h"
 #include "output/analysis/clock.h"
-#include "output/analysis/stack_sums.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/command_line.h"
 
@@ -176,52 +175,18 @@ static void print_header(const struct yarn_script *script, FILE *file)
     (void)fputs("#\n", file);
 }
 
-struct choice {
-    uint8_t *events, *threads; /* owned */
-    uint8_t *stacks;           /* owned; NULL: all */
-};
-
-static void choice_fini(struct choice *choice)
+static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_entry *entry)
 {
-    free(choice->events);
-    free(choice->threads);
-    free(choice->stacks);
-}
-
-static int choice_init(struct choice *choice, const struct yarn_script *script)
-{
-    *choice = (struct choice){
-        .events = yarn_filter_events(script->filter, script->profile),
-        .threads = yarn_filter_threads(script->filter, script->profile),
-    };
-    bool is_whole = choice->events && choice->threads;
-    if (is_whole && yarn_filter_is_by_function(script->filter)) {
-        uint8_t *functions = yarn_filter_functions(script->filter, script->profile);
-        choice->stacks = functions ? yarn_stacks_with(script->profile, functions) : NULL;
-        free(functions);
-        is_whole = choice->stacks;
-    }
-    if (!is_whole)
-        choice_fini(choice);
-    return is_whole ? 0 : -ENOMEM;
-}
-
-static bool passes(const struct choice *choice, const struct yarn_timeline_entry *entry)
-{
-    if (entry->thread != YARN_DUMP_NONE && !choice->threads[entry->thread])
-        return false;
     if (entry->text)
-        return true;
-    if (!choice->events[entry->event])
-        return false;
-    return !choice->stacks || (entry->stack != YARN_DUMP_NONE && choice->stacks[entry->stack]);
+        return entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread];
+    return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
 int yarn_script_print(const struct yarn_script *script, const struct yarn_timeline *timeline,
                       const struct yarn_out *out)
 {
-    struct choice choice;
-    int err = choice_init(&choice, script);
+    struct yarn_choice choice;
+    int err = yarn_choice_init(&choice, script->profile, script->filter);
     if (err)
         return err;
     if (!script->has_no_header)
@@ -238,6 +203,6 @@ int yarn_script_print(const struct yarn_script *script, const struct yarn_timeli
         print_text(out->file, yarn_profile_text(script->profile, entry->text));
         (void)fputc('\n', out->file);
     }
-    choice_fini(&choice);
+    yarn_choice_fini(&choice);
     return 0;
 }
