@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/frame_names.h"
 
-enum { UNNAMED_MAX = 64 << 10 };
+enum {
+    UNNAMED_MAX = 64 << 10,
+    KERNEL_STEPS = 16, /* at a flush */
+};
+
+static const char kernel_path[] = "/proc/kallsyms";
 
 struct unnamed {
     uint64_t address;
     uint32_t module; /* its number, or YARN_DUMP_NONE */
+    bool is_kernel;
 };
 
 int yarn_frame_names_open(struct yarn_frame_names *names, const struct yarn_module_map *map,
                           const struct yarn_facts *facts)
 {
-    *names = (struct yarn_frame_names){.symbols = NULL};
+    *names = (struct yarn_frame_names){.kernel = YARN_KERNEL_NAMES_CLOSED};
     int err = yarn_symbols_new(&names->symbols);
     if (!err)
         err = yarn_jit_names_new(&names->jit, map, (uint32_t)facts->pid, facts->start_realtime_ns);
@@ -33,7 +39,29 @@ void yarn_frame_names_close(struct yarn_frame_names *names)
     names->symbols = NULL;
 }
 
-static struct yarn_symbol name_kernel(struct yarn_frame_names *names, uint64_t address)
+/* In no file that could be looked into. */
+static bool is_generated(const struct yarn_frame *frame)
+{
+    return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
+}
+
+uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
+                               uint32_t flags, uint64_t time_ns)
+{
+    if (flags & YARN_DUMP_FRAME_KERNEL)
+        return yarn_kernel_names_step(&names->kernel, kernel_path) ? 0 : YARN_CODE_NAME_NONE;
+    return is_generated(frame) ? yarn_jit_names_find(names->jit, frame->lookup_ip, time_ns) : 0;
+}
+
+static void remember(struct yarn_frame_names *names, const struct yarn_module *module,
+                     uint64_t address, bool is_kernel)
+{
+    struct unnamed *unnamed = YARN_ARENA_NEW(&names->unnamed, struct unnamed, 1);
+    if (unnamed)
+        *unnamed = (struct unnamed){address, module ? module->number : YARN_DUMP_NONE, is_kernel};
+}
+
+static struct yarn_symbol name_kernel(const struct yarn_frame_names *names, uint64_t address)
 {
     struct yarn_kernel_name name = {.text = yarn_span_of_text("[kernel]")};
     if (!yarn_kernel_names_find(&names->kernel, address, &name))
@@ -41,22 +69,8 @@ static struct yarn_symbol name_kernel(struct yarn_frame_names *names, uint64_t a
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
 
-static void remember(struct yarn_frame_names *names, const struct yarn_module *module,
-                     uint64_t address)
+static struct yarn_symbol name_generated(const struct yarn_frame_names *names, uint32_t code)
 {
-    struct unnamed *unnamed = YARN_ARENA_NEW(&names->unnamed, struct unnamed, 1);
-    if (unnamed)
-        *unnamed = (struct unnamed){address, module ? module->number : YARN_DUMP_NONE};
-}
-
-static struct yarn_symbol name_generated(struct yarn_frame_names *names,
-                                         const struct yarn_module *module, uint64_t address,
-                                         uint32_t code)
-{
-    if (code == YARN_CODE_NAME_NONE) {
-        remember(names, module, address);
-        return (struct yarn_symbol){.start = 0};
-    }
     struct yarn_code_name name = yarn_jit_names_at(names->jit, code);
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
@@ -66,45 +80,68 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        uint64_t address, uint32_t code)
 {
     struct yarn_symbol symbol = {.start = 0};
-    if (flags & YARN_DUMP_FRAME_KERNEL)
-        return name_kernel(names, address);
-    if (yarn_frame_is_generated(frame, flags))
-        return name_generated(names, frame->module, address, code);
-    if (!yarn_symbols_find(names->symbols, frame->module, address, &symbol))
+    bool is_kernel = flags & YARN_DUMP_FRAME_KERNEL;
+    if (code == YARN_CODE_NAME_NONE)
+        remember(names, frame->module, address, is_kernel);
+    else if (is_kernel)
+        symbol = name_kernel(names, address);
+    else if (is_generated(frame))
+        symbol = name_generated(names, code);
+    else if (!yarn_symbols_find(names->symbols, frame->module, address, &symbol))
         symbol.name = YARN_SPAN_EMPTY;
     return symbol;
+}
+
+static struct yarn_symbol find_late(struct yarn_frame_names *names, const struct unnamed *unnamed)
+{
+    if (unnamed->is_kernel)
+        return names->kernel.is_read ? name_kernel(names, unnamed->address)
+                                     : (struct yarn_symbol){.start = 0};
+    uint32_t code = yarn_jit_names_find_now(names->jit, unnamed->address);
+    return code == YARN_CODE_NAME_NONE ? (struct yarn_symbol){.start = 0}
+                                       : name_generated(names, code);
 }
 
 /* False where there is still no name. */
 static bool write_late(struct yarn_frame_names *names, const struct unnamed *unnamed,
                        struct yarn_dump_writer *writer)
 {
-    uint32_t code = yarn_jit_names_find_now(names->jit, unnamed->address);
-    if (code == YARN_CODE_NAME_NONE)
-        return false;
-    struct yarn_code_name name = yarn_jit_names_at(names->jit, code);
+    struct yarn_symbol symbol = find_late(names, unnamed);
     struct yarn_dump_code_name record = {
         .module = unnamed->module,
         .address = unnamed->address,
-        .start = name.start,
-        .end = name.end,
-        .name = name.text,
+        .start = symbol.start,
+        .end = symbol.end,
+        .name = symbol.name,
     };
-    yarn_dump_write_code_name(writer, &record);
-    return true;
+    if (symbol.name.size)
+        yarn_dump_write_code_name(writer, &record);
+    return symbol.name.size;
 }
 
-void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer)
+/* True where there may be names that were not there the last time. */
+static bool has_news(struct yarn_frame_names *names, bool is_last)
+{
+    if (names->kernel.buffer)
+        for (size_t i = 0; is_last || i < KERNEL_STEPS; i++)
+            if (yarn_kernel_names_step(&names->kernel, kernel_path))
+                break;
+    yarn_jit_names_refresh(names->jit);
+    uint64_t generation = yarn_jit_names_generation(names->jit);
+    bool has =
+        generation != names->unnamed_generation || names->kernel_was_read != names->kernel.is_read;
+    names->unnamed_generation = generation;
+    names->kernel_was_read = names->kernel.is_read;
+    return has;
+}
+
+void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
+                                 bool is_last)
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count)
+    if (!count || !has_news(names, is_last))
         return;
-    yarn_jit_names_refresh(names->jit);
-    uint64_t generation = yarn_jit_names_generation(names->jit);
-    if (generation == names->unnamed_generation)
-        return;
-    names->unnamed_generation = generation;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (!write_late(names, &unnamed[i], writer))

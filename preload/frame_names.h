@@ -3,9 +3,9 @@
  *
  * What a frame is called: a function of a file, of code that was generated in the process, or of
  * the kernel. Generated code may get its name after its frames were stored without one, and may
- * make room for other code: such frames are looked up each time, and those that had no name are
- * kept in mind (64 Ki of them) until they have.
- * Knows where names come from; does not know stacks.
+ * make room for other code: such frames are looked up each time. The names of the kernel's
+ * functions are read bit by bit. Frames that had no name are kept in mind (64 Ki of them) until
+ * they have. Knows where names come from; does not know stacks.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -22,8 +22,9 @@ struct yarn_frame_names {
     struct yarn_symbols *symbols; /* owned */
     struct yarn_jit_names *jit;   /* owned */
     struct yarn_kernel_names kernel;
-    struct yarn_arena unnamed;   /* an array: frames of generated code without a name */
+    struct yarn_arena unnamed;   /* an array: frames that await their names */
     uint64_t unnamed_generation; /* of `jit`, when they were last looked up */
+    bool kernel_was_read;        /* at that time */
 };
 
 /* `map` is borrowed. */
@@ -33,25 +34,18 @@ YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
 /* Idempotent. */
 void yarn_frame_names_close(struct yarn_frame_names *names);
 
-/* Generated code: in no file that could be looked into. */
-static inline bool yarn_frame_is_generated(const struct yarn_frame *frame, uint32_t flags)
-{
-    return !(flags & YARN_DUMP_FRAME_KERNEL) &&
-           (!frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS);
-}
+/* Which code stands at the frame's address at this moment, as far as a name tells: a number that
+ * tells apart what the frame is called at different times. */
+uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
+                               uint32_t flags, uint64_t time_ns);
 
-/* Which code stands at a generated frame's address at this moment, as far as a name tells. */
-static inline uint32_t yarn_frame_names_code(struct yarn_frame_names *names,
-                                             const struct yarn_frame *frame, uint64_t time_ns)
-{
-    return yarn_jit_names_find(names->jit, frame->lookup_ip, time_ns);
-}
-
-/* `address` is the linked look-up address; `code` is what was just told of a generated frame. An
- * empty name where there is none. */
+/* `address` is the linked look-up address; `code` is what was just told of the frame. An empty name
+ * where there is none, or not yet. */
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code);
 
-/* Writes the names that have come for frames that had none. */
-void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer);
+/* Writes the names that have come for frames that had none. `is_last`: of what has none now nothing
+ * will come any more. */
+void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
+                                 bool is_last);

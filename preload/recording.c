@@ -105,7 +105,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
         yarn_recording_begin_dump(recording);
     if (!recording->writer)
         return;
-    yarn_frame_names_write_late(&recording->names, recording->writer);
+    yarn_frame_names_write_late(&recording->names, recording->writer, false);
     yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
@@ -176,6 +176,7 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
             .reason = reason,
             .status = status,
         };
+        yarn_frame_names_write_late(&recording->names, recording->writer, true);
         yarn_stacks_write_modules(&recording->stacks);
         yarn_trust_write_final(recording);
         yarn_dump_write_end(recording->writer, &end);

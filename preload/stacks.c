@@ -91,12 +91,8 @@ static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *fr
                          uint64_t time_ns)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
-    uint64_t key = frame->lookup_ip ^ yarn_hash_u64(module << 8 | flags);
-    uint32_t code = YARN_CODE_NAME_NONE;
-    if (yarn_frame_is_generated(frame, flags)) {
-        code = yarn_frame_names_code(stacks->names, frame, time_ns);
-        key ^= yarn_hash_u64(code);
-    }
+    uint32_t code = yarn_frame_names_code(stacks->names, frame, flags, time_ns);
+    uint64_t key = frame->lookup_ip ^ yarn_hash_u64((uint64_t)code << 32 ^ module << 8 ^ flags);
     uint32_t found = yarn_table_find(&stacks->numbers, key);
     if (found == YARN_TABLE_NONE) {
         found = add_frame(stacks, frame, flags, code);

@@ -8,10 +8,12 @@
 
 enum {
     BUFFER_BYTES = 64 << 10,
+    STEP_BYTES = 48 << 10, /* about 0.4 ms */
     COUNT_MAX = 256 << 10,
     LAST_BYTES = 4096, /* of the last function, which has no next one */
 };
 #define TEXTS_BYTES YARN_MIB(12)
+#define KEYS_BYTES (COUNT_MAX * sizeof(uint64_t))
 #define HALF_REACH UINT64_C(0x80000000)
 
 static bool is_code(uint8_t type)
@@ -70,34 +72,26 @@ static void add(struct yarn_kernel_names *names, const struct yarn_kernel_symbol
     if (!names->base)
         names->base = symbol->address - yarn_u64_min(symbol->address - 1, HALF_REACH);
     uint64_t distance = symbol->address - names->base;
-    if (distance > UINT32_MAX || names->count == names->capacity)
+    if (distance > UINT32_MAX || names->count == COUNT_MAX)
         return;
     if (put_text(names, symbol, &text) == 0)
         names->keys[names->count++] = distance << 32 | text;
 }
 
-static void read_lines(struct yarn_kernel_names *names, int fd, uint8_t *buffer)
+static void take_lines(struct yarn_kernel_names *names)
 {
-    size_t held = 0;
-    for (;;) {
-        ssize_t got = yarn_file_read(fd, buffer + held, BUFFER_BYTES - held);
-        if (got <= 0)
-            return;
-        held += (size_t)got;
-        size_t at = 0;
-        const uint8_t *newline;
-        while ((newline = memchr(buffer + at, '\n', held - at)) != NULL) {
-            struct yarn_kernel_symbol symbol;
-            size_t end = (size_t)(newline - buffer);
-            if (yarn_kernel_names_parse(yarn_span_of(buffer + at, end - at), &symbol) == 0)
-                add(names, &symbol);
-            at = end + 1;
-        }
-        if (!at && held == BUFFER_BYTES)
-            return; /* no such lines: it is some other file */
-        memmove(buffer, buffer + at, held - at);
-        held -= at;
+    struct yarn_kernel_symbol symbol;
+    const uint8_t *newline;
+    uint8_t *buffer = names->buffer;
+    size_t at = 0;
+    while ((newline = memchr(buffer + at, '\n', names->held - at)) != NULL) {
+        size_t end = (size_t)(newline - buffer);
+        if (yarn_kernel_names_parse(yarn_span_of(buffer + at, end - at), &symbol) == 0)
+            add(names, &symbol);
+        at = end + 1;
     }
+    names->held -= at;
+    memmove(buffer, buffer + at, names->held);
 }
 
 /* Of several names at one address the first is kept, as the kernel itself prefers. */
@@ -111,38 +105,50 @@ static void sort(struct yarn_kernel_names *names)
     names->count = kept;
 }
 
-void yarn_kernel_names_read(struct yarn_kernel_names *names, const char *path)
+static bool begin(struct yarn_kernel_names *names, const char *path)
 {
-    names->was_read = true;
-    int fd = yarn_file_open(YARN_FILE_CWD, path);
-    uint8_t *buffer = yarn_pages_map(BUFFER_BYTES);
-    uint64_t *keys = yarn_pages_map(COUNT_MAX * sizeof *keys);
-    if (fd >= 0 && buffer && keys && yarn_arena_open(&names->texts, TEXTS_BYTES) == 0) {
-        names->keys = keys;
-        names->capacity = COUNT_MAX;
-        read_lines(names, fd, buffer);
-        sort(names);
-    }
-    size_t used = names->keys ? yarn_align_up(names->count * sizeof *keys, 4096) : 0;
-    size_t room = COUNT_MAX * sizeof *keys;
-    if (keys && used < room)
-        yarn_pages_unmap((uint8_t *)keys + used, room - used);
-    if (names->keys)
-        names->capacity = used / sizeof *keys;
-    if (!used)
-        names->keys = NULL;
-    yarn_pages_unmap(buffer, BUFFER_BYTES);
-    yarn_file_close(fd);
+    names->fd = yarn_file_open(YARN_FILE_CWD, path);
+    names->buffer = yarn_pages_map(BUFFER_BYTES);
+    names->keys = yarn_pages_map(KEYS_BYTES);
+    return names->fd >= 0 && names->buffer && names->keys &&
+           yarn_arena_open(&names->texts, TEXTS_BYTES) == 0;
 }
 
-bool yarn_kernel_names_find(struct yarn_kernel_names *names, uint64_t address,
-                            struct yarn_kernel_name *ret_name)
+static void finish(struct yarn_kernel_names *names)
 {
-    if (!names->was_read)
-        yarn_kernel_names_read(names, "/proc/kallsyms");
-    uint64_t distance = address - names->base;
-    if (!names->count || address < names->base || distance > UINT32_MAX)
-        return false;
+    yarn_file_close(names->fd);
+    yarn_pages_unmap(names->buffer, BUFFER_BYTES);
+    names->fd = -1;
+    names->buffer = NULL;
+    names->is_read = true;
+    if (names->keys)
+        sort(names);
+}
+
+bool yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path)
+{
+    if (names->is_read)
+        return true;
+    bool is_good = names->buffer || begin(names, path);
+    /* Why a bound in bytes: the kernel gives a page at a time. */
+    for (size_t taken = 0; is_good && taken < STEP_BYTES;) {
+        ssize_t got =
+            yarn_file_read(names->fd, names->buffer + names->held, BUFFER_BYTES - names->held);
+        is_good = got > 0;
+        if (!is_good)
+            break;
+        names->held += (size_t)got;
+        taken += (size_t)got;
+        take_lines(names);
+    }
+    if (!is_good)
+        finish(names);
+    return names->is_read;
+}
+
+/* The number of functions that begin at or below the address. */
+static size_t position_of(const struct yarn_kernel_names *names, uint64_t distance)
+{
     size_t low = 0, high = names->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -151,23 +157,34 @@ bool yarn_kernel_names_find(struct yarn_kernel_names *names, uint64_t address,
         else
             high = middle;
     }
-    if (!low)
+    return low;
+}
+
+bool yarn_kernel_names_find(const struct yarn_kernel_names *names, uint64_t address,
+                            struct yarn_kernel_name *ret_name)
+{
+    uint64_t distance = address - names->base;
+    if (!names->is_read || address < names->base || distance > UINT32_MAX)
         return false;
-    uint64_t start = names->base + (names->keys[low - 1] >> 32);
-    bool is_last = low == names->count;
-    uint64_t end = is_last ? start + LAST_BYTES : names->base + (names->keys[low] >> 32);
+    size_t position = position_of(names, distance);
+    if (!position)
+        return false;
+    uint64_t start = names->base + (names->keys[position - 1] >> 32);
+    uint64_t end =
+        position == names->count ? start + LAST_BYTES : names->base + (names->keys[position] >> 32);
     if (address >= end)
         return false;
-    const char *text = (const char *)names->texts.base + (uint32_t)names->keys[low - 1];
+    const char *text = (const char *)names->texts.base + (uint32_t)names->keys[position - 1];
     *ret_name = (struct yarn_kernel_name){yarn_span_of_text(text), start, end};
     return true;
 }
 
 void yarn_kernel_names_close(struct yarn_kernel_names *names)
 {
-    if (names->keys)
-        yarn_pages_unmap(names->keys, names->capacity * sizeof *names->keys);
+    yarn_file_close(names->fd);
+    yarn_pages_unmap(names->buffer, BUFFER_BYTES);
+    yarn_pages_unmap(names->keys, KEYS_BYTES);
     if (names->texts.base)
         yarn_arena_close(&names->texts);
-    *names = (struct yarn_kernel_names){.was_read = false};
+    *names = YARN_KERNEL_NAMES_CLOSED;
 }
