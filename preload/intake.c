@@ -36,11 +36,14 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     queued->cpu = record->cpu;
     queued->end = frames->end;
     queued->first_joined = frames->first_joined;
+    queued->last_sp = frames->last_sp;
     memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
 }
 
-static void store(struct yarn_recording *recording, const struct yarn_queued *queued)
+static void store(struct yarn_recording *recording, struct yarn_queued *queued)
 {
+    if (queued->end == YARN_UNWIND_TRUNCATED)
+        yarn_walks_join_again(&recording->walks, queued);
     struct yarn_stack_result stack = yarn_stacks_of(&recording->stacks, queued);
     struct yarn_dump_sample sample = {
         .time_ns = queued->time_ns,
@@ -61,7 +64,7 @@ static void store(struct yarn_recording *recording, const struct yarn_queued *qu
 
 bool yarn_intake_settle(struct yarn_recording *recording, uint64_t until_ns)
 {
-    const struct yarn_queued *queued;
+    struct yarn_queued *queued;
     uint64_t looked_at = recording->stacks.nr_frames_added;
     while ((queued = yarn_queue_take(&recording->queue))) {
         if (yarn_recording_begin_dump(recording))

@@ -20,16 +20,18 @@ struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames)
     }
     struct yarn_queued *queued =
         yarn_arena_alloc(&queue->arena, bytes_of(nr_frames), alignof(struct yarn_queued));
-    if (queued)
-        queued->count = nr_frames;
+    if (!queued)
+        return NULL;
+    queued->count = nr_frames;
+    queued->frame = (struct yarn_frame *)(queued + 1);
     return queued;
 }
 
-const struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
+struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
 {
     if (yarn_queue_is_empty(queue))
         return NULL;
-    const struct yarn_queued *queued = (const void *)(queue->arena.base + queue->taken);
+    struct yarn_queued *queued = (void *)(queue->arena.base + queue->taken);
     queue->taken += bytes_of(queued->count);
     return queued;
 }

@@ -19,7 +19,8 @@ struct yarn_queued {
     uint32_t event, tid, cpu;
     enum yarn_unwind_end end;
     unsigned count, first_joined; /* of frames, as in struct yarn_frames */
-    struct yarn_frame frame[];    /* modules are borrowed from the map, which keeps them */
+    uint64_t last_sp;             /* as in struct yarn_frames */
+    struct yarn_frame *frame;     /* in the queue; their modules are the map's, which keeps them */
 };
 
 struct yarn_queue {
@@ -34,12 +35,18 @@ YARN_MUST_CHECK int yarn_queue_open(struct yarn_queue *queue, size_t bytes);
 /* Room for a sample with so many frames, to be filled by the caller; NULL where there is none. */
 struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames);
 
-/* The oldest; valid until the next put. NULL where the queue is empty. */
-const struct yarn_queued *yarn_queue_take(struct yarn_queue *queue);
+/* The oldest; valid until the next put into the emptied queue. NULL where there is none. */
+struct yarn_queued *yarn_queue_take(struct yarn_queue *queue);
 
 static inline bool yarn_queue_is_empty(const struct yarn_queue *queue)
 {
     return queue->taken == queue->arena.used;
+}
+
+/* More than half of the room is taken. */
+static inline bool yarn_queue_is_filling(const struct yarn_queue *queue)
+{
+    return queue->arena.used > queue->arena.cap / 2;
 }
 
 /* Idempotent. */

@@ -75,11 +75,11 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
         yarn_recording_drain(recording, &left);
-        bool is_settled = yarn_recording_settle(recording);
-        if (!obey(recorder))
-            return TOLD_TO_END;
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         bool is_due = now_ns >= flush_ns;
+        bool is_settled = yarn_recording_settle(recording, is_due);
+        if (!obey(recorder))
+            return TOLD_TO_END;
         if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
             yarn_recording_flush(recording);
             flush_ns = now_ns + interval_ns;

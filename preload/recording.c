@@ -87,8 +87,10 @@ void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left)
     yarn_session_drain(&recording->session, true, &listener, ret_left);
 }
 
-bool yarn_recording_settle(struct yarn_recording *recording)
+bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
 {
+    if (!is_due && !yarn_queue_is_filling(&recording->queue))
+        return true;
     uint64_t while_ns =
         yarn_plan_fill_ns(&recording->spec, &recording->session.report.got) / SETTLE_SHARE;
     return yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);

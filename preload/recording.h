@@ -59,9 +59,10 @@ void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left);
 
-/* Names and stores what was drained, for at most a while so that no ring fills meanwhile. True
- * where all is stored. */
-bool yarn_recording_settle(struct yarn_recording *recording);
+/* Names and stores what was drained, where a flush is due or the queue is filling (what waits may
+ * be joined better), and for at most a while, so that no ring fills meanwhile. True where nothing
+ * is left to do. */
+bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
 /* Brings what was drained into the file. */
 void yarn_recording_flush(struct yarn_recording *recording);

@@ -89,3 +89,19 @@ const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct y
         walk_ip(walks, sample->ip);
     return walks->frames;
 }
+
+void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued)
+{
+    struct yarn_frames *frames = walks->frames;
+    memcpy(frames->frame, queued->frame, queued->count * sizeof frames->frame[0]);
+    frames->count = queued->count;
+    frames->first_joined = queued->first_joined;
+    frames->end = queued->end;
+    frames->last_sp = queued->last_sp;
+    if (!yarn_unwinder_join(walks->unwinder, queued->tid, frames))
+        return;
+    queued->count = frames->count;
+    queued->first_joined = frames->first_joined;
+    queued->end = frames->end;
+    queued->frame = frames->frame;
+}

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/record/record.h"
+#include "preload/queue.h"
 #include "unwind/unwinder.h"
 
 struct yarn_walks {
@@ -26,6 +27,10 @@ YARN_MUST_CHECK int yarn_walks_open(struct yarn_walks *walks, struct yarn_module
  * hit in the kernel, above the user frames, of which there may then be none. */
 const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
                                         bool is_kernel);
+
+/* A second try for a truncated sample that waited in the queue: stacks that were sampled since may
+ * have taught the frames that its copy did not hold. Its frames are then in the room of `walks`. */
+void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued);
 
 /* Idempotent. */
 void yarn_walks_close(struct yarn_walks *walks);

@@ -9,7 +9,7 @@ enum {
     SLOTS = WAYS << SETS_LOG2,
     AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
     DOUBT = 256,       /* walks for which a frame that changed its caller is not believed */
-    FULL_EVERY = 64,   /* walks: then also what is known already is made young again */
+    FULL_EVERY = 1,   /* walks: then also what is known already is made young again */
 };
 
 struct yarn_join_slot {

@@ -176,13 +176,22 @@ static enum yarn_unwind_end walk_stack(struct walk *walk, bool *ret_is_lost)
     }
 }
 
-static void join_tail(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_frames *frames)
+bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_frames *frames)
 {
+    unsigned walked = frames->count;
+    if (frames->end != YARN_UNWIND_TRUNCATED || !walked)
+        return false;
+    const struct yarn_frame *last = &frames->frame[walked - 1];
+    unwinder->trail[walked - 1] = (struct yarn_join_frame){
+        .ip = last->ip,
+        .sp = frames->last_sp,
+        .is_exact = last->ip == last->lookup_ip,
+    };
     unsigned count =
-        yarn_join_complete(&unwinder->join, tid, unwinder->trail, frames->count, YARN_FRAMES_MAX);
-    if (count == frames->count)
-        return;
-    for (unsigned i = frames->count; i < count; i++) {
+        yarn_join_complete(&unwinder->join, tid, unwinder->trail, walked, YARN_FRAMES_MAX);
+    if (count == walked)
+        return false;
+    for (unsigned i = walked; i < count; i++) {
         const struct yarn_join_frame *frame = &unwinder->trail[i];
         uint64_t lookup_ip = lookup_ip_of(frame->ip, frame->is_exact);
         struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
@@ -192,9 +201,10 @@ static void join_tail(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_
             .module = module_at(unwinder, found.module),
         };
     }
-    frames->first_joined = frames->count;
+    frames->first_joined = walked;
     frames->count = count;
     frames->end = YARN_UNWIND_JOINED;
+    return true;
 }
 
 static void walk_from_leaf(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
@@ -240,8 +250,10 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
     if (is_cut || is_complete)
         yarn_join_learn(&unwinder->join, tid, unwinder->trail, ret_frames->count, is_complete);
     ret_frames->first_joined = ret_frames->count;
-    if (is_cut)
-        join_tail(unwinder, tid, ret_frames);
+    if (is_cut) {
+        ret_frames->last_sp = unwinder->trail[ret_frames->count - 1].sp;
+        yarn_unwinder_join(unwinder, tid, ret_frames);
+    }
 }
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)

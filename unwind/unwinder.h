@@ -69,6 +69,7 @@ struct yarn_frames {
     unsigned count;        /* leaf first */
     unsigned first_joined; /* frames from here on were joined; == count where none */
     enum yarn_unwind_end end;
+    uint64_t last_sp; /* of the last frame that was walked: what a join goes on from */
     struct yarn_frame frame[YARN_FRAMES_MAX];
 };
 
@@ -84,6 +85,10 @@ struct yarn_unwinder;
 YARN_MUST_CHECK int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder,
                                       enum yarn_unwinder_kind kind, struct yarn_module_map *map);
 void yarn_unwinder_free(struct yarn_unwinder *unwinder);
+
+/* Joins a truncated walk with what was learnt of the thread; its end is then JOINED. Done by the
+ * walk itself; a second try later knows more. True where it could. */
+bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_frames *frames);
 
 /* `tid` keys what is learnt for joining. The leaf is always a frame, so count is at least 1. */
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
