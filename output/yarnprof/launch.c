@@ -11,6 +11,7 @@
 #include "output/yarnprof/status.h"
 
 #define PRELOAD_NAME "libyarn_preload.so"
+#define YARN_BESIDE_LIBDIR "/../" YARN_LIBDIR
 
 /* The folder of the tool itself, without a slash at its end. */
 static int own_folder(char *ret_folder, size_t size)
@@ -42,7 +43,7 @@ static bool is_there(struct yarn_launch *launch, const char *folder, const char 
 
 int yarn_launch_find(struct yarn_launch *launch, char *ret_why, size_t size)
 {
-    static const char *const places[] = {"", "/../" YARN_LIBDIR, "/../lib", "/../lib64"};
+    static const char *const places[] = {"", YARN_BESIDE_LIBDIR, "/../lib", "/../lib64"};
     char folder[4096];
     int err = own_folder(folder, sizeof folder);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(places); i++) {
