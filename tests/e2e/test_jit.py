@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code that is generated at run time has the names that its compiler tells, and the kernel's code
+those that the kernel tells."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import harness
+
+JIT = harness.HOSTS / "jit_x86_64"
+SCRIPT = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+let sum = 0;
+for (let i = 0; i < 150; i++) sum += fib(27);
+console.log(sum);
+"""
+
+
+def remove_maps(word):
+    """What the hosts leave behind in /tmp."""
+    for path in pathlib.Path("/tmp").glob("perf-*.map"):
+        if path.stat().st_uid == os.getuid() and word in path.read_text(errors="replace"):
+            path.unlink()
+
+
+class Named(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if not JIT.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+
+    def shares(self, how):
+        run = self.run_program([JIT, how])
+        self.assertEqual(run.status, 0)
+        remove_maps("generated_")
+        return run, harness.self_percent(run.dumps)
+
+    def check_halves(self, how):
+        run, shares = self.shares(how)
+        for name in ("generated_first", "generated_second"):
+            with self.subTest(how=how, name=name):
+                self.assertAlmostEqual(shares.get(name, 0), 50, delta=6)
+        self.assertLess(shares.get("[unknown]", 0), 1)
+        depths = [[name for name, _ in stack] for stack in harness.stacks(run.dumps)]
+        callers = [names for names in depths if names and names[0].startswith("generated_")]
+        called_by_main = sum("main" in names for names in callers)
+        self.assertGreater(called_by_main, 0.98 * len(callers))
+
+    def test_a_perf_map_names_functions_as_they_are_made(self):
+        self.check_halves("map")
+
+    def test_a_perf_map_that_is_written_at_the_end_names_what_ran_before(self):
+        self.check_halves("late")
+
+    def test_code_in_the_place_of_other_code_has_its_own_name(self):
+        self.check_halves("reuse")
+
+    def test_a_jitdump_names_functions_where_they_were_made_and_moved_to(self):
+        _, shares = self.shares("jitdump")
+        self.assertGreater(shares.get("dumped", 0), 95)
+
+
+class Node(harness.Case):
+    def test_node_names_its_functions(self):
+        node = shutil.which("node")
+        if not node:
+            self.skipTest("node is not on this machine")
+        files = self.folder()
+        script = files / "fib.js"
+        script.write_text(SCRIPT)
+        argv = [node, "--perf-basic-prof", script]
+        plain = self.run_program(argv, preload=False, cwd=files)
+        profiled = self.run_program(argv, cwd=files)
+        remove_maps(str(script))
+        self.assertEqual(plain.outside(), profiled.outside())
+        shares = harness.self_percent(profiled.dumps)
+        of_fib = sum(
+            share for name, share in shares.items() if name.startswith("JS:") and "fib" in name
+        )
+        self.assertGreater(of_fib, 80, shares)
+        self.assertLess(shares.get("[unknown]", 0), 1)
+        trust = harness.trust(profiled.dumps)
+        whole = trust["stacks_complete"] + trust["stacks_joined"]
+        self.assertGreaterEqual(whole, 0.99 * trust["samples"])
+
+
+class Kernel(harness.Case):
+    def test_functions_of_the_kernel_have_names_where_it_shows_them(self):
+        if subprocess.run(["grep", "-q", "^0*[1-9a-f][0-9a-f]* T ", "/proc/kallsyms"]).returncode:
+            self.skipTest("the kernel hides its addresses from this user")
+        argv = ["dd", "if=/dev/zero", "of=/dev/null", "bs=16", "count=2000000", "status=none"]
+        run = self.run_program(argv, YARN_EVENTS="cpu-clock:uk")
+        shares = harness.self_percent(run.dumps)
+        self.assertGreater(
+            sum(shares.get(name, 0) for name in ("vfs_read", "vfs_write", "read_zero")), 2, shares
+        )
+        self.assertEqual(shares.get("[kernel]", 0), 0)
+        self.assertEqual(harness.trust(run.dumps)["lost"], 0)
+
+
+if __name__ == "__main__":
+    harness.main()
