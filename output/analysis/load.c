@@ -14,6 +14,8 @@ static void loader_fini(struct yarn_loader *loader)
     yarn_number_map_fini(&loader->starts);
     yarn_number_map_fini(&loader->frames);
     yarn_number_map_fini(&loader->stacks);
+    yarn_number_map_fini(&loader->line_modules);
+    yarn_number_map_fini(&loader->symbol_lines);
     free(loader->start_list);
     free(loader->late_names);
     free(loader->called);
@@ -39,6 +41,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->nr_called = 0;
     yarn_number_map_clear(&loader->last_called);
     yarn_number_map_clear(&loader->modules);
+    yarn_number_map_clear(&loader->line_modules);
     yarn_table_clear(&loader->threads);
     return yarn_loader_on_reset(loader);
 }
@@ -48,6 +51,8 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
     struct yarn_profile *profile = loader->profile;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     int err = yarn_loader_apply_late_names(loader);
+    if (!err)
+        err = yarn_loader_place_frames(loader);
     if (err)
         return err;
     yarn_loader_apply_called(loader);

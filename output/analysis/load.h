@@ -6,6 +6,7 @@
 #pragma once
 
 #include "output/analysis/filter.h"
+#include "output/analysis/lines.h"
 #include "output/analysis/profile.h"
 #include "output/analysis/sources.h"
 #include "output/analysis/timeline.h"
@@ -17,6 +18,8 @@ struct yarn_load_options {
     struct yarn_time_range time;
     bool by_cpu;                    /* cells are kept apart by cpu */
     struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */
+    struct yarn_lines *lines;       /* borrowed; if given, frames are placed in the source */
+    bool has_no_inlines;            /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
     void *take_self;
 };

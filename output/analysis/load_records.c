@@ -171,6 +171,8 @@ static int on_module(void *self, const struct yarn_dump_module *record)
     if (err)
         return err;
     err = yarn_number_map_put(&loader->modules, record->number, module);
+    if (!err)
+        err = yarn_loader_note_lines(loader, record);
     if (err)
         return err;
     struct yarn_dump_module *modules = yarn_array_grow(dump->modules, &dump->modules_capacity,

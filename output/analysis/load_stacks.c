@@ -45,6 +45,8 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     loader->profile->functions[function].is_unknown =
         !record->name.size && (!module || !record->start);
     err = yarn_number_map_put(&loader->symbols, record->number, function);
+    if (!err)
+        err = yarn_loader_note_symbol(loader, record);
     return err ? err : keep_start(loader, record->number, record->start);
 }
 
@@ -66,7 +68,25 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         .function = function,
         .flags = record->flags,
     };
-    return yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
+    int err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
+    return err ? err : yarn_loader_add_inlined(loader, record);
+}
+
+static int add_stack(struct yarn_profile *profile, uint32_t parent, uint32_t frame,
+                     uint32_t *ret_stack)
+{
+    struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
+                                                        profile->nr_stacks + 1, sizeof *stacks);
+    if (!stacks)
+        return -ENOMEM;
+    profile->stacks = stacks;
+    stacks[profile->nr_stacks] = (struct yarn_profile_stack){
+        .parent = parent,
+        .frame = frame,
+        .function = profile->frames[frame].function,
+    };
+    *ret_stack = (uint32_t)profile->nr_stacks++;
+    return 0;
 }
 
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
@@ -78,17 +98,11 @@ int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
     if (frame == YARN_NUMBER_NONE ||
         (record->parent != YARN_DUMP_NONE && parent == YARN_NUMBER_NONE))
         return 0;
-    struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
-                                                        profile->nr_stacks + 1, sizeof *stacks);
-    if (!stacks)
-        return -ENOMEM;
-    profile->stacks = stacks;
-    stacks[profile->nr_stacks] = (struct yarn_profile_stack){
-        .parent = parent,
-        .frame = frame,
-        .function = profile->frames[frame].function,
-    };
-    return yarn_number_map_put(&loader->stacks, record->number, (uint32_t)profile->nr_stacks++);
+    uint32_t stack = parent;
+    int err = 0;
+    for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++)
+        err = add_stack(profile, stack, frame + i, &stack);
+    return err ? err : yarn_number_map_put(&loader->stacks, record->number, stack);
 }
 
 int yarn_loader_on_reset(void *self)
@@ -98,6 +112,7 @@ int yarn_loader_on_reset(void *self)
     yarn_number_map_clear(&loader->starts);
     yarn_number_map_clear(&loader->frames);
     yarn_number_map_clear(&loader->stacks);
+    yarn_number_map_clear(&loader->symbol_lines);
     loader->nr_starts = 0;
     return 0;
 }

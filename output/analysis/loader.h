@@ -35,7 +35,9 @@ struct yarn_loader {
     struct yarn_number_map starts;  /* of symbols: index in `start_list` */
     struct yarn_number_map frames;
     struct yarn_number_map stacks;
-    uint64_t *start_list; /* owned array */
+    struct yarn_number_map line_modules; /* modules to those of the lines */
+    struct yarn_number_map symbol_lines; /* symbols to modules of the lines */
+    uint64_t *start_list;                /* owned array */
     size_t nr_starts, starts_capacity;
     struct yarn_table threads;                       /* tid to thread of the profile */
     uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
@@ -81,6 +83,17 @@ YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
 void yarn_loader_apply_called(struct yarn_loader *loader);
 /* Gives frames the names that came late. */
 YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
+
+/* Where lines are wanted: which module of theirs a module is, and a symbol is in; frames for what
+ * is inlined at the last frame, which is that of the record; the place of each frame of the dump.
+ */
+YARN_MUST_CHECK int yarn_loader_note_lines(struct yarn_loader *loader,
+                                           const struct yarn_dump_module *module);
+YARN_MUST_CHECK int yarn_loader_note_symbol(struct yarn_loader *loader,
+                                            const struct yarn_dump_symbol *symbol);
+YARN_MUST_CHECK int yarn_loader_add_inlined(struct yarn_loader *loader,
+                                            const struct yarn_dump_frame *record);
+YARN_MUST_CHECK int yarn_loader_place_frames(struct yarn_loader *loader);
 
 /* A line of the timeline, where one is wanted; `thread` may be YARN_DUMP_NONE. */
 YARN_MUST_CHECK int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread,

@@ -38,6 +38,8 @@ static int add_fixed(struct yarn_profile *profile)
         err = yarn_strings_intern(&profile->strings, yarn_span_of_text(pseudo_names[i]), &name);
         if (!err)
             err = yarn_profile_function(profile, 0, name, &number);
+        if (!err)
+            err = yarn_places_function(&profile->places, number, name, &number);
     }
     return err;
 }
@@ -57,6 +59,8 @@ int yarn_profile_init(struct yarn_profile *profile)
         err = yarn_table_open(&profile->module_index, 64, INDEX_MAX);
     if (!err)
         err = yarn_table_open(&profile->function_index, 1024, INDEX_MAX);
+    if (!err)
+        err = yarn_places_init(&profile->places);
     if (!err)
         err = add_fixed(profile);
     if (err)
@@ -84,6 +88,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->stacks);
     free(profile->threads);
     yarn_cells_fini(&profile->cells);
+    yarn_places_fini(&profile->places);
     yarn_strings_fini(&profile->strings);
     yarn_table_close(&profile->event_index);
     yarn_table_close(&profile->module_index);
@@ -144,10 +149,11 @@ int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path, uin
     return 0;
 }
 
-int yarn_profile_function(struct yarn_profile *profile, uint32_t module, uint32_t name,
-                          uint32_t *ret_function)
+static int add_function(struct yarn_profile *profile, struct yarn_profile_function function,
+                        uint32_t *ret_function)
 {
-    uint64_t key = (uint64_t)module << 32 | name;
+    uint64_t key =
+        (uint64_t)function.is_inlined << 63 | (uint64_t)function.module << 32 | function.name;
     uint32_t found = yarn_table_find(&profile->function_index, key);
     if (found != YARN_TABLE_NONE) {
         *ret_function = found;
@@ -162,8 +168,21 @@ int yarn_profile_function(struct yarn_profile *profile, uint32_t module, uint32_
     int err = yarn_table_put(&profile->function_index, key, (uint32_t)profile->nr_functions);
     if (err)
         return err;
-    functions[profile->nr_functions] =
-        (struct yarn_profile_function){.name = name, .module = module};
+    functions[profile->nr_functions] = function;
     *ret_function = (uint32_t)profile->nr_functions++;
     return 0;
+}
+
+int yarn_profile_function(struct yarn_profile *profile, uint32_t module, uint32_t name,
+                          uint32_t *ret_function)
+{
+    struct yarn_profile_function function = {.name = name, .module = module};
+    return add_function(profile, function, ret_function);
+}
+
+int yarn_profile_inlined(struct yarn_profile *profile, uint32_t module, uint32_t name,
+                         uint32_t *ret_function)
+{
+    struct yarn_profile_function function = {.name = name, .module = module, .is_inlined = true};
+    return add_function(profile, function, ret_function);
 }

@@ -13,18 +13,11 @@
 #pragma once
 
 #include "output/analysis/cells.h"
+#include "output/analysis/places.h"
+#include "output/analysis/pseudo.h"
 #include "output/analysis/strings.h"
 #include "output/analysis/trust.h"
 #include "output/dump/reader.h"
-
-/* Functions that stand for something that is not there. The first of the table. */
-enum yarn_pseudo_function {
-    YARN_FUNCTION_NO_STACK,
-    YARN_FUNCTION_TRUNCATED,
-    YARN_FUNCTION_NO_UNWIND_INFO,
-    YARN_FUNCTION_FAILED,
-    YARN_FUNCTION_PSEUDO_COUNT,
-};
 
 struct yarn_profile_event {
     uint32_t name, unit;
@@ -45,6 +38,7 @@ struct yarn_profile_function {
     uint32_t module;  /* 0: none */
     bool is_nameless; /* called by its address */
     bool is_unknown;  /* not even a start is known */
+    bool is_inlined;  /* put into its callers: not the same as the function by itself */
 };
 
 struct yarn_profile_frame {
@@ -53,6 +47,10 @@ struct yarn_profile_frame {
     uint32_t function;
     uint32_t flags;        /* enum yarn_dump_frame_flags */
     uint64_t leaf_samples; /* of which it was the innermost */
+    /* Where lines were loaded; else 0. What is inlined follows its frame, outermost first. */
+    uint32_t file, line; /* 0 where unknown */
+    uint32_t place;
+    uint32_t nr_inlined; /* frames that follow */
 };
 
 /* A parent has a smaller number than its children. */
@@ -104,6 +102,7 @@ struct yarn_profile_dump {
 struct yarn_profile {
     struct yarn_strings strings;
     struct yarn_cells cells;
+    struct yarn_places places; /* the first are those of the pseudo-functions */
     struct yarn_profile_dump *dumps;
     size_t nr_dumps, dumps_capacity;
     struct yarn_profile_event *events;
@@ -129,9 +128,6 @@ static inline const char *yarn_profile_text(const struct yarn_profile *profile, 
     return yarn_strings_text(&profile->strings, text);
 }
 
-/* The pseudo-function at the root side of a stack that ended so; YARN_DUMP_NONE: none. */
-uint32_t yarn_profile_root_of(uint32_t stack_end);
-
 YARN_MUST_CHECK int yarn_profile_init(struct yarn_profile *profile);
 /* Idempotent. */
 void yarn_profile_fini(struct yarn_profile *profile);
@@ -143,3 +139,5 @@ YARN_MUST_CHECK int yarn_profile_module(struct yarn_profile *profile, struct yar
                                         uint32_t *ret_module);
 YARN_MUST_CHECK int yarn_profile_function(struct yarn_profile *profile, uint32_t module,
                                           uint32_t name, uint32_t *ret_function);
+YARN_MUST_CHECK int yarn_profile_inlined(struct yarn_profile *profile, uint32_t module,
+                                         uint32_t name, uint32_t *ret_function);

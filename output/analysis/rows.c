@@ -10,7 +10,7 @@ struct builder {
     const struct yarn_profile *profile;
     enum yarn_by by;
     uint8_t *events, *threads, *functions; /* owned: what passes the filter */
-    uint32_t *keys;                        /* owned: of functions; YARN_DUMP_NONE: hidden */
+    uint32_t *keys;                        /* owned: of stacks; YARN_DUMP_NONE: hidden */
     uint8_t *repeated;                     /* owned: stacks whose key is further out as well */
     uint8_t *below;                        /* owned: stacks with a function that passes */
     struct yarn_row *sums;                 /* owned: of one event, by key */
@@ -19,7 +19,7 @@ struct builder {
 
 static bool is_by_stack(enum yarn_by by)
 {
-    return by == YARN_BY_FUNCTION || by == YARN_BY_MODULE;
+    return by == YARN_BY_FUNCTION || by == YARN_BY_LINE || by == YARN_BY_MODULE;
 }
 
 static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
@@ -27,6 +27,8 @@ static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
     switch (by) {
     case YARN_BY_FUNCTION:
         return profile->nr_functions;
+    case YARN_BY_LINE:
+        return profile->places.count;
     case YARN_BY_MODULE:
         return profile->nr_modules;
     case YARN_BY_THREAD:
@@ -51,13 +53,28 @@ static void builder_fini(struct builder *builder)
     free(builder->sums);
 }
 
-static void make_keys(struct builder *builder)
+static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
 {
     const struct yarn_profile *profile = builder->profile;
-    for (size_t i = 0; i < profile->nr_functions; i++) {
-        uint32_t key = builder->by == YARN_BY_FUNCTION ? (uint32_t)i : profile->functions[i].module;
-        builder->keys[i] = builder->functions[i] ? key : YARN_DUMP_NONE;
+    const struct yarn_profile_stack *stack = &profile->stacks[number];
+    if (!builder->functions[stack->function])
+        return YARN_DUMP_NONE;
+    switch (builder->by) {
+    case YARN_BY_FUNCTION:
+        return stack->function;
+    case YARN_BY_LINE:
+        return profile->frames[stack->frame].place;
+    default:
+        return profile->functions[stack->function].module;
     }
+}
+
+/* Their places have the same numbers, and they belong to module 0. */
+static uint32_t key_of_pseudo(const struct builder *builder, uint32_t function)
+{
+    if (!builder->functions[function])
+        return YARN_DUMP_NONE;
+    return builder->by == YARN_BY_MODULE ? 0 : function;
 }
 
 static int builder_init(struct builder *builder, const struct yarn_profile *profile,
@@ -70,14 +87,14 @@ static int builder_init(struct builder *builder, const struct yarn_profile *prof
         .events = yarn_filter_events(filter, profile),
         .threads = yarn_filter_threads(filter, profile),
         .functions = yarn_filter_functions(filter, profile),
-        .keys = calloc(profile->nr_functions + 1, sizeof *builder->keys),
+        .keys = calloc(profile->nr_stacks + 1, sizeof *builder->keys),
         .sums = calloc(nr_keys + 1, sizeof *builder->sums),
         .nr_keys = nr_keys,
     };
     bool is_whole =
         builder->events && builder->threads && builder->functions && builder->keys && builder->sums;
-    if (is_whole)
-        make_keys(builder);
+    for (uint32_t i = 0; is_whole && is_by_stack(by) && i < profile->nr_stacks; i++)
+        builder->keys[i] = key_of_stack(builder, i);
     if (is_whole && is_by_stack(by))
         is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
     else if (is_whole)
@@ -110,15 +127,15 @@ static void add_ends(struct builder *builder, uint32_t event)
             continue;
         bool has_stack = cell->stack != YARN_DUMP_NONE;
         uint32_t root = yarn_profile_root_of(cell->stack_end);
-        uint32_t leaf = builder->keys[has_stack ? profile->stacks[cell->stack].function
-                                                : (uint32_t)YARN_FUNCTION_NO_STACK];
+        uint32_t leaf =
+            has_stack ? builder->keys[cell->stack] : key_of_pseudo(builder, YARN_FUNCTION_NO_STACK);
         if (leaf != YARN_DUMP_NONE)
             add_self(&builder->sums[leaf], cell);
         if (leaf != YARN_DUMP_NONE && !has_stack)
             add_total(&builder->sums[leaf], cell);
-        if (has_stack && root != YARN_DUMP_NONE && builder->by == YARN_BY_FUNCTION &&
-            builder->keys[root] != YARN_DUMP_NONE)
-            add_total(&builder->sums[builder->keys[root]], cell);
+        if (has_stack && root != YARN_DUMP_NONE && builder->by != YARN_BY_MODULE &&
+            (root = key_of_pseudo(builder, root)) != YARN_DUMP_NONE)
+            add_total(&builder->sums[root], cell);
     }
 }
 
@@ -130,7 +147,7 @@ static int add_by_stack(struct builder *builder, uint32_t event)
     if (!sums)
         return -ENOMEM;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
-        uint32_t key = builder->keys[profile->stacks[i].function];
+        uint32_t key = builder->keys[i];
         if (!sums[i].samples || key == YARN_DUMP_NONE || builder->repeated[i])
             continue;
         builder->sums[key].total += sums[i].total;
@@ -218,6 +235,8 @@ const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
     switch (by) {
     case YARN_BY_FUNCTION:
         return yarn_profile_text(profile, profile->functions[row->key].name);
+    case YARN_BY_LINE:
+        return yarn_profile_text(profile, profile->places.places[row->key].name);
     case YARN_BY_MODULE:
         return yarn_profile_text(profile, profile->modules[row->key].base);
     case YARN_BY_THREAD:

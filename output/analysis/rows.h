@@ -13,6 +13,7 @@
 
 enum yarn_by {
     YARN_BY_FUNCTION,
+    YARN_BY_LINE,
     YARN_BY_MODULE,
     YARN_BY_THREAD,
     YARN_BY_PROCESS,
@@ -23,7 +24,7 @@ enum yarn_by {
 
 struct yarn_row {
     uint32_t event;
-    uint32_t key;  /* number of the function, module, thread, dump, cpu or event */
+    uint32_t key;  /* number of the function, place, module, thread, dump, cpu or event */
     uint64_t self; /* in the event's unit */
     uint64_t total;
     uint64_t samples;       /* that make up `self` */
@@ -37,7 +38,7 @@ struct yarn_rows {
     size_t capacity;
 };
 
-/* For YARN_BY_CPU the profile must have been loaded by cpu. */
+/* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines. */
 YARN_MUST_CHECK int yarn_rows_build(const struct yarn_profile *profile,
                                     const struct yarn_filter *filter, enum yarn_by by,
                                     struct yarn_rows *ret_rows);

@@ -28,9 +28,9 @@ uint8_t *yarn_stacks_repeated(const struct yarn_profile *profile, const uint32_t
     const struct yarn_profile_stack *stacks = profile->stacks;
     uint8_t *repeated = calloc(profile->nr_stacks + 1, 1);
     for (size_t i = 0; repeated && i < profile->nr_stacks; i++) {
-        uint32_t key = keys[stacks[i].function];
+        uint32_t key = keys[i];
         uint32_t above = stacks[i].parent;
-        while (above != YARN_DUMP_NONE && keys[stacks[above].function] != key)
+        while (above != YARN_DUMP_NONE && keys[above] != key)
             above = stacks[above].parent;
         repeated[i] = above != YARN_DUMP_NONE;
     }

@@ -3,6 +3,8 @@
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 
+enum { NAME_SIZE = 33 * 1024 }; /* holds the longest demangled name */
+
 static void put_names(struct yarn_csv *csv, const char *const *names)
 {
     for (; *names; names++)
@@ -15,6 +17,7 @@ static const char *const *head_of(enum yarn_by by)
 #define SUMS "self", "total", "self_percent", "total_percent", "samples", NULL
     static const char *const heads[YARN_BY_COUNT][12] = {
         [YARN_BY_FUNCTION] = {"event", "function", "module", SUMS},
+        [YARN_BY_LINE] = {"event", "file", "line", "function", "module", SUMS},
         [YARN_BY_MODULE] = {"event", "module", "module_path", SUMS},
         [YARN_BY_THREAD] = {"event", "thread", "tid", "process", "pid", SUMS},
         [YARN_BY_PROCESS] = {"event", "process", "pid", SUMS},
@@ -31,14 +34,36 @@ static void put_process(const struct yarn_profile *profile, struct yarn_csv *csv
     yarn_csv_u64(csv, profile->dumps[number].process.pid);
 }
 
+static void put_function(const struct yarn_profile *profile, struct yarn_csv *csv, uint32_t number)
+{
+    const struct yarn_profile_function *function = &profile->functions[number];
+    static char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%s%s", yarn_profile_text(profile, function->name),
+                   yarn_report_inlined_of(profile, number));
+    yarn_csv_text(csv, name);
+    yarn_csv_text(csv, yarn_profile_text(profile, profile->modules[function->module].base));
+}
+
+static void put_line(struct yarn_csv *csv, const struct yarn_profile *profile,
+                     const struct yarn_place *place)
+{
+    yarn_csv_text(csv, yarn_profile_text(profile, place->file));
+    if (place->line)
+        yarn_csv_u64(csv, place->line);
+    else
+        yarn_csv_text(csv, "");
+    put_function(profile, csv, place->function);
+}
+
 static void put_key(const struct yarn_profile *profile, struct yarn_csv *csv, enum yarn_by by,
                     uint32_t key)
 {
     switch (by) {
     case YARN_BY_FUNCTION:
-        yarn_csv_text(csv, yarn_profile_text(profile, profile->functions[key].name));
-        yarn_csv_text(
-            csv, yarn_profile_text(profile, profile->modules[profile->functions[key].module].base));
+        put_function(profile, csv, key);
+        break;
+    case YARN_BY_LINE:
+        put_line(csv, profile, &profile->places.places[key]);
         break;
     case YARN_BY_MODULE:
         yarn_csv_text(csv, yarn_profile_text(profile, profile->modules[key].base));
@@ -92,7 +117,6 @@ static void put_node(const struct yarn_profile *profile, struct yarn_csv *csv,
                      const struct yarn_tree_node *node, uint32_t number)
 {
     bool is_root = node->function == YARN_DUMP_NONE;
-    uint32_t module = is_root ? 0 : profile->functions[node->function].module;
     yarn_csv_u64(csv, number);
     if (node->parent == YARN_DUMP_NONE)
         yarn_csv_text(csv, "");
@@ -100,9 +124,12 @@ static void put_node(const struct yarn_profile *profile, struct yarn_csv *csv,
         yarn_csv_u64(csv, node->parent);
     yarn_csv_u64(csv, node->depth);
     yarn_csv_text(csv, yarn_profile_text(profile, profile->events[node->event].name));
-    yarn_csv_text(
-        csv, is_root ? "" : yarn_profile_text(profile, profile->functions[node->function].name));
-    yarn_csv_text(csv, is_root ? "" : yarn_profile_text(profile, profile->modules[module].base));
+    if (is_root) {
+        yarn_csv_text(csv, "");
+        yarn_csv_text(csv, yarn_profile_text(profile, profile->modules[0].base));
+    } else {
+        put_function(profile, csv, node->function);
+    }
     put_sums(profile, csv, node->event, node->self, node->total);
     yarn_csv_u64(csv, node->samples);
     yarn_csv_end_line(csv);

@@ -33,6 +33,21 @@ static void put_function(const struct yarn_report *report, struct yarn_json *jso
     yarn_json_text(json, "function", text_of(report, function->name));
     yarn_json_text(json, "module", text_of(report, profile->modules[function->module].base));
     yarn_json_text(json, "module_path", text_of(report, profile->modules[function->module].path));
+    if (function->is_inlined)
+        yarn_json_bool(json, "inlined", true);
+}
+
+static void put_line(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
+{
+    const struct yarn_place *place = &report->profile->places.places[number];
+    put_function(report, json, place->function);
+    if (place->line) {
+        yarn_json_text(json, "file", text_of(report, place->file));
+        yarn_json_u64(json, "line", place->line);
+    } else {
+        yarn_json_null(json, "file");
+        yarn_json_null(json, "line");
+    }
 }
 
 static void put_process(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
@@ -49,6 +64,10 @@ static void put_key(const struct yarn_report *report, struct yarn_json *json,
     const struct yarn_profile *profile = report->profile;
     if (report->rows.by == YARN_BY_FUNCTION) {
         put_function(report, json, row->key);
+        return;
+    }
+    if (report->rows.by == YARN_BY_LINE) {
+        put_line(report, json, row->key);
         return;
     }
     yarn_json_null(json, "function");

@@ -25,13 +25,28 @@ static void print_percent(const struct yarn_out *out, double percent)
                   percent, yarn_out_plain(out));
 }
 
+/* The function, and where it is; of a function as a whole the latter alone. */
+static void detail_of_line(const struct yarn_profile *profile, const struct yarn_place *place,
+                           char *ret_text, size_t size)
+{
+    const struct yarn_profile_function *function = &profile->functions[place->function];
+    const char *module = yarn_profile_text(profile, profile->modules[function->module].base);
+    if (place->line)
+        (void)snprintf(ret_text, size, "%s (%s)", yarn_profile_text(profile, function->name),
+                       module);
+    else
+        (void)snprintf(ret_text, size, "(%s)", module);
+}
+
 /* The second name of a row: of the module, of the process, …; "" where there is none. */
 static void detail_of(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
                       size_t size)
 {
     const struct yarn_profile *profile = report->profile;
     ret_text[0] = 0;
-    if (report->rows.by == YARN_BY_FUNCTION) {
+    if (report->rows.by == YARN_BY_LINE) {
+        detail_of_line(profile, &profile->places.places[row->key], ret_text, size);
+    } else if (report->rows.by == YARN_BY_FUNCTION) {
         const struct yarn_profile_function *function = &profile->functions[row->key];
         uint32_t base = profile->modules[function->module].base;
         (void)snprintf(ret_text, size, "%s", yarn_profile_text(profile, base));
@@ -54,7 +69,10 @@ static void name_of(const struct yarn_report *report, const struct yarn_row *row
     if (report->rows.by == YARN_BY_CPU)
         (void)snprintf(ret_text, size, "cpu %u", row->key);
     else
-        (void)snprintf(ret_text, size, "%s", yarn_row_name(report->profile, report->rows.by, row));
+        (void)snprintf(ret_text, size, "%s%s", yarn_row_name(report->profile, report->rows.by, row),
+                       report->rows.by == YARN_BY_FUNCTION
+                           ? yarn_report_inlined_of(report->profile, row->key)
+                           : "");
 }
 
 struct widths {
@@ -66,8 +84,9 @@ enum { NAME_SIZE = 16384 };
 static const char *title_of(enum yarn_by by)
 {
     static const char *const titles[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_MODULE] = "MODULE", [YARN_BY_THREAD] = "THREAD",
-        [YARN_BY_PROCESS] = "PROCESS",   [YARN_BY_CPU] = "CPU",       [YARN_BY_EVENT] = "EVENT",
+        [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_LINE] = "LINE",       [YARN_BY_MODULE] = "MODULE",
+        [YARN_BY_THREAD] = "THREAD",     [YARN_BY_PROCESS] = "PROCESS", [YARN_BY_CPU] = "CPU",
+        [YARN_BY_EVENT] = "EVENT",
     };
     return titles[by];
 }
@@ -103,8 +122,7 @@ static struct widths fit(const struct yarn_report *report, const struct yarn_out
 /* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
 static bool is_one_share(const struct yarn_report *report)
 {
-    return report->rows.by != YARN_BY_FUNCTION && report->rows.by != YARN_BY_MODULE &&
-           !yarn_filter_is_by_function(report->filter);
+    return report->rows.by > YARN_BY_MODULE && !yarn_filter_is_by_function(report->filter);
 }
 
 static void print_numbers(const struct yarn_report *report, const struct yarn_out *out,
@@ -145,10 +163,8 @@ static void print_row(const struct yarn_report *report, const struct yarn_out *o
 static const char *detail_title_of(enum yarn_by by)
 {
     static const char *const titles[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "MODULE",
-        [YARN_BY_MODULE] = "PATH",
-        [YARN_BY_THREAD] = "TID",
-        [YARN_BY_PROCESS] = "PID",
+        [YARN_BY_FUNCTION] = "MODULE", [YARN_BY_LINE] = "FUNCTION", [YARN_BY_MODULE] = "PATH",
+        [YARN_BY_THREAD] = "TID",      [YARN_BY_PROCESS] = "PID",
     };
     return titles[by] ? titles[by] : "";
 }

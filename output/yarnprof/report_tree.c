@@ -23,6 +23,11 @@ const char *yarn_report_mark_of(const struct yarn_tree_node *node)
     return node->joined * 2 > node->total ? "[joined]" : "";
 }
 
+const char *yarn_report_inlined_of(const struct yarn_profile *profile, uint32_t function)
+{
+    return profile->functions[function].is_inlined ? " (inlined)" : "";
+}
+
 static double share_of(const struct drawing *drawing, const struct yarn_tree_node *node)
 {
     return yarn_percent(node->total, drawing->report->profile->events[node->event].total);
@@ -60,6 +65,7 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
     const struct yarn_out *out = drawing->out;
     const char *module = module_of(drawing, node);
     const char *mark = yarn_report_mark_of(node);
+    const char *inlined = yarn_report_inlined_of(profile, node->function);
     if (drawing->report->limit && drawing->nr_lines >= drawing->report->limit) {
         drawing->nr_hidden++;
         return;
@@ -68,12 +74,12 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
     print_numbers(drawing, node);
     (void)fprintf(out->file, "%s%s", drawing->rail, branch);
     size_t used = NUMBER_COLUMNS + yarn_text_columns(drawing->rail) + yarn_text_columns(branch) +
-                  yarn_text_columns(module) + strlen(mark) + 3;
+                  yarn_text_columns(module) + strlen(mark) + strlen(inlined) + 3;
     size_t columns = (size_t)out->columns;
     size_t room = columns > used + NUMBER_COLUMNS ? columns - used : NUMBER_COLUMNS;
     yarn_print_cut(out, yarn_profile_text(profile, profile->functions[node->function].name),
                    columns ? room : 0);
-    (void)fputs(yarn_out_paint(out, YARN_PAINT_FAINT), out->file);
+    (void)fprintf(out->file, "%s%s", yarn_out_paint(out, YARN_PAINT_FAINT), inlined);
     if (module[0]) {
         (void)fputs("  ", out->file);
         yarn_print_cut(out, module, 0);

@@ -100,7 +100,9 @@ static void print_frame(const struct yarn_script *script, FILE *file,
             frame->address >= frame->start)
             (void)fprintf(file, "+0x%" PRIx64, frame->address - frame->start);
     }
-    if (has(script, YARN_SCRIPT_DSO)) {
+    if (function->is_inlined && has(script, YARN_SCRIPT_SYM)) {
+        (void)fputs(" (inlined)", file);
+    } else if (has(script, YARN_SCRIPT_DSO)) {
         (void)fputs(" (", file);
         print_text(file, yarn_profile_text(profile, profile->modules[function->module].path));
         (void)fputc(')', file);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/base/text.h"
+#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/report.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
@@ -13,6 +14,8 @@ enum {
     SORT,
     LIMIT,
     PERCENT_LIMIT,
+    INLINES,
+    NO_INLINES,
     ROWS_OF_TEXT = 40,
 };
 
@@ -22,11 +25,12 @@ enum {
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
-    {"by", 0, "KEY", "function, module, thread, process, cpu or event", BY},
+    {"by", 0, "KEY", "function, line, module, thread, process, cpu or event", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
     {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
      PERCENT_LIMIT},
+    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
@@ -40,6 +44,7 @@ struct request {
     struct yarn_select select;
     struct yarn_report report;
     enum yarn_by by;
+    enum yarn_inlines inlines;
     bool has_by, has_least;
     const char *callers_of; /* NULL: all */
 };
@@ -47,12 +52,11 @@ struct request {
 static int take_by(struct request *request, const char *value, const char **ret_right)
 {
     static const char *const words[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "function", [YARN_BY_MODULE] = "module", [YARN_BY_THREAD] = "thread",
-        [YARN_BY_PROCESS] = "process",   [YARN_BY_CPU] = "cpu",       [YARN_BY_EVENT] = "event",
+        [YARN_BY_FUNCTION] = "function", [YARN_BY_LINE] = "line",       [YARN_BY_MODULE] = "module",
+        [YARN_BY_THREAD] = "thread",     [YARN_BY_PROCESS] = "process", [YARN_BY_CPU] = "cpu",
+        [YARN_BY_EVENT] = "event",
     };
-    *ret_right = "function, module, thread, process, cpu or event";
-    if (strcmp(value, "line") == 0)
-        *ret_right = "lines are not known yet: function, module, thread, process, cpu or event";
+    *ret_right = "function, line, module, thread, process, cpu or event";
     for (size_t i = 0; i < YARN_BY_COUNT; i++) {
         if (strcmp(words[i], value) == 0) {
             request->by = (enum yarn_by)i;
@@ -113,6 +117,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_limit(request, value, ret_right);
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
+    case INLINES:
+        request->inlines = YARN_INLINES_ON;
+        return 0;
+    case NO_INLINES:
+        request->inlines = YARN_INLINES_OFF;
+        return 0;
     default:
         break;
     }
@@ -239,6 +249,24 @@ static int show(struct request *request, struct yarn_profile *profile)
     return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
 }
 
+static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
+{
+    struct yarn_load_options options = {
+        .time = request->select.time,
+        .by_cpu = request->by == YARN_BY_CPU,
+    };
+    bool has_lines = request->by == YARN_BY_LINE;
+    bool has_inlines = has_lines || request->report.view != YARN_REPORT_ROWS;
+    int err = yarn_inlines_open(request->inlines, has_lines, has_inlines, &options);
+    if (err) {
+        yarn_complain("report", "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_select_load("report", paths, &options, ret_profile);
+    yarn_inlines_close("report", &options);
+    return status;
+}
+
 int yarn_verb_report(int argc, char **argv)
 {
     struct request request = {.select = YARN_SELECT_EMPTY};
@@ -255,11 +283,7 @@ int yarn_verb_report(int argc, char **argv)
         goto done;
     }
     struct yarn_profile profile;
-    struct yarn_load_options options = {
-        .time = request.select.time,
-        .by_cpu = request.by == YARN_BY_CPU,
-    };
-    status = yarn_select_load("report", argv + first, &options, &profile);
+    status = load(&request, argv + first, &profile);
     if (status >= 0)
         goto done;
     yarn_select_tell_damage("report", &profile);

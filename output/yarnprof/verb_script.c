@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/out.h"
 #include "output/yarnprof/script.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
-enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY };
+enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, INLINES, NO_INLINES };
 
 static const struct yarn_argument arguments[] = {
     {"fields", 'F', "LIST",
      "comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; +NAME, -NAME", FIELDS},
     {"samples", 0, NULL, "samples only: no other records", SAMPLES_ONLY},
     {"no-header", 0, NULL, "without the lines that begin with #", NO_HEADER},
+    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
@@ -23,6 +25,7 @@ struct request {
     struct yarn_out out;
     struct yarn_select select;
     struct yarn_script script;
+    enum yarn_inlines inlines;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -38,6 +41,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case SAMPLES_ONLY:
         request->script.is_samples_only = true;
+        return 0;
+    case INLINES:
+        request->inlines = YARN_INLINES_ON;
+        return 0;
+    case NO_INLINES:
+        request->inlines = YARN_INLINES_OFF;
         return 0;
     default:
         break;
@@ -72,6 +81,20 @@ static int show(struct request *request, struct yarn_timeline *timeline)
     return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
 }
 
+static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
+                struct yarn_profile *ret_profile)
+{
+    struct yarn_load_options options = {.time = request->select.time, .timeline = timeline};
+    int err = yarn_inlines_open(request->inlines, false, false, &options);
+    if (err) {
+        yarn_complain("script", "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_select_load("script", paths, &options, ret_profile);
+    yarn_inlines_close("script", &options);
+    return status;
+}
+
 int yarn_verb_script(int argc, char **argv)
 {
     struct request request = {
@@ -85,8 +108,7 @@ int yarn_verb_script(int argc, char **argv)
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status < 0) {
         struct yarn_profile profile;
-        struct yarn_load_options options = {.time = request.select.time, .timeline = &timeline};
-        status = yarn_select_load("script", argv + first, &options, &profile);
+        status = load(&request, argv + first, &timeline, &profile);
         if (status < 0) {
             yarn_select_tell_damage("script", &profile);
             request.script.profile = &profile;
