@@ -230,11 +230,18 @@ int yarn_process_own_files(void)
     return 0;
 }
 
+int yarn_process_own_place(void)
+{
+    return (int)yarn_raw_call(SYS_unshare, CLONE_FS, 0, 0, 0, 0, 0);
+}
+
 int yarn_process_open_folder(int dir, const char *path)
 {
     return (int)yarn_raw_call(SYS_openat, dir, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0,
                               0);
 }
+
+enum { READER_NICE = -10 };
 
 /* struct sched_attr of sched_setattr(2), which the C library does not declare. */
 struct scheduling {
@@ -251,6 +258,12 @@ void yarn_process_prefer_latency(void)
     long result = yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
     if (result || now.policy != SCHED_OTHER)
         return;
+    int32_t own_nice = now.nice;
     now.runtime_ns = YARN_NS_PER_MS / 10;
+    now.nice = READER_NICE < own_nice ? READER_NICE : own_nice;
+    result = yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
+    if (result != -EPERM)
+        return;
+    now.nice = own_nice;
     yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
 }

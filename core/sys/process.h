@@ -45,8 +45,11 @@ void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t
  * descriptor in it and opens /dev/null on 0, 1 and 2. */
 YARN_MUST_CHECK int yarn_process_own_files(void);
 
+/* Gives the calling thread a root and a working folder of its own. */
+YARN_MUST_CHECK int yarn_process_own_place(void);
+
 /* Asks the scheduler to run the calling thread soon after it wakes, for short whiles: a slice of a
- * tenth of a millisecond (Linux 6.12 and later; nothing happens before). Needs no privilege. */
+ * tenth of a millisecond (Linux 6.12 and later), and ahead of others where it is permitted to. */
 void yarn_process_prefer_latency(void);
 
 /* Opens a folder for reading its names. */
