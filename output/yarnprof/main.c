@@ -8,6 +8,7 @@ static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
+    {"export", "dumps in another tool's format", yarn_verb_export},
     {"info", "what was recorded, how, and how far to trust it", yarn_verb_info},
     {"verify", "whether dumps are whole", yarn_verb_verify},
 };

@@ -40,6 +40,20 @@ yarn_need_library(YARN_ELF elf libelf.h libelf-dev "reads the files that libdw l
 add_library(yarn_dw INTERFACE)
 target_include_directories(yarn_dw SYSTEM INTERFACE ${YARN_DW_INCLUDE})
 target_link_libraries(yarn_dw INTERFACE ${YARN_DW} ${YARN_ELF})
+yarn_need_library(YARN_Z z zlib.h zlib1g-dev "packs exports to pprof")
+add_library(yarn_zlib INTERFACE)
+target_include_directories(yarn_zlib SYSTEM INTERFACE ${YARN_Z_INCLUDE})
+target_link_libraries(yarn_zlib INTERFACE ${YARN_Z})
+yarn_need_library(YARN_PROTOBUF_C protobuf-c protobuf-c/protobuf-c.h libprotobuf-c-dev
+                  "writes exports to pprof")
+find_program(YARN_PROTOC_C protoc-c)
+if(NOT YARN_PROTOC_C)
+  message(FATAL_ERROR "yarn needs protoc-c (writes exports to pprof): install Debian's package "
+                      "protobuf-c-compiler")
+endif()
+add_library(yarn_protobuf INTERFACE)
+target_include_directories(yarn_protobuf SYSTEM INTERFACE ${YARN_PROTOBUF_C_INCLUDE})
+target_link_libraries(yarn_protobuf INTERFACE ${YARN_PROTOBUF_C})
 
 if(YARN_BUILD_TESTS)
   find_package(PkgConfig)

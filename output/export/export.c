@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/export.h"
+
+static const struct yarn_export_format formats[] = {
+    {"folded", "one line a stack: flamegraph.pl, inferno, speedscope", YARN_EXPORT_ONE_EVENT,
+     yarn_export_folded},
+    {"pprof", "go tool pprof, Pyroscope, Parca, speedscope",
+     YARN_EXPORT_CPUS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES | YARN_EXPORT_BINARY,
+     yarn_export_pprof},
+};
+
+const struct yarn_export_format *yarn_export_format(size_t n)
+{
+    return n < YARN_COUNT_OF(formats) ? &formats[n] : NULL;
+}

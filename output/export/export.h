@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Profiles in other tools' formats: one file a format, one table of them. What a view of yarn shows
+ * as a function of its own ([truncated], …) is one here too, and the weights of what is written sum
+ * up to those of the samples that pass.
+ * Knows profiles; does not know the command line, nor how the file gets its name (yarnprof).
+ *
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "output/analysis/choice.h"
+#include "output/analysis/profile.h"
+#include "output/analysis/timeline.h"
+
+struct yarn_export {
+    const struct yarn_profile *profile;   /* borrowed, as is all here */
+    const struct yarn_timeline *timeline; /* in time order; NULL: samples are summed up in cells */
+    const struct yarn_choice *choice;
+    const char *version; /* of yarn */
+    FILE *file;
+    const char *path; /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */
+    char why[256];    /* of a failure, where errno does not say it */
+};
+
+/* What a format asks for. */
+enum yarn_export_needs {
+    YARN_EXPORT_TIMES = 1,   /* samples one by one, in time order */
+    YARN_EXPORT_CPUS = 2,    /* sums kept apart by cpu */
+    YARN_EXPORT_LINES = 4,   /* places in the source */
+    YARN_EXPORT_INLINES = 8, /* and inlined functions */
+    YARN_EXPORT_FILE = 16,   /* a file that can be gone back in */
+    YARN_EXPORT_BINARY = 32, /* nothing for a terminal */
+    YARN_EXPORT_ONE_EVENT = 64,
+};
+
+struct yarn_export_format {
+    const char *name;
+    const char *about; /* who reads it */
+    unsigned needs;    /* enum yarn_export_needs */
+    int (*write)(struct yarn_export *export);
+};
+
+/* NULL where there is no n-th. */
+const struct yarn_export_format *yarn_export_format(size_t n);
+
+int yarn_export_folded(struct yarn_export *export);
+int yarn_export_pprof(struct yarn_export *export);
+int yarn_export_speedscope(struct yarn_export *export);
+int yarn_export_firefox(struct yarn_export *export);
+int yarn_export_callgrind(struct yarn_export *export);
+int yarn_export_chrome(struct yarn_export *export);
+int yarn_export_perf_data(struct yarn_export *export);
+int yarn_export_sqlite(struct yarn_export *export);

@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Pieces of code files that the stacks of an export lie in, in linked addresses: the same for every
+ * process that has them. And, for each frame, in which dump and piece it is.
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/export/export.h"
+
+struct yarn_mapping {
+    uint32_t module; /* of the profile */
+    uint32_t kind;   /* as yarn_dump_module has it */
+    uint64_t start, end;
+    uint64_t file_offset;
+    struct yarn_span build_id; /* borrowed; bytes; empty where unknown */
+};
+
+struct yarn_frame_home {
+    uint32_t dump;    /* YARN_DUMP_NONE: no sample that passes has the frame */
+    uint32_t mapping; /* YARN_DUMP_NONE: none */
+};
+
+struct yarn_mappings {
+    struct yarn_mapping *list; /* owned array; only what is used */
+    size_t count;
+    size_t capacity;
+    struct yarn_frame_home *homes; /* owned; one a frame of the profile */
+    uint8_t *stacks;               /* owned; a byte each, 1: on a sample that passes, or around */
+};
+
+YARN_MUST_CHECK int yarn_mappings_init(struct yarn_mappings *mappings,
+                                       const struct yarn_export *export);
+/* Idempotent. */
+void yarn_mappings_fini(struct yarn_mappings *mappings);
+
+/* That of the executable with the most samples; `count`: none. */
+size_t yarn_mappings_main(const struct yarn_mappings *mappings, const struct yarn_profile *profile);
+
+/* In hexadecimal; `size` of ret_text is at least 2 * 32 + 1, what is longer is cut. */
+const char *yarn_mapping_build_id(const struct yarn_mapping *mapping, char *ret_text, size_t size);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/samples.h"
+
+#include <stdlib.h>
+
+static void take_entry(const struct yarn_timeline_entry *entry, struct yarn_export_sample *ret)
+{
+    *ret = (struct yarn_export_sample){
+        .time_ns = entry->time_ns,
+        .weight = entry->weight,
+        .count = 1,
+        .stack = entry->stack,
+        .thread = entry->thread,
+        .comm = entry->comm,
+        .dump = entry->dump,
+        .event = entry->event,
+        .cpu = entry->cpu,
+        .stack_end = entry->stack_end,
+    };
+}
+
+static void take_cell(const struct yarn_profile *profile, const struct yarn_cell *cell,
+                      struct yarn_export_sample *ret)
+{
+    const struct yarn_profile_thread *thread = &profile->threads[cell->thread];
+    *ret = (struct yarn_export_sample){
+        .weight = cell->weight,
+        .count = cell->samples,
+        .stack = cell->stack,
+        .thread = cell->thread,
+        .comm = thread->comm,
+        .dump = thread->dump,
+        .event = cell->event,
+        .cpu = cell->cpu,
+        .stack_end = cell->stack_end,
+    };
+}
+
+static bool next(struct yarn_export_samples *samples, struct yarn_export_sample *ret)
+{
+    const struct yarn_export *export = samples->export;
+    const struct yarn_timeline *timeline = export->timeline;
+    if (!timeline) {
+        if (samples->at >= export->profile->cells.count)
+            return false;
+        take_cell(export->profile, &export->profile->cells.cells[samples->at++], ret);
+        return true;
+    }
+    while (samples->at < timeline->count && timeline->entries[samples->at].text)
+        samples->at++;
+    if (samples->at >= timeline->count)
+        return false;
+    take_entry(&timeline->entries[samples->at++], ret);
+    return true;
+}
+
+bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sample *ret_sample)
+{
+    const struct yarn_choice *choice = samples->export->choice;
+    struct yarn_export_sample sample;
+    while (next(samples, &sample)) {
+        if (!yarn_choice_has(choice, sample.event, sample.thread, sample.stack))
+            continue;
+        sample.root = sample.stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
+                                                     : yarn_profile_root_of(sample.stack_end);
+        *ret_sample = sample;
+        return true;
+    }
+    return false;
+}
+
+struct yarn_export_total *yarn_export_totals(const struct yarn_export *export)
+{
+    struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(export);
+    struct yarn_export_sample sample;
+    struct yarn_export_total *totals = calloc(export->profile->nr_events + 1, sizeof *totals);
+    while (totals && yarn_export_next(&samples, &sample)) {
+        totals[sample.event].weight += sample.weight;
+        totals[sample.event].count += sample.count;
+    }
+    return totals;
+}
