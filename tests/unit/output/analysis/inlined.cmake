@@ -32,11 +32,17 @@ endforeach()
 
 if(YARN_INLINED_FILES)
   add_custom_target(inlined DEPENDS ${YARN_INLINED_FILES})
-  yarn_test(NAME test_lines SOURCES test_lines.c LINKS yarn_analysis)
-  add_dependencies(test_lines inlined)
   list(JOIN YARN_INLINED_COMPILERS "," compilers)
-  target_compile_definitions(test_lines PRIVATE
+  add_library(yarn_inlined STATIC inlined.c)
+  target_include_directories(yarn_inlined PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(yarn_inlined PUBLIC yarn_base yarn_dw yarn_check)
+  target_compile_options(yarn_inlined PRIVATE -Wno-gnu-zero-variadic-macro-arguments)
+  target_compile_definitions(yarn_inlined PRIVATE
     YARN_INLINED_COMPILERS=${compilers}
     YARN_INLINED_FOLDER="${YARN_INLINED_FOLDER}"
     YARN_INLINED_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/inlined.cc")
+  add_dependencies(yarn_inlined inlined)
+  yarn_test(NAME test_lines SOURCES test_lines.c LINKS yarn_analysis yarn_inlined)
+  yarn_test(NAME test_load_lines SOURCES test_load_lines.c loaded.c
+            LINKS yarn_analysis yarn_dump_maker yarn_inlined)
 endif()

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <elfutils/libdwelf.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inlined.h"
 #include "output/analysis/lines.h"
-
-/* inlined.cc as each compiler made it: YARN_INLINED_FOLDER/COMPILER/{whole,bare,linked}. bare and
- * linked are stripped, and linked names linked.debug; whole.debug has what bare lost. */
-static const char *const compilers[] = {YARN_INLINED_COMPILERS};
-
-struct module {
-    char path[512];
-    uint8_t build_id[64];
-    size_t build_id_size;
-    uint64_t at_add, at_day;
-};
 
 static struct yarn_lines *lines;
 static char folder[64];   /* of this test */
@@ -43,69 +30,7 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static void read_symbols(Elf *elf, struct module *ret_module)
-{
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    GElf_Sym symbol;
-    while ((section = elf_nextscn(elf, section))) {
-        ck_assert_ptr_nonnull(gelf_getshdr(section, &header));
-        if (header.sh_type != SHT_SYMTAB)
-            continue;
-        Elf_Data *data = elf_getdata(section, NULL);
-        for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
-            if (strcmp(name, "at_add") == 0)
-                ret_module->at_add = symbol.st_value;
-            if (strcmp(name, "at_day") == 0)
-                ret_module->at_day = symbol.st_value;
-        }
-    }
-    ck_assert_uint_ne(ret_module->at_add, 0);
-    ck_assert_uint_ne(ret_module->at_day, 0);
-}
-
-/* Addresses are those of the unstripped file, which are those of all its kin. */
-static struct module module_of(int compiler, const char *kind)
-{
-    struct module module = {0};
-    const void *bits;
-    (void)snprintf(module.path, sizeof module.path, "%s/%s/whole", YARN_INLINED_FOLDER,
-                   compilers[compiler]);
-    int fd = open(module.path, O_RDONLY | O_CLOEXEC);
-    ck_assert_int_ge(fd, 0);
-    (void)elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    ck_assert_ptr_nonnull(elf);
-    read_symbols(elf, &module);
-    ssize_t size = dwelf_elf_gnu_build_id(elf, &bits);
-    ck_assert(size > 2 && (size_t)size <= sizeof module.build_id);
-    memcpy(module.build_id, bits, (size_t)size);
-    module.build_id_size = (size_t)size;
-    (void)elf_end(elf);
-    (void)close(fd);
-    (void)snprintf(module.path, sizeof module.path, "%s/%s/%s", YARN_INLINED_FOLDER,
-                   compilers[compiler], kind);
-    return module;
-}
-
-/* The number of the line in inlined.cc that ends in this comment. */
-static uint32_t line_of(const char *comment)
-{
-    char line[256], wanted[64];
-    uint32_t number = 0;
-    (void)snprintf(wanted, sizeof wanted, "/* LINE %s */", comment);
-    FILE *file = fopen(YARN_INLINED_SOURCE, "re");
-    ck_assert_ptr_nonnull(file);
-    do {
-        ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
-        number++;
-    } while (!strstr(line, wanted));
-    (void)fclose(file);
-    return number;
-}
-
-static struct yarn_line_chain find(const struct module *module, uint64_t address)
+static struct yarn_line_chain find(const struct inlined *module, uint64_t address)
 {
     struct yarn_line_chain chain;
     uint32_t number;
@@ -119,8 +44,8 @@ static void ck_assert_line(const struct yarn_line *line, const char *function, c
                            bool is_inlined)
 {
     ck_assert_str_eq(line->function, function);
-    ck_assert_str_eq(line->file, YARN_INLINED_SOURCE);
-    ck_assert_uint_eq(line->line, line_of(comment));
+    ck_assert_str_eq(line->file, inlined_source);
+    ck_assert_uint_eq(line->line, inlined_line(comment));
     ck_assert_uint_gt(line->column, 0);
     ck_assert(line->is_inlined == is_inlined);
 }
@@ -135,14 +60,14 @@ static void ck_assert_chain_of_add(struct yarn_line_chain chain)
 
 START_TEST(inlined_functions_come_innermost_first_with_the_lines_of_their_calls)
 {
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     ck_assert_chain_of_add(find(&module, module.at_add));
 }
 END_TEST
 
 START_TEST(code_with_nothing_inlined_is_one_line)
 {
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     struct yarn_line_chain chain = find(&module, module.at_day);
     ck_assert_uint_eq(chain.count, 1);
     ck_assert_line(&chain.lines[0], "_ZN4shop3dayEi", "day", false);
@@ -151,7 +76,7 @@ END_TEST
 
 START_TEST(an_answer_stays_the_same_when_asked_again)
 {
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     (void)find(&module, module.at_add);
     (void)find(&module, module.at_day);
     ck_assert_chain_of_add(find(&module, module.at_add));
@@ -161,7 +86,7 @@ END_TEST
 START_TEST(an_address_outside_the_code_has_no_line)
 {
     static const uint64_t addresses[] = {0, 1, 0x40, 0x7fffffff, UINT64_MAX};
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     for (size_t i = 0; i < YARN_COUNT_OF(addresses); i++)
         ck_assert_uint_eq(find(&module, addresses[i]).count, 0);
 }
@@ -169,7 +94,7 @@ END_TEST
 
 START_TEST(a_module_recorded_without_build_id_is_believed)
 {
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     module.build_id_size = 0;
     ck_assert_chain_of_add(find(&module, module.at_add));
 }
@@ -177,7 +102,7 @@ END_TEST
 
 START_TEST(a_stripped_module_has_no_lines)
 {
-    struct module module = module_of(_i, "bare");
+    struct inlined module = inlined_of(_i, "bare");
     ck_assert_uint_eq(find(&module, module.at_add).count, 0);
     ck_assert_uint_eq(find(&module, module.at_day).count, 0);
     ck_assert_ptr_null(yarn_lines_replaced(lines, 0));
@@ -186,13 +111,13 @@ END_TEST
 
 START_TEST(the_file_that_a_debuglink_names_is_found)
 {
-    struct module module = module_of(_i, "linked");
+    struct inlined module = inlined_of(_i, "linked");
     ck_assert_chain_of_add(find(&module, module.at_add));
 }
 END_TEST
 
 /* Puts the debug file of a build id where such files are looked for. */
-static void place_by_build_id(const struct module *module, const char *target)
+static void place_by_build_id(const struct inlined *module, const char *target)
 {
     char path[256];
     size_t at = (size_t)snprintf(path, sizeof path, "%s/.build-id", folder);
@@ -208,8 +133,8 @@ static void place_by_build_id(const struct module *module, const char *target)
 
 START_TEST(a_debug_file_is_found_by_build_id)
 {
-    struct module module = module_of(_i, "bare");
-    struct module debug = module_of(_i, "whole.debug");
+    struct inlined module = inlined_of(_i, "bare");
+    struct inlined debug = inlined_of(_i, "whole.debug");
     place_by_build_id(&module, debug.path);
     ck_assert_chain_of_add(find(&module, module.at_add));
 }
@@ -217,8 +142,8 @@ END_TEST
 
 START_TEST(a_debug_file_will_do_where_the_module_is_gone)
 {
-    struct module module = module_of(_i, "whole");
-    struct module debug = module_of(_i, "whole.debug");
+    struct inlined module = inlined_of(_i, "whole");
+    struct inlined debug = inlined_of(_i, "whole.debug");
     place_by_build_id(&module, debug.path);
     (void)snprintf(module.path, sizeof module.path, "%s/gone", folder);
     ck_assert_chain_of_add(find(&module, module.at_add));
@@ -227,7 +152,7 @@ END_TEST
 
 START_TEST(a_file_of_another_build_id_is_told_and_not_used)
 {
-    struct module module = module_of(_i, "whole");
+    struct inlined module = inlined_of(_i, "whole");
     module.build_id[0] ^= 1;
     ck_assert_uint_eq(find(&module, module.at_add).count, 0);
     ck_assert_str_eq(yarn_lines_replaced(lines, 0), module.path);
@@ -237,8 +162,8 @@ END_TEST
 
 START_TEST(a_debug_file_of_another_build_id_is_not_used)
 {
-    struct module module = module_of(_i, "bare");
-    struct module debug = module_of(_i, "whole.debug");
+    struct inlined module = inlined_of(_i, "bare");
+    struct inlined debug = inlined_of(_i, "whole.debug");
     module.build_id[0] ^= 1;
     place_by_build_id(&module, debug.path);
     ck_assert_uint_eq(find(&module, module.at_add).count, 0);
@@ -247,7 +172,7 @@ END_TEST
 
 START_TEST(what_is_no_plain_file_is_left_alone)
 {
-    struct module module = {.at_add = 0x1000};
+    struct inlined module = {.at_add = 0x1000};
     static const char *const paths[] = {"",          "[vdso]", "//anon",
                                         "/dev/zero", "/tmp",   "/gone/for/ever"};
     for (size_t i = 0; i < YARN_COUNT_OF(paths); i++) {
@@ -261,7 +186,7 @@ START_TEST(what_is_no_plain_file_is_left_alone)
 END_TEST
 
 /* A copy of the unstripped module of which only a part is left. */
-static void copy_part(const struct module *module, const char *copy, size_t kept)
+static void copy_part(const struct inlined *module, const char *copy, size_t kept)
 {
     static uint8_t bytes[1 << 20];
     FILE *from = fopen(module->path, "re");
@@ -276,7 +201,7 @@ static void copy_part(const struct module *module, const char *copy, size_t kept
 
 START_TEST(a_cut_file_yields_nothing_false)
 {
-    struct module module = module_of(0, "whole"), copy = module;
+    struct inlined module = inlined_of(0, "whole"), copy = module;
     (void)snprintf(copy.path, sizeof copy.path, "%s/cut", folder);
     copy_part(&module, copy.path, (size_t)_i);
     struct yarn_line_chain chain = find(&copy, copy.at_add);
@@ -295,7 +220,7 @@ static TCase *each_compiler(Suite *suite, const char *name)
 
 int main(void)
 {
-    int nr = (int)YARN_COUNT_OF(compilers);
+    int nr = inlined_count();
     Suite *suite = suite_create("lines");
     TCase *whole = each_compiler(suite, "debug information in the module");
     tcase_add_loop_test(whole, inlined_functions_come_innermost_first_with_the_lines_of_their_calls,

@@ -1,0 +1,26 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * inlined.cc as each compiler made it, in these kinds: "whole"; "bare", which is stripped, and
+ * "whole.debug" with what it lost; "linked", which is stripped and names its "linked.debug".
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+extern const char *const inlined_source;
+
+struct inlined {
+    char path[512];
+    uint8_t build_id[64];
+    size_t build_id_size;
+    /* Of code in add, which is in sell, which is in day; and of code in day alone. All kinds have
+     * the same addresses. */
+    uint64_t at_add, at_day;
+};
+
+int inlined_count(void);
+struct inlined inlined_of(int compiler, const char *kind);
+
+/* The number of the line in inlined.cc that ends in this comment. */
+uint32_t inlined_line(const char *comment);
