@@ -284,7 +284,9 @@ int yarn_lines_find(struct yarn_lines *lines, uint32_t number, uint64_t address,
     if (err)
         return err;
     const struct chain *chain = &lines->chains[found];
-    *ret_chain = (struct yarn_line_chain){&lines->lines[chain->first], chain->count};
+    *ret_chain = (struct yarn_line_chain){.count = chain->count};
+    if (chain->count)
+        ret_chain->lines = &lines->lines[chain->first];
     return 0;
 }
 
