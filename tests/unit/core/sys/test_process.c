@@ -97,7 +97,7 @@ START_TEST(process_knows_who_it_is)
 }
 END_TEST
 
-START_TEST(process_that_prefers_latency_keeps_its_policy_and_nice)
+START_TEST(process_that_prefers_latency_keeps_its_policy_and_never_yields_more)
 {
     struct sched_param param;
     int nice = getpriority(PRIO_PROCESS, 0);
@@ -107,7 +107,7 @@ START_TEST(process_that_prefers_latency_keeps_its_policy_and_nice)
     ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
     ck_assert_int_eq(sched_getparam(0, &param), 0);
     ck_assert_int_eq(param.sched_priority, 0);
-    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), nice);
+    ck_assert_int_le(getpriority(PRIO_PROCESS, 0), nice);
 }
 END_TEST
 
@@ -383,7 +383,7 @@ int main(void)
     tcase_add_loop_test(facts, cpus_of_a_list_are_told_in_its_order, 0, YARN_COUNT_OF(cpu_rows));
     tcase_add_test(facts, cpus_of_this_machine_are_as_many_as_libc_says);
     tcase_add_test(facts, process_knows_who_it_is);
-    tcase_add_test(facts, process_that_prefers_latency_keeps_its_policy_and_nice);
+    tcase_add_test(facts, process_that_prefers_latency_keeps_its_policy_and_never_yields_more);
     tcase_add_test(facts, process_names_the_system_as_uname_does);
     suite_add_tcase(suite, facts);
 

@@ -4,7 +4,8 @@
  * What test_lines looks into: functions put into one another, with a symbol at the instruction that
  * a line of the source became. The test finds a line by the comment at its end.
  */
-namespace shop {
+namespace shop
+{
 
 struct Till {
     int sum;
@@ -27,6 +28,12 @@ struct Till {
     Till till{price};
     asm volatile(".globl at_day\nat_day: nop"); /* LINE day */
     till.sell(price);                           /* LINE day calls sell */
+    auto tip = [&](int more) __attribute__((always_inline))
+    {
+        asm volatile(".globl at_tip\nat_tip: nop"); /* LINE tip */
+        till.sum += more;
+    };
+    tip(price); /* LINE day calls tip */
     return till.sum;
 }
 

@@ -340,6 +340,8 @@ class Verify(WithDumps):
 PRELOAD = pathlib.Path(YARNPROF).with_name("libyarn_preload.so")
 
 
+@unittest.skipIf(os.environ.get("YARN_TEST_SANITIZED"),
+                 "a sanitizer's runtime must come first: nothing of ours can be preloaded")
 @unittest.skipUnless(PRELOAD.exists(), "libyarn_preload.so is not built")
 class Record(unittest.TestCase):
     def setUp(self):
