@@ -6,6 +6,7 @@
 
 #include "core/base/table.h"
 #include "output/analysis/array.h"
+#include "output/analysis/code_names.h"
 #include "output/analysis/code_units.h"
 
 /* Functions in one another at one address: compilers stop long before. */
@@ -19,6 +20,7 @@ struct module {
     enum yarn_debuginfo_state state;
     struct yarn_debuginfo *debuginfo; /* owned; NULL: none */
     struct yarn_code_units units;
+    struct yarn_code_names names;
     struct yarn_table chains; /* address to number in `chains` of the lines */
 };
 
@@ -56,6 +58,7 @@ void yarn_lines_free(struct yarn_lines *lines)
         return;
     for (size_t i = 0; i < lines->nr_modules; i++) {
         struct module *module = &lines->modules[i];
+        yarn_code_names_fini(&module->names);
         yarn_code_units_fini(&module->units);
         yarn_debuginfo_close(module->debuginfo);
         yarn_table_close(&module->chains);
@@ -80,6 +83,7 @@ static int add_module(struct yarn_lines *lines, const char *path, struct yarn_sp
         .path = strdup(path),
         .build_id = malloc(build_id.size + 1),
         .build_id_size = build_id.size,
+        .names = YARN_CODE_NAMES_EMPTY,
         .chains = YARN_TABLE_CLOSED,
     };
     if (!module.path || !module.build_id) {
@@ -142,20 +146,6 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
         value > UINT32_MAX)
         return 0;
     return (uint32_t)value;
-}
-
-static const char *text_of(Dwarf_Die *die, unsigned name)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-}
-
-static const char *function_of(Dwarf_Die *die)
-{
-    const char *name = text_of(die, DW_AT_linkage_name);
-    if (!name)
-        name = text_of(die, DW_AT_MIPS_linkage_name);
-    return name ? name : text_of(die, DW_AT_name);
 }
 
 /* Where the line table places the address. */
@@ -236,9 +226,10 @@ static int search(struct yarn_lines *lines, struct module *module, uint64_t addr
         return line.line ? add_line(lines, &line) : 0;
     Dwarf_Die nested[INLINED_MAX];
     for (size_t i = nest(&place.function, address, nested); !err && i-- > 0;) {
-        line.function = function_of(&nested[i]);
         line.is_inlined = i > 0;
-        err = add_line(lines, &line);
+        err = yarn_code_names_find(&module->names, &nested[i], &line.function);
+        if (!err)
+            err = add_line(lines, &line);
         line = (struct yarn_line){0};
         if (i)
             place_by_call(&place.unit, &nested[i], &line);

@@ -33,10 +33,13 @@ static void read_symbols(Elf *elf, struct inlined *ret_module)
                 ret_module->at_add = symbol.st_value;
             if (strcmp(name, "at_day") == 0)
                 ret_module->at_day = symbol.st_value;
+            if (strcmp(name, "at_tip") == 0)
+                ret_module->at_tip = symbol.st_value;
         }
     }
     ck_assert_uint_ne(ret_module->at_add, 0);
     ck_assert_uint_ne(ret_module->at_day, 0);
+    ck_assert_uint_ne(ret_module->at_tip, 0);
 }
 
 struct inlined inlined_of(int compiler, const char *kind)

@@ -14,9 +14,9 @@ struct inlined {
     char path[512];
     uint8_t build_id[64];
     size_t build_id_size;
-    /* Of code in add, which is in sell, which is in day; and of code in day alone. All kinds have
-     * the same addresses. */
-    uint64_t at_add, at_day;
+    /* Of code in add, which is in sell, which is in day; in day alone; in a lambda in day. All
+     * kinds have the same addresses. */
+    uint64_t at_add, at_day, at_tip;
 };
 
 int inlined_count(void);

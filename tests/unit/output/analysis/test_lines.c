@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "inlined.h"
+#include "output/analysis/demangle.h"
 #include "output/analysis/lines.h"
 
 static struct yarn_lines *lines;
@@ -71,6 +72,22 @@ START_TEST(code_with_nothing_inlined_is_one_line)
     struct yarn_line_chain chain = find(&module, module.at_day);
     ck_assert_uint_eq(chain.count, 1);
     ck_assert_line(&chain.lines[0], "_ZN4shop3dayEi", "day", false);
+}
+END_TEST
+
+/* What stands in a function is called so, by GCC's words or by those of the mangled name. */
+START_TEST(a_lambda_is_named_with_the_function_that_it_stands_in)
+{
+    static char text[YARN_DEMANGLED_SIZE];
+    struct inlined module = inlined_of(_i, "whole");
+    struct yarn_line_chain chain = find(&module, module.at_tip);
+    ck_assert_uint_eq(chain.count, 2);
+    const char *name = chain.lines[0].function;
+    if (yarn_demangle(name, text))
+        name = text;
+    ck_assert_msg(strncmp(name, "shop::day(int)::", 16) == 0 && strstr(name, "::operator()"), "%s",
+                  name);
+    ck_assert_line(&chain.lines[1], "_ZN4shop3dayEi", "day calls tip", false);
 }
 END_TEST
 
@@ -226,6 +243,7 @@ int main(void)
     tcase_add_loop_test(whole, inlined_functions_come_innermost_first_with_the_lines_of_their_calls,
                         0, nr);
     tcase_add_loop_test(whole, code_with_nothing_inlined_is_one_line, 0, nr);
+    tcase_add_loop_test(whole, a_lambda_is_named_with_the_function_that_it_stands_in, 0, nr);
     tcase_add_loop_test(whole, an_answer_stays_the_same_when_asked_again, 0, nr);
     tcase_add_loop_test(whole, an_address_outside_the_code_has_no_line, 0, nr);
     tcase_add_loop_test(whole, a_module_recorded_without_build_id_is_believed, 0, nr);
