@@ -7,6 +7,7 @@ static const struct yarn_export_format formats[] = {
     {"pprof", "go tool pprof, Pyroscope, Parca, speedscope",
      YARN_EXPORT_CPUS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES | YARN_EXPORT_BINARY,
      yarn_export_pprof},
+    {"speedscope", "speedscope.app", YARN_EXPORT_TIMES, yarn_export_speedscope},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)

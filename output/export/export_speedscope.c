@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/export/export.h"
+#include "output/export/numbering.h"
+#include "output/export/tracks.h"
+#include "output/text/json.h"
+
+/*
+ * One sampled profile for each thread and event, in time order; samples of one stack that follow
+ * one another are one, with the sum of their weights. A frame is a function, its file the module:
+ * speedscope would take each line of a function for another function.
+ */
+
+struct speedscope {
+    const struct yarn_export *export;
+    struct yarn_json *json;
+    struct yarn_tracks tracks;
+    struct yarn_numbering functions;
+    uint32_t *path; /* owned array: functions of one stack, innermost first */
+    size_t path_capacity;
+};
+
+static int number_frames(struct speedscope *speedscope)
+{
+    const struct yarn_profile *profile = speedscope->export->profile;
+    struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(speedscope->export);
+    struct yarn_export_sample sample;
+    uint8_t *seen = calloc(profile->nr_stacks + 1, 1);
+    uint32_t number;
+    int err = seen ? 0 : -ENOMEM;
+    while (!err && yarn_export_next(&samples, &sample)) {
+        if (sample.root != YARN_DUMP_NONE)
+            err = yarn_numbering_of(&speedscope->functions, sample.root, &number);
+        uint32_t stack = sample.stack;
+        for (; !err && stack != YARN_DUMP_NONE && !seen[stack];
+             stack = profile->stacks[stack].parent) {
+            seen[stack] = 1;
+            err =
+                yarn_numbering_of(&speedscope->functions, profile->stacks[stack].function, &number);
+        }
+    }
+    free(seen);
+    return err;
+}
+
+static void put_frames(const struct speedscope *speedscope)
+{
+    const struct yarn_profile *profile = speedscope->export->profile;
+    struct yarn_json *json = speedscope->json;
+    yarn_json_begin_object(json, "shared");
+    yarn_json_begin_array(json, "frames");
+    for (size_t i = 0; i < speedscope->functions.count; i++) {
+        const struct yarn_profile_function *function =
+            &profile->functions[speedscope->functions.things[i]];
+        yarn_json_begin_object(json, NULL);
+        yarn_json_text(json, "name", yarn_profile_text(profile, function->name));
+        if (function->module)
+            yarn_json_text(json, "file",
+                           yarn_profile_text(profile, profile->modules[function->module].path));
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+    yarn_json_end_object(json);
+}
+
+/* Outermost first. */
+static int put_stack(struct speedscope *speedscope, const struct yarn_export_sample *sample)
+{
+    const struct yarn_profile *profile = speedscope->export->profile;
+    const uint32_t *numbers = speedscope->functions.numbers;
+    size_t depth = 0;
+    for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
+         stack = profile->stacks[stack].parent) {
+        uint32_t *path =
+            yarn_array_grow(speedscope->path, &speedscope->path_capacity, depth + 1, sizeof *path);
+        if (!path)
+            return -ENOMEM;
+        speedscope->path = path;
+        path[depth++] = numbers[profile->stacks[stack].function] - 1;
+    }
+    yarn_json_begin_array(speedscope->json, NULL);
+    if (sample->root != YARN_DUMP_NONE)
+        yarn_json_u64(speedscope->json, NULL, numbers[sample->root] - 1);
+    while (depth-- > 0)
+        yarn_json_u64(speedscope->json, NULL, speedscope->path[depth]);
+    yarn_json_end_array(speedscope->json);
+    return 0;
+}
+
+static bool is_same(const struct yarn_export_sample *one, const struct yarn_export_sample *other)
+{
+    return one->stack == other->stack && one->root == other->root;
+}
+
+static int put_stacks(struct speedscope *speedscope, const struct yarn_track *track)
+{
+    struct yarn_export_sample last = {0};
+    int err = 0;
+    yarn_json_begin_array(speedscope->json, "samples");
+    for (size_t i = 0; !err && i < track->count; i++) {
+        struct yarn_export_sample sample =
+            yarn_track_sample(&speedscope->tracks, track, speedscope->export, i);
+        if (i == 0 || !is_same(&sample, &last))
+            err = put_stack(speedscope, &sample);
+        last = sample;
+    }
+    yarn_json_end_array(speedscope->json);
+    return err;
+}
+
+static void put_weights(const struct speedscope *speedscope, const struct yarn_track *track)
+{
+    struct yarn_export_sample last = {0};
+    uint64_t weight = 0;
+    yarn_json_begin_array(speedscope->json, "weights");
+    for (size_t i = 0; i < track->count; i++) {
+        struct yarn_export_sample sample =
+            yarn_track_sample(&speedscope->tracks, track, speedscope->export, i);
+        if (i && !is_same(&sample, &last)) {
+            yarn_json_u64(speedscope->json, NULL, weight);
+            weight = 0;
+        }
+        weight += sample.weight;
+        last = sample;
+    }
+    if (track->count)
+        yarn_json_u64(speedscope->json, NULL, weight);
+    yarn_json_end_array(speedscope->json);
+}
+
+static int put_track(struct speedscope *speedscope, const struct yarn_track *track)
+{
+    const struct yarn_profile *profile = speedscope->export->profile;
+    const char *unit = yarn_profile_text(profile, profile->events[track->event].unit);
+    char name[256];
+    yarn_track_name(track, speedscope->export, name, sizeof name);
+    yarn_json_begin_object(speedscope->json, NULL);
+    yarn_json_text(speedscope->json, "type", "sampled");
+    yarn_json_text(speedscope->json, "name", name);
+    yarn_json_text(speedscope->json, "unit", strcmp(unit, "ns") == 0 ? "nanoseconds" : "none");
+    yarn_json_u64(speedscope->json, "startValue", 0);
+    yarn_json_u64(speedscope->json, "endValue", track->weight);
+    int err = put_stacks(speedscope, track);
+    put_weights(speedscope, track);
+    yarn_json_end_object(speedscope->json);
+    return err;
+}
+
+static size_t heaviest(const struct yarn_tracks *tracks)
+{
+    size_t heaviest = 0;
+    for (size_t i = 1; i < tracks->count; i++) {
+        if (tracks->list[i].count > tracks->list[heaviest].count)
+            heaviest = i;
+    }
+    return heaviest;
+}
+
+static int put_all(struct speedscope *speedscope)
+{
+    const struct yarn_profile *profile = speedscope->export->profile;
+    struct yarn_json *json = speedscope->json;
+    char exporter[64];
+    (void)snprintf(exporter, sizeof exporter, "yarn %s", speedscope->export->version);
+    yarn_json_begin_object(json, NULL);
+    yarn_json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    yarn_json_text(json, "exporter", exporter);
+    if (profile->nr_dumps)
+        yarn_json_text(json, "name", yarn_profile_text(profile, profile->dumps[0].comm));
+    yarn_json_u64(json, "activeProfileIndex", heaviest(&speedscope->tracks));
+    put_frames(speedscope);
+    yarn_json_begin_array(json, "profiles");
+    int err = 0;
+    for (size_t i = 0; !err && i < speedscope->tracks.count; i++)
+        err = put_track(speedscope, &speedscope->tracks.list[i]);
+    yarn_json_end_array(json);
+    yarn_json_end_object(json);
+    return err;
+}
+
+int yarn_export_speedscope(struct yarn_export *export)
+{
+    struct speedscope speedscope = {.export = export};
+    int err = yarn_tracks_init(&speedscope.tracks, export);
+    if (!err)
+        err = yarn_numbering_init(&speedscope.functions, export->profile->nr_functions);
+    if (!err)
+        err = number_frames(&speedscope);
+    if (!err) {
+        speedscope.json = yarn_json_new(export->file);
+        err = speedscope.json ? 0 : -ENOMEM;
+    }
+    if (!err) {
+        err = put_all(&speedscope);
+        yarn_json_free(speedscope.json);
+    }
+    free(speedscope.path);
+    yarn_numbering_fini(&speedscope.functions);
+    yarn_tracks_fini(&speedscope.tracks);
+    return err;
+}
