@@ -12,7 +12,8 @@
 #include "output/analysis/timeline.h"
 
 /* 0 or a negative errno, which ends the loading. */
-typedef int yarn_sample_fn(void *self, const struct yarn_timeline_entry *sample);
+typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
+                           const struct yarn_timeline_entry *sample);
 
 struct yarn_load_options {
     struct yarn_time_range time;

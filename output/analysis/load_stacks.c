@@ -50,6 +50,21 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     return err ? err : keep_start(loader, record->number, record->start);
 }
 
+int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
+                                uint32_t *ret_function)
+{
+    uint32_t module, twin;
+    int err = yarn_profile_module(profile, yarn_span_of_text("[kernel]"), &module);
+    if (!err)
+        err = yarn_profile_function(profile, module, profile->functions[function].name, &twin);
+    if (err)
+        return err;
+    profile->functions[twin].is_nameless = profile->functions[function].is_nameless;
+    profile->functions[twin].is_unknown = profile->functions[function].is_unknown;
+    *ret_function = twin;
+    return 0;
+}
+
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
 {
     struct yarn_loader *loader = self;
@@ -57,6 +72,11 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
     uint32_t function = yarn_number_map_find(&loader->symbols, record->symbol);
     if (function == YARN_NUMBER_NONE)
         return 0;
+    int err = 0;
+    if (record->flags & YARN_DUMP_FRAME_KERNEL)
+        err = yarn_loader_kernel_function(profile, function, &function);
+    if (err)
+        return err;
     struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
                                                         profile->nr_frames + 1, sizeof *frames);
     if (!frames)
@@ -68,7 +88,7 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         .function = function,
         .flags = record->flags,
     };
-    int err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
+    err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
     return err ? err : yarn_loader_add_inlined(loader, record);
 }
 
@@ -148,7 +168,7 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
         .stack_end = cell->stack_end,
     };
     if (loader->options->take_sample)
-        return loader->options->take_sample(loader->options->take_self, &entry);
+        return loader->options->take_sample(loader->options->take_self, profile, &entry);
     return yarn_timeline_add(loader->options->timeline, &entry);
 }
 

@@ -20,5 +20,6 @@ yarn_verb_fn yarn_verb_record;
 yarn_verb_fn yarn_verb_report;
 yarn_verb_fn yarn_verb_script;
 yarn_verb_fn yarn_verb_export;
+yarn_verb_fn yarn_verb_flamegraph;
 yarn_verb_fn yarn_verb_info;
 yarn_verb_fn yarn_verb_verify;

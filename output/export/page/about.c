@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/page/about.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "output/export/page/html.h"
+
+enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };
+
+/* Kept spans have a NUL behind them. */
+static const char *text_of(struct yarn_span span)
+{
+    return span.size ? (const char *)span.data : "";
+}
+
+static void put_command(const struct yarn_dump_process *process, FILE *file)
+{
+    struct yarn_span line = process->cmdline;
+    if (!line.size)
+        yarn_html_text(file, text_of(process->exe));
+    for (size_t at = 0; at < line.size; at += strlen((const char *)line.data + at) + 1) {
+        (void)fputs(at ? " " : "", file);
+        yarn_html_text(file, (const char *)line.data + at);
+    }
+}
+
+static uint64_t samples_of(const struct yarn_profile_dump *dump)
+{
+    uint64_t samples = 0;
+    for (size_t i = 0; i < dump->nr_events; i++)
+        samples += dump->events[i].samples;
+    return samples;
+}
+
+/* Of several, the one with most samples. */
+void yarn_page_about_command(const struct yarn_profile *profile, FILE *file)
+{
+    const struct yarn_profile_dump *main = NULL;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        if (dump->has_process && (!main || samples_of(dump) > samples_of(main)))
+            main = dump;
+    }
+    if (!main) {
+        (void)fputs("unknown command", file);
+        return;
+    }
+    put_command(&main->process, file);
+    if (profile->nr_dumps > 1)
+        (void)fprintf(file, " (and %zu more)", profile->nr_dumps - 1);
+}
+
+static void put_date(uint64_t realtime_ns, FILE *file)
+{
+    char text[64];
+    struct tm date;
+    time_t seconds = (time_t)(realtime_ns / YARN_NS_PER_SECOND);
+    if (!realtime_ns || !gmtime_r(&seconds, &date))
+        return;
+    (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &date);
+    (void)fprintf(file, ", %s", text);
+}
+
+static void put_dump(const struct yarn_profile_dump *dump, FILE *file)
+{
+    const struct yarn_dump_process *process = &dump->process;
+    (void)fputs("<dt>Process</dt><dd>", file);
+    if (dump->has_process) {
+        put_command(process, file);
+        (void)fprintf(file, " (pid %u", process->pid);
+        put_date(process->start_realtime_ns, file);
+        (void)fputs(process->host.size ? ", on " : "", file);
+        yarn_html_text(file, text_of(process->host));
+        (void)fputc(')', file);
+    } else {
+        (void)fputs("unknown: its record is missing", file);
+    }
+    (void)fputs(dump->has_end ? "</dd>\n" : "; the recording was cut off</dd>\n", file);
+}
+
+static void put_trust(const struct yarn_profile *profile, FILE *file)
+{
+    struct yarn_trust trust = {.clean_end = true};
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        yarn_trust_add(&trust, &profile->dumps[i].trust);
+    (void)fprintf(file,
+                  "<dt>Samples</dt><dd>%" PRIu64 ", lost: %" PRIu64
+                  "; CPU time that no sample stands for: %.3f s</dd>\n",
+                  trust.samples, trust.lost, (double)trust.unsampled_ns / 1e9);
+    (void)fprintf(file,
+                  "<dt>Stacks</dt><dd>complete: %" PRIu64 ", joined with earlier ones: %" PRIu64
+                  ", truncated: %" PRIu64 ", without unwind information: %" PRIu64
+                  ", failed: %" PRIu64 ", none: %" PRIu64 "</dd>\n",
+                  trust.stacks_complete, trust.stacks_joined, trust.stacks_truncated,
+                  trust.stacks_no_unwind_info, trust.stacks_failed, trust.stacks_none);
+}
+
+void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
+{
+    static const char *const sides[] = {"Before", "After"};
+    for (size_t side = 0; side < 2; side++) {
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        if (!profile)
+            continue;
+        if (graph->sides[0].profile)
+            (void)fprintf(file, "<dt class=side>%s</dt><dd></dd>\n", sides[side]);
+        for (size_t i = 0; i < profile->nr_dumps && i < DUMPS_TOLD; i++)
+            put_dump(&profile->dumps[i], file);
+        if (profile->nr_dumps > DUMPS_TOLD)
+            (void)fprintf(file, "<dt></dt><dd>and %zu more</dd>\n", profile->nr_dumps - DUMPS_TOLD);
+        put_trust(profile, file);
+    }
+}
+
+void yarn_page_about_events(const struct yarn_page_graph *graph, FILE *file)
+{
+    for (size_t i = 0; i < graph->nr_events; i++) {
+        (void)fputs("<option data-unit=\"", file);
+        yarn_html_text(file, graph->events[i].unit);
+        (void)fprintf(file, "\" value=%zu>", i);
+        yarn_html_text(file, graph->events[i].name);
+        (void)fputs("</option>\n", file);
+    }
+}
+
+void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
+{
+    for (size_t i = 0; i < graph->nr_threads; i++) {
+        const struct yarn_profile *profile = graph->sides[graph->threads[i].side].profile;
+        const struct yarn_profile_thread *thread = &profile->threads[graph->threads[i].number];
+        const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
+        (void)fprintf(file, "<li data-side=%u data-tid=%u data-pid=%u data-process=\"",
+                      graph->threads[i].side, thread->tid, dump->process.pid);
+        yarn_html_text(file, yarn_profile_text(profile, dump->comm));
+        (void)fputs("\">", file);
+        yarn_html_text(file, yarn_profile_text(profile, thread->comm));
+        (void)fputs("</li>\n", file);
+    }
+}
+
+void yarn_page_about_modules(const struct yarn_page_order *order, FILE *file)
+{
+    for (uint32_t i = 0; i < order->modules.count; i++) {
+        (void)fputs("<li>", file);
+        yarn_html_text(file, yarn_strings_text(&order->modules, i));
+        (void)fputs("</li>\n", file);
+    }
+}
+
+void yarn_page_about_functions(const struct yarn_page_graph *graph,
+                               const struct yarn_page_order *order, FILE *file)
+{
+    for (size_t i = 0; i < order->nr_functions; i++) {
+        if (i % ROWS_OF_GROUP == 0)
+            (void)fputs(i ? "</div>\n<div class=g role=rowgroup>\n"
+                          : "<div class=g role=rowgroup>\n",
+                        file);
+        (void)fputs("<div class=r role=row><span class=n role=cell>", file);
+        yarn_html_text(file, graph->match.functions[order->functions[i]].name);
+        (void)fputs("</span></div>\n", file);
+    }
+    (void)fputs(order->nr_functions ? "</div>\n" : "", file);
+}

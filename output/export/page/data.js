@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What was recorded: names from the document, numbers from the packed block (see numbers.h). */
+
+function unpack(text) {
+    const raw = atob(text.trim());
+    const bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++)
+        bytes[i] = raw.charCodeAt(i);
+    let at = 0;
+    /* Multiplies above 28 bits: shifts would cut at 32. */
+    const number = () => {
+        let byte = bytes[at++], value = byte & 0x7f, shift = 7;
+        for (; byte > 0x7f && shift < 28; shift += 7) {
+            byte = bytes[at++];
+            value |= (byte & 0x7f) << shift;
+        }
+        for (let scale = 2 ** 28; byte > 0x7f; scale *= 128) {
+            byte = bytes[at++];
+            value += (byte & 0x7f) * scale;
+        }
+        return value;
+    };
+    const signed = () => {
+        const value = number();
+        return value % 2 ? -(value + 1) / 2 : value / 2;
+    };
+    const fill = (array, from, count, next) => {
+        for (let i = from; i < from + count; i++)
+            array[i] = next(i);
+        return array;
+    };
+    return { number, signed, fill };
+}
+
+function readNumbers(packed) {
+    const { number, signed, fill } = packed;
+    const data = { sliceNs: 2 ** number(), nrSlices: number(), startNs: number(),
+                   isDiff: number() === 1 };
+    const nrFunctions = number();
+    data.flags = fill(new Uint8Array(nrFunctions), 0, nrFunctions, number);
+    data.module = fill(new Uint32Array(nrFunctions), 0, nrFunctions, number);
+    const nrNodes = number() + 1;
+    data.parent = fill(new Uint32Array(nrNodes), 1, nrNodes - 1, (i) => i - number());
+    data.fn = fill(new Uint32Array(nrNodes), 1, nrNodes - 1, number);
+    const nrLeaves = number();
+    data.leafNode = new Uint32Array(nrLeaves);
+    data.leafJoined = new Uint32Array(nrLeaves);
+    for (let i = 0, node = 0; i < nrLeaves; i++) {
+        node += signed();
+        const joined = number();
+        data.leafNode[i] = node;
+        data.leafJoined[i] = joined ? node - joined + 1 : 0;
+    }
+    data.groups = readGroups(packed);
+    return data;
+}
+
+/* A group: the cells of one event and one thread. */
+function readGroups({ number, fill }) {
+    const groups = [];
+    for (let left = number(); left > 0; left--) {
+        const event = number(), thread = number(), count = number(), period = number();
+        const leaf = new Uint32Array(count), slice = new Uint16Array(count);
+        for (let i = 0, last = 0; i < count; i++)
+            leaf[i] = last += number();
+        for (let i = 0; i < count; i++)
+            slice[i] = number() + (i && leaf[i] === leaf[i - 1] ? slice[i - 1] : 0);
+        const samples = fill(new Uint32Array(count), 0, count, () => number() + 1);
+        const weight = fill(new Float64Array(count), 0, count,
+                            period ? (i) => samples[i] * period : number);
+        groups.push({ event, thread, count, leaf, slice, samples, weight });
+    }
+    return groups;
+}
+
+function readDocument(data) {
+    const texts = (selector) => Array.from(document.querySelectorAll(selector));
+    data.rows = texts("#list .r:not(.head)");
+    data.names = data.rows.map((row) => row.firstChild.textContent);
+    data.modules = texts("#modules > li").map((item) => item.textContent);
+    data.bases = data.modules.map((path) => path.slice(path.lastIndexOf("/") + 1) || path);
+    data.events = texts("#event > option").map((option) => ({
+        name: option.textContent,
+        unit: option.dataset.unit,
+    }));
+    data.threads = texts("#threads > li").map((item) => ({
+        comm: item.textContent,
+        side: Number(item.dataset.side),
+        tid: Number(item.dataset.tid),
+        pid: Number(item.dataset.pid),
+        process: item.dataset.process,
+    }));
+    return data;
+}
+
+const PSEUDO = 1, KERNEL = 2, NAMELESS = 4;
+
+function readData() {
+    const block = document.getElementById("numbers");
+    const data = readDocument(readNumbers(unpack(block.textContent)));
+    block.remove();
+    return data;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/page/graph.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/analysis/stack_sums.h"
+#include "output/export/page/paths.h"
+
+static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number)
+{
+    const struct yarn_profile *profile = graph->sides[side].profile;
+    const struct yarn_profile_event *event = &profile->events[number];
+    const char *name = yarn_profile_text(profile, event->name);
+    const char *unit = yarn_profile_text(profile, event->unit);
+    for (size_t i = 0; i < graph->nr_events; i++) {
+        struct yarn_page_event *known = &graph->events[i];
+        if (strcmp(known->name, name) == 0 && strcmp(known->unit, unit) == 0) {
+            known->numbers[side] = number;
+            known->period = known->period == event->period ? known->period : 0;
+            return 0;
+        }
+    }
+    struct yarn_page_event *events = yarn_array_grow(graph->events, &graph->events_capacity,
+                                                     graph->nr_events + 1, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    graph->events = events;
+    struct yarn_page_event *added = &events[graph->nr_events++];
+    *added = (struct yarn_page_event){name, unit, event->period, {YARN_DUMP_NONE, YARN_DUMP_NONE}};
+    added->numbers[side] = number;
+    return 0;
+}
+
+/* Those with samples; the later profile's first. */
+static int add_events(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+{
+    int err = 0;
+    for (size_t side = 2; side-- > 0;) {
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        for (uint32_t i = 0; profile && !err && i < profile->nr_events; i++) {
+            if (profile->events[i].samples && yarn_filter_has_event(filter, profile, i))
+                err = add_event(graph, side, i);
+        }
+    }
+    return err;
+}
+
+static int mark_kernel(struct yarn_page_graph *graph)
+{
+    graph->is_kernel = calloc(graph->match.count + 1, 1);
+    if (!graph->is_kernel)
+        return -ENOMEM;
+    for (size_t side = 0; side < 2; side++) {
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        for (size_t i = 0; profile && i < profile->nr_frames; i++) {
+            const struct yarn_profile_frame *frame = &profile->frames[i];
+            if (frame->flags & YARN_DUMP_FRAME_KERNEL)
+                graph->is_kernel[graph->match.numbers[side][frame->function]] = 1;
+        }
+    }
+    return 0;
+}
+
+static int by_event_thread_leaf_slice(const void *left, const void *right)
+{
+    const struct yarn_page_cell *a = left, *b = right;
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->leaf != b->leaf)
+        return a->leaf < b->leaf ? -1 : 1;
+    return a->slice < b->slice ? -1 : a->slice > b->slice;
+}
+
+/* Cells of several stacks may have become cells of one leaf. */
+static void join_equal_cells(struct yarn_page_graph *graph)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->nr_cells; i++) {
+        struct yarn_page_cell *cell = &graph->cells[i];
+        struct yarn_page_cell *last = kept ? &graph->cells[kept - 1] : NULL;
+        if (last && by_event_thread_leaf_slice(last, cell) == 0) {
+            last->weight += cell->weight;
+            last->samples += cell->samples;
+        } else {
+            graph->cells[kept++] = *cell;
+        }
+    }
+    graph->nr_cells = kept;
+}
+
+static int make_equally_wide(struct yarn_page_graph *graph)
+{
+    unsigned shift = 0;
+    int err = 0;
+    for (size_t side = 0; side < 2; side++) {
+        if (graph->sides[side].profile && graph->sides[side].slices->shift > shift)
+            shift = graph->sides[side].slices->shift;
+    }
+    for (size_t side = 0; !err && side < 2; side++) {
+        if (graph->sides[side].profile)
+            err = yarn_slices_coarsen(graph->sides[side].slices, shift);
+    }
+    return err;
+}
+
+static int build(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+{
+    int err = yarn_match_build(graph->sides[0].profile, graph->sides[1].profile, &graph->match);
+    if (!err)
+        err = make_equally_wide(graph);
+    if (!err)
+        err = add_events(graph, filter);
+    if (!err)
+        err = mark_kernel(graph);
+    if (!err)
+        err = yarn_page_paths_add(graph, filter);
+    if (err)
+        return err;
+    if (graph->nr_cells)
+        qsort(graph->cells, graph->nr_cells, sizeof *graph->cells, by_event_thread_leaf_slice);
+    join_equal_cells(graph);
+    return 0;
+}
+
+int yarn_page_graph_build(const struct yarn_page_side sides[2], const struct yarn_filter *filter,
+                          struct yarn_page_graph *ret_graph)
+{
+    struct yarn_page_graph graph = {.sides = {sides[0], sides[1]}};
+    int err = build(&graph, filter);
+    if (err) {
+        yarn_page_graph_fini(&graph);
+        return err;
+    }
+    *ret_graph = graph;
+    return 0;
+}
+
+void yarn_page_graph_fini(struct yarn_page_graph *graph)
+{
+    yarn_match_fini(&graph->match);
+    free(graph->is_kernel);
+    free(graph->nodes);
+    free(graph->leaves);
+    free(graph->events);
+    free(graph->threads);
+    free(graph->cells);
+    *graph = (struct yarn_page_graph){0};
+}

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a page shows, with numbers that hold over both profiles where it compares two: the
+ * functions, the tree of calls of all samples (one node for each path of functions from the
+ * outside), the events, threads, and the samples added up by event, thread, leaf of the tree and
+ * slice of time. Knows profiles; does not know HTML.
+ *
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/filter.h"
+#include "output/analysis/match.h"
+#include "output/export/page/slices.h"
+
+struct yarn_page_side {
+    const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
+    struct yarn_slices *slices;         /* borrowed */
+};
+
+/* A parent has a smaller number than its children; node 0 is the root of all. */
+struct yarn_page_node {
+    uint32_t parent;
+    uint32_t function; /* of `match`; YARN_DUMP_NONE: the root */
+};
+
+/* Where a stack ends, and down to which node its frames were joined from earlier samples. */
+struct yarn_page_leaf {
+    uint32_t node;
+    uint32_t joined; /* node; 0: none was */
+};
+
+struct yarn_page_cell {
+    uint64_t weight, samples;
+    uint32_t thread; /* of `threads` */
+    uint32_t leaf;
+    uint16_t event; /* of `events` */
+    uint16_t slice; /* 0: the first of its side that has a sample */
+};
+
+struct yarn_page_event {
+    const char *name, *unit; /* borrowed */
+    uint64_t period;         /* 0: varies */
+    uint32_t numbers[2];     /* of the profiles; YARN_DUMP_NONE: that one has none */
+};
+
+struct yarn_page_thread {
+    uint32_t side;
+    uint32_t number; /* of the profile */
+};
+
+/* Each pointer is an owned array; its count and its capacity follow. */
+struct yarn_page_graph {
+    struct yarn_page_side sides[2]; /* before, after */
+    struct yarn_match match;
+    uint8_t *is_kernel; /* owned; a byte a function of `match` */
+    struct yarn_page_node *nodes;
+    size_t nr_nodes, nodes_capacity;
+    struct yarn_page_leaf *leaves;
+    size_t nr_leaves, leaves_capacity;
+    struct yarn_page_event *events;
+    size_t nr_events, events_capacity;
+    struct yarn_page_thread *threads;
+    size_t nr_threads, threads_capacity;
+    struct yarn_page_cell *cells; /* by event, thread, leaf, slice */
+    size_t nr_cells, cells_capacity;
+};
+
+/* `sides[0].profile` NULL: one profile is shown. Makes the slices of both sides equally wide. */
+YARN_MUST_CHECK int yarn_page_graph_build(const struct yarn_page_side sides[2],
+                                          const struct yarn_filter *filter,
+                                          struct yarn_page_graph *ret_graph);
+void yarn_page_graph_fini(struct yarn_page_graph *graph);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Puts the parts together: what is chosen in one shows in all. */
+
+const data = readData();
+const model = new Model(data);
+const colours = new Colours(model);
+const say = (text) => { byId("live").textContent = text; };
+let flame, table;
+
+const timeline = new Timeline(model, {
+    span(from, to) {
+        model.from = from;
+        model.to = to;
+        recompute();
+    },
+    threads(threads) {
+        model.threads = threads;
+        recompute();
+    },
+    say,
+});
+flame = new Flame(model, colours, { zoom, choose, say, tip: showTip });
+table = new Table(model, { choose });
+
+const recompute = perFrame(() => {
+    model.compute();
+    flame.update();
+    table.update();
+    showShare();
+    byId("span").textContent = timeline.describe();
+});
+
+function setEvent(event) {
+    model.event = event;
+    model.threads = null;
+    model.compute();
+    model.sortChildren(flame.side);
+    timeline.setEvent();
+    recompute();
+}
+
+function zoom(node) {
+    flame.zoom = node;
+    byId("unzoom").disabled = node === 0;
+    flame.update();
+    say(`zoomed into ${flame.describe(node).join(", ")}`);
+}
+
+function choose(fn) {
+    table.choose(fn);
+}
+
+function showTip(event, node) {
+    const tip = byId("tip");
+    tip.hidden = !node;
+    if (!node)
+        return;
+    const [name, ...lines] = flame.describe(node);
+    tip.replaceChildren(element("b", "", name), ...lines.map((line) => element("div", "", line)));
+    const box = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 14, window.innerWidth - box.width - 6);
+    const below = event.clientY + 16;
+    tip.style.left = `${Math.max(left, 4)}px`;
+    tip.style.top = `${below + box.height > window.innerHeight ? event.clientY - box.height - 10 : below}px`;
+}
+
+let pattern = null;
+
+function search() {
+    const input = byId("search");
+    pattern = null;
+    input.setCustomValidity("");
+    try {
+        pattern = input.value ? new RegExp(input.value, "i") : null;
+    } catch (error) {
+        input.setCustomValidity(error.message);
+    }
+    showShare();
+    flame.draw();
+    table.update();
+    if (pattern)
+        table.pane.scrollTop = 0;
+}
+
+function showShare() {
+    const found = pattern && model.search(pattern, flame.side);
+    const output = byId("share");
+    flame.matches = table.matches = found ? found.matches : null;
+    output.textContent = found ? percent(found.share) : byId("search").validity.valid ? "" : "?";
+    output.title = found ? `${found.nrMatches} functions match` : "";
+    if (found)
+        say(`${found.nrMatches} functions match, ${percent(found.share)} of the samples`);
+}
+
+/* The next drawn frame that matches, in reading order. */
+function nextMatch() {
+    if (!flame.matches)
+        return;
+    const drawn = flame.layout.rows.flatMap((row) => row.nodes)
+        .filter((node) => node && flame.matches[data.fn[node]]);
+    if (drawn.length)
+        flame.walkTo(drawn[(drawn.indexOf(flame.cursor) + 1) % drawn.length]);
+    flame.hover = flame.cursor;
+}
+
+function setTheme(isDark) {
+    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+    byId("theme").textContent = isDark ? "Light" : "Dark";
+    colours.setDark(isDark);
+    showLegend();
+    flame.draw();
+    timeline.draw();
+}
+
+function flip() {
+    flame.isIcicle = !flame.isIcicle;
+    byId("flip").setAttribute("aria-pressed", String(flame.isIcicle));
+    byId("flip").textContent = flame.isIcicle ? "Flame" : "Icicle";
+    flame.update();
+    flame.showRoots();
+}
+
+function showLegend() {
+    const entry = (colour, text) => {
+        const item = element("span"), swatch = element("i");
+        swatch.style.background = colour;
+        item.append(swatch, text);
+        return item;
+    };
+    const modules = new Map();
+    for (let fn = 0; fn < data.names.length && modules.size < 6; fn++) {
+        if (!(data.flags[fn] & (PSEUDO | KERNEL)) && data.bases[data.module[fn]])
+            modules.set(data.module[fn], data.bases[data.module[fn]]);
+    }
+    const striped = "repeating-linear-gradient(135deg, #8886 0 2px, transparent 2px 5px)";
+    const entries = data.isDiff
+        ? [entry(colours.ofChange(1, false), "more than before"),
+           entry(colours.ofChange(-1, false), "less than before"),
+           entry(colours.rest(), "within noise")]
+        : [...modules].map(([module, base]) => entry(colours.ofModule(module), base));
+    if (!data.isDiff && data.flags.some((flags) => flags & KERNEL))
+        entries.push(entry(colours.kernel(), "kernel"));
+    if (!data.isDiff)
+        entries.push(entry(colours.pseudo(), "[missing frames]"));
+    byId("legend").replaceChildren(...entries, entry(striped, "joined from earlier samples"));
+}
+
+function stepBack() {
+    if (byId("search").value) {
+        byId("search").value = "";
+        search();
+    } else if (flame.zoom) {
+        zoom(0);
+    } else if (timeline.chosen.size) {
+        timeline.chooseThreads(new Set());
+    } else {
+        timeline.setSpan(0, data.nrSlices);
+    }
+}
+
+function pressed(event) {
+    const isTyping = event.target.matches("input, select");
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
+        return;
+    if (event.key === "Escape")
+        stepBack();
+    else if (isTyping)
+        return;
+    else if (event.key === "/")
+        byId("search").focus();
+    else if (event.key === "0")
+        zoom(0);
+    else if (event.key === "i")
+        flip();
+    else if (event.key === "d")
+        byId("theme").click();
+    else if (event.key === "?")
+        byId("help-box").showModal();
+    else
+        return;
+    event.preventDefault();
+}
+
+/* The line between graph and tables moves. */
+function makeSplitter() {
+    const splitter = byId("splitter"), tables = byId("tables");
+    const resize = (height) => {
+        const most = document.querySelector("main").clientHeight - 200;
+        tables.style.flexBasis = `${Math.max(60, Math.min(height, most))}px`;
+    };
+    splitter.addEventListener("pointerdown", (event) => splitter.setPointerCapture(event.pointerId));
+    splitter.addEventListener("pointermove", (event) => {
+        if (splitter.hasPointerCapture(event.pointerId))
+            resize(window.innerHeight - event.clientY);
+    });
+    splitter.addEventListener("keydown", (event) => {
+        const step = { ArrowUp: 30, ArrowDown: -30 }[event.key];
+        if (step)
+            resize(tables.clientHeight + step);
+    });
+}
+
+document.body.classList.toggle("diff", data.isDiff);
+byId("event").parentElement.hidden = data.events.length < 2;
+byId("event").addEventListener("change", (event) => {
+    zoom(0);
+    setEvent(Number(event.target.value));
+});
+byId("width").addEventListener("change", (event) => {
+    flame.side = table.side = Number(event.target.value);
+    model.sortChildren(flame.side);
+    recompute();
+});
+byId("flip").addEventListener("click", flip);
+byId("unzoom").addEventListener("click", () => zoom(0));
+byId("search").addEventListener("input", search);
+byId("search").addEventListener("keydown", (event) => {
+    if (event.key === "Enter")
+        nextMatch();
+});
+byId("about").addEventListener("click", () => byId("about-box").showModal());
+byId("title").addEventListener("click", () => byId("about-box").showModal());
+byId("help").addEventListener("click", () => byId("help-box").showModal());
+byId("theme").addEventListener("click",
+                               () => setTheme(document.documentElement.dataset.theme !== "dark"));
+document.addEventListener("keydown", pressed);
+const preference = window.matchMedia("(prefers-color-scheme: dark)");
+preference.addEventListener("change", () => setTheme(preference.matches));
+makeSplitter();
+setTheme(preference.matches);
+if (data.events.length)
+    setEvent(0);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Sums over the tree of calls for a choice of event, threads and time. Knows no pixels. */
+
+class Sums {
+    constructor(nrNodes, nrFunctions) {
+        this.total = new Float64Array(nrNodes);
+        this.self = new Float64Array(nrNodes);
+        this.joined = new Float64Array(nrNodes);
+        this.samples = new Float64Array(nrNodes);
+        this.fnTotal = new Float64Array(nrFunctions);
+        this.fnSelf = new Float64Array(nrFunctions);
+        this.fnSamples = new Float64Array(nrFunctions);
+    }
+
+    clear() {
+        for (const array of Object.values(this))
+            array.fill(0);
+    }
+}
+
+class Model {
+    constructor(data) {
+        this.data = data;
+        this.nrNodes = data.parent.length;
+        this.nrFunctions = data.names.length;
+        this.sides = [data.isDiff ? new Sums(this.nrNodes, this.nrFunctions) : null,
+                      new Sums(this.nrNodes, this.nrFunctions)];
+        this.event = 0;
+        this.threads = null;
+        this.from = 0;
+        this.to = data.nrSlices;
+        this.linkChildren();
+        this.markRecursion();
+        this.listNodes();
+    }
+
+    /* Lists of children, in the order of nodes until `sortChildren`. */
+    linkChildren() {
+        const { parent } = this.data;
+        this.childStart = new Uint32Array(this.nrNodes + 1);
+        for (let i = 1; i < this.nrNodes; i++)
+            this.childStart[parent[i] + 1]++;
+        for (let i = 0; i < this.nrNodes; i++)
+            this.childStart[i + 1] += this.childStart[i];
+        const next = this.childStart.slice();
+        this.children = new Uint32Array(Math.max(this.nrNodes - 1, 0));
+        for (let i = 1; i < this.nrNodes; i++)
+            this.children[next[parent[i]]++] = i;
+        this.depth = new Uint32Array(this.nrNodes);
+        for (let i = 1; i < this.nrNodes; i++)
+            this.depth[i] = this.depth[parent[i]] + 1;
+    }
+
+    /* repeated[node]: its function is already further out on the path. */
+    markRecursion() {
+        const { fn } = this.data;
+        this.repeated = new Uint8Array(this.nrNodes);
+        const onPath = new Uint32Array(this.nrFunctions);
+        const stack = [0], at = [this.childStart[0]];
+        while (stack.length) {
+            const top = stack.length - 1, node = stack[top];
+            if (at[top] < this.childStart[node + 1]) {
+                const child = this.children[at[top]++];
+                this.repeated[child] = onPath[fn[child]]++ ? 1 : 0;
+                stack.push(child);
+                at.push(this.childStart[child]);
+            } else {
+                if (node)
+                    onPath[fn[node]]--;
+                stack.pop();
+                at.pop();
+            }
+        }
+    }
+
+    /* Lists of the nodes of each function. */
+    listNodes() {
+        const { fn } = this.data;
+        this.nodeStart = new Uint32Array(this.nrFunctions + 1);
+        for (let i = 1; i < this.nrNodes; i++)
+            this.nodeStart[fn[i] + 1]++;
+        for (let i = 0; i < this.nrFunctions; i++)
+            this.nodeStart[i + 1] += this.nodeStart[i];
+        const next = this.nodeStart.slice();
+        this.nodes = new Uint32Array(Math.max(this.nrNodes - 1, 0));
+        for (let i = 1; i < this.nrNodes; i++)
+            this.nodes[next[fn[i]]++] = i;
+    }
+
+    compute() {
+        for (const sums of this.sides)
+            sums?.clear();
+        for (const group of this.data.groups) {
+            if (group.event === this.event && (!this.threads || this.threads.has(group.thread)))
+                this.addGroup(group, this.sides[this.data.threads[group.thread].side]);
+        }
+        for (const sums of this.sides) {
+            if (sums)
+                this.sumUp(sums);
+        }
+    }
+
+    addGroup({ count, leaf, slice, weight, samples }, sums) {
+        const { leafNode, leafJoined } = this.data;
+        const { self, joined, samples: counts } = sums;
+        const { from, to } = this;
+        for (let i = 0; i < count; i++) {
+            if (slice[i] < from || slice[i] >= to)
+                continue;
+            const node = leafNode[leaf[i]];
+            self[node] += weight[i];
+            counts[node] += samples[i];
+            joined[leafJoined[leaf[i]]] += weight[i];
+        }
+    }
+
+    /* From the leaves to the root: a parent has a smaller number than its children. */
+    sumUp(sums) {
+        const { parent, fn } = this.data;
+        const { total, self, joined, samples, fnTotal, fnSelf, fnSamples } = sums;
+        total.set(self);
+        joined[0] = 0;
+        for (let i = this.nrNodes - 1; i > 0; i--) {
+            const up = parent[i];
+            if (!total[i])
+                continue;
+            fnSelf[fn[i]] += self[i];
+            if (!this.repeated[i]) {
+                fnTotal[fn[i]] += total[i];
+                fnSamples[fn[i]] += samples[i];
+            }
+            total[up] += total[i];
+            samples[up] += samples[i];
+            joined[up] += joined[i];
+        }
+        joined[0] = 0;
+    }
+
+    /* The greatest first; what is equal stays in the order of the document. */
+    sortChildren(side) {
+        const { total } = this.sides[side], other = this.sides[1 - side]?.total;
+        const order = (a, b) => total[b] - total[a] || (other ? other[b] - other[a] : 0) || a - b;
+        for (let i = 0; i < this.nrNodes; i++) {
+            const from = this.childStart[i], to = this.childStart[i + 1];
+            if (to - from > 1)
+                this.children.subarray(from, to).sort(order);
+        }
+    }
+
+    /* Share of what is looked at, 0 to 1. */
+    share(side, value) {
+        const whole = this.sides[side]?.total[0];
+        return whole ? value / whole : 0;
+    }
+
+    /* The change of a share from before to after, and whether it is more than noise: two shares of
+     * n0 and n1 samples, compared with the normal approximation at 95 %. */
+    change(value0, value1, count0, count1) {
+        const [before, after] = this.sides;
+        const change = this.share(1, value1) - this.share(0, value0);
+        const n0 = before.samples[0], n1 = after.samples[0];
+        if (!n0 || !n1)
+            return { change, isNoise: true };
+        const p0 = (count0 + 1) / (n0 + 2), p1 = (count1 + 1) / (n1 + 2);
+        const noise = 1.96 * Math.sqrt(p0 * (1 - p0) / n0 + p1 * (1 - p1) / n1);
+        return { change, isNoise: Math.abs(change) <= noise };
+    }
+
+    nodeChange(node) {
+        const [before, after] = this.sides;
+        return this.change(before.total[node], after.total[node],
+                           before.samples[node], after.samples[node]);
+    }
+
+    /* Functions whose name matches, and the share of samples that have one of them on the stack. */
+    search(regex, side) {
+        const matches = new Uint8Array(this.nrFunctions);
+        let nrMatches = 0;
+        for (let i = 0; i < this.nrFunctions; i++) {
+            matches[i] = regex.test(this.data.names[i]) ? 1 : 0;
+            nrMatches += matches[i];
+        }
+        return { matches, nrMatches, share: this.shareOf(matches, side) };
+    }
+
+    shareOf(matches, side) {
+        const { parent, fn } = this.data, { total } = this.sides[side];
+        const covered = new Uint8Array(this.nrNodes);
+        let sum = 0;
+        for (let i = 1; i < this.nrNodes; i++) {
+            covered[i] = covered[parent[i]];
+            if (!covered[i] && matches[fn[i]]) {
+                covered[i] = 1;
+                sum += total[i];
+            }
+        }
+        return this.share(side, sum);
+    }
+
+    /* Who calls a function, whom it calls: per neighbour the weight of the samples with that call. */
+    neighbours(which, side) {
+        const { parent, fn } = this.data, { total } = this.sides[side];
+        const callers = new Map(), callees = new Map();
+        const add = (map, other, value) => map.set(other, (map.get(other) ?? 0) + value);
+        for (let i = this.nodeStart[which]; i < this.nodeStart[which + 1]; i++) {
+            const node = this.nodes[i], up = parent[node];
+            if (!total[node])
+                continue;
+            if (up && !this.hasCallAbove(up, fn[up], which))
+                add(callers, fn[up], total[node]);
+            for (let at = this.childStart[node]; at < this.childStart[node + 1]; at++) {
+                const child = this.children[at];
+                if (total[child] && !this.hasCallAbove(node, which, fn[child]))
+                    add(callees, fn[child], total[child]);
+            }
+        }
+        const sorted = (map) => [...map].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+        return { callers: sorted(callers), callees: sorted(callees) };
+    }
+
+    /* Whether a node on the path to `node` is `callee` and called by `caller`. */
+    hasCallAbove(node, caller, callee) {
+        const { parent, fn } = this.data;
+        if (!this.repeated[node])
+            return false;
+        for (let at = node; at && parent[at]; at = parent[at]) {
+            if (fn[at] === callee && fn[parent[at]] === caller)
+                return true;
+        }
+        return false;
+    }
+
+    path(node) {
+        const path = [];
+        for (; node; node = this.data.parent[node])
+            path.unshift(node);
+        return path;
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * All numbers of a page, packed, in the order in which data.js takes them:
+ *
+ *   slice shift; number of slices; ns from the start to the first; 1 where there is a before
+ *   functions: how many; flags of each (1 pseudo, 2 kernel, 4 nameless); module of each
+ *   nodes behind the root: how many; number - parent of each; function of each
+ *   leaves: how many; of each node (difference from the one before, signed) and, if frames were
+ *     joined, node - joined + 1, else 0
+ *   groups, one an event and thread: how many; of each event, thread, cells, period (0: weights
+ *     are told), then of its cells: leaf (difference); slice (difference if the leaf is the same);
+ *     samples - 1; and weight if told
+ *
+ * Threads: one.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "output/export/page/order.h"
+
+void yarn_page_numbers_write(const struct yarn_page_graph *graph,
+                             const struct yarn_page_order *order, FILE *file);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/page/page.h"
+
+#include "output/export/page/about.h"
+#include "output/export/page/html.h"
+#include "output/export/page/numbers.h"
+#include "output/export/page/parts.h"
+
+struct writing {
+    const struct yarn_page *page;
+    struct yarn_page_graph graph;
+    struct yarn_page_order order;
+    FILE *file;
+};
+
+static void put_part(const struct writing *writing, const struct yarn_page_part *part)
+{
+    (void)fwrite(part->bytes, 1, part->size, writing->file);
+}
+
+static void put_style(const struct writing *writing)
+{
+    put_part(writing, &yarn_page_style);
+}
+
+static void put_script(const struct writing *writing)
+{
+    put_part(writing, &yarn_page_script);
+}
+
+static void put_title(const struct writing *writing)
+{
+    if (writing->page->title)
+        yarn_html_text(writing->file, writing->page->title);
+    else
+        yarn_page_about_command(writing->graph.sides[1].profile, writing->file);
+}
+
+static void put_recording(const struct writing *writing)
+{
+    yarn_page_about_recording(&writing->graph, writing->file);
+}
+
+static void put_events(const struct writing *writing)
+{
+    yarn_page_about_events(&writing->graph, writing->file);
+}
+
+static void put_threads(const struct writing *writing)
+{
+    yarn_page_about_threads(&writing->graph, writing->file);
+}
+
+static void put_modules(const struct writing *writing)
+{
+    yarn_page_about_modules(&writing->order, writing->file);
+}
+
+static void put_functions(const struct writing *writing)
+{
+    yarn_page_about_functions(&writing->graph, &writing->order, writing->file);
+}
+
+static void put_numbers(const struct writing *writing)
+{
+    yarn_page_numbers_write(&writing->graph, &writing->order, writing->file);
+}
+
+static const struct slot {
+    const char *name;
+    void (*put)(const struct writing *writing);
+} slots[] = {
+    {"@style@", put_style},         {"@title@", put_title},     {"@recording@", put_recording},
+    {"@events@", put_events},       {"@threads@", put_threads}, {"@modules@", put_modules},
+    {"@functions@", put_functions}, {"@numbers@", put_numbers}, {"@script@", put_script},
+};
+
+static const struct slot *slot_of(const unsigned char *line, size_t size)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(slots); i++) {
+        if (strlen(slots[i].name) == size && memcmp(slots[i].name, line, size) == 0)
+            return &slots[i];
+    }
+    return NULL;
+}
+
+static void fill_template(const struct writing *writing)
+{
+    const struct yarn_page_part *part = &yarn_page_template;
+    for (size_t at = 0; at < part->size;) {
+        const unsigned char *line = part->bytes + at;
+        const unsigned char *end = memchr(line, '\n', part->size - at);
+        size_t size = end ? (size_t)(end - line) : part->size - at;
+        const struct slot *slot = slot_of(line, size);
+        if (slot)
+            slot->put(writing);
+        else
+            (void)fwrite(line, 1, size, writing->file);
+        (void)fputc('\n', writing->file);
+        at += size + 1;
+    }
+}
+
+int yarn_page_write(const struct yarn_page *page, FILE *file)
+{
+    struct writing writing = {.page = page, .file = file};
+    int err = yarn_page_graph_build(page->sides, page->filter, &writing.graph);
+    if (err)
+        return err;
+    err = yarn_page_order_build(&writing.graph, &writing.order);
+    if (!err) {
+        fill_template(&writing);
+        yarn_page_order_fini(&writing.order);
+    }
+    yarn_page_graph_fini(&writing.graph);
+    return err;
+}

@@ -1,0 +1,24 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A profile, or the difference of two, as one HTML page that needs nothing else: no network, no
+ * other file. Names are text of the document; numbers are packed and read by the page's script.
+ * The parts that never change (page.html, style.css, *.js) are built in.
+ *
+ * Threads: one.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "output/analysis/filter.h"
+#include "output/export/page/graph.h"
+
+struct yarn_page {
+    struct yarn_page_side sides[2]; /* before (its profile NULL: there is none), after */
+    const struct yarn_filter *filter;
+    const char *title; /* borrowed; NULL: the command that was recorded */
+};
+
+/* -ENOMEM; what goes wrong with the file is the file's. */
+YARN_MUST_CHECK int yarn_page_write(const struct yarn_page *page, FILE *file);

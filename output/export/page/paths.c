@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/export/page/paths.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/analysis/stack_sums.h"
+
+/* The pseudo-functions that the root sides of stacks may have, and then: none. */
+enum { NR_ROOTS = YARN_FUNCTION_PSEUDO_COUNT + 1 };
+
+struct walk {
+    struct yarn_page_graph *graph;
+    struct yarn_table nodes;  /* (parent, function) to node */
+    struct yarn_table leaves; /* (node, joined) to leaf */
+    /* Of the side that is being added; owned. */
+    size_t side;
+    uint32_t *events, *threads; /* to those of the graph; YARN_DUMP_NONE: left out */
+    uint32_t first_slice;
+    uint8_t *stacks;               /* 1: passes the filter; NULL: all do */
+    uint8_t *needed;               /* a bit a kind of root: the stack occurs below it */
+    struct yarn_page_leaf *places; /* of each stack below the root that is being added */
+};
+
+static void forget_side(struct walk *walk)
+{
+    free(walk->events);
+    free(walk->threads);
+    free(walk->stacks);
+    free(walk->needed);
+    free(walk->places);
+    walk->events = walk->threads = NULL;
+    walk->stacks = walk->needed = NULL;
+    walk->places = NULL;
+}
+
+static unsigned root_of(const struct yarn_cell *cell)
+{
+    if (cell->stack == YARN_DUMP_NONE)
+        return YARN_FUNCTION_NO_STACK;
+    uint32_t root = yarn_profile_root_of(cell->stack_end);
+    return root == YARN_DUMP_NONE ? YARN_FUNCTION_PSEUDO_COUNT : root;
+}
+
+static int add_node(struct walk *walk, uint32_t parent, uint32_t function, uint32_t *ret_node)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    struct yarn_page_node *nodes =
+        yarn_array_grow(graph->nodes, &graph->nodes_capacity, graph->nr_nodes + 1, sizeof *nodes);
+    if (!nodes)
+        return -ENOMEM;
+    graph->nodes = nodes;
+    nodes[graph->nr_nodes] = (struct yarn_page_node){parent, function};
+    *ret_node = (uint32_t)graph->nr_nodes++;
+    return 0;
+}
+
+static int node_below(struct walk *walk, uint32_t parent, uint32_t function, uint32_t *ret_node)
+{
+    uint32_t shared = walk->graph->match.numbers[walk->side][function];
+    uint64_t key = (uint64_t)parent << 32 | shared;
+    uint32_t found = yarn_table_find(&walk->nodes, key);
+    if (found == YARN_TABLE_NONE) {
+        int err = add_node(walk, parent, shared, &found);
+        if (!err)
+            err = yarn_table_put(&walk->nodes, key, found);
+        if (err)
+            return err;
+    }
+    *ret_node = found;
+    return 0;
+}
+
+static int leaf_at(struct walk *walk, struct yarn_page_leaf place, uint32_t *ret_leaf)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    uint64_t key = (uint64_t)place.node << 32 | place.joined;
+    uint32_t found = yarn_table_find(&walk->leaves, key);
+    if (found == YARN_TABLE_NONE) {
+        struct yarn_page_leaf *leaves = yarn_array_grow(graph->leaves, &graph->leaves_capacity,
+                                                        graph->nr_leaves + 1, sizeof *leaves);
+        if (!leaves)
+            return -ENOMEM;
+        graph->leaves = leaves;
+        found = (uint32_t)graph->nr_leaves++;
+        leaves[found] = place;
+        int err = yarn_table_put(&walk->leaves, key, found);
+        if (err)
+            return err;
+    }
+    *ret_leaf = found;
+    return 0;
+}
+
+static bool is_shown(const struct walk *walk, const struct yarn_cell *cell)
+{
+    if (walk->events[cell->event] == YARN_DUMP_NONE ||
+        walk->threads[cell->thread] == YARN_DUMP_NONE)
+        return false;
+    return !walk->stacks || (cell->stack != YARN_DUMP_NONE && walk->stacks[cell->stack]);
+}
+
+static int map_threads(struct walk *walk, const struct yarn_filter *filter)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    const struct yarn_profile *profile = graph->sides[walk->side].profile;
+    walk->threads = calloc(profile->nr_threads + 1, sizeof *walk->threads);
+    if (!walk->threads)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < profile->nr_threads; i++) {
+        walk->threads[i] = YARN_DUMP_NONE;
+        if (!profile->threads[i].samples || !yarn_filter_has_thread(filter, profile, i))
+            continue;
+        struct yarn_page_thread *threads = yarn_array_grow(graph->threads, &graph->threads_capacity,
+                                                           graph->nr_threads + 1, sizeof *threads);
+        if (!threads)
+            return -ENOMEM;
+        graph->threads = threads;
+        walk->threads[i] = (uint32_t)graph->nr_threads;
+        threads[graph->nr_threads++] = (struct yarn_page_thread){(uint32_t)walk->side, i};
+    }
+    return 0;
+}
+
+static int map_events(struct walk *walk)
+{
+    const struct yarn_page_graph *graph = walk->graph;
+    const struct yarn_profile *profile = graph->sides[walk->side].profile;
+    walk->events = calloc(profile->nr_events + 1, sizeof *walk->events);
+    if (!walk->events)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->nr_events; i++)
+        walk->events[i] = YARN_DUMP_NONE;
+    for (uint32_t i = 0; i < graph->nr_events; i++) {
+        if (graph->events[i].numbers[walk->side] != YARN_DUMP_NONE)
+            walk->events[graph->events[i].numbers[walk->side]] = i;
+    }
+    return 0;
+}
+
+static int choose_stacks(struct walk *walk, const struct yarn_filter *filter)
+{
+    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
+    if (!yarn_filter_is_by_function(filter))
+        return 0;
+    uint8_t *functions = yarn_filter_functions(filter, profile);
+    if (!functions)
+        return -ENOMEM;
+    walk->stacks = yarn_stacks_with(profile, functions);
+    free(functions);
+    return walk->stacks ? 0 : -ENOMEM;
+}
+
+static int mark_needed(struct walk *walk)
+{
+    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
+    const struct yarn_cells *cells = &walk->graph->sides[walk->side].slices->cells;
+    walk->needed = calloc(profile->nr_stacks + 1, 1);
+    walk->places = calloc(profile->nr_stacks + 1, sizeof *walk->places);
+    if (!walk->needed || !walk->places)
+        return -ENOMEM;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct yarn_cell *cell = &cells->cells[i];
+        if (cell->stack != YARN_DUMP_NONE && is_shown(walk, cell))
+            walk->needed[cell->stack] |= (uint8_t)(1u << root_of(cell));
+    }
+    for (size_t i = profile->nr_stacks; i-- > 0;) {
+        uint32_t parent = profile->stacks[i].parent;
+        if (parent != YARN_DUMP_NONE)
+            walk->needed[parent] |= walk->needed[i];
+    }
+    return 0;
+}
+
+static int place_stacks(struct walk *walk, unsigned root, uint32_t top)
+{
+    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
+    for (size_t i = 0; i < profile->nr_stacks; i++) {
+        const struct yarn_profile_stack *stack = &profile->stacks[i];
+        if (!(walk->needed[i] >> root & 1))
+            continue;
+        struct yarn_page_leaf outer = {.node = top};
+        if (stack->parent != YARN_DUMP_NONE)
+            outer = walk->places[stack->parent];
+        struct yarn_page_leaf *place = &walk->places[i];
+        int err = node_below(walk, outer.node, stack->function, &place->node);
+        if (err)
+            return err;
+        bool is_joined = profile->frames[stack->frame].flags & YARN_DUMP_FRAME_JOINED;
+        place->joined = is_joined ? place->node : outer.joined;
+    }
+    return 0;
+}
+
+static int add_cells(struct walk *walk, unsigned root, uint32_t top)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    const struct yarn_cells *cells = &graph->sides[walk->side].slices->cells;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct yarn_cell *cell = &cells->cells[i];
+        if (root_of(cell) != root || !is_shown(walk, cell))
+            continue;
+        struct yarn_page_cell shown = {
+            .weight = cell->weight,
+            .samples = cell->samples,
+            .thread = walk->threads[cell->thread],
+            .event = (uint16_t)walk->events[cell->event],
+            .slice = (uint16_t)(cell->cpu - walk->first_slice),
+        };
+        struct yarn_page_leaf place = {.node = top};
+        if (cell->stack != YARN_DUMP_NONE)
+            place = walk->places[cell->stack];
+        int err = leaf_at(walk, place, &shown.leaf);
+        if (err)
+            return err;
+        struct yarn_page_cell *grown = yarn_array_grow(graph->cells, &graph->cells_capacity,
+                                                       graph->nr_cells + 1, sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        graph->cells = grown;
+        grown[graph->nr_cells++] = shown;
+    }
+    return 0;
+}
+
+static bool has_root(const struct walk *walk, unsigned root)
+{
+    const struct yarn_cells *cells = &walk->graph->sides[walk->side].slices->cells;
+    for (size_t i = 0; i < cells->count; i++) {
+        if (root_of(&cells->cells[i]) == root && is_shown(walk, &cells->cells[i]))
+            return true;
+    }
+    return false;
+}
+
+static int add_side(struct walk *walk, const struct yarn_filter *filter)
+{
+    walk->first_slice = yarn_slices_first(walk->graph->sides[walk->side].slices);
+    int err = map_threads(walk, filter);
+    if (!err)
+        err = map_events(walk);
+    if (!err)
+        err = choose_stacks(walk, filter);
+    if (!err)
+        err = mark_needed(walk);
+    for (unsigned root = NR_ROOTS; !err && root-- > 0;) {
+        uint32_t top = 0;
+        if (!has_root(walk, root))
+            continue;
+        if (root != YARN_FUNCTION_PSEUDO_COUNT)
+            err = node_below(walk, 0, root, &top);
+        if (!err)
+            err = place_stacks(walk, root, top);
+        if (!err)
+            err = add_cells(walk, root, top);
+    }
+    return err;
+}
+
+int yarn_page_paths_add(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+{
+    struct walk walk = {
+        .graph = graph,
+        .nodes = YARN_TABLE_CLOSED,
+        .leaves = YARN_TABLE_CLOSED,
+    };
+    uint32_t root;
+    int err = yarn_table_open(&walk.nodes, 1024, (size_t)1 << 31);
+    if (!err)
+        err = yarn_table_open(&walk.leaves, 1024, (size_t)1 << 31);
+    if (!err)
+        err = add_node(&walk, YARN_DUMP_NONE, YARN_DUMP_NONE, &root);
+    for (walk.side = 0; !err && walk.side < 2; walk.side++) {
+        if (graph->sides[walk.side].profile)
+            err = add_side(&walk, filter);
+        forget_side(&walk);
+    }
+    forget_side(&walk);
+    yarn_table_close(&walk.nodes);
+    yarn_table_close(&walk.leaves);
+    return err;
+}

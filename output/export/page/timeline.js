@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Threads over time: a lane each, how busy it was; a span of time is chosen by dragging. */
+
+const LANE = 18;
+
+class Timeline {
+    /* `on`: { span(from, to), threads(set or null), say(text) }; slices are counted from 0. */
+    constructor(model, on) {
+        Object.assign(this, { model, on });
+        this.pane = byId("lanes");
+        this.canvas = byId("lane-canvas");
+        this.space = byId("lane-space");
+        this.brush = byId("brush");
+        this.chosen = new Set();
+        this.draw = perFrame(() => this.paint());
+        this.pane.addEventListener("scroll", this.draw, { passive: true });
+        this.canvas.addEventListener("pointerdown", (event) => this.pressedAt(event));
+        this.canvas.addEventListener("pointermove", (event) => this.dragged(event));
+        this.canvas.addEventListener("pointerup", () => { this.anchor = undefined; });
+        this.canvas.addEventListener("keydown", (event) => this.pressed(event));
+        byId("whole").addEventListener("click", () => this.setSpan(0, model.data.nrSlices));
+        byId("all").addEventListener("click", () => this.chooseThreads(new Set()));
+        new ResizeObserver(() => this.update()).observe(this.space);
+    }
+
+    /* After the event changed. */
+    setEvent() {
+        const { data, event } = this.model;
+        const weights = new Map();
+        this.groups = new Map();
+        for (const group of data.groups) {
+            if (group.event !== event)
+                continue;
+            this.groups.set(group.thread, group);
+            weights.set(group.thread, group.weight.reduce((sum, weight) => sum + weight, 0));
+        }
+        this.lanes = [...weights.keys()].sort((a, b) => weights.get(b) - weights.get(a) || a - b);
+        this.loads = new Map();
+        this.makeNames();
+        this.chooseThreads(new Set());
+        this.update();
+    }
+
+    makeNames() {
+        const names = byId("lane-names");
+        names.replaceChildren(...this.lanes.map((thread, index) => {
+            const { comm, tid, pid, process, side } = this.model.data.threads[thread];
+            const name = element("div", "lane", comm);
+            const where = this.model.data.isDiff ? (side ? "after " : "before ") : "";
+            name.append(element("small", "", ` ${where}${tid}`));
+            name.title = `${comm}, thread ${tid} of ${process} (${pid})`;
+            name.setAttribute("role", "option");
+            name.setAttribute("aria-selected", "false");
+            name.tabIndex = index ? -1 : 0;
+            name.addEventListener("click", (event) => this.toggle(thread, event.ctrlKey || event.metaKey));
+            name.addEventListener("keydown", (event) => this.pressedName(event, index));
+            return name;
+        }));
+    }
+
+    pressedName(event, index) {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        const names = byId("lane-names").children;
+        if (event.key === "Enter" || event.key === " ")
+            this.toggle(this.lanes[index], true);
+        else if (step)
+            names[index + step]?.focus();
+        else
+            return;
+        event.preventDefault();
+    }
+
+    toggle(thread, isMore) {
+        const chosen = new Set(isMore ? this.chosen : []);
+        if (!this.chosen.has(thread) || (!isMore && this.chosen.size > 1))
+            chosen.add(thread);
+        else
+            chosen.delete(thread);
+        this.chooseThreads(chosen);
+    }
+
+    chooseThreads(chosen) {
+        this.chosen = chosen;
+        this.lanes.forEach((thread, i) => {
+            byId("lane-names").children[i].setAttribute("aria-selected", String(chosen.has(thread)));
+        });
+        byId("all").hidden = !chosen.size;
+        this.on.threads(chosen.size ? chosen : null);
+        this.draw();
+    }
+
+    update() {
+        if (!this.lanes)
+            return;
+        this.space.style.height = `${(this.lanes.length + 1) * LANE}px`;
+        this.loads.clear();
+        this.paint();
+    }
+
+    /* Weight per column of the screen. */
+    loadOf(thread, width) {
+        let load = this.loads.get(thread);
+        if (!load) {
+            const { slice, weight, count } = this.groups.get(thread);
+            const { nrSlices } = this.model.data;
+            load = new Float64Array(width);
+            /* Slices wider than a column are spread over their columns. */
+            for (let i = 0; i < count; i++) {
+                const from = Math.floor(slice[i] * width / nrSlices);
+                const to = Math.max(Math.floor((slice[i] + 1) * width / nrSlices), from + 1);
+                for (let x = from; x < to && x < width; x++)
+                    load[x] += weight[i] / (to - from);
+            }
+            this.loads.set(thread, load);
+        }
+        return load;
+    }
+
+    /* What a full column weighs: its time for clocks, the greatest seen for others. */
+    fullLoad(lanes, width) {
+        const { data, event } = this.model;
+        if (data.events[event]?.unit === "ns")
+            return data.nrSlices * data.sliceNs / width;
+        return lanes.reduce((most, thread) =>
+            this.loadOf(thread, width).reduce((a, b) => Math.max(a, b), most), 1);
+    }
+
+    paint() {
+        const width = this.space.clientWidth;
+        const height = Math.min(this.pane.clientHeight, this.space.clientHeight);
+        if (!width || !height || !this.lanes)
+            return;
+        const context = prepare(this.canvas, width, height);
+        const scroll = this.pane.scrollTop, style = getComputedStyle(document.body);
+        const first = Math.max(0, Math.floor(scroll / LANE) - 1);
+        const lanes = this.lanes.slice(first, first + Math.ceil(height / LANE) + 1);
+        context.clearRect(0, 0, width, height);
+        const full = this.fullLoad(lanes, width);
+        lanes.forEach((thread, i) => {
+            const isQuiet = this.chosen.size && !this.chosen.has(thread);
+            context.globalAlpha = isQuiet ? 0.3 : 1;
+            context.fillStyle = style.getPropertyValue("--bar");
+            this.paintLane(context, this.loadOf(thread, width), full, (first + i + 1) * LANE - scroll);
+        });
+        context.globalAlpha = 1;
+        this.paintAxis(context, width, style);
+        this.placeBrush(width);
+    }
+
+    paintLane(context, load, full, y) {
+        for (let x = 0; x < load.length; x++) {
+            if (!load[x])
+                continue;
+            const high = Math.max(1.5, Math.min(load[x] / full, 1) * (LANE - 4));
+            context.fillRect(x, y + LANE - 2 - high, 1, high);
+        }
+    }
+
+    paintAxis(context, width, style) {
+        const { nrSlices, sliceNs, startNs } = this.model.data;
+        const whole = nrSlices * sliceNs;
+        const step = [1, 2, 5, 10].map((n) => n * 10 ** Math.floor(Math.log10(whole / 8)))
+            .find((n) => n >= whole / 10) ?? whole;
+        context.fillStyle = style.getPropertyValue("--panel");
+        context.fillRect(0, 0, width, LANE - 2);
+        context.fillStyle = style.getPropertyValue("--faint");
+        context.font = "10.5px system-ui, sans-serif";
+        context.textBaseline = "middle";
+        for (let at = Math.ceil(startNs / step) * step; at < startNs + whole; at += step) {
+            const x = (at - startNs) / whole * width;
+            context.fillRect(x, 0, 1, LANE - 4);
+            if (x < width - 50)
+                context.fillText(duration(at).replace(/\.0+ /, " "), x + 4, LANE / 2 - 2);
+        }
+    }
+
+    placeBrush(width) {
+        const { from, to, data } = this.model;
+        const isWhole = from === 0 && to === data.nrSlices;
+        this.brush.hidden = isWhole;
+        byId("whole").hidden = isWhole;
+        this.brush.style.left = `${from / data.nrSlices * width}px`;
+        this.brush.style.width = `${Math.max((to - from) / data.nrSlices * width, 2)}px`;
+    }
+
+    setSpan(from, to) {
+        const { nrSlices } = this.model.data;
+        const least = Math.max(0, Math.min(from, nrSlices - 1));
+        const most = Math.min(nrSlices, Math.max(to, least + 1));
+        if (least === this.model.from && most === this.model.to)
+            return;
+        this.on.span(least, most);
+        this.draw();
+    }
+
+    sliceAt(event) {
+        const box = this.canvas.getBoundingClientRect();
+        return (event.clientX - box.left) / box.width * this.model.data.nrSlices;
+    }
+
+    pressedAt(event) {
+        if (event.button)
+            return;
+        this.anchor = this.sliceAt(event);
+        this.anchorX = event.clientX;
+        this.canvas.setPointerCapture(event.pointerId);
+    }
+
+    dragged(event) {
+        if (this.anchor === undefined || Math.abs(event.clientX - this.anchorX) < 3)
+            return;
+        const at = this.sliceAt(event);
+        this.setSpan(Math.floor(Math.min(at, this.anchor)), Math.ceil(Math.max(at, this.anchor)));
+    }
+
+    pressed(event) {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!step)
+            return;
+        const { from, to, data } = this.model;
+        const isWhole = from === 0 && to === data.nrSlices;
+        const size = isWhole ? Math.ceil(data.nrSlices / 10) : to - from;
+        const by = step * Math.max(1, Math.round(size / 4));
+        if (isWhole)
+            this.setSpan(0, size);
+        else if (event.shiftKey)
+            this.setSpan(from, Math.max(to + by, from + 1));
+        else
+            this.setSpan(...(from + by < 0 ? [0, size] : to + by > data.nrSlices ?
+                [data.nrSlices - size, data.nrSlices] : [from + by, to + by]));
+        this.on.say(this.describe());
+        event.preventDefault();
+    }
+
+    describe() {
+        const { from, to, data: { nrSlices, sliceNs, startNs } } = this.model;
+        if (from === 0 && to === nrSlices)
+            return `${duration(nrSlices * sliceNs)}; drag to choose a span of time`;
+        const moment = (slice) => duration(startNs + slice * sliceNs);
+        return `${moment(from)} to ${moment(to)} (${duration((to - from) * sliceNs)})`;
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <unistd.h>
+
+#include "output/export/page/page.h"
+#include "output/yarnprof/inlines.h"
+#include "output/yarnprof/new_file.h"
+#include "output/yarnprof/select.h"
+#include "output/yarnprof/status.h"
+#include "output/yarnprof/verb.h"
+
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, INLINES, NO_INLINES };
+
+static const struct yarn_argument arguments[] = {
+    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
+    {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours tell the change",
+     BEFORE},
+    {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
+    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
+    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Else:", 0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
+};
+
+/* One of the profiles that the page shows. */
+struct side {
+    struct yarn_profile profile;
+    struct yarn_slices slices;
+    bool is_loaded;
+};
+
+struct request {
+    struct yarn_select select;
+    const char *path;   /* NULL: standard output */
+    const char *before; /* NULL: nothing to compare with */
+    const char *title;
+    enum yarn_inlines inlines;
+};
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    switch (id) {
+    case BEFORE:
+        request->before = value;
+        return 0;
+    case TITLE:
+        request->title = value;
+        return 0;
+    case YARN_ARGUMENT_OUTPUT:
+        request->path = value;
+        return 0;
+    case INLINES:
+        request->inlines = YARN_INLINES_ON;
+        return 0;
+    case NO_INLINES:
+        request->inlines = YARN_INLINES_OFF;
+        return 0;
+    default:
+        return yarn_select_take(&request->select, id, value, ret_right);
+    }
+}
+
+static const struct yarn_command command = {
+    .verb = "flamegraph",
+    .operands = "FILE… -o PAGE.html",
+    .about = "Writes one page that works offline: flame graph, timeline of threads, table of "
+             "functions.",
+    .arguments = arguments,
+    .take = take,
+};
+
+static int fail(const struct request *request, int err)
+{
+    yarn_complain("flamegraph", "%s: %s", request->path ? request->path : "standard output",
+                  strerror(-err));
+    return YARN_STATUS_FAILED;
+}
+
+/* An exit status, or -1 for success. */
+static int load(const struct request *request, char *const *paths, struct side *side)
+{
+    struct yarn_load_options options = {
+        .time = request->select.time,
+        .take_sample = yarn_slices_take,
+        .take_self = &side->slices,
+    };
+    yarn_slices_init(&side->slices);
+    int err = yarn_inlines_open(request->inlines, false, false, &options);
+    if (err)
+        return fail(request, err);
+    int status = yarn_select_load("flamegraph", paths, &options, &side->profile);
+    yarn_inlines_close("flamegraph", &options);
+    side->is_loaded = status < 0;
+    if (side->is_loaded)
+        yarn_select_tell_damage("flamegraph", &side->profile);
+    return status;
+}
+
+static void side_fini(struct side *side)
+{
+    yarn_slices_fini(&side->slices);
+    if (side->is_loaded)
+        yarn_profile_fini(&side->profile);
+}
+
+static int write_page(const struct request *request, struct side *before, struct side *after)
+{
+    struct yarn_new_file file;
+    struct yarn_page page = {
+        .sides = {{request->before ? &before->profile : NULL, &before->slices},
+                  {&after->profile, &after->slices}},
+        .filter = &request->select.filter,
+        .title = request->title,
+    };
+    int err = yarn_new_file_open(&file, request->path, false);
+    if (err)
+        return fail(request, err);
+    err = yarn_page_write(&page, file.file);
+    if (!err && ferror(file.file))
+        err = -EIO;
+    if (!err)
+        err = yarn_new_file_commit(&file);
+    if (!err)
+        return YARN_STATUS_OK;
+    yarn_new_file_abandon(&file);
+    return fail(request, err);
+}
+
+int yarn_verb_flamegraph(int argc, char **argv)
+{
+    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct yarn_command mine = command;
+    struct side before = {0}, after = {0};
+    int first;
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    bool is_stdout = !request.path || strcmp(request.path, "-") == 0;
+    if (status < 0 && is_stdout && isatty(STDOUT_FILENO) == 1) {
+        yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0)
+        status = load(&request, argv + first, &after);
+    if (status < 0 && request.before)
+        status = load(&request, (char *const[]){(char *)request.before, NULL}, &before);
+    if (status < 0)
+        status = write_page(&request, &before, &after);
+    side_fini(&before);
+    side_fini(&after);
+    yarn_select_fini(&request.select);
+    return status;
+}
