@@ -40,23 +40,37 @@ static int fill_index(const struct yarn_loader *loader, struct yarn_table *index
     return err;
 }
 
-static void rename_frames(struct yarn_loader *loader, const struct yarn_table *index)
+/* Names of kernel functions come for no module, as their addresses are in none. */
+static uint32_t late_name_of(const struct yarn_loader *loader, const struct yarn_table *index,
+                             const struct yarn_profile_frame *frame)
+{
+    const struct yarn_profile_function *function = &loader->profile->functions[frame->function];
+    uint32_t module = frame->flags & YARN_DUMP_FRAME_KERNEL ? 0 : function->module;
+    return function->is_nameless ? yarn_table_find(index, key_of(module, frame->address))
+                                 : YARN_TABLE_NONE;
+}
+
+static int rename_frames(struct yarn_loader *loader, const struct yarn_table *index)
 {
     struct yarn_profile *profile = loader->profile;
     for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
         struct yarn_profile_frame *frame = &profile->frames[i];
-        const struct yarn_profile_function *function = &profile->functions[frame->function];
-        if (!function->is_nameless)
-            continue;
-        uint32_t found = yarn_table_find(index, key_of(function->module, frame->address));
+        uint32_t found = late_name_of(loader, index, frame);
         if (found == YARN_TABLE_NONE)
             continue;
-        frame->function = loader->late_names[found].function;
+        uint32_t function = loader->late_names[found].function;
+        if (frame->flags & YARN_DUMP_FRAME_KERNEL) {
+            int err = yarn_loader_kernel_function(profile, function, &function);
+            if (err)
+                return err;
+        }
+        frame->function = function;
         frame->start = loader->late_names[found].start;
         yarn_loader_dump(loader)->trust.leaves_named_late += frame->leaf_samples;
     }
     for (size_t i = loader->first_stack; i < profile->nr_stacks; i++)
         profile->stacks[i].function = profile->frames[profile->stacks[i].frame].function;
+    return 0;
 }
 
 int yarn_loader_apply_late_names(struct yarn_loader *loader)
@@ -68,7 +82,7 @@ int yarn_loader_apply_late_names(struct yarn_loader *loader)
     if (!err)
         err = fill_index(loader, &index);
     if (!err)
-        rename_frames(loader, &index);
+        err = rename_frames(loader, &index);
     yarn_table_close(&index);
     loader->nr_late_names = 0;
     return err;

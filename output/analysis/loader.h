@@ -68,6 +68,9 @@ int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
 int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
 int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *record);
 int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
+/* The function of the same name in the kernel, which is in no module of the process. */
+YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
+                                                uint32_t *ret_function);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
