@@ -75,6 +75,12 @@ int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
     return yarn_file_can_write(YARN_FILE_CWD, folder_of(file->path, folder));
 }
 
+void yarn_dump_file_remove(const struct yarn_dump_file *file)
+{
+    if (yarn_file_remove(YARN_FILE_CWD, file->path))
+        return; /* an empty dump stays behind */
+}
+
 int yarn_dump_file_create(struct yarn_dump_file *file)
 {
     size_t length = strlen(file->path);

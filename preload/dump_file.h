@@ -21,5 +21,8 @@ struct yarn_dump_file {
 YARN_MUST_CHECK int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
                                            const struct yarn_facts *facts, char *const envp[]);
 
+/* Where its folder's rights still allow it. */
+void yarn_dump_file_remove(const struct yarn_dump_file *file);
+
 /* A descriptor of the new file; `path` then names it. */
 YARN_MUST_CHECK int yarn_dump_file_create(struct yarn_dump_file *file);

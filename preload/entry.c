@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "preload/interpose_ids.h"
 #include "preload/lifecycle.h"
+#include "preload/originals.h"
 
 static bool has_exit_handler;
 
@@ -20,13 +20,21 @@ static void on_host_exit(int status, void *unused)
     yarn_lifecycle_end();
 }
 
+static void on_quick_exit(void)
+{
+    yarn_lifecycle_end();
+}
+
 /* The C library gives constructors what main gets. */
 __attribute__((constructor)) static void enter(int argc, char *argv[], char *envp[])
 {
-    yarn_interpose_ids_begin();
+    yarn_originals_begin();
     yarn_lifecycle_begin(argc, argv, envp);
-    if (yarn_lifecycle_recorder())
-        has_exit_handler = on_exit(on_host_exit, NULL) == 0;
+    if (!yarn_lifecycle_recorder())
+        return;
+    has_exit_handler = on_exit(on_host_exit, NULL) == 0;
+    if (at_quick_exit(on_quick_exit))
+        return; /* no room: that one way out is not seen */
 }
 
 /* Where the C library had no room for the handler. */

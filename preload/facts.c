@@ -35,18 +35,42 @@ static int take_cmdline(struct yarn_facts *facts, struct yarn_arena *arena, int 
     return 0;
 }
 
+static void take_times(struct yarn_facts *facts)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    facts->start_ns = now_ns;
+    facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
+    facts->boottime_offset_ns = yarn_clock_ns(YARN_TIME_BOOTTIME) - now_ns;
+    facts->monotonic_raw_offset_ns = (int64_t)(yarn_clock_ns(YARN_TIME_MONOTONIC_RAW) - now_ns);
+}
+
+void yarn_facts_inherit(struct yarn_facts *facts)
+{
+    facts->lineage = (struct yarn_lineage){
+        .forked_by = facts->pid,
+        .forked_by_start_ns = facts->start_ns,
+    };
+    facts->parent_pid = yarn_process_parent();
+    facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
+    facts->pid = yarn_process_pid();
+}
+
+void yarn_facts_renew(struct yarn_facts *facts)
+{
+    facts->lineage.predecessor = facts->pid;
+    facts->lineage.predecessor_start_ns = facts->start_ns;
+    take_times(facts);
+}
+
 int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int argc,
                     char *const argv[])
 {
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     struct yarn_facts facts = {
         .pid = yarn_process_pid(),
         .parent_pid = yarn_process_parent(),
-        .start_ns = now_ns,
-        .start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME),
-        .boottime_offset_ns = yarn_clock_ns(YARN_TIME_BOOTTIME) - now_ns,
-        .monotonic_raw_offset_ns = (int64_t)(yarn_clock_ns(YARN_TIME_MONOTONIC_RAW) - now_ns),
     };
+    take_times(&facts);
     yarn_process_system_names(&facts.system);
     int err = take_exe(&facts, arena, argc > 0 && argv[0] ? argv[0] : "unknown");
     if (!err)

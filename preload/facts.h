@@ -11,8 +11,17 @@
 #include "core/base/arena.h"
 #include "core/sys/process.h"
 
+/* Where the process comes from; pid 0 where unknown. */
+struct yarn_lineage {
+    pid_t forked_by; /* a process of ours */
+    uint64_t forked_by_start_ns;
+    pid_t predecessor; /* a recording of ours in this same process, before an exec or a restart */
+    uint64_t predecessor_start_ns;
+};
+
 struct yarn_facts {
     pid_t pid, parent_pid;
+    struct yarn_lineage lineage;
     uint64_t start_ns, start_realtime_ns;
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
@@ -20,6 +29,12 @@ struct yarn_facts {
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;
 };
+
+/* In a child after fork: the parent's facts become its own. */
+void yarn_facts_inherit(struct yarn_facts *facts);
+
+/* For another recording of the same process. */
+void yarn_facts_renew(struct yarn_facts *facts);
 
 YARN_MUST_CHECK int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena,
                                     int argc, char *const argv[]);

@@ -1,14 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The C library's functions that the preload stands in front of. Each does what the original does,
- * by itself: there is no look-up of a next one that could fail.
+ * The C library's functions that end a process. Those that only make a system call do so by
+ * themselves: there is no look-up of a next one that could fail.
  */
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
 #include "preload/exported.h"
 #include "preload/lifecycle.h"
+#include "preload/originals.h"
 
 static _Noreturn void leave(int status)
 {
@@ -25,5 +26,15 @@ YARN_EXPORTED _Noreturn void _exit(int status)
 
 YARN_EXPORTED _Noreturn void _Exit(int status)
 {
+    leave(status);
+}
+
+/* Its end is our handler, which is not told the status. */
+YARN_EXPORTED _Noreturn void quick_exit(int status)
+{
+    void (*next)(int status);
+    yarn_lifecycle_note_status(status);
+    if (yarn_original_find(YARN_ORIGINAL_quick_exit, &next, sizeof next))
+        next(status);
     leave(status);
 }

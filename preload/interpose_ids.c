@@ -5,64 +5,20 @@
  * which repeats the change on the threads that it knows, and then has the reader take the same
  * rights: it must not keep what the host gave up. The host's result and errno are the original's.
  */
-#include "preload/interpose_ids.h"
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "preload/exported.h"
 #include "preload/lifecycle.h"
-
-enum original {
-    SETUID,
-    SETGID,
-    SETEUID,
-    SETEGID,
-    SETREUID,
-    SETREGID,
-    SETRESUID,
-    SETRESGID,
-    SETGROUPS,
-    INITGROUPS,
-    NR_ORIGINALS,
-};
-
-static const char *const names[NR_ORIGINALS] = {
-    "setuid",   "setgid",    "seteuid",   "setegid",   "setreuid",
-    "setregid", "setresuid", "setresgid", "setgroups", "initgroups",
-};
+#include "preload/originals.h"
 
 typedef int (*set_one_fn)(id_t id);
 typedef int (*set_two_fn)(id_t real, id_t effective);
 typedef int (*set_three_fn)(id_t real, id_t effective, id_t saved);
 typedef int (*set_groups_fn)(size_t count, const gid_t *groups);
 typedef int (*init_groups_fn)(const char *user, gid_t group);
-
-/* Looked up in the constructor: a call may come from a vfork child or a signal handler, where the
- * loader must not be entered. */
-static void *originals[NR_ORIGINALS];
-
-void yarn_interpose_ids_begin(void)
-{
-    for (size_t i = 0; i < NR_ORIGINALS; i++)
-        originals[i] = dlsym(RTLD_NEXT, names[i]);
-}
-
-/* A function pointer cannot be cast from the object pointer that dlsym gives, only copied. */
-static bool find(enum original which, void *ret_function, size_t size)
-{
-    if (!originals[which]) /* a constructor that ran before ours */
-        originals[which] = dlsym(RTLD_NEXT, names[which]);
-    memcpy(ret_function, &originals[which], size);
-    if (!originals[which])
-        errno = ENOSYS;
-    return originals[which];
-}
 
 static int followed(int result)
 {
@@ -73,72 +29,77 @@ static int followed(int result)
     return result;
 }
 
-static int set_one(enum original which, id_t id)
+static int set_one(enum yarn_original which, id_t id)
 {
     set_one_fn next;
-    return find(which, &next, sizeof next) ? followed(next(id)) : -1;
+    return yarn_original_find(which, &next, sizeof next) ? followed(next(id)) : -1;
 }
 
-static int set_two(enum original which, id_t real, id_t effective)
+static int set_two(enum yarn_original which, id_t real, id_t effective)
 {
     set_two_fn next;
-    return find(which, &next, sizeof next) ? followed(next(real, effective)) : -1;
+    return yarn_original_find(which, &next, sizeof next) ? followed(next(real, effective)) : -1;
 }
 
-static int set_three(enum original which, id_t real, id_t effective, id_t saved)
+static int set_three(enum yarn_original which, id_t real, id_t effective, id_t saved)
 {
     set_three_fn next;
-    return find(which, &next, sizeof next) ? followed(next(real, effective, saved)) : -1;
+    return yarn_original_find(which, &next, sizeof next) ? followed(next(real, effective, saved))
+                                                         : -1;
 }
 
 YARN_EXPORTED int setuid(uid_t user)
 {
-    return set_one(SETUID, user);
+    return set_one(YARN_ORIGINAL_setuid, user);
 }
 
 YARN_EXPORTED int setgid(gid_t group)
 {
-    return set_one(SETGID, group);
+    return set_one(YARN_ORIGINAL_setgid, group);
 }
 
 YARN_EXPORTED int seteuid(uid_t user)
 {
-    return set_one(SETEUID, user);
+    return set_one(YARN_ORIGINAL_seteuid, user);
 }
 
 YARN_EXPORTED int setegid(gid_t group)
 {
-    return set_one(SETEGID, group);
+    return set_one(YARN_ORIGINAL_setegid, group);
 }
 
 YARN_EXPORTED int setreuid(uid_t real, uid_t effective)
 {
-    return set_two(SETREUID, real, effective);
+    return set_two(YARN_ORIGINAL_setreuid, real, effective);
 }
 
 YARN_EXPORTED int setregid(gid_t real, gid_t effective)
 {
-    return set_two(SETREGID, real, effective);
+    return set_two(YARN_ORIGINAL_setregid, real, effective);
 }
 
 YARN_EXPORTED int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
-    return set_three(SETRESUID, real, effective, saved);
+    return set_three(YARN_ORIGINAL_setresuid, real, effective, saved);
 }
 
 YARN_EXPORTED int setresgid(gid_t real, gid_t effective, gid_t saved)
 {
-    return set_three(SETRESGID, real, effective, saved);
+    return set_three(YARN_ORIGINAL_setresgid, real, effective, saved);
 }
 
 YARN_EXPORTED int setgroups(size_t count, const gid_t *groups)
 {
     set_groups_fn next;
-    return find(SETGROUPS, &next, sizeof next) ? followed(next(count, groups)) : -1;
+    return yarn_original_find(YARN_ORIGINAL_setgroups, &next, sizeof next)
+               ? followed(next(count, groups))
+               : -1;
 }
 
 YARN_EXPORTED int initgroups(const char *user, gid_t group)
 {
     init_groups_fn next;
-    return find(INITGROUPS, &next, sizeof next) ? followed(next(user, group)) : -1;
+    return yarn_original_find(YARN_ORIGINAL_initgroups, &next, sizeof next)
+               ? followed(next(user, group))
+               : -1;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/job.h"
 
+#include "core/config/glob.h"
+
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
@@ -43,6 +45,12 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
     if (err)
         yarn_job_fini(job);
     return err;
+}
+
+bool yarn_job_is_wanted(const struct yarn_job *job)
+{
+    const char *slash = strrchr(job->facts.exe, '/');
+    return yarn_glob_list_matches(job->options.comm, slash ? slash + 1 : job->facts.exe);
 }
 
 void yarn_job_fini(struct yarn_job *job)

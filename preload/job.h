@@ -23,5 +23,8 @@ struct yarn_job {
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 
+/* False where the executable is none of YARN_COMM. */
+bool yarn_job_is_wanted(const struct yarn_job *job);
+
 /* Idempotent. */
 void yarn_job_fini(struct yarn_job *job);

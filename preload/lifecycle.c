@@ -6,6 +6,8 @@
 
 #include "core/base/raw.h"
 #include "core/sys/file.h"
+#include "preload/heritage.h"
+#include "preload/nap.h"
 #include "preload/recorder.h"
 
 enum { LINE_BYTES = 1024, STDERR = 2 };
@@ -20,13 +22,15 @@ struct yarn_recorder *yarn_lifecycle_recorder(void)
     return recorder && yarn_recorder_is_ours(recorder) ? recorder : NULL;
 }
 
-void yarn_lifecycle_begin(int argc, char *const argv[], char *const envp[])
+void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
 {
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
     if (getauxval(AT_SECURE))
         return;
     int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
+    if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
+        yarn_heritage_leave_out(envp);
     if (!err || !line.size)
         return;
     bytes[line.size] = '\n';
@@ -47,9 +51,59 @@ void yarn_lifecycle_end(void)
         yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
 }
 
+void yarn_lifecycle_follow_fork(void)
+{
+    struct yarn_recorder *recorder = the_recorder;
+    if (!recorder || yarn_recorder_is_ours(recorder))
+        return;
+    if (recorder->job.options.follow & YARN_FOLLOW_FORK)
+        yarn_recorder_inherit(recorder);
+}
+
+struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path)
+{
+    struct yarn_lifecycle_exec moment = {.recorder = yarn_lifecycle_recorder()};
+    if (!moment.recorder)
+        return moment;
+    if (path && yarn_file_can_execute(YARN_FILE_CWD, path)) {
+        moment.recorder = NULL;
+        return moment;
+    }
+    moment.paid_ns = yarn_recorder_begin_exec(moment.recorder);
+    return moment;
+}
+
+void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment)
+{
+    if (moment->recorder)
+        yarn_recorder_fail_exec(moment->recorder, moment->paid_ns);
+}
+
+void yarn_lifecycle_settle(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder)
+        yarn_nap_wait(recorder);
+}
+
 void yarn_lifecycle_follow_ids(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder)
         yarn_recorder_follow_ids(recorder);
+}
+
+bool yarn_lifecycle_begin_alone(const char *why)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    return recorder && yarn_recorder_stop(recorder, why);
+}
+
+void yarn_lifecycle_end_alone(void)
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder && yarn_recorder_restart(recorder, &line))
+        return; /* the sealed dump says why it ended */
 }

@@ -2,18 +2,25 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * How the life of the host moves the recorder: its constructor starts it; its end, by whatever way,
- * ends it. In a process that did not start it (a child after fork or vfork) nothing is touched.
+ * ends it. In a process that did not start it (a child of vfork) nothing is touched.
  *
  *     return, exit ──> our exit handler, after all of the host's ───────> end(EXIT)
  *     _exit, _Exit ──> interposed ─────────────────────────────────────> end(EXIT)
+ *     quick_exit ────> our handler, after all of the host's ────────────> end(EXIT)
  *     the last thread leaves by pthread_exit ──> the C library's exit(0), as above
  *     the last thread leaves by raw SYS_exit ──> the reader sees that it is alone
+ *     exec ──> interposed: sealed with EXEC before the call, taken back where it fails
+ *     fork ──> interposed: the child inherits, naps, records; the parent notices nothing
+ *     unshare of the user namespace, setns ──> stopped for the call, then another recording
  *     exit_group by raw call, a fatal signal, SIGKILL: what was flushed stays readable
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* On the host's first thread, before main. Prints one line where a value cannot be used. */
-void yarn_lifecycle_begin(int argc, char *const argv[], char *const envp[]);
+void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[]);
 
 /* The host's status as its exit handlers see it. */
 void yarn_lifecycle_note_status(int status);
@@ -21,10 +28,33 @@ void yarn_lifecycle_note_status(int status);
 /* From the host's last moments; returns within a bounded time. */
 void yarn_lifecycle_end(void);
 
-/* After the calling thread has changed its rights: the reader takes the same. */
-void yarn_lifecycle_follow_ids(void);
+/* In the child, once fork has returned. */
+void yarn_lifecycle_follow_fork(void);
 
 struct yarn_recorder;
+
+/* What has to be given back where an exec fails. */
+struct yarn_lifecycle_exec {
+    struct yarn_recorder *recorder; /* NULL: nothing */
+    uint64_t paid_ns;
+};
+
+/* Before an exec; `path` is the file where it is known. A file that cannot be executed is left to
+ * fail by itself. */
+struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path);
+/* The exec has returned: it failed. */
+void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment);
+
+/* Before the host leaves its folder or root: a reader that is just starting takes them first. */
+void yarn_lifecycle_settle(void);
+
+/* Around a call that only a process of one thread may make: the reader ends, and another recording
+ * begins. The first tells whether the second is due. `why` is a static sentence for the dump. */
+bool yarn_lifecycle_begin_alone(const char *why);
+void yarn_lifecycle_end_alone(void);
+
+/* After the calling thread has changed its rights: the reader takes the same. */
+void yarn_lifecycle_follow_ids(void);
 
 /* The recorder of this process; NULL where there is none. */
 struct yarn_recorder *yarn_lifecycle_recorder(void);

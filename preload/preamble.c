@@ -23,6 +23,10 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .host = yarn_span_of_text(facts->system.node),
         .kernel = yarn_span_of_text(facts->system.release),
         .arch = yarn_span_of_text(facts->system.machine),
+        .parent_pid = (uint32_t)facts->lineage.forked_by,
+        .parent_start_ns = facts->lineage.forked_by_start_ns,
+        .predecessor_pid = (uint32_t)facts->lineage.predecessor,
+        .predecessor_start_ns = facts->lineage.predecessor_start_ns,
     };
     yarn_dump_write_process(writer, &process);
 }

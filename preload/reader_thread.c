@@ -4,10 +4,13 @@
 #include "core/session/reader.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "preload/nap.h"
 
 /* After a drain that left something young behind, and after an early wake-up: the end of a thread
  * is seen soon. */
 #define SOON_NS (2 * YARN_NS_PER_MS)
+/* How late an exec that failed is noticed. */
+#define HOLD_NS (10 * YARN_NS_PER_MS)
 
 static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
@@ -47,6 +50,7 @@ static bool obey(struct yarn_recorder *recorder)
         set_state(recorder, YARN_RECORDER_RUNNING);
         break;
     case YARN_RECORDER_FOLLOW_IDS: {
+        yarn_recording_begin_early(recording);
         int err = yarn_ids_take(&recorder->ids);
         if (err && !recording->failure) {
             recording->failure = "the reader could not give up the rights that the host gave up";
@@ -54,11 +58,26 @@ static bool obey(struct yarn_recorder *recorder)
         }
         break;
     }
+    case YARN_RECORDER_EXEC:
+        yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
+        break;
     case YARN_RECORDER_END:
         return false;
     }
     atomic_store(&recorder->command, YARN_RECORDER_NONE);
     yarn_futex_wake(&recorder->command);
+    return true;
+}
+
+/* While the host is in exec: whatever was written now would take the dump's end back. False where
+ * another thread has the process end. */
+static bool hold(struct yarn_recorder *recorder)
+{
+    while (atomic_load(&recorder->is_in_exec)) {
+        if (!obey(recorder))
+            return false;
+        yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, HOLD_NS);
+    }
     return true;
 }
 
@@ -72,6 +91,8 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     uint64_t timeout_ns = interval_ns;
     for (;;) {
         bool left;
+        if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
+            return TOLD_TO_END;
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
         yarn_recording_drain(recording, &left);
@@ -106,6 +127,9 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     } else if (outcome == TOLD_TO_END) {
         reason = atomic_load(&recorder->end_reason);
         status = atomic_load(&recorder->end_status);
+        if (recorder->stop_reason)
+            yarn_messages_add(&recorder->messages, YARN_MESSAGE_INFO, "the recording ended",
+                              recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
@@ -115,11 +139,20 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     return outcome == ALONE ? status : 0;
 }
 
+static void begin(struct yarn_recorder *recorder)
+{
+    if (recorder->starts_paused)
+        yarn_recording_pause(&recorder->recording);
+    set_state(recorder, recorder->starts_paused ? YARN_RECORDER_PAUSED : YARN_RECORDER_RUNNING);
+}
+
 int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
     struct yarn_reader reader;
+    if (!yarn_nap_take(recorder))
+        return 0;
     int err = yarn_process_own_files();
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);
@@ -140,7 +173,8 @@ int yarn_reader_thread_run(void *argument)
         fail(recorder, "the rings could not be watched", err);
         return 0;
     }
-    set_state(recorder, YARN_RECORDER_RUNNING);
+    yarn_nap_end(recorder);
+    begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
     set_state(recorder, YARN_RECORDER_ENDED);

@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "preload/nap.h"
 #include "preload/reader_thread.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
@@ -11,6 +12,7 @@
 #define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
 
 enum { MARK_FREE, MARK_BUSY, MARK_READY };
+enum { GONE_TRIES = 10000 };
 
 /* Sleeps until *word differs from `value`. False where it still is after the time. */
 static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
@@ -60,8 +62,12 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     struct yarn_recorder *recorder = yarn_pages_map(sizeof *recorder);
     if (!recorder)
         return -ENOMEM;
+    atomic_store(&recorder->state, YARN_RECORDER_STARTING);
     int err = yarn_job_init(&recorder->job, argc, argv, envp, line);
+    if (!err && !yarn_job_is_wanted(&recorder->job))
+        err = -ECANCELED;
     if (!err) {
+        yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
         err = run(recorder, line);
     }
@@ -78,14 +84,98 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     return 0;
 }
 
-bool yarn_recorder_is_ours(const struct yarn_recorder *recorder)
+/* Everything but the job, which is the same, and what is above. */
+static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
-    return yarn_process_pid() == recorder->job.facts.pid;
+    recorder->thread = (struct yarn_thread){.memory = NULL};
+    recorder->recording.failure = NULL;
+    recorder->recording.spec.reader = YARN_SESSION_READER_POLL;
+    for (size_t i = 0; i < YARN_MARKS_MAX; i++)
+        atomic_store(&recorder->marks[i].state, MARK_FREE);
+    atomic_store(&recorder->messages.count, 0);
+    recorder->nr_messages_logged = 0;
+    recorder->stop_reason = NULL;
+    atomic_store(&recorder->command, YARN_RECORDER_NONE);
+    atomic_store(&recorder->is_busy, 0);
+    atomic_store(&recorder->is_at_home, 0);
+    atomic_store(&recorder->is_in_exec, 0);
+    atomic_store(&recorder->state, state);
+}
+
+void yarn_recorder_inherit(struct yarn_recorder *recorder)
+{
+    struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
+    recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+    if (ledger) {
+        atomic_store(&recorder->above, ledger);
+        atomic_store(&recorder->ledger, NULL);
+    }
+    yarn_pages_forget();
+    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
+    reset(recorder, YARN_RECORDER_NAPPING);
+    yarn_facts_inherit(&recorder->job.facts); /* last: now it is this process's */
+    if (yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder))
+        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
 }
 
 static bool is_recording(struct yarn_recorder *recorder)
 {
     return atomic_load(&recorder->state) < YARN_RECORDER_ENDED;
+}
+
+/* The kernel counts the thread for a moment longer than it runs. */
+static bool wait_until_gone(pid_t pid, pid_t tid)
+{
+    _Atomic uint32_t never = 0;
+    for (size_t i = 0; i < GONE_TRIES; i++) {
+        if (!yarn_process_has_thread(pid, tid))
+            return true;
+        yarn_futex_wait(&never, 0, YARN_NS_PER_MS / 20);
+    }
+    return false;
+}
+
+bool yarn_recorder_stop(struct yarn_recorder *recorder, const char *why)
+{
+    recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+    recorder->stop_reason = why;
+    pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
+    yarn_recorder_end(recorder, YARN_DUMP_END_STOPPED, -1);
+    if (is_recording(recorder) || yarn_thread_join(&recorder->thread, END_TIMEOUT_NS) ||
+        !wait_until_gone(recorder->job.facts.pid, tid))
+        return false;
+    yarn_thread_fini(&recorder->thread);
+    return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
+}
+
+int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
+    reset(recorder, YARN_RECORDER_STARTING);
+    yarn_facts_renew(&recorder->job.facts);
+    return run(recorder, line);
+}
+
+uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder)
+{
+    uint64_t paid_ns;
+    if (yarn_nap_leave(recorder, false, &paid_ns))
+        return paid_ns;
+    atomic_store(&recorder->is_in_exec, 1);
+    if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
+        return 0; /* the reader is slow or gone: the dump is as good as its last flush */
+    return 0;
+}
+
+void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns)
+{
+    yarn_nap_return(recorder, paid_ns);
+    atomic_store(&recorder->is_in_exec, 0);
+}
+
+bool yarn_recorder_is_ours(const struct yarn_recorder *recorder)
+{
+    return yarn_process_pid() == recorder->job.facts.pid;
 }
 
 /* One host thread at a time. The wait is a poll: whoever holds it may be a thread that the host
@@ -175,7 +265,8 @@ void yarn_recorder_take_marks(struct yarn_recorder *recorder)
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
-    if (!is_recording(recorder))
+    uint64_t paid_ns;
+    if (!is_recording(recorder) || yarn_nap_leave(recorder, true, &paid_ns))
         return;
     if (claim(recorder, COMMAND_TIMEOUT_NS)) {
         atomic_store(&recorder->end_reason, reason);

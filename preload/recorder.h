@@ -3,10 +3,18 @@
  *
  * The recorder of one process: the reader thread, and the way in which host threads talk to it.
  *
- *     constructor ── start ──> STARTING ──> RUNNING <──> PAUSED
- *                                 │            │            │
- *                                 v            v            v
- *                              FAILED        ENDED <────────┘
+ *     fork's child ── inherit ──> NAPPING <──> LEAVING (exec)
+ *                                    │ 5 ms       │
+ *                                    v            v
+ *     constructor ── start ──> STARTING         ENDED
+ *                                 │ │
+ *                      FAILED <───┘ └──> RUNNING <──> PAUSED
+ *                                           │            │
+ *                                           v            v
+ *                                         ENDED <────────┘
+ *
+ * A child naps before it is recorded: one that execs or exits at once pays its CPU time into the
+ * ledger of the nearest recorded process above it, and that is all it costs.
  *
  * Host threads hand over one command at a time in one word of memory and sleep on it until the
  * reader has set it back: no lock is shared, no descriptor, and a host thread never touches a ring,
@@ -17,14 +25,19 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "core/sys/ids.h"
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
 #include "preload/job.h"
+#include "preload/ledger.h"
 #include "preload/messages.h"
 #include "preload/recording.h"
 
 enum yarn_recorder_state {
+    YARN_RECORDER_NAPPING,
+    YARN_RECORDER_LEAVING,
     YARN_RECORDER_STARTING,
     YARN_RECORDER_RUNNING,
     YARN_RECORDER_PAUSED,
@@ -38,6 +51,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_PAUSE,
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
+    YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
     YARN_RECORDER_END,
 };
 
@@ -59,6 +73,12 @@ struct yarn_recorder {
     _Atomic uint32_t is_busy; /* a host thread is handing over a command */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
+    _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */
+    _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
+    struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
+    struct yarn_ledger *_Atomic above;  /* owned view; where this process pays; else NULL */
+    const char *stop_reason;            /* a static sentence; NULL */
+    bool starts_paused;
     struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
     struct yarn_mark marks[YARN_MARKS_MAX];
     uint32_t nr_messages_logged;
@@ -70,6 +90,21 @@ struct yarn_recorder {
 YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc,
                                         char *const argv[], char *const envp[],
                                         struct yarn_text *line);
+
+/* In a child after fork, of its one thread: what was the parent's recorder becomes the child's,
+ * which naps, then records. Never waits. Async-signal-safe. */
+void yarn_recorder_inherit(struct yarn_recorder *recorder);
+
+/* Ends the recording and its thread so that another can follow; `why` goes into the dump. False
+ * where nothing records or the reader does not end in time. */
+bool yarn_recorder_stop(struct yarn_recorder *recorder, const char *why);
+
+/* Another recording of the same process, where the one before has ended; as start. */
+YARN_MUST_CHECK int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line);
+
+/* Around an exec: the second where it failed, with what the first gave. */
+uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder);
+void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns);
 
 /* True in the process that started it and in no other (a fork or vfork child). */
 bool yarn_recorder_is_ours(const struct yarn_recorder *recorder);

@@ -75,6 +75,11 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     return true;
 }
 
+void yarn_recording_begin_early(struct yarn_recording *recording)
+{
+    recording->is_early = !recording->writer && yarn_recording_begin_dump(recording);
+}
+
 void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
@@ -101,10 +106,14 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_intake_settle(recording, UINT64_MAX);
     bool has_warning = false;
     uint32_t count = atomic_load(&recording->messages->count);
-    for (uint32_t i = 0; i < count && !recording->writer; i++)
+    for (uint32_t i = 0; i < count && (!recording->writer || recording->is_early); i++)
         has_warning |= recording->messages->message[i].level <= YARN_MESSAGE_WARNING;
-    if (has_warning || recording->job->options.empty == YARN_EMPTY_KEEP)
+    bool is_wanted = has_warning || recording->job->options.empty == YARN_EMPTY_KEEP ||
+                     yarn_trust_has_children(recording);
+    if (is_wanted)
         yarn_recording_begin_dump(recording);
+    if (is_wanted || recording->totals.value[YARN_DUMP_TOTAL_SAMPLES])
+        recording->is_early = false;
     if (!recording->writer)
         return;
     yarn_frame_names_write_late(&recording->names, recording->writer, false);
@@ -168,21 +177,38 @@ static void close_all(struct yarn_recording *recording)
     recording->task_folder = recording->proc_self = -1;
 }
 
+static void write_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
+                      int status)
+{
+    if (!recording->writer)
+        return;
+    struct yarn_dump_end end = {
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .reason = reason,
+        .status = status,
+    };
+    yarn_frame_names_write_late(&recording->names, recording->writer, true);
+    yarn_stacks_write_modules(&recording->stacks);
+    yarn_trust_write_final(recording);
+    yarn_dump_write_end(recording->writer, &end);
+}
+
+void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
+                         int status)
+{
+    bool left;
+    yarn_recording_drain_all(recording, &left);
+    yarn_recording_flush(recording);
+    write_end(recording, reason, status);
+}
+
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status)
 {
     yarn_recording_pause(recording);
-    if (recording->writer) {
-        struct yarn_dump_end end = {
-            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-            .reason = reason,
-            .status = status,
-        };
-        yarn_frame_names_write_late(&recording->names, recording->writer, true);
-        yarn_stacks_write_modules(&recording->stacks);
-        yarn_trust_write_final(recording);
-        yarn_dump_write_end(recording->writer, &end);
-    }
+    write_end(recording, reason, status);
+    if (recording->is_early)
+        yarn_dump_file_remove(&recording->file);
     close_all(recording);
 }
 

@@ -16,6 +16,7 @@
 #include "output/dump/writer.h"
 #include "preload/dump_file.h"
 #include "preload/job.h"
+#include "preload/ledger.h"
 #include "preload/messages.h"
 #include "preload/queue.h"
 #include "preload/stacks.h"
@@ -41,7 +42,10 @@ struct yarn_recording {
     struct yarn_dump_totals totals;
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
+    uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
+    const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;
+    bool is_early;       /* the dump was begun before there was anything to store */
     bool saw_thread_end; /* since the last look at the host's threads */
 };
 
@@ -52,6 +56,10 @@ YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
 /* The dump's file and preamble, at the first thing that is worth a dump. False where none can be
  * had: then nothing is recorded any more. */
 bool yarn_recording_begin_dump(struct yarn_recording *recording);
+
+/* Begins it without a reason, because it could not be created later; it is removed again where
+ * nothing comes and that is still allowed. */
+void yarn_recording_begin_early(struct yarn_recording *recording);
 
 /* One look into the rings. *ret_left: something young stays behind. */
 void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
@@ -77,6 +85,10 @@ void yarn_recording_resume(struct yarn_recording *recording);
 
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);
+
+/* Drains what is there and closes the dump with an END, which later records take back. */
+void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
+                         int status);
 
 /* As a pause; then seals the dump and closes everything. */
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

@@ -35,10 +35,24 @@ static void read_cpu_time(struct yarn_recording *recording)
         cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count;
     else
         cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns;
-    if (recording->clock_event != YARN_DUMP_NONE)
-        *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) =
-            cpu_ns > recording->sampled_ns ? cpu_ns - recording->sampled_ns : 0;
+    uint64_t unsampled_ns = 0;
+    if (recording->clock_event != YARN_DUMP_NONE) {
+        unsampled_ns = cpu_ns > recording->sampled_ns ? cpu_ns - recording->sampled_ns : 0;
+        unsampled_ns += recording->missed_ns;
+        cpu_ns += recording->missed_ns;
+    }
+    uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
+    *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns + children_ns;
+    *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
+    *total(recording, YARN_DUMP_TOTAL_CHILDREN_NS) = children_ns;
+    *total(recording, YARN_DUMP_TOTAL_CHILDREN) =
+        recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;
+}
+
+bool yarn_trust_has_children(const struct yarn_recording *recording)
+{
+    return recording->ledger && atomic_load(&recording->ledger->cpu_ns) >=
+                                    YARN_NS_PER_SECOND / recording->spec.frequency_hz;
 }
 
 static void write_totals(struct yarn_recording *recording)

@@ -8,6 +8,9 @@
 
 #include "preload/recording.h"
 
+/* True where children that were never recorded used as much time as a sample stands for. */
+bool yarn_trust_has_children(const struct yarn_recording *recording);
+
 /* Messages that are not stored yet, and the totals up to now. */
 void yarn_trust_write(struct yarn_recording *recording);
 

@@ -48,7 +48,11 @@ void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags,
     (void)flags;
     (void)offset;
     void *pages = fd == -1 ? yarn_pages_map(size) : NULL;
-    return pages ? pages : MAP_FAILED;
+    if (!pages)
+        return MAP_FAILED;
+    /* Its pools have static heads: a child after fork goes on with them. */
+    yarn_pages_show_to_children(pages, size);
+    return pages;
 }
 
 int yarn_libunwind_host_munmap(void *at, size_t size)

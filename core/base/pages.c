@@ -10,13 +10,46 @@
 enum { PAGE = 4096 };
 
 static atomic_size_t total;
+static atomic_bool is_hiding;
+
+static void *map(size_t size, int flags)
+{
+    long result = yarn_raw_call(SYS_mmap, 0, (long)yarn_align_up(size, PAGE),
+                                PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    return yarn_raw_is_error(result) ? NULL : (void *)result;
+}
+
+static void advise(void *pages, size_t size, int advice)
+{
+    yarn_raw_call(SYS_madvise, (long)pages, (long)yarn_align_up(size, PAGE), advice, 0, 0, 0);
+}
 
 void *yarn_pages_reserve(size_t size)
 {
-    long result =
-        yarn_raw_call(SYS_mmap, 0, (long)yarn_align_up(size, PAGE), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return yarn_raw_is_error(result) ? NULL : (void *)result;
+    void *pages = map(size, MAP_PRIVATE | MAP_NORESERVE);
+    if (pages && atomic_load_explicit(&is_hiding, memory_order_relaxed))
+        advise(pages, size, MADV_DONTFORK);
+    return pages;
+}
+
+void *yarn_pages_map_shared(size_t size)
+{
+    return map(size, MAP_SHARED);
+}
+
+void yarn_pages_hide_from_children(void)
+{
+    atomic_store_explicit(&is_hiding, true, memory_order_relaxed);
+}
+
+void yarn_pages_show_to_children(void *pages, size_t size)
+{
+    advise(pages, size, MADV_DOFORK);
+}
+
+void yarn_pages_forget(void)
+{
+    atomic_store_explicit(&total, 0, memory_order_relaxed);
 }
 
 void yarn_pages_release(void *pages, size_t size)

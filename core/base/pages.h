@@ -21,5 +21,17 @@ void yarn_pages_release(void *pages, size_t size);
 void yarn_pages_count(size_t more_bytes);
 void yarn_pages_uncount(size_t fewer_bytes);
 
+/* From now on, what these functions map is not there in a child after fork, so that the fork does
+ * not have to copy its tables. Other children (clone without a new memory) share it as before. */
+void yarn_pages_hide_from_children(void);
+/* An exception, for pages that a child goes on using. */
+void yarn_pages_show_to_children(void *pages, size_t size);
+/* In such a child: none of the hidden pages count any more. */
+void yarn_pages_forget(void);
+
+/* Zeroed memory that a child after fork has in common with this process; NULL where the kernel
+ * refuses. Unmapped by yarn_pages_release; not in the total. */
+void *yarn_pages_map_shared(size_t size);
+
 /* Bytes of memory that this process holds through these functions at this moment. */
 size_t yarn_pages_total(void);

@@ -184,6 +184,37 @@ int yarn_option_parse_empty(const char *text, void *ret_field, struct yarn_parse
     return 0;
 }
 
+/* The bit of one word of the list; 0: not one of its words. */
+static uint32_t follow_of(const char *word, size_t size)
+{
+    if (size == 4 && memcmp(word, "fork", size) == 0)
+        return YARN_FOLLOW_FORK;
+    return size == 4 && memcmp(word, "exec", size) == 0 ? YARN_FOLLOW_EXEC : 0;
+}
+
+int yarn_option_parse_follow(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
+{
+    uint32_t follow = YARN_FOLLOW_NONE;
+    if (strcmp(text, "none") != 0) {
+        for (const char *word = text;; word++) {
+            const char *comma = strchr(word, ',');
+            size_t size = comma ? (size_t)(comma - word) : strlen(word);
+            uint32_t bit = follow_of(word, size);
+            if (!bit) {
+                *ret_error = (struct yarn_parse_error){
+                    .at = (size_t)(word - text), .why = "not one of its words", .size = size};
+                return -EINVAL;
+            }
+            follow |= bit;
+            if (!comma)
+                break;
+            word = comma;
+        }
+    }
+    *(uint32_t *)ret_field = follow;
+    return 0;
+}
+
 int yarn_option_parse_log(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
     static const char *const words[] = {[YARN_LOG_OFF] = "off",

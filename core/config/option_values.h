@@ -27,4 +27,5 @@ yarn_option_parse_fn yarn_option_parse_strategy;
 yarn_option_parse_fn yarn_option_parse_reader;
 yarn_option_parse_fn yarn_option_parse_clock;
 yarn_option_parse_fn yarn_option_parse_empty;
+yarn_option_parse_fn yarn_option_parse_follow;
 yarn_option_parse_fn yarn_option_parse_log;

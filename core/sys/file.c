@@ -43,6 +43,16 @@ int yarn_file_can_write(int dir, const char *folder)
     return (int)yarn_raw_call(SYS_faccessat, dir, (long)folder, W_OK | X_OK, 0, 0, 0);
 }
 
+int yarn_file_can_execute(int dir, const char *path)
+{
+    return (int)yarn_raw_call(SYS_faccessat, dir, (long)path, X_OK, 0, 0, 0);
+}
+
+int yarn_file_remove(int dir, const char *path)
+{
+    return (int)yarn_raw_call(SYS_unlinkat, dir, (long)path, 0, 0, 0, 0);
+}
+
 int yarn_file_make_folder(int dir, const char *path)
 {
     return (int)yarn_raw_call(SYS_mkdirat, dir, (long)path, 0777, 0, 0, 0);

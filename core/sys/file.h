@@ -30,11 +30,16 @@ YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
 /* For appending; made with mode 0600 where it is missing. */
 YARN_MUST_CHECK int yarn_file_open_append(int dir, const char *path);
 
+YARN_MUST_CHECK int yarn_file_remove(int dir, const char *path);
+
 /* -EEXIST where it is there already. */
 YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);
 
 /* 0 where the caller may create files in the folder, or a negative errno. */
 YARN_MUST_CHECK int yarn_file_can_write(int dir, const char *folder);
+
+/* 0 where the caller may execute the file, or a negative errno: an exec of it would fail so. */
+YARN_MUST_CHECK int yarn_file_can_execute(int dir, const char *path);
 
 /* Up to `size` bytes at the file's position; the number read, 0 at the end, or a negative errno. */
 YARN_MUST_CHECK ssize_t yarn_file_read(int fd, void *ret_data, size_t size);

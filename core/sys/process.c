@@ -179,6 +179,11 @@ static int read_stat(int task_folder, pid_t tid, char *room, size_t size, const 
     return 0;
 }
 
+bool yarn_process_has_thread(pid_t pid, pid_t tid)
+{
+    return yarn_raw_call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;
+}
+
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
 {
     char stat[STAT_BYTES];

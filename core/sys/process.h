@@ -31,6 +31,9 @@ size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
  * waits for the others is still in the list. */
 YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size);
 
+/* False where the process has no such thread. */
+bool yarn_process_has_thread(pid_t pid, pid_t tid);
+
 /* True where the thread has ended (a leader that outlives its own end) or is not there; false where
  * that cannot be found out. */
 bool yarn_process_thread_is_dead(int task_folder, pid_t tid);

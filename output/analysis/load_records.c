@@ -237,6 +237,7 @@ static int on_totals(void *self, const struct yarn_dump_totals *record)
     struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
     trust->stored = *record;
     trust->has_stored = true;
+    yarn_loader_dump(loader)->has_end = false; /* each flush has totals: the end was taken back */
     return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
                             "YARN_totals samples %" PRIu64 " lost %" PRIu64 " truncated %" PRIu64
                             " bytes_written %" PRIu64,

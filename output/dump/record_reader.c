@@ -234,6 +234,7 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
                                          "a record is larger than its chunk");
             break;
         }
+        reader->summary->has_end = false; /* an end that something follows was taken back */
         result = expect_process(reader, type);
         if (!result)
             result = read_record(reader, type, record);

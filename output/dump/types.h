@@ -217,7 +217,9 @@ struct yarn_dump_message {
     X(MEMORY_BYTES, memory_bytes)                                                                  \
     X(BYTES_WRITTEN, bytes_written)                                                                \
     X(RECORDS_UNKNOWN, records_unknown)                                                            \
-    X(RECORDS_BAD, records_bad)
+    X(RECORDS_BAD, records_bad)                                                                    \
+    X(CHILDREN, children)       /* that were gone before they were recorded */                     \
+    X(CHILDREN_NS, children_ns) /* their CPU time; also in cpu_ns and unsampled_ns */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,

@@ -200,6 +200,10 @@ static const struct {
     {"YARN_CLOCK=tai", "yarn: YARN_CLOCK: \"tai\": not one of its values; monotonic, monotonic_raw "
                        "or boottime would"},
     {"YARN_EMPTY=x", "yarn: YARN_EMPTY: \"x\": "},
+    {"YARN_FOLLOW=fork,spawn",
+     "yarn: YARN_FOLLOW: \"spawn\": not one of its words; none, fork, exec "},
+    {"YARN_FOLLOW=fork,", "yarn: YARN_FOLLOW: "},
+    {"YARN_FOLLOW=none,fork", "yarn: YARN_FOLLOW: \"none\": "},
     {"YARN_LOG=loud", "yarn: YARN_LOG: \"loud\": "},
     {"YARN_EMPTY=a\033[1m\n", "yarn: YARN_EMPTY: \"a?[1m?\": "},
     {"YARN=frequency=fast", "yarn: YARN: frequency: \"fast\": not a number; a number of samples "},
@@ -242,11 +246,12 @@ END_TEST
 
 START_TEST(later_and_unknown_names_are_warnings)
 {
-    char *envp[] = {"YARN_SCHED=off", "YARN_COUNTER_INTERVAL=1s", "YARN_FRECUENCY=1",
-                    "YARN_events=cs", "YARN=follow=none",         NULL};
+    char *envp[] = {"YARN_SCHED=off",   "YARN_COUNTER_INTERVAL=1s",
+                    "YARN_FRECUENCY=1", "YARN_events=cs",
+                    "YARN=delay=1s",    NULL};
     ck_assert_int_eq(yarn_options_from_env(&options, &arena, envp, &fault), 0);
     ck_assert_uint_eq(options.nr_warnings, 5);
-    ck_assert_str_eq(options.warnings[0], "YARN: follow is not supported by this version");
+    ck_assert_str_eq(options.warnings[0], "YARN: delay is not supported by this version");
     ck_assert_str_eq(options.warnings[1], "YARN_SCHED is not supported by this version");
     ck_assert_str_eq(options.warnings[2], "YARN_COUNTER_INTERVAL is not supported by this version");
     ck_assert_str_eq(options.warnings[3], "YARN_FRECUENCY is not a variable that yarn knows");

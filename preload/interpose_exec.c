@@ -1,0 +1,163 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library's exec family: before the call everything is brought into the dump, and where the
+ * call fails the recording goes on. Those with an argument list make an array of it on the stack,
+ * as the C library does: they may be called in a vfork child, where nothing else may be touched.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "preload/exported.h"
+#include "preload/lifecycle.h"
+#include "preload/originals.h"
+
+extern char **environ;
+
+typedef int (*exec_fn)(const char *path, char *const argv[]);
+typedef int (*exec_env_fn)(const char *path, char *const argv[], char *const envp[]);
+typedef int (*exec_fd_fn)(int fd, char *const argv[], char *const envp[]);
+typedef int (*exec_at_fn)(int dir, const char *path, char *const argv[], char *const envp[],
+                          int flags);
+
+/* What the host asked for, whichever function it was. */
+struct image {
+    enum yarn_original which;
+    int fd; /* a folder for execveat */
+    const char *path;
+    char *const *argv;
+    char *const *envp;
+    int flags;
+};
+
+static int call(const struct image *image)
+{
+    exec_fn plain;
+    exec_env_fn with_env;
+    exec_fd_fn by_fd;
+    exec_at_fn at;
+    switch (image->which) {
+    case YARN_ORIGINAL_execv:
+    case YARN_ORIGINAL_execvp:
+        if (!yarn_original_find(image->which, &plain, sizeof plain))
+            return -1;
+        return plain(image->path, image->argv);
+    case YARN_ORIGINAL_fexecve:
+        if (!yarn_original_find(image->which, &by_fd, sizeof by_fd))
+            return -1;
+        return by_fd(image->fd, image->argv, image->envp);
+    case YARN_ORIGINAL_execveat:
+        if (!yarn_original_find(image->which, &at, sizeof at))
+            return -1;
+        return at(image->fd, image->path, image->argv, image->envp, image->flags);
+    default:
+        if (!yarn_original_find(image->which, &with_env, sizeof with_env))
+            return -1;
+        return with_env(image->path, image->argv, image->envp);
+    }
+}
+
+static int exec(const struct image *image)
+{
+    bool is_path = image->which == YARN_ORIGINAL_execve || image->which == YARN_ORIGINAL_execv;
+    int kept = errno;
+    struct yarn_lifecycle_exec moment = yarn_lifecycle_begin_exec(is_path ? image->path : NULL);
+    errno = kept;
+    int result = call(image);
+    kept = errno;
+    yarn_lifecycle_fail_exec(&moment);
+    errno = kept;
+    return result;
+}
+
+YARN_EXPORTED int execve(const char *path, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execve, -1, path, argv, envp, 0});
+}
+
+YARN_EXPORTED int execv(const char *path, char *const argv[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execv, -1, path, argv, NULL, 0});
+}
+
+YARN_EXPORTED int execvp(const char *file, char *const argv[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execvp, -1, file, argv, NULL, 0});
+}
+
+YARN_EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execvpe, -1, file, argv, envp, 0});
+}
+
+YARN_EXPORTED int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_fexecve, fd, NULL, argv, envp, 0});
+}
+
+YARN_EXPORTED int execveat(int dir, const char *path, char *const argv[], char *const envp[],
+                           int flags)
+{
+    return exec(&(struct image){YARN_ORIGINAL_execveat, dir, path, argv, envp, flags});
+}
+
+/* The arguments behind `first`, up to and with the NULL. Why volatile: the C library declares that
+ * `first` is never NULL, and hosts pass it all the same. */
+static size_t count_arguments(const char *volatile first, va_list *arguments)
+{
+    size_t count = 1;
+    if (!first)
+        return 0;
+    while (va_arg(*arguments, char *))
+        count++;
+    return count;
+}
+
+static void take_arguments(va_list *arguments, const char *first, char **ret_argv, size_t count)
+{
+    /* Why the copy: the family takes char *, and no compiler lets the const go in another way. */
+    memcpy(ret_argv, &first, sizeof first);
+    for (size_t i = 1; i <= count; i++)
+        ret_argv[i] = va_arg(*arguments, char *);
+}
+
+YARN_EXPORTED int execl(const char *path, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    size_t count = count_arguments(first, &arguments);
+    va_end(arguments);
+    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
+    va_start(arguments, first);
+    take_arguments(&arguments, first, argv, count);
+    va_end(arguments);
+    return execve(path, argv, environ);
+}
+
+YARN_EXPORTED int execlp(const char *file, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    size_t count = count_arguments(first, &arguments);
+    va_end(arguments);
+    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
+    va_start(arguments, first);
+    take_arguments(&arguments, first, argv, count);
+    va_end(arguments);
+    return execvp(file, argv);
+}
+
+YARN_EXPORTED int execle(const char *path, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    size_t count = count_arguments(first, &arguments);
+    va_end(arguments);
+    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
+    va_start(arguments, first);
+    take_arguments(&arguments, first, argv, count);
+    char *const *envp = va_arg(arguments, char *const *);
+    va_end(arguments);
+    return execve(path, argv, envp);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/nap.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/futex.h"
+
+#define NAP_NS (5 * YARN_NS_PER_MS)
+#define HOME_TIMEOUT_NS (100 * YARN_NS_PER_MS)
+
+static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t to)
+{
+    if (!atomic_compare_exchange_strong(&recorder->state, &from, to))
+        return false;
+    yarn_futex_wake(&recorder->state);
+    return true;
+}
+
+bool yarn_nap_take(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
+        return true;
+    if (yarn_process_own_place())
+        return false; /* as the rest of what the reader needs would be */
+    atomic_store(&recorder->is_at_home, 1);
+    yarn_futex_wake(&recorder->is_at_home);
+    yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, NAP_NS);
+    while (!change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING)) {
+        if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
+            return false;
+        yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, NAP_NS);
+    }
+    return true;
+}
+
+void yarn_nap_end(struct yarn_recorder *recorder)
+{
+    /* In this order: a fork in between finds one of the two. */
+    atomic_store(&recorder->ledger, yarn_ledger_new());
+    struct yarn_ledger *above = atomic_exchange(&recorder->above, NULL);
+    recorder->recording.ledger = atomic_load(&recorder->ledger);
+    if (!above)
+        return;
+    recorder->recording.missed_ns =
+        yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    yarn_ledger_free(above);
+}
+
+bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns)
+{
+    uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
+    *ret_paid_ns = 0;
+    if (change_state(recorder, YARN_RECORDER_NAPPING, to) ||
+        atomic_load(&recorder->state) == YARN_RECORDER_FAILED) {
+        *ret_paid_ns = yarn_ledger_pay(atomic_load(&recorder->above));
+        return true;
+    }
+    return atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+}
+
+void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns)
+{
+    yarn_ledger_take_back(paid_ns ? atomic_load(&recorder->above) : NULL, paid_ns);
+    change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_NAPPING);
+}
+
+void yarn_nap_wait(struct yarn_recorder *recorder)
+{
+    uint32_t state = atomic_load(&recorder->state);
+    if ((state == YARN_RECORDER_NAPPING || state == YARN_RECORDER_LEAVING) &&
+        !atomic_load(&recorder->is_at_home))
+        yarn_futex_wait(&recorder->is_at_home, 0, HOME_TIMEOUT_NS);
+}

@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The first milliseconds of a child after fork. Most children exec or exit at once; attaching to
+ * them would cost more than they do. So the reader of a child only takes a root and a working
+ * folder of its own (the host may leave its folder or its root any moment) and sleeps; the host
+ * ends the nap by a command, by its exit or exec, or it ends by time.
+ *
+ * Who leaves during the nap, or was never recorded, pays its CPU time into the ledger above.
+ *
+ * Threads: leave, return and wait on host threads, take and end on the reader's. Signals: safe.
+ */
+#pragma once
+
+#include "preload/recorder.h"
+
+/* By the reader, first of all: false where the process is leaving and nothing is to be done. At
+ * once where the recorder does not nap. */
+bool yarn_nap_take(struct yarn_recorder *recorder);
+
+/* By the reader, once the events are on: from now on children pay here. What the process has used
+ * until now goes into the recording as missed. */
+void yarn_nap_end(struct yarn_recorder *recorder);
+
+/* The process exits (`for_good`) or execs. True where it is not recorded: there is nothing more to
+ * do, *ret_paid_ns is what it has paid. */
+bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns);
+
+/* The exec failed. */
+void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns);
+
+/* Waits (bounded) until the reader has a root and a working folder of its own. */
+void yarn_nap_wait(struct yarn_recorder *recorder);

@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands behind the functions that the preload interposes and does not do by itself: looked
+ * up once, in the constructor, because a call may come from a vfork child, a child after fork or a
+ * signal handler, where the loader must not be entered.
+ *
+ * Threads, signals: safe anywhere after begin.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* The names are those of the functions. */
+#define YARN_ORIGINALS(X)                                                                          \
+    X(setuid)                                                                                      \
+    X(setgid)                                                                                      \
+    X(seteuid)                                                                                     \
+    X(setegid)                                                                                     \
+    X(setreuid)                                                                                    \
+    X(setregid)                                                                                    \
+    X(setresuid)                                                                                   \
+    X(setresgid)                                                                                   \
+    X(setgroups)                                                                                   \
+    X(initgroups)                                                                                  \
+    X(fork)                                                                                        \
+    X(_Fork)                                                                                       \
+    X(forkpty)                                                                                     \
+    X(execve)                                                                                      \
+    X(execv)                                                                                       \
+    X(execvp)                                                                                      \
+    X(execvpe)                                                                                     \
+    X(fexecve)                                                                                     \
+    X(execveat)                                                                                    \
+    X(quick_exit)                                                                                  \
+    X(chdir)                                                                                       \
+    X(fchdir)                                                                                      \
+    X(chroot)                                                                                      \
+    X(unshare)                                                                                     \
+    X(setns)
+
+enum yarn_original {
+#define X(name) YARN_ORIGINAL_##name,
+    YARN_ORIGINALS(X)
+#undef X
+        YARN_ORIGINAL_COUNT,
+};
+
+void yarn_originals_begin(void);
+
+/* Writes the function's address to *ret_function, of `size` bytes: a function pointer cannot be
+ * cast from what the loader gives, only copied. False, with errno ENOSYS, where there is none. */
+bool yarn_original_find(enum yarn_original which, void *ret_function, size_t size);
