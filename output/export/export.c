@@ -8,6 +8,8 @@ static const struct yarn_export_format formats[] = {
      YARN_EXPORT_CPUS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES | YARN_EXPORT_BINARY,
      yarn_export_pprof},
     {"speedscope", "speedscope.app", YARN_EXPORT_TIMES, yarn_export_speedscope},
+    {"firefox", "profiler.firefox.com, Perfetto",
+     YARN_EXPORT_TIMES | YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_firefox},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)
