@@ -39,18 +39,14 @@ void yarn_frame_names_close(struct yarn_frame_names *names)
     names->symbols = NULL;
 }
 
-/* In no file that could be looked into. */
-static bool is_generated(const struct yarn_frame *frame)
-{
-    return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
-}
-
 uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
                                uint32_t flags, uint64_t time_ns)
 {
     if (flags & YARN_DUMP_FRAME_KERNEL)
         return yarn_kernel_names_step(&names->kernel, kernel_path) ? 0 : YARN_CODE_NAME_NONE;
-    return is_generated(frame) ? yarn_jit_names_find(names->jit, frame->lookup_ip, time_ns) : 0;
+    return yarn_frame_is_generated(frame)
+               ? yarn_jit_names_find(names->jit, frame->lookup_ip, time_ns)
+               : 0;
 }
 
 static void remember(struct yarn_frame_names *names, const struct yarn_module *module,
@@ -85,7 +81,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
         remember(names, frame->module, address, is_kernel);
     else if (is_kernel)
         symbol = name_kernel(names, address);
-    else if (is_generated(frame))
+    else if (yarn_frame_is_generated(frame))
         symbol = name_generated(names, code);
     else if (!yarn_symbols_find(names->symbols, frame->module, address, &symbol))
         symbol.name = YARN_SPAN_EMPTY;

@@ -31,6 +31,12 @@ struct yarn_frame_names {
 YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
                                           const struct yarn_module_map *map,
                                           const struct yarn_facts *facts);
+/* Code that was generated in the process: in no file that could be looked into. */
+static inline bool yarn_frame_is_generated(const struct yarn_frame *frame)
+{
+    return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
+}
+
 /* Idempotent. */
 void yarn_frame_names_close(struct yarn_frame_names *names);
 

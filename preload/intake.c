@@ -10,6 +10,14 @@ static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total wh
     return &recording->totals.value[which];
 }
 
+static bool is_generated(const struct yarn_frames *frames)
+{
+    for (unsigned i = 0; i < frames->count; i++)
+        if (yarn_frame_is_generated(&frames->frame[i]))
+            return true;
+    return false;
+}
+
 static void on_sample(struct yarn_recording *recording, const struct yarn_record *record)
 {
     uint32_t event;
@@ -38,6 +46,9 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     queued->first_joined = frames->first_joined;
     queued->last_sp = frames->last_sp;
     memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
+    /* Why at once: other code may stand at the same address a moment later. */
+    if (is_generated(frames))
+        yarn_intake_settle(recording, UINT64_MAX);
 }
 
 static void store(struct yarn_recording *recording, struct yarn_queued *queued)
