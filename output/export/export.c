@@ -10,6 +10,8 @@ static const struct yarn_export_format formats[] = {
     {"speedscope", "speedscope.app", YARN_EXPORT_TIMES, yarn_export_speedscope},
     {"firefox", "profiler.firefox.com, Perfetto",
      YARN_EXPORT_TIMES | YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_firefox},
+    {"perf.data", "perf report, hotspot", YARN_EXPORT_TIMES | YARN_EXPORT_FILE | YARN_EXPORT_BINARY,
+     yarn_export_perf_data},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)

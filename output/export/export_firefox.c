@@ -323,6 +323,7 @@ static void put_meta(const struct firefox *firefox)
 {
     const struct yarn_profile *profile = firefox->export->profile;
     const struct yarn_profile_dump *dump = profile->nr_dumps ? &profile->dumps[0] : NULL;
+    uint32_t main_dump = yarn_export_main_dump(profile);
     struct yarn_json *json = firefox->json;
     yarn_json_begin_object(json, "meta");
     yarn_json_real(json, "interval", interval_ms(profile));
@@ -332,7 +333,8 @@ static void put_meta(const struct firefox *firefox)
     yarn_json_u64(json, "stackwalk", 1);
     yarn_json_u64(json, "version", GECKO_VERSION);
     yarn_json_u64(json, "preprocessedProfileVersion", FORMAT_VERSION);
-    yarn_json_text(json, "product", dump ? yarn_profile_text(profile, dump->comm) : "yarn");
+    yarn_json_text(json, "product",
+                   dump ? yarn_profile_text(profile, profile->dumps[main_dump].comm) : "yarn");
     yarn_json_text(json, "importedFrom", "yarn");
     yarn_json_text(json, "platform", "Linux");
     if (dump)

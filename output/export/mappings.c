@@ -185,20 +185,9 @@ const char *yarn_mapping_build_id(const struct yarn_mapping *mapping, char *ret_
     return ret_text;
 }
 
-static uint32_t busiest_dump(const struct yarn_profile *profile)
-{
-    uint32_t busiest = YARN_DUMP_NONE;
-    for (uint32_t i = 0; i < profile->nr_dumps; i++) {
-        if (busiest == YARN_DUMP_NONE ||
-            profile->dumps[i].trust.samples > profile->dumps[busiest].trust.samples)
-            busiest = i;
-    }
-    return busiest;
-}
-
 size_t yarn_mappings_main(const struct yarn_mappings *mappings, const struct yarn_profile *profile)
 {
-    uint32_t dump = busiest_dump(profile);
+    uint32_t dump = yarn_export_main_dump(profile);
     for (size_t i = 0; dump != YARN_DUMP_NONE && i < mappings->count; i++) {
         const char *path =
             yarn_profile_text(profile, profile->modules[mappings->list[i].module].path);

@@ -80,3 +80,14 @@ struct yarn_export_total *yarn_export_totals(const struct yarn_export *export)
     }
     return totals;
 }
+
+uint32_t yarn_export_main_dump(const struct yarn_profile *profile)
+{
+    uint32_t busiest = YARN_DUMP_NONE;
+    for (uint32_t i = 0; i < profile->nr_dumps; i++) {
+        if (busiest == YARN_DUMP_NONE ||
+            profile->dumps[i].trust.samples > profile->dumps[busiest].trust.samples)
+            busiest = i;
+    }
+    return busiest;
+}

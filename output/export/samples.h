@@ -40,3 +40,6 @@ struct yarn_export_total {
 
 /* One an event of the profile; owned by the caller, freed by free(). NULL: no memory. */
 YARN_MUST_CHECK struct yarn_export_total *yarn_export_totals(const struct yarn_export *export);
+
+/* The one with the most samples; YARN_DUMP_NONE: there is none. */
+uint32_t yarn_export_main_dump(const struct yarn_profile *profile);

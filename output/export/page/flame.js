@@ -91,7 +91,7 @@ class Flame {
         context.fillRect(x, y, inner, ROW - 1);
         if (wide > 4 && this.joinedShare(node) > 0.5)
             this.hatch(context, x, y, inner);
-        if (wide > 3 * this.charWidth)
+        if (wide > 5 * this.charWidth)
             this.label(context, node, x, y, inner);
         context.globalAlpha = 1;
     }

@@ -98,32 +98,41 @@ class Timeline {
         this.paint();
     }
 
-    /* Weight per column of the screen. */
-    loadOf(thread, width) {
+    /* Pixels of a bar: as many as two samples of a busy thread take, so that no gaps show. */
+    barWidth(width) {
+        const { data, event } = this.model, columnNs = data.nrSlices * data.sliceNs / width;
+        if (data.events[event]?.unit !== "ns" || !this.lanes.length)
+            return 2;
+        const { weight, samples } = this.groups.get(this.lanes[0]);
+        return Math.max(1, Math.min(16, Math.ceil(2 * weight[0] / samples[0] / columnNs)));
+    }
+
+    /* Weight per bar of the screen. */
+    loadOf(thread, nrBars) {
         let load = this.loads.get(thread);
         if (!load) {
             const { slice, weight, count } = this.groups.get(thread);
-            const { nrSlices } = this.model.data;
-            load = new Float64Array(width);
-            /* Slices wider than a column are spread over their columns. */
+            const scale = nrBars / this.model.data.nrSlices;
+            load = new Float64Array(nrBars);
+            /* Slices wider than a bar are spread over their bars. */
             for (let i = 0; i < count; i++) {
-                const from = Math.floor(slice[i] * width / nrSlices);
-                const to = Math.max(Math.floor((slice[i] + 1) * width / nrSlices), from + 1);
-                for (let x = from; x < to && x < width; x++)
-                    load[x] += weight[i] / (to - from);
+                const from = Math.min(Math.floor(slice[i] * scale), nrBars - 1);
+                const to = Math.max(Math.floor((slice[i] + 1) * scale), from + 1);
+                for (let bar = from; bar < to && bar < nrBars; bar++)
+                    load[bar] += weight[i] / (to - from);
             }
             this.loads.set(thread, load);
         }
         return load;
     }
 
-    /* What a full column weighs: its time for clocks, the greatest seen for others. */
-    fullLoad(lanes, width) {
+    /* What a full bar weighs: its time for clocks, the greatest seen for others. */
+    fullLoad(lanes, nrBars) {
         const { data, event } = this.model;
         if (data.events[event]?.unit === "ns")
-            return data.nrSlices * data.sliceNs / width;
+            return data.nrSlices * data.sliceNs / nrBars;
         return lanes.reduce((most, thread) =>
-            this.loadOf(thread, width).reduce((a, b) => Math.max(a, b), most), 1);
+            this.loadOf(thread, nrBars).reduce((a, b) => Math.max(a, b), most), 1);
     }
 
     paint() {
@@ -136,24 +145,27 @@ class Timeline {
         const first = Math.max(0, Math.floor(scroll / LANE) - 1);
         const lanes = this.lanes.slice(first, first + Math.ceil(height / LANE) + 1);
         context.clearRect(0, 0, width, height);
-        const full = this.fullLoad(lanes, width);
+        const nrBars = Math.ceil(width / this.barWidth(width));
+        const full = this.fullLoad(lanes, nrBars);
         lanes.forEach((thread, i) => {
             const isQuiet = this.chosen.size && !this.chosen.has(thread);
             context.globalAlpha = isQuiet ? 0.3 : 1;
             context.fillStyle = style.getPropertyValue("--bar");
-            this.paintLane(context, this.loadOf(thread, width), full, (first + i + 1) * LANE - scroll);
+            this.paintLane(context, this.loadOf(thread, nrBars), full, width,
+                           (first + i + 1) * LANE - scroll);
         });
         context.globalAlpha = 1;
         this.paintAxis(context, width, style);
         this.placeBrush(width);
     }
 
-    paintLane(context, load, full, y) {
-        for (let x = 0; x < load.length; x++) {
-            if (!load[x])
+    paintLane(context, load, full, width, y) {
+        const wide = width / load.length;
+        for (let bar = 0; bar < load.length; bar++) {
+            if (!load[bar])
                 continue;
-            const high = Math.max(1.5, Math.min(load[x] / full, 1) * (LANE - 4));
-            context.fillRect(x, y + LANE - 2 - high, 1, high);
+            const high = Math.max(1.5, Math.min(load[bar] / full, 1) * (LANE - 4));
+            context.fillRect(bar * wide, y + LANE - 2 - high, wide, high);
         }
     }
 
