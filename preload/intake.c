@@ -44,7 +44,7 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     queued->cpu = record->cpu;
     queued->end = frames->end;
     queued->first_joined = frames->first_joined;
-    queued->last_sp = frames->last_sp;
+    queued->last_place = frames->last_place;
     memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
     /* Why at once: other code may stand at the same address a moment later. */
     if (is_generated(frames))

@@ -19,7 +19,7 @@ struct yarn_queued {
     uint32_t event, tid, cpu;
     enum yarn_unwind_end end;
     unsigned count, first_joined; /* of frames, as in struct yarn_frames */
-    uint64_t last_sp;             /* as in struct yarn_frames */
+    uint64_t last_place;          /* as in struct yarn_frames */
     struct yarn_frame *frame;     /* in the queue; their modules are the map's, which keeps them */
 };
 

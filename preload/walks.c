@@ -97,7 +97,7 @@ void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued)
     frames->count = queued->count;
     frames->first_joined = queued->first_joined;
     frames->end = queued->end;
-    frames->last_sp = queued->last_sp;
+    frames->last_place = queued->last_place;
     if (!yarn_unwinder_join(walks->unwinder, queued->tid, frames))
         return;
     queued->count = frames->count;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/join.h"
 
+#include <assert.h>
+
 #include "core/base/pages.h"
 
 enum {
@@ -9,16 +11,18 @@ enum {
     SLOTS = WAYS << SETS_LOG2,
     AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
     DOUBT = 256,       /* walks for which a frame that changed its caller is not believed */
-    FULL_EVERY = 1,   /* walks: then also what is known already is made young again */
+    FULL_EVERY = 1,    /* walks: then also what is known already is made young again */
 };
 
 struct yarn_join_slot {
-    uint64_t ip, sp; /* ip 0: free */
+    uint64_t place; /* with function and tid: the frame */
     struct yarn_join_frame caller;
-    uint32_t tid;
-    uint32_t walk;          /* when it was learnt or confirmed */
+    uint32_t tid, function;
+    uint32_t walk;          /* when it was learnt or confirmed; 0: free */
     uint32_t doubted_until; /* walk */
 };
+
+static_assert(sizeof(struct yarn_join_slot) == 48, "1.5 MiB in all");
 
 int yarn_join_open(struct yarn_join *join)
 {
@@ -32,27 +36,27 @@ int yarn_join_open(struct yarn_join *join)
 static struct yarn_join_slot *set_of(const struct yarn_join *join, uint32_t tid,
                                      const struct yarn_join_frame *frame)
 {
-    uint64_t hash = yarn_hash_u64(frame->ip ^ (frame->sp << 20 | frame->sp >> 44) ^ tid);
+    uint64_t hash =
+        yarn_hash_u64(frame->place ^ (uint64_t)tid << 48 ^ (uint64_t)frame->function << 20);
     return &join->slots[(hash >> (64 - SETS_LOG2)) * WAYS];
 }
 
-static struct yarn_join_slot *slot_of(const struct yarn_join *join, uint32_t tid,
+static struct yarn_join_slot *slot_of(struct yarn_join_slot *set, uint32_t tid,
                                       const struct yarn_join_frame *frame)
 {
-    struct yarn_join_slot *set = set_of(join, tid, frame);
     for (unsigned i = 0; i < WAYS; i++)
-        if (set[i].ip == frame->ip && set[i].sp == frame->sp && set[i].tid == tid)
+        if (set[i].place == frame->place && set[i].function == frame->function &&
+            set[i].tid == tid && set[i].walk)
             return &set[i];
     return NULL;
 }
 
 /* A free slot, or else the oldest. */
-static struct yarn_join_slot *victim_of(const struct yarn_join *join, uint32_t tid,
-                                        const struct yarn_join_frame *frame)
+static struct yarn_join_slot *victim_of(const struct yarn_join *join, struct yarn_join_slot *set)
 {
-    struct yarn_join_slot *set = set_of(join, tid, frame), *victim = &set[0];
-    for (unsigned i = 0; i < WAYS && victim->ip; i++)
-        if (!set[i].ip || join->nr_walks - set[i].walk > join->nr_walks - victim->walk)
+    struct yarn_join_slot *victim = &set[0];
+    for (unsigned i = 1; i < WAYS && victim->walk; i++)
+        if (!set[i].walk || join->nr_walks - set[i].walk > join->nr_walks - victim->walk)
             victim = &set[i];
     return victim;
 }
@@ -66,21 +70,21 @@ static bool is_fresh(const struct yarn_join *join, const struct yarn_join_slot *
 static bool learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frame,
                       const struct yarn_join_frame *caller)
 {
-    struct yarn_join_slot *slot = slot_of(join, tid, frame);
+    struct yarn_join_slot *set = set_of(join, tid, frame), *slot = slot_of(set, tid, frame);
     uint32_t doubted_until = 0;
     if (slot && is_fresh(join, slot)) {
-        if (slot->caller.ip == caller->ip && slot->caller.sp == caller->sp) {
+        if (slot->caller.ip == caller->ip && slot->caller.place == caller->place) {
             slot->walk = join->nr_walks;
             return false;
         }
         doubted_until = join->nr_walks + DOUBT;
     }
     if (!slot)
-        slot = victim_of(join, tid, frame);
-    *slot = (struct yarn_join_slot){.ip = frame->ip,
-                                    .sp = frame->sp,
+        slot = victim_of(join, set);
+    *slot = (struct yarn_join_slot){.place = frame->place,
                                     .caller = *caller,
                                     .tid = tid,
+                                    .function = frame->function,
                                     .walk = join->nr_walks,
                                     .doubted_until = doubted_until};
     return true;
@@ -92,8 +96,8 @@ static bool learn_at(struct yarn_join *join, uint32_t tid, const struct yarn_joi
 {
     static const struct yarn_join_frame none = {0};
     bool is_last = at + 1 == count;
-    /* Onto another stack (a handler's own): where sp does not grow, a chain could be a loop. */
-    if (!is_last && frames[at + 1].sp <= frames[at].sp)
+    /* Onto another stack (a handler's own): where places do not grow, a chain could be a loop. */
+    if (!is_last && frames[at + 1].place <= frames[at].place)
         return true;
     return learn_one(join, tid, &frames[at], is_last ? &none : &frames[at + 1]);
 }
@@ -102,7 +106,7 @@ void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_joi
                      unsigned count, bool is_complete)
 {
     /* Not each 64th by count: threads that are sampled in turn would never have one. */
-    bool is_full = yarn_hash_u64(join->nr_walks++) % FULL_EVERY == 0;
+    bool is_full = yarn_hash_u64(++join->nr_walks) % FULL_EVERY == 0;
     unsigned end =
         is_complete ? count : count - (count > 0); /* the cut frame's caller is unknown */
     unsigned at = 0;
@@ -117,7 +121,7 @@ void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_joi
 static const struct yarn_join_frame *caller_of(const struct yarn_join *join, uint32_t tid,
                                                const struct yarn_join_frame *frame)
 {
-    const struct yarn_join_slot *slot = slot_of(join, tid, frame);
+    const struct yarn_join_slot *slot = slot_of(set_of(join, tid, frame), tid, frame);
     if (!slot || !is_fresh(join, slot) || slot->doubted_until > join->nr_walks)
         return NULL;
     return &slot->caller;

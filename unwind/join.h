@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What earlier samples taught about the outer frames of a thread: from a frame (its ip and sp) to
- * its caller's. A stack that the copy cut off goes on from here; measured right in 98.6 % and more
- * (a frame at the same place with the same return address nearly always has the same caller).
+ * What earlier samples taught about the outer frames of a thread: from a frame to its caller's.
+ * A frame is told by its function and its place on the stack, so that any sample of the same
+ * invocation teaches, wherever in the function it stood. A stack that the copy cut off goes on
+ * from here; a frame that changed its caller lately is doubted, and no answer is given.
  * Bounded: 32,768 frames, newer ones displace older; what is long past is not believed.
  * Knows no registers, rules or modules.
  *
@@ -14,8 +15,10 @@
 #include "core/base/base.h"
 
 struct yarn_join_frame {
-    uint64_t ip, sp; /* ip 0: behind the outermost frame */
-    bool is_exact;   /* interrupted at ip, which is no return address */
+    uint64_t ip;       /* 0: behind the outermost frame */
+    uint64_t place;    /* what stays the same while the frame lives; a caller's is greater */
+    uint32_t function; /* the same at each ip of it */
+    bool is_exact;     /* interrupted at ip, which is no return address */
 };
 
 struct yarn_join_slot;

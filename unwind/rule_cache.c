@@ -7,7 +7,7 @@
 
 enum { SLOTS_LOG2 = 15, SLOTS = 1 << SLOTS_LOG2, EPOCH_SHIFT = 48 };
 
-static_assert(sizeof(struct yarn_rule) == 12, "a cache slot is 24 bytes");
+static_assert(sizeof(struct yarn_cached_rule) == 32, "two slots a cache line, none across");
 
 int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
                          const struct yarn_machine *machine)
@@ -38,27 +38,33 @@ bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache)
     return true;
 }
 
-static struct yarn_rule make_rule(const struct yarn_rule_cache *cache,
-                                  const struct yarn_module *module, uint64_t lookup_ip)
+/* Sets rule and function. */
+static void compile(const struct yarn_rule_cache *cache, const struct yarn_module *module,
+                    uint64_t lookup_ip, struct yarn_cached_rule *ret_made)
 {
-    struct yarn_rule none = {.kind = YARN_RULE_NONE}, bad = {.kind = YARN_RULE_BAD};
     struct yarn_fde fde;
     if (!module || !module->image || module->image->machine != cache->machine->elf_machine)
-        return none;
+        return;
     uint64_t vaddr = lookup_ip - module->bias;
     int err = yarn_cfi_find(module->image, vaddr, &fde);
-    if (err)
-        return err == -ENOENT ? none : bad;
-    return cache->machine->compile(&fde, vaddr);
+    if (err) {
+        ret_made->rule.kind = err == -ENOENT ? YARN_RULE_NONE : YARN_RULE_BAD;
+        return;
+    }
+    ret_made->rule = cache->machine->compile(&fde, vaddr);
+    ret_made->function = (uint32_t)(fde.start + module->bias);
 }
 
 static struct yarn_cached_rule make(const struct yarn_rule_cache *cache, uint64_t lookup_ip)
 {
     const struct yarn_module *module = yarn_module_map_find(cache->map, lookup_ip);
-    return (struct yarn_cached_rule){
+    struct yarn_cached_rule made = {
         .module = module ? module->number : YARN_MODULE_NONE,
-        .rule = make_rule(cache, module, lookup_ip),
+        .function = (uint32_t)lookup_ip,
+        .rule.kind = YARN_RULE_NONE,
     };
+    compile(cache, module, lookup_ip, &made);
+    return made;
 }
 
 struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint64_t lookup_ip)

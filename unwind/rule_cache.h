@@ -16,6 +16,7 @@
 struct yarn_cached_rule {
     uint64_t key; /* lookup ip and epoch; 0: free */
     uint32_t module;
+    uint32_t function; /* where its code begins, the lower half; the address itself if unknown */
     struct yarn_rule rule;
 };
 

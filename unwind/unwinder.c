@@ -82,17 +82,37 @@ static uint64_t lookup_ip_of(uint64_t ip, bool is_exact)
     return is_exact ? ip : ip - 1;
 }
 
+/* An odd place is no frame's address: what stays at one ip and sp, of a frame whose own address
+ * its rule does not tell without the stack. */
+static uint64_t place_of(const struct walk *walk, const struct yarn_rule *rule)
+{
+    const struct yarn_registers *registers = &walk->registers;
+    if (rule->kind != YARN_RULE_REGISTER)
+        return registers->sp | 1;
+    uint64_t offset = (uint64_t)(int64_t)rule->cfa_offset;
+    if (rule->base == walk->unwinder->machine->sp)
+        return registers->sp + offset;
+    if (!yarn_registers_has(registers, rule->base))
+        return registers->sp | 1;
+    return registers->value[rule->base] + offset;
+}
+
+static struct yarn_join_frame join_frame(uint64_t ip, bool is_exact, uint64_t place,
+                                         const struct yarn_cached_rule *found)
+{
+    uint32_t function = place & 1 ? (uint32_t)ip : found->function;
+    return (struct yarn_join_frame){ip, place, function, is_exact};
+}
+
 /* False where the frames are full. */
-static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_module *module)
+static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cached_rule *found,
+                   const struct yarn_module *module)
 {
     struct yarn_frames *frames = walk->frames;
     if (frames->count == YARN_FRAMES_MAX)
         return false;
-    walk->unwinder->trail[frames->count] = (struct yarn_join_frame){
-        .ip = walk->registers.ip,
-        .sp = walk->registers.sp,
-        .is_exact = walk->is_exact,
-    };
+    walk->unwinder->trail[frames->count] =
+        join_frame(walk->registers.ip, walk->is_exact, place_of(walk, &found->rule), found);
     frames->frame[frames->count++] = (struct yarn_frame){
         .ip = walk->registers.ip,
         .lookup_ip = lookup_ip,
@@ -161,7 +181,7 @@ static enum yarn_unwind_end walk_stack(struct walk *walk, bool *ret_is_lost)
         uint64_t lookup_ip = lookup_ip_of(walk->registers.ip, walk->is_exact);
         struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
         const struct yarn_module *module = module_at(unwinder, found.module);
-        if (!append(walk, lookup_ip, module))
+        if (!append(walk, lookup_ip, &found, module))
             return YARN_UNWIND_TRUNCATED;
         if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
             return YARN_UNWIND_TRUNCATED;
@@ -182,11 +202,9 @@ bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yar
     if (frames->end != YARN_UNWIND_TRUNCATED || !walked)
         return false;
     const struct yarn_frame *last = &frames->frame[walked - 1];
-    unwinder->trail[walked - 1] = (struct yarn_join_frame){
-        .ip = last->ip,
-        .sp = frames->last_sp,
-        .is_exact = last->ip == last->lookup_ip,
-    };
+    struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, last->lookup_ip);
+    unwinder->trail[walked - 1] =
+        join_frame(last->ip, last->ip == last->lookup_ip, frames->last_place, &found);
     unsigned count =
         yarn_join_complete(&unwinder->join, tid, unwinder->trail, walked, YARN_FRAMES_MAX);
     if (count == walked)
@@ -194,7 +212,7 @@ bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yar
     for (unsigned i = walked; i < count; i++) {
         const struct yarn_join_frame *frame = &unwinder->trail[i];
         uint64_t lookup_ip = lookup_ip_of(frame->ip, frame->is_exact);
-        struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
+        found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
         frames->frame[i] = (struct yarn_frame){
             .ip = frame->ip,
             .lookup_ip = lookup_ip,
@@ -251,7 +269,7 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
         yarn_join_learn(&unwinder->join, tid, unwinder->trail, ret_frames->count, is_complete);
     ret_frames->first_joined = ret_frames->count;
     if (is_cut) {
-        ret_frames->last_sp = unwinder->trail[ret_frames->count - 1].sp;
+        ret_frames->last_place = unwinder->trail[ret_frames->count - 1].place;
         yarn_unwinder_join(unwinder, tid, ret_frames);
     }
 }

@@ -69,7 +69,7 @@ struct yarn_frames {
     unsigned count;        /* leaf first */
     unsigned first_joined; /* frames from here on were joined; == count where none */
     enum yarn_unwind_end end;
-    uint64_t last_sp; /* of the last frame that was walked: what a join goes on from */
+    uint64_t last_place; /* of the last frame that was walked, as joins tell frames */
     struct yarn_frame frame[YARN_FRAMES_MAX];
 };
 

@@ -7,8 +7,9 @@
  *     bench_unwind [--samples=N] [--copy=BYTES] [--short=BYTES] [--period-us=N] [--verbose]
  * COMMAND…
  *
- * With --short every stack is walked a third time with no more than so many bytes of it, which
- * tells how often a joined stack is the true one.
+ * With --short (up to four times) every stack is walked again with no more than so many bytes of
+ * it, which tells how often a joined stack is the true one. Those that stay cut are tried a second
+ * time later, as a recording does: each hundred samples, and are then called late.
  * The command's first thread is stopped again and again (ptrace); its registers and the top of its
  * stack are copied as the kernel's sampler would copy them.
  */
@@ -28,6 +29,7 @@
 #include "unwind/unwinder.h"
 
 enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10, TID = 1 };
+enum { SHORTS_MAX = 4, SECOND_CHANCE_AFTER = 100 };
 
 static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
 static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete",       "joined", "truncated",
@@ -38,9 +40,26 @@ struct sample {
     struct yarn_stack_copy stack; /* owns first.data */
 };
 
+/* What is known of the frames, and what a walk of the whole copy gave. */
+struct second_chance {
+    struct yarn_frames frames, truth;
+};
+
+/* The same samples with shorter copies. */
+struct shortened {
+    size_t size;
+    struct yarn_unwinder *unwinder; /* sees the shortened stacks only */
+    unsigned nr_complete, nr_cut;
+    unsigned nr_right[2], nr_wrong[2], nr_unknown[2]; /* joined at once, late; unknown: no truth */
+    struct second_chance *waiting;
+    unsigned nr_waiting;
+};
+
 struct bench {
     unsigned max_samples, period_us;
-    size_t copy, shortened; /* 0: no third walk */
+    size_t copy;
+    struct shortened shorts[SHORTS_MAX];
+    unsigned nr_shorts;
     bool is_verbose;
     pid_t pid;
     struct yarn_module_map *map;
@@ -51,8 +70,6 @@ struct bench {
     uint64_t ends[ENGINES][YARN_UNWIND_END_COUNT];
     uint64_t frames[ENGINES];
     unsigned nr_equal;
-    struct yarn_unwinder *joiner; /* sees the shortened stacks only */
-    unsigned nr_joined_right, nr_joined_wrong, nr_cut;
 };
 
 static void die(const char *what)
@@ -165,21 +182,55 @@ static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
     return is_equal;
 }
 
-static void walk_shortened(struct bench *bench, const struct sample *sample,
-                           struct yarn_frames *truth)
+static void judge_join(struct bench *bench, struct shortened *shortened, struct yarn_frames *frames,
+                       const struct yarn_frames *truth, bool is_late)
 {
-    static struct yarn_frames frames;
+    static unsigned nr_reports;
+    frames->end = YARN_UNWIND_COMPLETE;
+    if (truth->end != YARN_UNWIND_COMPLETE) {
+        shortened->nr_unknown[is_late]++;
+    } else if (are_equal(frames, truth)) {
+        shortened->nr_right[is_late]++;
+    } else {
+        shortened->nr_wrong[is_late]++;
+        if (bench->is_verbose && nr_reports++ < REPORTS_MAX) {
+            (void)printf("%zu bytes, frames from %u on wrongly joined:\n", shortened->size,
+                         frames->first_joined);
+            print_frames("joined", frames);
+            print_frames("true", truth);
+        }
+    }
+}
+
+static void give_second_chances(struct bench *bench, struct shortened *shortened)
+{
+    for (unsigned i = 0; i < shortened->nr_waiting; i++) {
+        struct second_chance *chance = &shortened->waiting[i];
+        if (yarn_unwinder_join(shortened->unwinder, TID, &chance->frames))
+            judge_join(bench, shortened, &chance->frames, &chance->truth, true);
+        else
+            shortened->nr_cut++;
+    }
+    shortened->nr_waiting = 0;
+}
+
+static void walk_shortened(struct bench *bench, struct shortened *shortened,
+                           const struct sample *sample, const struct yarn_frames *truth)
+{
+    struct second_chance *chance = &shortened->waiting[shortened->nr_waiting];
     struct yarn_stack_copy stack = sample->stack;
-    stack.first.size = yarn_size_min(stack.first.size, bench->shortened);
-    yarn_unwinder_unwind(bench->joiner, &sample->registers, &stack, TID, &frames);
-    bench->nr_cut += frames.end == YARN_UNWIND_TRUNCATED;
-    if (frames.end != YARN_UNWIND_JOINED || truth->end != YARN_UNWIND_COMPLETE)
-        return;
-    frames.end = YARN_UNWIND_COMPLETE;
-    if (are_equal(&frames, truth))
-        bench->nr_joined_right++;
-    else
-        bench->nr_joined_wrong++;
+    stack.first.size = yarn_size_min(stack.first.size, shortened->size);
+    yarn_unwinder_unwind(shortened->unwinder, &sample->registers, &stack, TID, &chance->frames);
+    if (chance->frames.end == YARN_UNWIND_JOINED) {
+        judge_join(bench, shortened, &chance->frames, truth, false);
+    } else if (chance->frames.end == YARN_UNWIND_TRUNCATED) {
+        chance->truth = *truth;
+        shortened->nr_waiting++;
+    } else {
+        shortened->nr_complete += chance->frames.end == YARN_UNWIND_COMPLETE;
+    }
+    if (bench->nr_samples % SECOND_CHANCE_AFTER == 0)
+        give_second_chances(bench, shortened);
 }
 
 static void take_sample(struct bench *bench)
@@ -202,8 +253,8 @@ static void take_sample(struct bench *bench)
         bench->ends[i][frames[i].end]++;
         bench->frames[i] += frames[i].count;
     }
-    if (bench->shortened)
-        walk_shortened(bench, sample, &frames[0]);
+    for (unsigned i = 0; i < bench->nr_shorts; i++)
+        walk_shortened(bench, &bench->shorts[i], sample, &frames[0]);
     bool is_equal = are_equal(&frames[0], &frames[1]);
     bench->nr_equal += is_equal;
     bool is_odd = !is_equal || frames[0].end > YARN_UNWIND_JOINED;
@@ -247,7 +298,19 @@ static double median_ns(const struct bench *bench, unsigned engine)
     return rounds[ROUNDS / 2];
 }
 
-static void report(const struct bench *bench)
+static void report_shortened(struct bench *bench, struct shortened *shortened)
+{
+    double percent = 100.0 / bench->nr_samples;
+    give_second_chances(bench, shortened);
+    (void)printf("%6zu bytes: complete %.2f %%", shortened->size, percent * shortened->nr_complete);
+    for (unsigned late = 0; late < 2; late++)
+        (void)printf("; joined %s: right %.2f, wrong %.2f, no truth %.2f",
+                     late ? "late" : "at once", percent * shortened->nr_right[late],
+                     percent * shortened->nr_wrong[late], percent * shortened->nr_unknown[late]);
+    (void)printf("; cut %.2f\n", percent * shortened->nr_cut);
+}
+
+static void report(struct bench *bench)
 {
     double ns[ENGINES];
     (void)printf("%u samples, %.1f frames a sample, equal %u (%.2f %%)\n", bench->nr_samples,
@@ -261,9 +324,8 @@ static void report(const struct bench *bench)
                 (void)printf(" %s %lu", end_name[end], (unsigned long)bench->ends[i][end]);
         (void)printf("\n");
     }
-    if (bench->shortened)
-        (void)printf("%zu bytes: joined right %u, wrong %u; still cut %u\n", bench->shortened,
-                     bench->nr_joined_right, bench->nr_joined_wrong, bench->nr_cut);
+    for (unsigned i = 0; i < bench->nr_shorts; i++)
+        report_shortened(bench, &bench->shorts[i]);
     (void)printf("ratio %.1f\n", ns[1] / ns[0]);
 }
 
@@ -277,8 +339,8 @@ static int parse_arguments(struct bench *bench, int argc, char **argv)
             bench->max_samples = (unsigned)number;
         else if (strncmp(argv[at], "--copy=", 7) == 0)
             bench->copy = yarn_size_min(number, COPY_MAX);
-        else if (strncmp(argv[at], "--short=", 8) == 0)
-            bench->shortened = number;
+        else if (strncmp(argv[at], "--short=", 8) == 0 && bench->nr_shorts < SHORTS_MAX)
+            bench->shorts[bench->nr_shorts++].size = number;
         else if (strncmp(argv[at], "--period-us=", 12) == 0)
             bench->period_us = (unsigned)number;
         else if (strcmp(argv[at], "--verbose") == 0)
@@ -311,8 +373,13 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < ENGINES; i++)
         if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.map))
             die("yarn_unwinder_new");
-    if (yarn_unwinder_new(&bench.joiner, YARN_UNWIND_BY_LADDER, bench.map))
-        die("yarn_unwinder_new");
+    for (unsigned i = 0; i < bench.nr_shorts; i++) {
+        struct shortened *shortened = &bench.shorts[i];
+        shortened->waiting = calloc(SECOND_CHANCE_AFTER, sizeof *shortened->waiting);
+        if (!shortened->waiting ||
+            yarn_unwinder_new(&shortened->unwinder, YARN_UNWIND_BY_LADDER, bench.map))
+            die("shortened");
+    }
     while (bench.nr_samples < bench.max_samples && run_on(&bench))
         take_sample(&bench);
     if (bench.nr_samples)

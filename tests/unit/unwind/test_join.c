@@ -19,15 +19,16 @@ static void close_join(void)
     yarn_join_close(&join);
 }
 
-static const struct yarn_join_frame whole[] = {{0x1000, 0x7000, true},
-                                               {0x2000, 0x7100, false},
-                                               {0x3000, 0x7200, false},
-                                               {0x4000, 0x7300, false}};
+/* ip, place, function */
+static const struct yarn_join_frame whole[] = {{0x1004, 0x7000, 0x1000, true},
+                                               {0x2004, 0x7100, 0x2000, false},
+                                               {0x3004, 0x7200, 0x3000, false},
+                                               {0x4004, 0x7300, 0x4000, false}};
 
 /* frames[0] is a frame of its own, on top of the last of `whole`'s that the copy still holds. */
 static unsigned complete_from(uint32_t tid, unsigned outer, struct yarn_join_frame *frames)
 {
-    frames[0] = (struct yarn_join_frame){0x9000, 0x6000, true};
+    frames[0] = (struct yarn_join_frame){0x9004, 0x6000, 0x9000, true};
     frames[1] = whole[outer];
     return yarn_join_complete(&join, tid, frames, 2, CAPACITY);
 }
@@ -37,9 +38,9 @@ START_TEST(a_cut_stack_goes_on_as_a_whole_one_did)
     struct yarn_join_frame frames[CAPACITY];
     yarn_join_learn(&join, TID, whole, 4, true);
     ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
-    ck_assert_uint_eq(frames[2].ip, 0x3000);
-    ck_assert_uint_eq(frames[3].ip, 0x4000);
-    ck_assert_uint_eq(frames[3].sp, 0x7300);
+    ck_assert_uint_eq(frames[2].ip, 0x3004);
+    ck_assert_uint_eq(frames[3].ip, 0x4004);
+    ck_assert_uint_eq(frames[3].place, 0x7300);
 }
 END_TEST
 
@@ -61,9 +62,26 @@ START_TEST(another_thread_s_frames_teach_nothing)
 }
 END_TEST
 
+START_TEST(a_frame_is_the_same_wherever_in_its_function_it_stands)
+{
+    struct yarn_join_frame frames[CAPACITY] = {{0x2044, 0x7100, 0x2000, false}};
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, CAPACITY), 3);
+    ck_assert_uint_eq(frames[1].ip, 0x3004);
+}
+END_TEST
+
 START_TEST(the_same_code_at_another_place_of_the_stack_is_unknown)
 {
-    struct yarn_join_frame frames[CAPACITY] = {{0x2000, 0x7108, false}};
+    struct yarn_join_frame frames[CAPACITY] = {{0x2004, 0x7108, 0x2000, false}};
+    yarn_join_learn(&join, TID, whole, 4, true);
+    ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, CAPACITY), 1);
+}
+END_TEST
+
+START_TEST(another_function_at_the_same_place_of_the_stack_is_unknown)
+{
+    struct yarn_join_frame frames[CAPACITY] = {{0x2004, 0x7100, 0x2001, false}};
     yarn_join_learn(&join, TID, whole, 4, true);
     ck_assert_uint_eq(yarn_join_complete(&join, TID, frames, 1, CAPACITY), 1);
 }
@@ -72,7 +90,7 @@ END_TEST
 START_TEST(a_frame_that_changed_its_caller_is_doubted_for_a_while)
 {
     const struct yarn_join_frame newer[] = {
-        {0x2000, 0x7100, false}, {0x5000, 0x7200, false}, {0x6000, 0x7300, false}};
+        whole[1], {0x5004, 0x7200, 0x5000, false}, {0x6004, 0x7300, 0x6000, false}};
     struct yarn_join_frame frames[CAPACITY];
     yarn_join_learn(&join, TID, whole, 4, true);
     yarn_join_learn(&join, TID, newer, 3, true);
@@ -80,14 +98,13 @@ START_TEST(a_frame_that_changed_its_caller_is_doubted_for_a_while)
     for (unsigned i = 0; i < 300; i++)
         yarn_join_learn(&join, TID, newer, 3, true);
     ck_assert_uint_eq(complete_from(TID, 1, frames), 4);
-    ck_assert_uint_eq(frames[2].ip, 0x5000);
+    ck_assert_uint_eq(frames[2].ip, 0x5004);
 }
 END_TEST
 
 START_TEST(frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop)
 {
-    const struct yarn_join_frame loop[] = {
-        {0x2000, 0x7100, false}, {0x3000, 0x7000, false}, {0x2000, 0x7100, false}};
+    const struct yarn_join_frame loop[] = {whole[1], {0x3004, 0x7000, 0x3000, false}, whole[1]};
     struct yarn_join_frame frames[CAPACITY];
     yarn_join_learn(&join, TID, loop, 3, false);
     ck_assert_uint_eq(complete_from(TID, 1, frames), 2);
@@ -122,11 +139,12 @@ START_TEST(a_long_chain_is_kept_among_many)
     static struct yarn_join_frame frames[LONG];
     for (uint32_t tid = 1; tid <= THREADS; tid++) {
         for (uint64_t i = 0; i < LONG; i++)
-            frames[i] = (struct yarn_join_frame){0x1000 + 16 * i, (tid << 24) + 64 * i, false};
+            frames[i] =
+                (struct yarn_join_frame){0x1000 + 16 * i, (tid << 24) + 64 * i, (uint32_t)i, false};
         yarn_join_learn(&join, tid, frames, LONG, true);
     }
     for (uint32_t tid = 1; tid <= THREADS; tid++) {
-        frames[0] = (struct yarn_join_frame){0x1000, tid << 24, false};
+        frames[0] = (struct yarn_join_frame){0x1000, tid << 24, 0, false};
         ck_assert_uint_eq(yarn_join_complete(&join, tid, frames, 1, LONG), LONG);
     }
 }
@@ -140,6 +158,8 @@ int main(void)
     tcase_add_test(tests, a_cut_stack_goes_on_as_a_whole_one_did);
     tcase_add_test(tests, cut_stacks_teach_what_they_hold);
     tcase_add_test(tests, another_thread_s_frames_teach_nothing);
+    tcase_add_test(tests, a_frame_is_the_same_wherever_in_its_function_it_stands);
+    tcase_add_test(tests, another_function_at_the_same_place_of_the_stack_is_unknown);
     tcase_add_test(tests, the_same_code_at_another_place_of_the_stack_is_unknown);
     tcase_add_test(tests, a_frame_that_changed_its_caller_is_doubted_for_a_while);
     tcase_add_test(tests, frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop);
