@@ -25,7 +25,7 @@ class Flame {
         this.canvas.addEventListener("keydown", (event) => this.pressed(event));
         this.canvas.addEventListener("focus", this.draw);
         this.canvas.addEventListener("blur", this.draw);
-        new ResizeObserver(() => this.update()).observe(this.pane);
+        new ResizeObserver(perFrame(() => this.update())).observe(this.pane);
     }
 
     /* After sums, zoom, width or direction changed. */

@@ -21,7 +21,7 @@ class Timeline {
         this.canvas.addEventListener("keydown", (event) => this.pressed(event));
         byId("whole").addEventListener("click", () => this.setSpan(0, model.data.nrSlices));
         byId("all").addEventListener("click", () => this.chooseThreads(new Set()));
-        new ResizeObserver(() => this.update()).observe(this.space);
+        new ResizeObserver(perFrame(() => this.update())).observe(this.space);
     }
 
     /* After the event changed. */

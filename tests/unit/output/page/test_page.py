@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of yarnprof flamegraph, as a browser shows them."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import browser
+
+YARNPROF = os.environ["YARN_TEST_YARNPROF"]
+MAKE_DUMPS = os.environ["YARN_TEST_MAKE_PAGE_DUMPS"]
+BROWSER = browser.find()
+SKIPPED = 77
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_page."))
+        subprocess.run([MAKE_DUMPS, cls.folder], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def make(self, *arguments):
+        page = self.folder / "page.html"
+        paths = [self.folder / word if word.endswith(".dump") else word for word in arguments]
+        done = subprocess.run(
+            [YARNPROF, "flamegraph", *map(str, paths), "-o", str(page)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return page
+
+
+class Files(Pages):
+    """What can be told without a browser."""
+
+    def test_functions_are_text_of_the_document(self):
+        text = self.make("app.dump").read_text()
+        before_scripts = text[: text.index("<script")]
+        for name in ["main", "alpha", "leaf", "deep", "beta", "[truncated]", "[no stack]"]:
+            self.assertIn(f">{name}</span>", before_scripts)
+
+    def test_nothing_is_fetched(self):
+        text = self.make("app.dump").read_text()
+        self.assertNotRegex(text, r"https?://|//[a-z]+\.|@import|url\(")
+        self.assertIn("default-src 'none'", text)
+
+    def test_hostile_names_are_text(self):
+        text = self.make("hostile.dump").read_text()
+        self.assertEqual(len(re.findall(r"<script", text)), 2)
+        self.assertEqual(len(re.findall(r"</script", text)), 2)
+        self.assertNotIn("<!--", text)
+        self.assertNotIn("<img", text)
+        self.assertNotIn("\033", text)
+        self.assertNotIn("\u202e", text)
+
+    def test_same_input_same_bytes(self):
+        self.assertEqual(self.make("app.dump").read_bytes(), self.make("app.dump").read_bytes())
+
+    def test_a_page_is_not_written_to_a_terminal_or_over_a_folder(self):
+        done = subprocess.run(
+            [YARNPROF, "flamegraph", self.folder / "app.dump", "-o", self.folder],
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertFalse([path for path in self.folder.iterdir() if "tmp" in path.name])
+
+
+@unittest.skipUnless(BROWSER, "no chromium is installed")
+class Shown(Pages):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = browser.Browser(BROWSER)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        super().tearDownClass()
+
+    def see(self, script, *arguments, is_dark=False):
+        """Shows a page, runs a script in it; the browser must have nothing to complain of."""
+        page = self.make(*arguments)
+        self.browser.show(page, is_dark)
+        value = self.browser.evaluate(script)
+        self.calm(page)
+        return value
+
+    def calm(self, page):
+        self.assertEqual(self.browser.complaints, [])
+        self.assertEqual(self.browser.requests, [page.as_uri()])
+
+    def look(self):
+        return self.browser.evaluate("await settled(); return pixels('flame-canvas');")
+
+    def place(self, element, x, y):
+        """A point of an element, in parts of it (from the far side where negative, in pixels)."""
+        box = self.browser.evaluate(
+            f"const box = $('{element}').getBoundingClientRect();"
+            "return [box.left, box.top, box.width, box.height];"
+        )
+        at = [box[i] + (part * box[i + 2] if part >= 0 else box[i + 2] + part)
+              for i, part in enumerate((x, y))]  # fmt: skip
+        return at
+
+    def test_loads_and_draws(self):
+        value = self.see(
+            """const canvas = $("flame-canvas"), picture = pixels("flame-canvas");
+            const empty = document.createElement("canvas");
+            empty.width = canvas.width; empty.height = canvas.height;
+            return { rows: rows(), isEmpty: picture === empty.toDataURL(),
+                     title: document.title.trim() };""",
+            "app.dump",
+        )
+        self.assertFalse(value["isEmpty"])
+        self.assertEqual(value["title"], "/usr/bin/app --fast it's")
+        self.assertEqual(
+            value["rows"],
+            [
+                ["70.0 %", "70.0 %", "leaf", "app"],
+                ["12.0 %", "42.0 %", "beta", "app"],
+                ["10.0 %", "10.0 %", "deep", "libx.so.1"],
+                ["8.00 %", "8.00 %", "[no stack]", "[unknown]"],
+                ["0.00 %", "50.0 %", "alpha", "app"],
+                ["0.00 %", "50.0 %", "main", "app"],
+                ["0.00 %", "30.0 %", "run", "app"],
+                ["0.00 %", "12.0 %", "[truncated]", "[unknown]"],
+            ],
+        )
+
+    def test_search_shows_share_and_redraws(self):
+        self.see("", "app.dump")
+        before = self.look()
+        for key in "/^bet":
+            self.browser.key(key)
+        after = self.look()
+        found = self.browser.evaluate("return [$('share').textContent, rows()[0][2]];")
+        self.browser.key("(")
+        bad = self.browser.evaluate("return $('search').matches(':invalid');")
+        self.browser.key("Escape")
+        self.assertNotEqual(before, after)
+        self.assertEqual(found, ["42.0 %", "beta"])
+        self.assertTrue(bad)
+        self.assertEqual(before, self.look())
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_zoom_by_keys_redraws(self):
+        self.see("$('flame-canvas').focus();", "app.dump")
+        before, said = self.look(), []
+        for key in ["ArrowUp", "ArrowUp", "Enter"]:
+            self.browser.key(key)
+            said.append(self.browser.evaluate("return $('live').textContent;"))
+        self.assertNotEqual(before, self.look())
+        self.assertTrue(said[0].startswith("main, /usr/bin/app, total 50.0 %"), said)
+        self.assertTrue(said[1].startswith("alpha, "), said)
+        self.assertIn("20.0 % of it joined from earlier samples", said[1])
+        self.assertTrue(said[2].startswith("zoomed into alpha"), said)
+        self.browser.key("0")
+        for key in ["ArrowDown", "ArrowDown"]:
+            self.browser.key(key)
+        self.assertEqual(before, self.look())
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_zoom_by_mouse_redraws(self):
+        self.see("", "app.dump")
+        before = self.look()
+        x, y = self.place("flame-canvas", 0.1, -27)
+        self.browser.mouse("Moved", x, y)
+        tip = self.browser.evaluate("return $('tip').textContent;")
+        self.browser.mouse("Pressed", x, y)
+        self.browser.mouse("Released", x, y)
+        self.assertNotEqual(before, self.look())
+        self.assertTrue(tip.startswith("main/usr/bin/apptotal 50.0 %"), tip)
+        self.assertTrue(self.browser.evaluate("return $('detail').textContent;").startswith("main"))
+        self.browser.evaluate("$('unzoom').click(); document.activeElement.blur();")
+        self.browser.mouse("Moved", 5, 5)
+        self.assertEqual(before, self.look())
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_a_span_of_time_redraws(self):
+        self.see("", "app.dump")
+        before = self.look()
+        points = [self.place("lane-canvas", part, 0.7) for part in (0.02, 0.2, 0.3)]
+        for kind, point in zip(("Pressed", "Moved", "Released"), points):
+            self.browser.mouse(kind, *point)
+        self.browser.mouse("Moved", 5, 5)
+        some = self.look()
+        rows, span = self.browser.evaluate("return [rows(), $('span').textContent];")
+        self.browser.evaluate("$('whole').click();")
+        self.assertNotEqual(before, some)
+        self.assertEqual(before, self.look())
+        self.assertEqual(rows[0][:3], ["100 %", "100 %", "leaf"])
+        self.assertEqual(rows[1][:3], ["0.00 %", "100 %", "alpha"])
+        self.assertIn(" ms to ", span)
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_a_span_of_time_by_keys(self):
+        self.see("$('lane-canvas').focus();", "app.dump")
+        for _ in range(2):
+            self.browser.key("ArrowRight")
+        self.assertIn(" ms to ", self.browser.evaluate("await settled(); return $('span').textContent;"))
+        self.assertIn(" ms to ", self.browser.evaluate("return $('live').textContent;"))
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.evaluate("await settled(); return $('whole').hidden;"))
+
+    def test_a_thread_alone(self):
+        value = self.see(
+            """const lanes = [...document.querySelectorAll(".lane")];
+            lanes.find((lane) => lane.textContent.startsWith("worker")).click();
+            await settled();
+            const some = rows()[0];
+            $("all").click(); await settled();
+            return { names: lanes.map((lane) => lane.textContent), some, all: rows()[0] };""",
+            "app.dump",
+        )
+        self.assertEqual(value["names"], ["app 100", "worker 101"])
+        self.assertEqual(value["some"][:3], ["60.0 %", "60.0 %", "leaf"])
+        self.assertEqual(value["all"][:3], ["70.0 %", "70.0 %", "leaf"])
+
+    def test_another_event(self):
+        value = self.see(
+            """const words = [...$("event").options].map((option) => option.textContent);
+            $("event").value = "1";
+            $("event").dispatchEvent(new Event("change")); await settled();
+            document.querySelector("#list .r.row").click(); await settled();
+            return { words, first: rows()[0], detail: $("detail").textContent };""",
+            "app.dump",
+        )
+        self.assertEqual(value["words"], ["cpu-clock", "page-faults"])
+        self.assertEqual(value["first"][:3], ["100 %", "100 %", "alpha"])
+        self.assertIn("3 events, 3 samples", value["detail"])
+
+    def test_callers_and_callees(self):
+        value = self.see(
+            """const row = [...document.querySelectorAll("#list .r.row")]
+                .find((each) => each.querySelector(".n").textContent === "beta");
+            row.click(); await settled();
+            return [...$("detail").children].map((child) => child.textContent);""",
+            "app.dump",
+        )
+        self.assertEqual(
+            value,
+            [
+                "beta",
+                "/usr/bin/app",
+                "self 12.0 % (12.00 ms), total 42.0 % (42.00 ms, 42 samples)",
+                "Callers",
+                "30.0 %beta",
+                "30.0 %run",
+                "12.0 %[truncated]",
+                "Callees",
+                "30.0 %leaf",
+                "30.0 %beta",
+            ],
+        )
+
+    def test_both_themes_and_directions_draw_differently(self):
+        seen = [self.see("await settled(); return pixels('flame-canvas');", "app.dump")]
+        for key in "di":
+            self.browser.key(key)
+            seen.append(self.look())
+        self.assertEqual(len(set(seen)), 3)
+        theme, flipped = self.browser.evaluate(
+            "return [document.documentElement.dataset.theme, $('flip').getAttribute('aria-pressed')];"
+        )
+        self.assertEqual((theme, flipped), ("dark", "true"))
+
+    def test_follows_the_systems_theme(self):
+        script = "return document.documentElement.dataset.theme;"
+        self.assertEqual(self.see(script, "app.dump", is_dark=True), "dark")
+        self.assertEqual(self.see(script, "app.dump"), "light")
+
+    def test_a_screen_reader_finds_names_in_the_table(self):
+        self.see("", "app.dump")
+        self.browser.ask("Accessibility.enable")
+        nodes = self.browser.ask("Accessibility.getFullAXTree")["nodes"]
+        found = {(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes
+                 if not node["ignored"]}  # fmt: skip
+        for role, name in [("table", "Functions by share"), ("cell", "alpha"), ("cell", "[truncated]"),
+                           ("columnheader", "Self"), ("searchbox", "Search functions by regular expression"),
+                           ("option", "worker 101"), ("heading", "Timeline")]:  # fmt: skip
+            self.assertIn((role, name), found)
+        self.browser.ask("Accessibility.disable")
+
+    def test_the_browsers_own_search_finds_every_function(self):
+        value = self.see(
+            """const names = [...document.querySelectorAll("#list .n")].map((cell) => cell.textContent);
+            return names.filter((name) => !window.find(name, true, false, true)).length;""",
+            "many.dump",
+        )
+        self.assertEqual(value, 0)
+
+    def test_hostile_names_do_nothing(self):
+        value = self.see(
+            """return { names: rows().map((row) => row[2]), headings: document.querySelectorAll("h1").length,
+               images: document.images.length, lane: document.querySelector(".lane").textContent };""",
+            "hostile.dump",
+        )
+        self.assertEqual((value["headings"], value["images"]), (1, 0))
+        self.assertEqual(value["lane"], '"><script>boom()</script> 101')
+        self.assertIn("</script><script>boom()</script>", value["names"])
+        self.assertIn("<!--<script>", value["names"])
+        self.assertIn("@script@", value["names"])
+        self.assertIn("\\xff\\u202e&lt\\x1b[31m", value["names"])
+
+    def test_many_functions_and_deep_recursion(self):
+        value = self.see(
+            """const names = [...document.querySelectorAll("#list .n")].length;
+            type("^recurse$"); await settled();
+            const found = [$("share").textContent, ...rows()[0]];
+            document.querySelector("#list .r.row").click(); await settled();
+            return { names, found, detail: $("detail").textContent };""",
+            "many.dump",
+        )
+        self.assertEqual(value["names"], 3052)
+        self.assertEqual(value["found"][0:2] + value["found"][3:], ["4.00 %", "4.00 %", "recurse", "many"])
+        self.assertIn("Callees4.00 %recurse", value["detail"])
+
+    def test_two_profiles_are_compared(self):
+        rows = self.see("return rows();", "after.dump", "--before", str(self.folder / "before.dump"))
+        after = self.look()
+        self.browser.evaluate("$('width').value = '0'; $('width').dispatchEvent(new Event('change'));")
+        rows = {row[3]: row[:3] for row in rows}
+        self.assertEqual(rows["slower"], ["20.0 %", "30.0 %", "+10.00"])
+        self.assertEqual(rows["gone"], ["10.0 %", "0.00 %", "−10.00"])
+        self.assertEqual(rows["hardly"], ["10.0 %", "9.80 %", "≈ −0.20"])
+        self.assertEqual(rows["moved"], ["5.00 %", "5.00 %", "≈ +0.00"])
+        self.assertEqual(rows["steady"], ["50.0 %", "50.0 %", "≈ +0.00"])
+        self.assertEqual(rows["[nameless]"], ["5.00 %", "5.00 %", "≈ +0.00"])
+        self.assertNotEqual(self.look(), after)
+
+    def test_a_profile_without_samples_is_a_page_too(self):
+        self.assertEqual(self.see("return rows();", "empty.dump"), [])
+
+
+if __name__ == "__main__":
+    if not BROWSER:
+        print("skipped but for what needs no browser: no chromium is installed")
+    result = unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 0 if BROWSER else SKIPPED)
