@@ -12,6 +12,14 @@ static const struct yarn_export_format formats[] = {
      YARN_EXPORT_TIMES | YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_firefox},
     {"perf.data", "perf report, hotspot", YARN_EXPORT_TIMES | YARN_EXPORT_FILE | YARN_EXPORT_BINARY,
      yarn_export_perf_data},
+    {"sqlite", "sqlite3 and whatever speaks SQL: SQLITE.md",
+     YARN_EXPORT_TIMES | YARN_EXPORT_LINES | YARN_EXPORT_INLINES | YARN_EXPORT_FILE |
+         YARN_EXPORT_BINARY,
+     yarn_export_sqlite},
+    {"callgrind", "KCachegrind, QCachegrind, callgrind_annotate",
+     YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_callgrind},
+    {"chrome", "Chromium's developer tools, Perfetto, speedscope",
+     YARN_EXPORT_TIMES | YARN_EXPORT_ONE_EVENT, yarn_export_chrome},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)

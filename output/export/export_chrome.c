@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/analysis/array.h"
+#include "output/export/export.h"
+#include "output/export/tracks.h"
+#include "output/text/json.h"
+
+/*
+ * Trace events as Chromium writes them, with the samples of each thread as a CPU profile of V8
+ * (Profile and ProfileChunk): a tree of nodes and, one after the other, the node that runs. A
+ * sample of a clock says that its weight was spent before it; what is left between two is idle.
+ * Times are µs. Exact weights are in `weights`, which no viewer looks at.
+ */
+
+enum { NODE_ROOT = 1, NODE_IDLE = 2, NODE_FIRST = 3 };
+
+struct node {
+    uint32_t parent; /* id */
+    uint32_t function;
+};
+
+/* The node that runs from a time on. */
+struct step {
+    uint64_t time_us;
+    uint64_t weight;
+    uint32_t node; /* id */
+};
+
+struct chrome {
+    const struct yarn_export *export;
+    struct yarn_json *json;
+    struct yarn_tracks tracks;
+    struct node *nodes; /* owned array; of the track; the first has id NODE_FIRST */
+    size_t nr_nodes, nodes_capacity;
+    struct yarn_table index; /* (parent, function) to id */
+    struct step *steps;      /* owned array */
+    size_t nr_steps, steps_capacity;
+    uint32_t *path; /* owned array: functions of one stack, innermost first */
+    size_t path_capacity;
+};
+
+static int find_or_add(struct chrome *chrome, uint32_t parent, uint32_t function, uint32_t *ret_id)
+{
+    uint64_t key = (uint64_t)parent << 32 | function;
+    uint32_t found = yarn_table_find(&chrome->index, key);
+    if (found == YARN_TABLE_NONE) {
+        struct node *nodes = yarn_array_grow(chrome->nodes, &chrome->nodes_capacity,
+                                             chrome->nr_nodes + 1, sizeof *nodes);
+        if (!nodes)
+            return -ENOMEM;
+        chrome->nodes = nodes;
+        nodes[chrome->nr_nodes] = (struct node){parent, function};
+        found = (uint32_t)chrome->nr_nodes++ + NODE_FIRST;
+        int err = yarn_table_put(&chrome->index, key, found);
+        if (err)
+            return err;
+    }
+    *ret_id = found;
+    return 0;
+}
+
+static int node_of(struct chrome *chrome, const struct yarn_export_sample *sample, uint32_t *ret_id)
+{
+    const struct yarn_profile *profile = chrome->export->profile;
+    uint32_t node = NODE_ROOT;
+    size_t depth = 0;
+    int err = 0;
+    for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
+         stack = profile->stacks[stack].parent) {
+        uint32_t *path =
+            yarn_array_grow(chrome->path, &chrome->path_capacity, depth + 1, sizeof *path);
+        if (!path)
+            return -ENOMEM;
+        chrome->path = path;
+        path[depth++] = profile->stacks[stack].function;
+    }
+    if (sample->root != YARN_DUMP_NONE)
+        err = find_or_add(chrome, node, sample->root, &node);
+    while (!err && depth-- > 0)
+        err = find_or_add(chrome, node, chrome->path[depth], &node);
+    *ret_id = node;
+    return err;
+}
+
+static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint64_t weight)
+{
+    struct step *steps = yarn_array_grow(chrome->steps, &chrome->steps_capacity,
+                                         chrome->nr_steps + 1, sizeof *steps);
+    if (!steps)
+        return -ENOMEM;
+    chrome->steps = steps;
+    steps[chrome->nr_steps++] = (struct step){time_us, weight, node};
+    return 0;
+}
+
+/* From where the sample before ended, or as long before the sample as its weight says. */
+static int add_sample(struct chrome *chrome, const struct yarn_export_sample *sample, bool is_clock,
+                      uint64_t *end_us)
+{
+    uint64_t weight_ns = is_clock ? yarn_u64_min(sample->weight, sample->time_ns) : 0;
+    uint64_t start_us = yarn_u64_max((sample->time_ns - weight_ns) / 1000, *end_us);
+    uint32_t node;
+    int err = node_of(chrome, sample, &node);
+    if (!err && start_us > *end_us && chrome->nr_steps)
+        err = add_step(chrome, *end_us, NODE_IDLE, 0);
+    if (!err)
+        err = add_step(chrome, start_us, node, sample->weight);
+    *end_us = yarn_u64_max(sample->time_ns / 1000, start_us);
+    return err;
+}
+
+static int make_steps(struct chrome *chrome, const struct yarn_track *track)
+{
+    const struct yarn_profile_event *event = &chrome->export->profile->events[track->event];
+    uint64_t end_us = 0;
+    int err = 0;
+    chrome->nr_nodes = chrome->nr_steps = 0;
+    yarn_table_clear(&chrome->index);
+    for (size_t i = 0; !err && i < track->count; i++) {
+        struct yarn_export_sample sample =
+            yarn_track_sample(&chrome->tracks, track, chrome->export, i);
+        err = add_sample(chrome, &sample, event->flags & YARN_DUMP_EVENT_IS_CLOCK, &end_us);
+    }
+    return err ? err : add_step(chrome, end_us, NODE_IDLE, 0);
+}
+
+static void begin_event(const struct chrome *chrome, const char *name, const char *phase,
+                        uint64_t time_us, uint32_t thread)
+{
+    const struct yarn_profile *profile = chrome->export->profile;
+    const struct yarn_profile_thread *in = &profile->threads[thread];
+    yarn_json_begin_object(chrome->json, NULL);
+    yarn_json_text(chrome->json, "name", name);
+    yarn_json_text(chrome->json, "ph", phase);
+    yarn_json_u64(chrome->json, "ts", time_us);
+    yarn_json_u64(chrome->json, "pid", profile->dumps[in->dump].process.pid);
+    yarn_json_u64(chrome->json, "tid", in->tid);
+}
+
+static void put_name(const struct chrome *chrome, const char *what, const char *name,
+                     uint32_t thread)
+{
+    begin_event(chrome, what, "M", 0, thread);
+    yarn_json_text(chrome->json, "cat", "__metadata");
+    yarn_json_begin_object(chrome->json, "args");
+    yarn_json_text(chrome->json, "name", name);
+    yarn_json_end_object(chrome->json);
+    yarn_json_end_object(chrome->json);
+}
+
+static void put_node(const struct chrome *chrome, uint32_t id, uint32_t parent, const char *name,
+                     const char *url)
+{
+    struct yarn_json *json = chrome->json;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "id", id);
+    if (parent)
+        yarn_json_u64(json, "parent", parent);
+    yarn_json_begin_object(json, "callFrame");
+    yarn_json_text(json, "functionName", name);
+    yarn_json_text(json, "scriptId", "0");
+    yarn_json_text(json, "url", url);
+    yarn_json_i64(json, "lineNumber", -1);
+    yarn_json_i64(json, "columnNumber", -1);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+}
+
+static void put_tree(const struct chrome *chrome)
+{
+    const struct yarn_profile *profile = chrome->export->profile;
+    yarn_json_begin_object(chrome->json, "cpuProfile");
+    yarn_json_begin_array(chrome->json, "nodes");
+    put_node(chrome, NODE_ROOT, 0, "(root)", "");
+    put_node(chrome, NODE_IDLE, NODE_ROOT, "(idle)", "");
+    for (size_t i = 0; i < chrome->nr_nodes; i++) {
+        const struct yarn_profile_function *function =
+            &profile->functions[chrome->nodes[i].function];
+        put_node(chrome, (uint32_t)i + NODE_FIRST, chrome->nodes[i].parent,
+                 yarn_profile_text(profile, function->name),
+                 function->module
+                     ? yarn_profile_text(profile, profile->modules[function->module].path)
+                     : "");
+    }
+    yarn_json_end_array(chrome->json);
+    yarn_json_begin_array(chrome->json, "samples");
+    for (size_t i = 0; i < chrome->nr_steps; i++)
+        yarn_json_u64(chrome->json, NULL, chrome->steps[i].node);
+    yarn_json_end_array(chrome->json);
+    yarn_json_end_object(chrome->json);
+}
+
+static void put_chunk(const struct chrome *chrome, const struct yarn_track *track, const char *id)
+{
+    struct yarn_json *json = chrome->json;
+    uint64_t start_us = chrome->steps[0].time_us;
+    begin_event(chrome, "ProfileChunk", "P", start_us, track->thread);
+    yarn_json_text(json, "cat", "disabled-by-default-v8.cpu_profiler");
+    yarn_json_text(json, "id", id);
+    yarn_json_begin_object(json, "args");
+    yarn_json_begin_object(json, "data");
+    put_tree(chrome);
+    yarn_json_begin_array(json, "timeDeltas");
+    for (size_t i = 0; i < chrome->nr_steps; i++)
+        yarn_json_u64(json, NULL, i ? chrome->steps[i].time_us - chrome->steps[i - 1].time_us : 0);
+    yarn_json_end_array(json);
+    yarn_json_begin_array(json, "weights");
+    for (size_t i = 0; i < chrome->nr_steps; i++)
+        yarn_json_u64(json, NULL, chrome->steps[i].weight);
+    yarn_json_end_array(json);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+}
+
+static int put_track(struct chrome *chrome, size_t number)
+{
+    const struct yarn_track *track = &chrome->tracks.list[number];
+    struct yarn_json *json = chrome->json;
+    char id[32];
+    int err = make_steps(chrome, track);
+    if (err)
+        return err;
+    (void)snprintf(id, sizeof id, "0x%zx", number + 1);
+    begin_event(chrome, "Profile", "P", chrome->steps[0].time_us, track->thread);
+    yarn_json_text(json, "cat", "disabled-by-default-v8.cpu_profiler");
+    yarn_json_text(json, "id", id);
+    yarn_json_begin_object(json, "args");
+    yarn_json_begin_object(json, "data");
+    yarn_json_u64(json, "startTime", chrome->steps[0].time_us);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+    put_chunk(chrome, track, id);
+    return 0;
+}
+
+static void put_names(const struct chrome *chrome)
+{
+    const struct yarn_profile *profile = chrome->export->profile;
+    for (size_t i = 0; i < chrome->tracks.count; i++) {
+        const struct yarn_track *track = &chrome->tracks.list[i];
+        const struct yarn_profile_dump *dump =
+            &profile->dumps[profile->threads[track->thread].dump];
+        put_name(chrome, "process_name", yarn_profile_text(profile, dump->comm), track->thread);
+        put_name(chrome, "thread_name", yarn_profile_text(profile, track->comm), track->thread);
+    }
+}
+
+static void put_message(const struct chrome *chrome, const struct yarn_profile_dump *dump,
+                        const struct yarn_dump_message *message)
+{
+    struct yarn_json *json = chrome->json;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_span(json, "name", message->text);
+    yarn_json_text(json, "cat", message->kind == YARN_DUMP_MESSAGE_MARK ? "mark" : "message");
+    yarn_json_text(json, "ph", "i");
+    yarn_json_text(json, "s", message->tid ? "t" : "p");
+    yarn_json_u64(json, "ts", message->time_ns / 1000);
+    yarn_json_u64(json, "pid", dump->process.pid);
+    yarn_json_u64(json, "tid", message->tid ? message->tid : dump->process.pid);
+    yarn_json_end_object(json);
+}
+
+static int put_all(struct chrome *chrome)
+{
+    const struct yarn_profile *profile = chrome->export->profile;
+    int err = 0;
+    yarn_json_begin_object(chrome->json, NULL);
+    yarn_json_begin_array(chrome->json, "traceEvents");
+    put_names(chrome);
+    for (size_t i = 0; !err && i < chrome->tracks.count; i++)
+        err = put_track(chrome, i);
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        for (size_t m = 0; m < profile->dumps[i].nr_messages; m++)
+            put_message(chrome, &profile->dumps[i], &profile->dumps[i].messages[m]);
+    }
+    yarn_json_end_array(chrome->json);
+    yarn_json_end_object(chrome->json);
+    return err;
+}
+
+int yarn_export_chrome(struct yarn_export *export)
+{
+    struct chrome chrome = {.export = export, .index = YARN_TABLE_CLOSED};
+    int err = yarn_tracks_init(&chrome.tracks, export);
+    if (!err)
+        err = yarn_table_open(&chrome.index, 1024, (size_t)1 << 31);
+    if (!err) {
+        chrome.json = yarn_json_new(export->file);
+        err = chrome.json ? 0 : -ENOMEM;
+    }
+    if (!err) {
+        err = put_all(&chrome);
+        yarn_json_free(chrome.json);
+    }
+    yarn_table_close(&chrome.index);
+    yarn_tracks_fini(&chrome.tracks);
+    free(chrome.nodes);
+    free(chrome.steps);
+    free(chrome.path);
+    return err;
+}
