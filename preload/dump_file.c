@@ -15,10 +15,9 @@ static bool is_folder(const char *path)
     return fd >= 0;
 }
 
-static int expand(struct yarn_dump_file *file, const char *pattern,
-                  struct yarn_pattern_facts *facts)
+static int expand(char *ret_path, const char *pattern, const struct yarn_pattern_facts *facts)
 {
-    struct yarn_text text = yarn_text_of(file->path, sizeof file->path);
+    struct yarn_text text = yarn_text_of(ret_path, YARN_DUMP_PATH_MAX);
     struct yarn_parse_error error;
     return yarn_pattern_expand(pattern, facts, &text, &error);
 }
@@ -38,7 +37,7 @@ static int make_folders(struct yarn_dump_file *file)
     return 0;
 }
 
-static const char *folder_of(const char *path, char *ret_folder)
+const char *yarn_dump_file_folder(const char *path, char *ret_folder)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -47,6 +46,21 @@ static const char *folder_of(const char *path, char *ret_folder)
     memcpy(ret_folder, path, length);
     ret_folder[length] = 0;
     return ret_folder;
+}
+
+/* Whether the name tells the process, and nothing that changes within it but the executable. */
+static void expand_like(struct yarn_dump_file *file, const char *pattern,
+                        struct yarn_pattern_facts facts)
+{
+    char other[YARN_DUMP_PATH_MAX];
+    facts.exe = "*";
+    bool is_good = !expand(file->like, pattern, &facts);
+    facts.start_ns++;
+    is_good = is_good && !expand(other, pattern, &facts) && strcmp(other, file->like) == 0;
+    facts.pid++;
+    is_good = is_good && !expand(other, pattern, &facts) && strcmp(other, file->like) != 0;
+    if (!is_good)
+        file->like[0] = 0;
 }
 
 int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
@@ -60,19 +74,20 @@ int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
         .start_ns = facts->start_realtime_ns,
         .envp = envp,
     };
-    int err = expand(file, pattern, &given);
+    int err = expand(file->path, pattern, &given);
     if (err)
         return err;
     given.is_folder = is_folder(file->path);
     if (given.is_folder) {
-        err = expand(file, pattern, &given);
+        err = expand(file->path, pattern, &given);
         if (err)
             return err;
     }
+    expand_like(file, pattern, given);
     err = make_folders(file);
     if (err)
         return err;
-    return yarn_file_can_write(YARN_FILE_CWD, folder_of(file->path, folder));
+    return yarn_file_can_write(YARN_FILE_CWD, yarn_dump_file_folder(file->path, folder));
 }
 
 void yarn_dump_file_remove(const struct yarn_dump_file *file)

@@ -2,7 +2,6 @@
 #include "preload/ledger.h"
 
 #include "core/base/pages.h"
-#include "core/sys/clock.h"
 
 struct yarn_ledger *yarn_ledger_new(void)
 {
@@ -14,14 +13,12 @@ void yarn_ledger_free(struct yarn_ledger *ledger)
     yarn_pages_release(ledger, sizeof *ledger);
 }
 
-uint64_t yarn_ledger_pay(struct yarn_ledger *ledger)
+void yarn_ledger_pay(struct yarn_ledger *ledger, uint64_t cpu_ns)
 {
     if (!ledger)
-        return 0;
-    uint64_t cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+        return;
     atomic_fetch_add(&ledger->nr_children, 1);
     atomic_fetch_add(&ledger->cpu_ns, cpu_ns);
-    return cpu_ns;
 }
 
 void yarn_ledger_take_back(struct yarn_ledger *ledger, uint64_t cpu_ns)

@@ -32,17 +32,41 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
     return true;
 }
 
+/* On the reader. */
+static uint64_t host_cpu_ns(void)
+{
+    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+}
+
+/* Not where another recording of the process had its part before. */
+static bool has_all_to_pay(struct yarn_recorder *recorder)
+{
+    return atomic_load(&recorder->above) && !recorder->job.facts.lineage.predecessor;
+}
+
 void yarn_nap_end(struct yarn_recorder *recorder)
 {
-    /* In this order: a fork in between finds one of the two. */
     atomic_store(&recorder->ledger, yarn_ledger_new());
-    struct yarn_ledger *above = atomic_exchange(&recorder->above, NULL);
     recorder->recording.ledger = atomic_load(&recorder->ledger);
-    if (!above)
+    if (has_all_to_pay(recorder))
+        recorder->recording.missed_ns = host_cpu_ns();
+}
+
+void yarn_nap_pay(struct yarn_recorder *recorder)
+{
+    const struct yarn_ledger *ledger = recorder->recording.ledger;
+    recorder->paid_ns = 0;
+    if ((recorder->recording.writer && !recorder->recording.is_early) || !has_all_to_pay(recorder))
         return;
-    recorder->recording.missed_ns =
-        yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    yarn_ledger_free(above);
+    recorder->paid_ns = host_cpu_ns() + (ledger ? atomic_load(&ledger->cpu_ns) : 0);
+    yarn_ledger_pay(atomic_load(&recorder->above), recorder->paid_ns);
+}
+
+void yarn_nap_take_back(struct yarn_recorder *recorder)
+{
+    if (recorder->paid_ns)
+        yarn_ledger_take_back(atomic_load(&recorder->above), recorder->paid_ns);
+    recorder->paid_ns = 0;
 }
 
 bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns)
@@ -51,7 +75,8 @@ bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret
     *ret_paid_ns = 0;
     if (change_state(recorder, YARN_RECORDER_NAPPING, to) ||
         atomic_load(&recorder->state) == YARN_RECORDER_FAILED) {
-        *ret_paid_ns = yarn_ledger_pay(atomic_load(&recorder->above));
+        *ret_paid_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+        yarn_ledger_pay(atomic_load(&recorder->above), *ret_paid_ns);
         return true;
     }
     return atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;

@@ -6,9 +6,9 @@
  * folder of its own (the host may leave its folder or its root any moment) and sleeps; the host
  * ends the nap by a command, by its exit or exec, or it ends by time.
  *
- * Who leaves during the nap, or was never recorded, pays its CPU time into the ledger above.
+ * Who leaves during the nap, or leaves no dump, pays its CPU time into the ledger above.
  *
- * Threads: leave, return and wait on host threads, take and end on the reader's. Signals: safe.
+ * Threads: leave, return and wait on host threads, the others on the reader. Signals: safe.
  */
 #pragma once
 
@@ -21,6 +21,11 @@ bool yarn_nap_take(struct yarn_recorder *recorder);
 /* By the reader, once the events are on: from now on children pay here. What the process has used
  * until now goes into the recording as missed. */
 void yarn_nap_end(struct yarn_recorder *recorder);
+
+/* By the reader, before the recording closes or the host execs: where there is no dump, pays what
+ * the process and its children have used. The second where the exec failed. */
+void yarn_nap_pay(struct yarn_recorder *recorder);
+void yarn_nap_take_back(struct yarn_recorder *recorder);
 
 /* The process exits (`for_good`) or execs. True where it is not recorded: there is nothing more to
  * do, *ret_paid_ns is what it has paid. */

@@ -3,7 +3,8 @@
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, PAGE_BYTES = 4096 };
 
-static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job)
+static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                          const struct yarn_lineage *lineage)
 {
     int cpus[CPUS_MAX];
     const struct yarn_facts *facts = &job->facts;
@@ -23,10 +24,10 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .host = yarn_span_of_text(facts->system.node),
         .kernel = yarn_span_of_text(facts->system.release),
         .arch = yarn_span_of_text(facts->system.machine),
-        .parent_pid = (uint32_t)facts->lineage.forked_by,
-        .parent_start_ns = facts->lineage.forked_by_start_ns,
-        .predecessor_pid = (uint32_t)facts->lineage.predecessor,
-        .predecessor_start_ns = facts->lineage.predecessor_start_ns,
+        .parent_pid = (uint32_t)lineage->forked_by,
+        .parent_start_ns = lineage->forked_by_start_ns,
+        .predecessor_pid = (uint32_t)lineage->predecessor,
+        .predecessor_start_ns = lineage->predecessor_start_ns,
     };
     yarn_dump_write_process(writer, &process);
 }
@@ -89,9 +90,9 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
 }
 
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                         const struct yarn_session *session)
+                         const struct yarn_lineage *lineage, const struct yarn_session *session)
 {
-    write_process(writer, job);
+    write_process(writer, job, lineage);
     write_options(writer, &job->options);
     write_sampler(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)

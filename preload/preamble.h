@@ -11,4 +11,4 @@
 #include "preload/job.h"
 
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                         const struct yarn_session *session);
+                         const struct yarn_lineage *lineage, const struct yarn_session *session);

@@ -60,6 +60,7 @@ static bool obey(struct yarn_recorder *recorder)
     }
     case YARN_RECORDER_EXEC:
         yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
+        yarn_nap_pay(recorder);
         break;
     case YARN_RECORDER_END:
         return false;
@@ -78,6 +79,7 @@ static bool hold(struct yarn_recorder *recorder)
             return false;
         yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, HOLD_NS);
     }
+    yarn_nap_take_back(recorder);
     return true;
 }
 
@@ -135,6 +137,8 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }
+    yarn_recording_pause(recording);
+    yarn_nap_pay(recorder);
     yarn_recording_end(recording, reason, status);
     return outcome == ALONE ? status : 0;
 }

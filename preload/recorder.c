@@ -107,7 +107,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
     recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
     if (ledger) {
-        atomic_store(&recorder->above, ledger);
+        yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
         atomic_store(&recorder->ledger, NULL);
     }
     yarn_pages_forget();

@@ -76,7 +76,8 @@ struct yarn_recorder {
     _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */
     _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
     struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
-    struct yarn_ledger *_Atomic above;  /* owned view; where this process pays; else NULL */
+    struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
+    uint64_t paid_ns;                   /* there, by the reader */
     const char *stop_reason;            /* a static sentence; NULL */
     bool starts_paused;
     struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */

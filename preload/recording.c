@@ -5,6 +5,7 @@
 #include "core/sys/file.h"
 #include "preload/intake.h"
 #include "preload/preamble.h"
+#include "preload/predecessor.h"
 #include "preload/trust.h"
 
 enum {
@@ -51,12 +52,27 @@ static void write_threads(struct yarn_recording *recording)
     }
 }
 
+/* Looked for by the image itself, and only where there is a dump to say so in. */
+static struct yarn_lineage lineage_of(const struct yarn_recording *recording)
+{
+    const struct yarn_facts *facts = &recording->job->facts;
+    struct yarn_lineage lineage = facts->lineage;
+    if (lineage.forked_by || lineage.predecessor)
+        return lineage;
+    uint64_t birth_ns = yarn_process_birth_ns(recording->task_folder, facts->pid);
+    if (birth_ns > facts->boottime_offset_ns)
+        yarn_predecessor_find(&recording->file, facts, birth_ns - facts->boottime_offset_ns,
+                              &lineage);
+    return lineage;
+}
+
 bool yarn_recording_begin_dump(struct yarn_recording *recording)
 {
     if (recording->writer)
         return true;
     if (recording->failure)
         return false;
+    struct yarn_lineage lineage = lineage_of(recording);
     int fd = yarn_dump_file_create(&recording->file);
     if (fd < 0) {
         fail(recording, "the dump could not be created", fd);
@@ -70,7 +86,7 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     }
     recording->stacks.writer = recording->writer;
     recording->stacks.epoch = yarn_dump_writer_epoch(recording->writer);
-    yarn_preamble_write(recording->writer, recording->job, &recording->session);
+    yarn_preamble_write(recording->writer, recording->job, &lineage, &recording->session);
     write_threads(recording);
     return true;
 }

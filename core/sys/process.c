@@ -101,7 +101,10 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
-enum { STAT_BYTES = 1024, STAT_FIRST_FIELD = 3, STAT_EXIT_CODE_FIELD = 52 };
+enum { STAT_BYTES = 1024, STAT_FIRST_FIELD = 3, STAT_BIRTH_FIELD = 22, STAT_EXIT_CODE_FIELD = 52 };
+
+/* Of USER_HZ, which is 100 on every machine that yarn knows. */
+#define TICK_NS (10 * YARN_NS_PER_MS)
 
 struct linux_dirent64 {
     uint64_t ino;
@@ -194,19 +197,28 @@ bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
     return *state == 'Z' || *state == 'X';
 }
 
-int yarn_process_exit_status(int task_folder, pid_t tid)
+/* A field of the thread's stat; 0 where it is not to be had. */
+static uint64_t read_stat_field(int task_folder, pid_t tid, int wanted)
 {
     char stat[STAT_BYTES];
     const char *at;
-    uint64_t code;
+    uint64_t value;
     if (read_stat(task_folder, tid, stat, sizeof stat, &at))
         return 0;
-    for (int field = STAT_FIRST_FIELD; field < STAT_EXIT_CODE_FIELD && *at; at++)
+    for (int field = STAT_FIRST_FIELD; field < wanted && *at; at++)
         field += *at == ' ';
     size_t digits = strspn(at, "0123456789");
-    if (yarn_parse_u64(at, digits, &code))
-        return 0;
-    return (int)(code >> 8 & 0xff);
+    return yarn_parse_u64(at, digits, &value) ? 0 : value;
+}
+
+int yarn_process_exit_status(int task_folder, pid_t tid)
+{
+    return (int)(read_stat_field(task_folder, tid, STAT_EXIT_CODE_FIELD) >> 8 & 0xff);
+}
+
+uint64_t yarn_process_birth_ns(int task_folder, pid_t pid)
+{
+    return read_stat_field(task_folder, pid, STAT_BIRTH_FIELD) * TICK_NS;
 }
 
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)

@@ -41,6 +41,10 @@ bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
 /* What the ended leader gave to exit: its status as a shell shows it; 0 where it was not told. */
 int yarn_process_exit_status(int task_folder, pid_t tid);
 
+/* When the process was born, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
+ * that cannot be found out. */
+uint64_t yarn_process_birth_ns(int task_folder, pid_t pid);
+
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
 

@@ -167,7 +167,7 @@ void yarn_dump_write_process(struct yarn_dump_writer *writer,
     if (writer->sink.error)
         return;
     begin_process(writer);
-    write_record(writer, YARN_DUMP_RECORD_PROCESS, process);
+    write_record_at(writer, YARN_DUMP_RECORD_PROCESS, process, process->start_ns);
 }
 
 void yarn_dump_write_option(struct yarn_dump_writer *writer, const struct yarn_dump_option *option)

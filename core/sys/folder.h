@@ -1,0 +1,15 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The names in a folder, by raw system calls. Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* False: enough. */
+typedef bool (*yarn_folder_fn)(void *self, const char *name);
+
+/* Tells of each name in the open folder, . and .. among them, from its position on. 0 or a negative
+ * errno. */
+YARN_MUST_CHECK int yarn_folder_list(int fd, yarn_folder_fn tell, void *self);

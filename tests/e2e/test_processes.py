@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Children, new images and ends: none is changed, none vanishes, each dump knows its relatives."""
+
+import collections
+import os
+import shutil
+import signal
+import time
+import unittest
+
+import harness
+
+CHILDREN = harness.HOSTS / "children"
+IMAGES = harness.HOSTS / "images"
+ENDS = harness.HOSTS / "ends"
+EXEC_CALLS = (
+    "execve execv execvp execvpe execl execlp execle fexecve execveat".split()
+)
+
+
+def key_of(process):
+    return {"pid": process["pid"], "start_ns": process["start_ns"]}
+
+
+class Case(harness.Case):
+    def assert_same_outside(self, argv, **options):
+        plain = self.run_program(argv, preload=False)
+        profiled = self.run_program(argv, **options)
+        self.assertEqual(plain.outside(), profiled.outside())
+        if self.dumps_of(profiled):
+            harness.yarnprof("verify", profiled.dumps)
+        return profiled
+
+    def processes(self, run):
+        """By start: the process part of each dump."""
+        if not self.dumps_of(run):
+            return []
+        found = [dump["process"] for dump in harness.info(run.dumps)]
+        return sorted(found, key=lambda process: process["start_ns"])
+
+    def wait_for_end(self, run, nr_dumps):
+        """A daemon goes on after the program that was started."""
+        for _ in range(200):
+            if len(self.dumps_of(run)) == nr_dumps and all(
+                process["exit"] for process in self.processes(run)
+            ):
+                return
+            time.sleep(0.05)
+        self.fail("the daemon's dump has no end")
+
+
+class Fork(Case):
+    def test_each_child_has_its_dump_and_names_its_parent(self):
+        run = self.assert_same_outside([CHILDREN, "tree"])
+        parent, child, grandchild = self.processes(run)
+        self.assertIsNone(parent["parent"])
+        self.assertEqual(child["parent"], key_of(parent))
+        self.assertEqual(grandchild["parent"], key_of(child))
+        self.assertEqual([p["exit_status"] for p in (parent, child, grandchild)], [0, 1, 2])
+        shares = harness.self_percent(run.dumps)
+        self.assertAlmostEqual(shares.get("child_work", 0), 66, delta=6)
+
+    def test_other_ways_to_fork(self):
+        for way in ("_Fork", "forkpty", "atfork", "signal"):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([CHILDREN, way])
+                self.assertIn("child_work", harness.self_percent(run.dumps))
+
+    def test_ways_that_are_left_alone(self):
+        for way in ("clone", "programs"):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([CHILDREN, way])
+                self.assertIn("parent_work", harness.self_percent(run.dumps))
+
+    def test_time_of_short_children_is_in_the_total(self):
+        count, milliseconds = 1000, 3
+        run = self.run_program([CHILDREN, "many", count, milliseconds])
+        self.assertEqual(run.status, 0)
+        total = harness.trust(run.dumps)
+        print(f"\nshort children: {total['cpu_ns'] / 1e9:.3f} s, {total['children']} unsampled")
+        self.assertAlmostEqual(total["cpu_ns"] / 1e9, count * milliseconds / 1000, delta=0.3)
+
+    def test_short_children_cost_little(self):
+        argv = [CHILDREN, "many", 1000, 0]
+        pairs = []
+        for _ in range(3):
+            plain, profiled = self.run_program(argv, preload=False), self.run_program(argv)
+            cpu = [run.user_seconds + run.system_seconds for run in (plain, profiled)]
+            pairs.append(cpu[1] - cpu[0])
+        more_us = sorted(pairs)[1] * 1000
+        print(f"\na fork and exit cost {more_us:.0f} us of CPU more")
+        self.assertLess(more_us, 150)
+
+    def test_fork_while_forty_threads_work(self):
+        self.assert_same_outside([CHILDREN, "threads"])
+
+    def test_daemons(self):
+        for way in ("daemon", "daemonize"):
+            with self.subTest(way=way):
+                told = self.root / f"{way}.told"
+                run = self.run_program([CHILDREN, way, told])
+                self.assertEqual(run.status, 0)
+                self.wait_for_end(run, 2)
+                self.assertEqual(told.read_text(), "in /\n")
+                self.assertIn("child_work", harness.self_percent(run.dumps))
+
+    def test_daemon_writes_where_it_was_started(self):
+        folder = self.folder()
+        process = harness.start(
+            [CHILDREN, "daemonize", folder / "told"], folder, YARN_OUTPUT="yarn.%p.dump"
+        )
+        run = harness.wait(process, time.monotonic(), folder)
+        self.wait_for_end(run, 2)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_server_that_gives_up_root_and_folder(self):
+        jail = self.folder()
+        os.chmod(self.root, 0o755)
+        run = self.run_program([CHILDREN, "chroot", jail])
+        self.assertEqual((run.status, run.stdout.splitlines()[-1]), (0, b"status 0"))
+        self.assertIn("child_work", harness.self_percent(run.dumps))
+
+    def test_unshare_begins_another_recording(self):
+        run = self.assert_same_outside([CHILDREN, "unshare"])
+        first, second = self.processes(run)
+        self.assertEqual(first["exit"], "stopped")
+        self.assertEqual(second["predecessor"], key_of(first))
+
+    def test_follow(self):
+        for follow, nr_dumps in (("none", 1), ("exec", 1), ("fork", 3), ("fork,exec", 3)):
+            with self.subTest(follow=follow):
+                run = self.assert_same_outside([CHILDREN, "tree"], YARN_FOLLOW=follow)
+                self.assertEqual(len(self.dumps_of(run)), nr_dumps)
+
+
+class Exec(Case):
+    def test_new_image_names_its_predecessor(self):
+        for call in EXEC_CALLS:
+            with self.subTest(call=call):
+                run = self.assert_same_outside([IMAGES, call, 2])
+                first, second, third = self.processes(run)
+                self.assertEqual(len({p["pid"] for p in (first, second, third)}), 1)
+                self.assertIsNone(first["predecessor"])
+                self.assertEqual(second["predecessor"], key_of(first))
+                self.assertEqual(third["predecessor"], key_of(second))
+                self.assertEqual([p["exit"] for p in (first, second, third)], ["exec", "exec", "exit"])
+                for dump in harness.info(run.dumps):
+                    self.assertGreater(dump["trust"]["cpu_ns"], 0)
+                    # All but the first and the last period, and what the kernel does.
+                    self.assertLess(dump["trust"]["unsampled_ns"], 0.1 * dump["trust"]["cpu_ns"])
+
+    def test_failing_exec_changes_nothing(self):
+        run = self.assert_same_outside([IMAGES, "fail", 0])
+        (process,) = self.processes(run)
+        self.assertEqual((process["exit"], process["exit_status"]), ("exit", 3))
+        trust = harness.trust(run.dumps)
+        self.assertGreater(trust["samples"], 0.9 * trust["cpu_ns"] * harness.FREQUENCY / 1e9)
+
+    def test_images_without_us(self):
+        script = self.folder() / "script"
+        script.write_text("#!/bin/sh\nexit 9\n")
+        script.chmod(0o755)
+        os.chmod(self.root, 0o755)
+        for argv, status in (
+            ([IMAGES, "to", script], 9),
+            ([IMAGES, "to", "/bin/true"], 0),
+            ([IMAGES, "thread", "/bin/true"], 0),
+            ([IMAGES, "bare", IMAGES], 5),
+        ):
+            with self.subTest(argv=argv[1:]):
+                run = self.assert_same_outside(argv)
+                self.assertEqual(run.status, status)
+                self.assertEqual(self.processes(run)[0]["exit"], "exec")
+
+    def test_set_user_id_image(self):
+        su = shutil.which("su")
+        if not su:
+            self.skipTest("no su on this machine")
+        self.assert_same_outside([IMAGES, "to", su])
+
+    def test_without_follow_exec_images_are_not_recorded(self):
+        for follow, nr_dumps in (("none", 1), ("fork", 1), ("exec", 3)):
+            with self.subTest(follow=follow):
+                run = self.assert_same_outside([IMAGES, "execv", 2], YARN_FOLLOW=follow)
+                self.assertEqual(len(self.dumps_of(run)), nr_dumps)
+
+    def test_comm_chooses_executables(self):
+        for comm, nr_dumps in (("images", 3), ("im*,x", 3), ("other", 0)):
+            with self.subTest(comm=comm):
+                run = self.assert_same_outside([IMAGES, "execv", 2], YARN_COMM=comm)
+                self.assertEqual(len(self.dumps_of(run)), nr_dumps)
+
+
+class End(Case):
+    def test_orderly_ends_lose_nothing(self):
+        for way, status in (
+            ("return", 7),
+            ("exit", 3),
+            ("_Exit", 3),
+            ("quick_exit", 3),
+            ("nested", 8),
+            ("thread", 6),
+            ("constructor", 4),
+            ("destructor", 5),
+        ):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([ENDS, way])
+                self.assertEqual(run.status, status)
+                (process,) = self.processes(run)
+                self.assertEqual((process["exit"], process["exit_status"]), ("exit", status))
+                trust = harness.trust(run.dumps)
+                self.assertGreater(trust["samples"], 0.9 * trust["cpu_ns"] * harness.FREQUENCY / 1e9)
+
+    def test_end_while_another_thread_works(self):
+        plain, run = self.run_program([ENDS, "busy"], preload=False), self.run_program([ENDS, "busy"])
+        self.assertEqual(plain.outside(), run.outside())
+        self.assertTrue(harness.trust(run.dumps)["clean_end"])
+
+    def test_violent_ends_leave_what_was_flushed(self):
+        ways = collections.OrderedDict(
+            abort=-signal.SIGABRT, kill=-signal.SIGKILL, term=-signal.SIGTERM, fault=-signal.SIGSEGV
+        )
+        for way, status in (*ways.items(), ("group", 3)):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([ENDS, way])
+                self.assertEqual(run.status, status)
+                trust = harness.trust(run.dumps)
+                self.assertFalse(trust["clean_end"])
+                # YARN_INTERVAL and as much again for the reader's own turn.
+                self.assertGreater(
+                    trust["samples"], (run.user_seconds - 0.2) * harness.FREQUENCY * 0.9 - 20
+                )
+
+
+if __name__ == "__main__":
+    harness.main()
