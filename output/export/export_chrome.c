@@ -13,6 +13,8 @@
  * Times are µs. Exact weights are in `weights`, which no viewer looks at.
  */
 
+/* Of each track, behind the ids of the tracks before: readers take ids of all tracks for one set.
+ */
 enum { NODE_ROOT = 1, NODE_IDLE = 2, NODE_FIRST = 3 };
 
 struct node {
@@ -31,6 +33,7 @@ struct chrome {
     const struct yarn_export *export;
     struct yarn_json *json;
     struct yarn_tracks tracks;
+    uint32_t first_id;  /* of the track */
     struct node *nodes; /* owned array; of the track; the first has id NODE_FIRST */
     size_t nr_nodes, nodes_capacity;
     struct yarn_table index; /* (parent, function) to id */
@@ -94,13 +97,17 @@ static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint
     return 0;
 }
 
-/* From where the sample before ended, or as long before the sample as its weight says. */
+/* As long before the sample as its weight says, or from where the one before ended, where that is
+ * near: clocks tick with some jitter, and some readers pass over what is shorter than half a ms. */
 static int add_sample(struct chrome *chrome, const struct yarn_export_sample *sample, bool is_clock,
                       uint64_t *end_us)
 {
     uint64_t weight_ns = is_clock ? yarn_u64_min(sample->weight, sample->time_ns) : 0;
-    uint64_t start_us = yarn_u64_max((sample->time_ns - weight_ns) / 1000, *end_us);
+    uint64_t start_us = (sample->time_ns - weight_ns) / 1000;
+    bool is_near = start_us <= *end_us + weight_ns / 2000;
     uint32_t node;
+    if (is_near && chrome->nr_steps)
+        start_us = *end_us;
     int err = node_of(chrome, sample, &node);
     if (!err && start_us > *end_us && chrome->nr_steps)
         err = add_step(chrome, *end_us, NODE_IDLE, 0);
@@ -154,9 +161,9 @@ static void put_node(const struct chrome *chrome, uint32_t id, uint32_t parent, 
 {
     struct yarn_json *json = chrome->json;
     yarn_json_begin_object(json, NULL);
-    yarn_json_u64(json, "id", id);
+    yarn_json_u64(json, "id", chrome->first_id + id);
     if (parent)
-        yarn_json_u64(json, "parent", parent);
+        yarn_json_u64(json, "parent", chrome->first_id + parent);
     yarn_json_begin_object(json, "callFrame");
     yarn_json_text(json, "functionName", name);
     yarn_json_text(json, "scriptId", "0");
@@ -186,7 +193,7 @@ static void put_tree(const struct chrome *chrome)
     yarn_json_end_array(chrome->json);
     yarn_json_begin_array(chrome->json, "samples");
     for (size_t i = 0; i < chrome->nr_steps; i++)
-        yarn_json_u64(chrome->json, NULL, chrome->steps[i].node);
+        yarn_json_u64(chrome->json, NULL, chrome->first_id + chrome->steps[i].node);
     yarn_json_end_array(chrome->json);
     yarn_json_end_object(chrome->json);
 }
@@ -233,6 +240,7 @@ static int put_track(struct chrome *chrome, size_t number)
     yarn_json_end_object(json);
     yarn_json_end_object(json);
     put_chunk(chrome, track, id);
+    chrome->first_id += (uint32_t)chrome->nr_nodes + NODE_FIRST - 1;
     return 0;
 }
 
