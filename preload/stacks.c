@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/stacks.h"
 
+#include "core/base/pages.h"
+
 enum {
     FRAMES_INITIAL = 4096,
     MODULES_INITIAL = 64,
     MODULES_LIMIT = 1 << 17,
     FRAMES_LIMIT = 1 << 20, /* distinct addresses; beyond, frames are written again */
 };
+
+#define NO_MODULE UINT32_MAX
+#define RECENT_BYTES (YARN_RECENT_STACKS * sizeof(struct yarn_recent_stack))
 
 int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
                      struct yarn_frame_names *names)
@@ -15,6 +20,9 @@ int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
     int err = yarn_table_open(&opened.numbers, FRAMES_INITIAL, FRAMES_LIMIT);
     if (!err)
         err = yarn_table_open(&opened.written, MODULES_INITIAL, MODULES_LIMIT);
+    opened.recent = yarn_pages_map(RECENT_BYTES);
+    if (!opened.recent)
+        err = -ENOMEM;
     if (err) {
         yarn_stacks_close(&opened);
         return err;
@@ -27,6 +35,8 @@ void yarn_stacks_close(struct yarn_stacks *stacks)
 {
     yarn_table_close(&stacks->numbers);
     yarn_table_close(&stacks->written);
+    yarn_pages_unmap(stacks->recent, RECENT_BYTES);
+    stacks->recent = NULL;
 }
 
 static void write_module(struct yarn_stacks *stacks, const struct yarn_module *module)
@@ -103,15 +113,51 @@ static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *fr
     return found;
 }
 
+static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t tid)
+{
+    struct yarn_recent_stack *recent = &stacks->recent[tid % YARN_RECENT_STACKS];
+    if (recent->tid != tid)
+        recent->count = 0;
+    recent->tid = tid;
+    return recent;
+}
+
+static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
+                                             const struct yarn_frame *frame, uint32_t flags,
+                                             uint64_t time_ns, uint32_t parent)
+{
+    uint32_t number = frame_of(stacks, frame, flags, time_ns);
+    return (struct yarn_recent_frame){
+        .lookup_ip = frame->lookup_ip,
+        .module = yarn_frame_is_generated(frame) ? NO_MODULE : frame->module->number,
+        .flags = flags,
+        .stack = yarn_dump_intern_stack(stacks->writer, parent, number >> 1),
+        .is_unnamed = number & 1,
+    };
+}
+
+static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_frame *frame,
+                    uint32_t flags)
+{
+    return recent->lookup_ip == frame->lookup_ip && recent->flags == flags &&
+           recent->module != NO_MODULE && frame->module && frame->module->number == recent->module;
+}
+
 /* Interns the frames, outermost first. */
 static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct yarn_queued *queued)
 {
     struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
-    for (unsigned i = queued->count; i-- > 0;) {
+    struct yarn_recent_stack *recent = recent_of(stacks, queued->tid);
+    for (unsigned depth = 0; depth < queued->count; depth++) {
+        unsigned i = queued->count - 1 - depth;
         uint32_t flags = i >= queued->first_joined ? YARN_DUMP_FRAME_JOINED : 0;
-        uint32_t frame = frame_of(stacks, &queued->frame[i], flags, queued->time_ns);
-        result.stack = yarn_dump_intern_stack(stacks->writer, result.stack, frame >> 1);
-        result.is_leaf_unknown = frame & 1;
+        struct yarn_recent_frame *known = &recent->frame[depth];
+        if (depth >= recent->count || !is_same(known, &queued->frame[i], flags)) {
+            *known = intern_frame(stacks, &queued->frame[i], flags, queued->time_ns, result.stack);
+            recent->count = depth + 1;
+        }
+        result.stack = known->stack;
+        result.is_leaf_unknown = known->is_unnamed;
     }
     if (queued->kernel_ip) {
         struct yarn_frame leaf = {.ip = queued->kernel_ip, .lookup_ip = queued->kernel_ip};
@@ -122,6 +168,18 @@ static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct 
     return result;
 }
 
+/* What was taken from the writer before its epoch is of no use in it. */
+static void follow_epoch(struct yarn_stacks *stacks)
+{
+    uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
+    if (epoch == stacks->epoch)
+        return;
+    stacks->epoch = epoch;
+    yarn_table_clear(&stacks->numbers);
+    for (size_t i = 0; i < YARN_RECENT_STACKS; i++)
+        stacks->recent[i].count = 0;
+}
+
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
                                         const struct yarn_queued *queued)
 {
@@ -129,10 +187,7 @@ struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
     /* Begun again where the writer began a new epoch on the way, whose numbers do not go with the
      * old ones. */
     do {
-        uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
-        if (epoch != stacks->epoch)
-            yarn_table_clear(&stacks->numbers);
-        stacks->epoch = epoch;
+        follow_epoch(stacks);
         result = intern(stacks, queued);
     } while (stacks->epoch != yarn_dump_writer_epoch(stacks->writer));
     return result;

@@ -13,14 +13,34 @@
 #include "preload/frame_names.h"
 #include "preload/queue.h"
 
+/* The stack of a thread's latest sample, outermost frame first. The next one mostly begins alike,
+ * and comparing is several times cheaper than looking each frame up in tables that have left the
+ * caches since. */
+struct yarn_recent_frame {
+    uint64_t lookup_ip;
+    uint32_t module; /* number; frames outside files are never taken from here */
+    uint32_t flags;
+    uint32_t stack; /* up to and with this frame */
+    bool is_unnamed;
+};
+
+struct yarn_recent_stack {
+    uint32_t tid;
+    unsigned count;
+    struct yarn_recent_frame frame[YARN_FRAMES_MAX];
+};
+
+enum { YARN_RECENT_STACKS = 16 }; /* threads that take turns */
+
 struct yarn_stacks {
-    struct yarn_module_map *map;     /* borrowed */
-    struct yarn_frame_names *names;  /* borrowed */
-    struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
-    uint64_t nr_frames_added;        /* each cost a look-up of its name */
-    struct yarn_table numbers;       /* of frames: address, module and flags -> number */
-    uint32_t epoch;                  /* of the writer, that `numbers` belong to */
-    struct yarn_table written;       /* numbers of the modules that the dump has */
+    struct yarn_module_map *map;      /* borrowed */
+    struct yarn_frame_names *names;   /* borrowed */
+    struct yarn_dump_writer *writer;  /* borrowed; NULL until the dump is begun */
+    uint64_t nr_frames_added;         /* each cost a look-up of its name */
+    struct yarn_table numbers;        /* of frames: address, module and flags -> number */
+    uint32_t epoch;                   /* of the writer, that `numbers` belong to */
+    struct yarn_recent_stack *recent; /* owned: an array, by tid */
+    struct yarn_table written;        /* numbers of the modules that the dump has */
 };
 
 struct yarn_stack_result {
