@@ -9,6 +9,7 @@ static const struct yarn_verb verbs[] = {
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
     {"export", "dumps in another tool's format", yarn_verb_export},
+    {"diff", "what changed by function, and what is only noise", yarn_verb_diff},
     {"flamegraph", "one page that works offline: flame graph, timeline, functions",
      yarn_verb_flamegraph},
     {"info", "what was recorded, how, and how far to trust it", yarn_verb_info},

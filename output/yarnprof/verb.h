@@ -20,6 +20,7 @@ yarn_verb_fn yarn_verb_record;
 yarn_verb_fn yarn_verb_report;
 yarn_verb_fn yarn_verb_script;
 yarn_verb_fn yarn_verb_export;
+yarn_verb_fn yarn_verb_diff;
 yarn_verb_fn yarn_verb_flamegraph;
 yarn_verb_fn yarn_verb_info;
 yarn_verb_fn yarn_verb_verify;

@@ -94,7 +94,17 @@ function readDocument(data) {
     return data;
 }
 
-const PSEUDO = 1, KERNEL = 2, NAMELESS = 4;
+const PSEUDO = 1, KERNEL = 2, INLINED = 8;
+
+/* Where a function is, and what is special about it. */
+function whereIs(data, fn) {
+    const words = [data.modules[data.module[fn]]];
+    if (data.flags[fn] & KERNEL)
+        words.push("(kernel)");
+    if (data.flags[fn] & INLINED)
+        words.push("(inlined)");
+    return words.filter(Boolean).join(" ");
+}
 
 function readData() {
     const block = document.getElementById("numbers");

@@ -245,10 +245,9 @@ class Flame {
         const unit = data.events[this.model.event]?.unit ?? "";
         const lines = [this.nameOf(node)];
         if (node) {
-            const path = data.modules[data.module[data.fn[node]]];
-            const kernel = data.flags[data.fn[node]] & KERNEL ? " (kernel)" : "";
-            if (path || kernel)
-                lines.push(`${path}${kernel}`);
+            const where = whereIs(data, data.fn[node]);
+            if (where)
+                lines.push(where);
         }
         lines.push(`total ${percent(this.model.share(this.side, sums.total[node]))}: ` +
                    `${inUnit(sums.total[node], unit)}, ${grouped(sums.samples[node])} samples`);

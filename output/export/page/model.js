@@ -11,6 +11,7 @@ class Sums {
         this.fnTotal = new Float64Array(nrFunctions);
         this.fnSelf = new Float64Array(nrFunctions);
         this.fnSamples = new Float64Array(nrFunctions);
+        this.fnSelfSamples = new Float64Array(nrFunctions);
     }
 
     clear() {
@@ -102,8 +103,8 @@ class Model {
     }
 
     addGroup({ count, leaf, slice, weight, samples }, sums) {
-        const { leafNode, leafJoined } = this.data;
-        const { self, joined, samples: counts } = sums;
+        const { leafNode, leafJoined, fn } = this.data;
+        const { self, joined, samples: counts, fnSelfSamples } = sums;
         const { from, to } = this;
         for (let i = 0; i < count; i++) {
             if (slice[i] < from || slice[i] >= to)
@@ -111,6 +112,7 @@ class Model {
             const node = leafNode[leaf[i]];
             self[node] += weight[i];
             counts[node] += samples[i];
+            fnSelfSamples[fn[node]] += samples[i];
             joined[leafJoined[leaf[i]]] += weight[i];
         }
     }
@@ -154,23 +156,21 @@ class Model {
         return whole ? value / whole : 0;
     }
 
-    /* The change of a share from before to after, and whether it is more than noise: two shares of
-     * n0 and n1 samples, compared with the normal approximation at 95 %. */
-    change(value0, value1, count0, count1) {
-        const [before, after] = this.sides;
-        const change = this.share(1, value1) - this.share(0, value0);
-        const n0 = before.samples[0], n1 = after.samples[0];
-        if (!n0 || !n1)
-            return { change, isNoise: true };
-        const p0 = (count0 + 1) / (n0 + 2), p1 = (count1 + 1) / (n1 + 2);
-        const noise = 1.96 * Math.sqrt(p0 * (1 - p0) / n0 + p1 * (1 - p1) / n1);
-        return { change, isNoise: Math.abs(change) <= noise };
+    /* The change of a share from before to after, and whether it is more than noise: as
+     * output/analysis/diff.h says. */
+    change(values, counts) {
+        const [before, after] = values.map((value, side) => this.share(side, value));
+        const variance = counts.reduce((sum, count, side) => {
+            const trials = this.sides[side].samples[0] + 2, share = (count + 1) / trials;
+            return sum + share * (1 - share) / trials;
+        }, 0);
+        const change = after - before;
+        return { change, isNoise: Math.abs(change) <= 1.96 * Math.sqrt(variance) };
     }
 
     nodeChange(node) {
-        const [before, after] = this.sides;
-        return this.change(before.total[node], after.total[node],
-                           before.samples[node], after.samples[node]);
+        return this.change(this.sides.map(({ total }) => total[node]),
+                           this.sides.map(({ samples }) => samples[node]));
     }
 
     /* Functions whose name matches, and the share of samples that have one of them on the stack. */

@@ -3,7 +3,7 @@
 
 #include "output/export/page/packed.h"
 
-enum { IS_PSEUDO = 1, IS_KERNEL = 2, IS_NAMELESS = 4 };
+enum { IS_PSEUDO = 1, IS_KERNEL = 2, IS_NAMELESS = 4, IS_INLINED = 8 };
 
 static unsigned flags_of(const struct yarn_page_graph *graph, uint32_t number)
 {
@@ -13,9 +13,10 @@ static unsigned flags_of(const struct yarn_page_graph *graph, uint32_t number)
                      (function->is_lump ? IS_NAMELESS : 0);
     for (size_t side = 0; side < 2; side++) {
         const struct yarn_profile *profile = graph->sides[side].profile;
-        if (profile && function->functions[side] != YARN_DUMP_NONE &&
-            profile->functions[function->functions[side]].is_nameless)
-            flags |= IS_NAMELESS;
+        if (!profile || function->functions[side] == YARN_DUMP_NONE)
+            continue;
+        const struct yarn_profile_function *one = &profile->functions[function->functions[side]];
+        flags |= (one->is_nameless ? IS_NAMELESS : 0) | (one->is_inlined ? IS_INLINED : 0);
     }
     return flags;
 }

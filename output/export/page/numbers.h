@@ -4,7 +4,8 @@
  * All numbers of a page, packed, in the order in which data.js takes them:
  *
  *   slice shift; number of slices; ns from the start to the first; 1 where there is a before
- *   functions: how many; flags of each (1 pseudo, 2 kernel, 4 nameless); module of each
+ *   functions: how many; flags of each (1 pseudo, 2 kernel, 4 nameless, 8 inlined);
+ *     module of each
  *   nodes behind the root: how many; number - parent of each; function of each
  *   leaves: how many; of each node (difference from the one before, signed) and, if frames were
  *     joined, node - joined + 1, else 0

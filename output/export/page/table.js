@@ -91,10 +91,9 @@ class Table {
     }
 
     changeOf(fn) {
-        const [before, after] = this.model.sides;
-        const counts = [before, after].map((sums) => sums.fnTotal[fn]
-            ? sums.fnSamples[fn] * sums.fnSelf[fn] / sums.fnTotal[fn] : 0);
-        return this.model.change(before.fnSelf[fn], after.fnSelf[fn], ...counts);
+        const { sides } = this.model;
+        return this.model.change(sides.map(({ fnSelf }) => fnSelf[fn]),
+                                 sides.map(({ fnSelfSamples }) => fnSelfSamples[fn]));
     }
 
     seen(entries) {
@@ -135,8 +134,9 @@ class Table {
         row.classList.add("row");
         row.tabIndex = -1;
         row.dataset.ready = "1";
-        row.lastChild.textContent = data.bases[data.module[fn]];
-        row.lastChild.title = data.modules[data.module[fn]];
+        row.lastChild.textContent = data.bases[data.module[fn]] +
+            (data.flags[fn] & INLINED ? " (inlined)" : "");
+        row.lastChild.title = whereIs(data, fn);
         name.title = data.names[fn];
         if (data.flags[fn] & PSEUDO)
             name.classList.add("pseudo");
@@ -206,8 +206,7 @@ class Table {
         const share = (value) => percent(this.model.share(this.side, value));
         box.replaceChildren(
             element("h2", "", data.names[fn]),
-            element("p", "", data.modules[data.module[fn]] +
-                    (data.flags[fn] & KERNEL ? " (kernel)" : "")),
+            element("p", "", whereIs(data, fn)),
             element("p", "", `self ${share(sums.fnSelf[fn])} (${inUnit(sums.fnSelf[fn], unit)}), ` +
                     `total ${share(sums.fnTotal[fn])} (${inUnit(sums.fnTotal[fn], unit)}, ` +
                     `${grouped(sums.fnSamples[fn])} samples)`),

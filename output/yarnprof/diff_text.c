@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "output/analysis/name.h"
+#include "output/yarnprof/columns.h"
+#include "output/yarnprof/diff.h"
+#include "output/yarnprof/numbers.h"
+
+enum { FIXED_COLUMNS = 48, NAME_LEAST = 24, NAME_MOST = 100 };
+
+bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_shown)
+{
+    const struct yarn_diff_row *rows = view->diff->rows;
+    *nr_shown = row && rows[row - 1].event == rows[row].event ? *nr_shown + 1 : 1;
+    return !view->limit || *nr_shown <= view->limit;
+}
+
+const char *yarn_diff_module(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                             bool is_path)
+{
+    const char *path = view->diff->match.functions[row->function].module;
+    return is_path ? path : yarn_name_base(path);
+}
+
+static const char *name_of(const struct yarn_diff_view *view, const struct yarn_diff_row *row)
+{
+    return view->diff->match.functions[row->function].name;
+}
+
+static size_t width_of_names(const struct yarn_diff_view *view, const struct yarn_out *out)
+{
+    size_t width = strlen("FUNCTION"), module = strlen("MODULE"), nr_shown = 0;
+    for (size_t i = 0; i < view->diff->count; i++) {
+        const struct yarn_diff_row *row = &view->diff->rows[i];
+        if (!yarn_diff_is_shown(view, i, &nr_shown))
+            continue;
+        width = yarn_size_max(width, yarn_text_columns(name_of(view, row)));
+        module = yarn_size_max(module, yarn_text_columns(yarn_diff_module(view, row, false)));
+    }
+    size_t most = NAME_MOST;
+    if (out->columns)
+        most = (size_t)out->columns > FIXED_COLUMNS + 2 + module + NAME_LEAST
+                   ? (size_t)out->columns - FIXED_COLUMNS - 2 - module
+                   : NAME_LEAST;
+    return yarn_size_min(width, most);
+}
+
+/* "12.34 %", or what was spent a second. */
+static void value_text(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                       double value, char *ret_text, size_t size)
+{
+    const char *unit = view->diff->events[row->event].unit;
+    if (view->options->scale == YARN_DIFF_SHARES)
+        (void)snprintf(ret_text, size, "%.2f %%", value);
+    else
+        (void)snprintf(ret_text, size, "%s",
+                       yarn_number_in_unit((uint64_t)llround(value), unit).text);
+}
+
+static void print_change(const struct yarn_diff_view *view, const struct yarn_out *out,
+                         const struct yarn_diff_row *row, const struct yarn_change *change)
+{
+    char size[48], noise[48];
+    enum yarn_paint paint = change->is_noise     ? YARN_PAINT_FAINT
+                            : change->change > 0 ? YARN_PAINT_HOT
+                                                 : YARN_PAINT_WARM;
+    if (view->options->scale == YARN_DIFF_SHARES) {
+        (void)snprintf(size, sizeof size, "%.2f", fabs(change->change));
+        (void)snprintf(noise, sizeof noise, "%.2f", change->noise);
+    } else {
+        value_text(view, row, fabs(change->change), size, sizeof size);
+        value_text(view, row, change->noise, noise, sizeof noise);
+    }
+    char text[100];
+    (void)snprintf(text, sizeof text, "%c%s", change->change < 0 ? '-' : '+', size);
+    (void)fprintf(out->file, "  %s%10s ± %-8s %s%s", yarn_out_paint(out, paint), text, noise,
+                  change->is_noise ? "≈" : " ", yarn_out_plain(out));
+}
+
+static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
+                      const struct yarn_diff_row *row, size_t width)
+{
+    const struct yarn_change *change = &row->changes[view->options->scale][view->options->part];
+    for (size_t side = 0; side < 2; side++) {
+        char text[48];
+        value_text(view, row, change->values[side], text, sizeof text);
+        (void)fprintf(out->file, "%s%9s", side ? "  " : "", text);
+    }
+    print_change(view, out, row, change);
+    (void)fputs("  ", out->file);
+    if (out->columns || yarn_text_columns(name_of(view, row)) <= width)
+        yarn_print_cell(out, name_of(view, row), width);
+    else
+        yarn_print_cut(out, name_of(view, row), 0);
+    (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
+    yarn_print_cut(out, yarn_diff_module(view, row, false), 0);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+}
+
+static void print_side(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       const struct yarn_diff_event *event, size_t side)
+{
+    const struct yarn_diff_sum *total = &event->totals[side];
+    double ns = view->options->seconds[side] * 1e9;
+    (void)fprintf(out->file, "  %-8s", side ? "after" : "before");
+    (void)fprintf(out->file, "%s, %s in %s: ", yarn_number_of_things(total->samples, "sample").text,
+                  yarn_number_in_unit(total->weight, event->unit).text,
+                  yarn_number_duration((uint64_t)ns).text);
+    yarn_print_cut(out, view->paths[side], 0);
+    (void)fputc('\n', out->file);
+}
+
+static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       const struct yarn_diff_event *event, size_t width)
+{
+    const char *part = view->options->part == YARN_DIFF_SELF ? "Self" : "Total";
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
+    yarn_print_cut(out, event->name, 0);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    print_side(view, out, event, 0);
+    print_side(view, out, event, 1);
+    (void)fprintf(out->file, "%s %s; ± is 95 %%, ≈ is within noise.\n\n", part,
+                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
+    (void)fprintf(out->file, "%s%9s  %9s  %10s%14s", yarn_out_paint(out, YARN_PAINT_FAINT),
+                  "BEFORE", "AFTER", "CHANGE", "");
+    yarn_print_cell(out, "FUNCTION", width);
+    (void)fprintf(out->file, "  MODULE%s\n", yarn_out_plain(out));
+}
+
+static void print_rest(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       size_t nr_of_event)
+{
+    if (view->limit && nr_of_event > view->limit)
+        (void)fprintf(out->file, "… and %s; --limit=0 shows all\n",
+                      yarn_number_of_things(nr_of_event - view->limit, "more row").text);
+}
+
+void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out)
+{
+    const struct yarn_diff *diff = view->diff;
+    size_t width = width_of_names(view, out), nr_of_event = 0;
+    if (!diff->count)
+        (void)fputs("no samples to compare\n", out->file);
+    for (size_t i = 0; i < diff->count; i++) {
+        size_t before = nr_of_event;
+        bool is_shown = yarn_diff_is_shown(view, i, &nr_of_event);
+        if (nr_of_event == 1 && i) {
+            print_rest(view, out, before);
+            (void)fputc('\n', out->file);
+        }
+        if (nr_of_event == 1)
+            print_head(view, out, &diff->events[diff->rows[i].event], width);
+        if (is_shown)
+            print_row(view, out, &diff->rows[i], width);
+    }
+    print_rest(view, out, nr_of_event);
+}

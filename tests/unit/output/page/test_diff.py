@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof diff tells of two recordings of known content."""
+
+import csv
+import io
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+YARNPROF = os.environ["YARN_TEST_YARNPROF"]
+MAKE_DUMPS = os.environ["YARN_TEST_MAKE_PAGE_DUMPS"]
+
+TEXT = """\
+cpu-clock
+  before  1,000 samples, 1.00 s in 1.00 s: before.dump
+  after   2,000 samples, 2.00 s in 2.00 s: after.dump
+Self shares of the samples; ± is 95 %, ≈ is within noise.
+
+   BEFORE      AFTER      CHANGE              FUNCTION    MODULE
+  10.00 %     0.00 %      -10.00 ± 1.87        gone        app
+  20.00 %    30.00 %      +10.00 ± 3.19        slower      app
+   0.00 %     0.20 %       +0.20 ± 0.29     ≈  fresh       app
+  10.00 %     9.80 %       -0.20 ± 2.28     ≈  hardly      app
+   5.00 %     5.00 %       +0.00 ± 1.66     ≈  [nameless]  libx.so.1
+   0.00 %     0.00 %       +0.00 ± 0.22     ≈  main        app
+   5.00 %     5.00 %       +0.00 ± 1.66     ≈  moved       app
+  50.00 %    50.00 %       +0.00 ± 3.79     ≈  steady      app
+"""
+
+
+class Diff(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_diff."))
+        subprocess.run([MAKE_DUMPS, cls.folder], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_diff(self, *arguments):
+        return subprocess.run(
+            [YARNPROF, "diff", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            check=False,
+        )
+
+    def good(self, *arguments):
+        done = self.run_diff(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def rows(self, *arguments):
+        diff = json.loads(self.good("--format=json", *arguments))
+        return {row["function"]: row for row in diff["rows"]}
+
+    def test_text(self):
+        self.assertEqual(self.good("before.dump", "after.dump"), TEXT)
+
+    def test_by_time(self):
+        text = self.good("--normalize=time", "--sort=total", "before.dump", "after.dump")
+        self.assertIn("Total a second; ± is 95 %", text)
+        self.assertIn(" 200.0 ms   300.0 ms   +100.0 ms ± 36.7 ms     slower", text)
+        self.assertIn("   1.00 s     1.00 s       +0 ns ± 75.9 ms  ≈  main", text)
+
+    def test_intervals(self):
+        slower = self.rows("before.dump", "after.dump")["slower"]["self"]
+        self.assertEqual(slower["before"], {"weight": 200_000_000, "samples": 200})
+        self.assertEqual(slower["after"], {"weight": 600_000_000, "samples": 600})
+        shares = [(200 + 1) / 1002, (600 + 1) / 2002]
+        noise = 196 * math.sqrt(
+            sum(share * (1 - share) / trials for share, trials in zip(shares, [1002, 2002]))
+        )
+        percent = slower["percent"]
+        self.assertAlmostEqual(percent["change"], 10)
+        self.assertAlmostEqual(percent["low"], 10 - noise, 5)
+        self.assertAlmostEqual(percent["high"], 10 + noise, 5)
+        self.assertIs(percent["within_noise"], False)
+        seconds = slower["per_second"]
+        noise = 1.96e6 * math.sqrt(201 / 1 + 601 / 4)
+        self.assertAlmostEqual(seconds["change"], 1e8)
+        self.assertAlmostEqual(seconds["high"] - seconds["change"], noise, 2)
+
+    def test_recursion_counts_once(self):
+        beta = self.rows("app.dump", "app.dump")["beta"]
+        self.assertEqual(beta["self"]["after"]["samples"], 12)
+        self.assertEqual(beta["total"]["after"]["samples"], 42)
+
+    def test_nothing_changed(self):
+        for row in self.rows("app.dump", "app.dump").values():
+            self.assertEqual(row["self"]["percent"]["change"], 0)
+            self.assertIs(row["total"]["per_second"]["within_noise"], True)
+
+    def test_sums_are_those_of_report(self):
+        done = subprocess.run(
+            [YARNPROF, "report", "--format=json", "app.dump"],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            check=True,
+        )
+        report = json.loads(done.stdout)["rows"]
+        diff = json.loads(self.good("--format=json", "empty.dump", "app.dump"))["rows"]
+        key = lambda row: (row["event"], row["function"], row["module"])  # noqa: E731
+        self.assertEqual(
+            {key(row): (row["self"], row["total"]) for row in report},
+            {key(row): (row["self"]["after"]["weight"], row["total"]["after"]["weight"]) for row in diff},
+        )
+
+    def test_names_match_over_modules_and_addresses(self):
+        rows = self.rows("before.dump", "after.dump")
+        self.assertEqual(rows["moved"]["module"], "app")
+        self.assertEqual(rows["moved"]["self"]["percent"]["change"], 0)
+        self.assertEqual(rows["[nameless]"]["self"]["before"]["samples"], 50)
+        self.assertEqual(rows["[nameless]"]["self"]["after"]["samples"], 100)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(self.good("--format=csv", "before.dump", "after.dump"))))
+        self.assertEqual(rows[1]["function"], "slower")
+        self.assertEqual(float(rows[1]["self_percent_change"]), 10)
+        self.assertEqual(rows[1]["total_within_noise"], "0")
+        self.assertEqual([row["self_within_noise"] for row in rows], ["0"] * 2 + ["1"] * 6)
+
+    def test_limit_and_filters(self):
+        text = self.good("--limit=2", "before.dump", "after.dump")
+        self.assertIn("… and 6 more rows", text)
+        self.assertEqual(set(self.rows("--function=^s", "before.dump", "after.dump")), {"steady", "slower"})
+        part = json.loads(self.good("--format=json", "--time=..500ms", "before.dump", "after.dump"))
+        self.assertAlmostEqual(part["events"][0]["after"]["seconds"], 0.5)
+        self.assertIn("no samples to compare", self.good("empty.dump", "empty.dump"))
+
+    def test_folders_are_profiles(self):
+        folder = self.folder / "twice"
+        folder.mkdir()
+        for name in ["1.dump", "2.dump"]:
+            shutil.copy(self.folder / "before.dump", folder / name)
+        self.assertEqual(self.rows("before.dump", "twice")["gone"]["self"]["after"]["samples"], 200)
+
+    def test_mistakes(self):
+        for arguments in [[], ["before.dump"], ["a", "b", "c"], ["--sort=x", "a", "b"],
+                          ["--normalize=x", "a", "b"], ["--limit=x", "a", "b"]]:  # fmt: skip
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.run_diff(*arguments).returncode, 2)
+        missing = self.run_diff("before.dump", "/no/such")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("/no/such", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
