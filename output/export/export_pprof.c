@@ -94,6 +94,7 @@ static int put_function(struct pprof *pprof, uint32_t function, uint32_t file, u
         *ret_id = found;
         return 0;
     }
+    /* Without a system name: readers shorten names that equal theirs. */
     Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
     Yarn__Pprof__Function message = YARN__PPROF__FUNCTION__INIT;
     Yarn__Pprof__Function *messages[] = {&message};
@@ -107,7 +108,6 @@ static int put_function(struct pprof *pprof, uint32_t function, uint32_t file, u
         err = number_own_text(pprof, file, &message.filename);
     if (err)
         return err;
-    message.system_name = message.name;
     *ret_id = message.id;
     return put(pprof, &part);
 }

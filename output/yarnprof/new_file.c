@@ -33,6 +33,20 @@ static void take_signals(const char *path)
     }
 }
 
+/* Why with signals blocked: none may find the file there and nobody to remove it. */
+static int make_beside(char *template)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    int fd = mkostemp(template, O_CLOEXEC);
+    int err = errno;
+    if (fd >= 0)
+        take_signals(template);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd >= 0 ? fd : -err;
+}
+
 /* With the rights that a plain open would have given; mkstemp gives only the owner's. */
 static int open_beside(struct yarn_new_file *file, const char *name)
 {
@@ -40,14 +54,12 @@ static int open_beside(struct yarn_new_file *file, const char *name)
         file->beside = NULL;
         return -ENOMEM;
     }
-    int fd = mkostemp(file->beside, O_CLOEXEC);
+    int fd = make_beside(file->beside);
     if (fd < 0) {
-        int err = -errno;
         free(file->beside);
         file->beside = NULL;
-        return err;
+        return fd;
     }
-    take_signals(file->beside);
     mode_t mask = umask(0);
     (void)umask(mask);
     (void)fchmod(fd, 0666 & ~mask);

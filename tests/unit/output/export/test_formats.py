@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every export of dumps of known content, read back: totals and names must be the dumps'."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import readers
+
+YARNPROF = os.environ["YARN_TEST_YARNPROF"]
+MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+
+SELF = {
+    "cpu-clock": {
+        "hot": 60_000_000,
+        "ns::warm(int)": 30_000_000,
+        "app+0x1a00": 6_000_000,
+        "[no stack]": 4_000_000,
+    },
+    "page-faults": {"hot": 3},
+}
+FOLDED = """\
+app;[no stack] 4000000
+app;_start;main;hot 60000000
+worker;[truncated];outer;deep\\x1b[31m;app+0x1a00 6000000
+worker;_start;main;hot;ns::warm(int) 30000000
+"""
+
+
+def export(form, source, target, *options):
+    return subprocess.run(
+        [YARNPROF, "export", f"--to={form}", str(source), "-o", str(target), *options],
+        capture_output=True,
+    )
+
+
+class Formats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="yarn_export.")
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.dumps = cls.folder / "dumps"
+        cls.dumps.mkdir()
+        subprocess.run([MAKE_DUMPS, str(cls.dumps)], check=True)
+        cls.app = cls.dumps / "app.dump"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def written(self, form, source, *options):
+        target = self.folder / f"out.{form}"
+        done = export(form, source, target, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return target
+
+    def test_totals_and_names_are_those_of_the_dump(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, self.app))
+                if got is None:
+                    print(f"no reader for {form} here")
+                    continue
+                want = {
+                    event: selfs
+                    for event, selfs in SELF.items()
+                    if event == "cpu-clock" or form not in readers.ONE_EVENT
+                }
+                if form == "perf.data":
+                    # The programs do not exist, so perf finds no names in them.
+                    got = {event: sum(selfs.values()) for event, selfs in got.items()}
+                    want = {event: sum(selfs.values()) for event, selfs in want.items()}
+                self.assertEqual(got, want)
+
+    def test_several_dumps_are_one_profile(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, self.dumps))
+                if got is not None:
+                    self.assertEqual(sum(got["cpu-clock"].values()), 220_000_000)
+
+    def test_filters_leave_out_what_does_not_pass(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, self.app, "--thread=worker"))
+                if got is not None:
+                    self.assertEqual(sum(got["cpu-clock"].values()), 36_000_000)
+                    self.assertNotIn("page-faults", got)
+
+    def test_nothing_that_passes_is_a_whole_file_too(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, self.app, "--thread=nobody"))
+                if got is not None and form != "callgrind":
+                    self.assertEqual(sum(sum(selfs.values()) for selfs in got.values()), 0)
+
+    def test_same_input_same_bytes(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                first = self.written(form, self.dumps).read_bytes()
+                time.sleep(1.1 if form == "pprof" else 0)
+                self.assertEqual(first, self.written(form, self.dumps).read_bytes())
+
+    def test_folded_text(self):
+        self.assertEqual(self.written("folded", self.app).read_text(), FOLDED)
+
+    def test_one_event_is_chosen_and_the_other_named(self):
+        done = export("folded", self.app, "-")
+        self.assertIn(b"cpu-clock is written, page-faults is not", done.stderr)
+        done = export("folded", self.app, "-", "--event=page-faults")
+        self.assertEqual((done.stderr, done.stdout), (b"", b"app;_start;main;hot 3\n"))
+
+    def test_standard_output_has_the_same_bytes(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                want = self.written(form, self.app).read_bytes()
+                self.assertEqual(export(form, self.app, "-").stdout, want)
+
+    def test_firefox_has_marks(self):
+        text = self.written("firefox", self.app).read_text()
+        self.assertIn('"phase 2"', text)
+
+    def test_examples_of_the_manual_of_the_database_run(self):
+        path = self.written("sqlite", self.dumps)
+        manual = (ROOT / "output/export/SQLITE.md").read_text()
+        examples = re.findall(r"```sql\n(.*?)```", manual, re.S)
+        self.assertGreater(len(examples), 3)
+        database = readers.sqlite3.connect(path)
+        rows = [database.execute(example).fetchall() for example in examples]
+        self.assertEqual(rows[0][0], ("hot", "child", 100_000_000, 45.45))
+        self.assertEqual(
+            dict(database.execute("SELECT function, sum(total) FROM totals GROUP BY 1"))["main"],
+            210_000_003,
+        )
+        self.assertEqual(
+            set(database.execute("SELECT function, total FROM totals WHERE function LIKE '[%'")),
+            {("[no stack]", 4_000_000), ("[truncated]", 6_000_000)},
+        )
+
+    def test_a_failure_leaves_no_file(self):
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                target = self.folder / "absent" / "out"
+                done = export(form, self.app, target)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr.count(b"\n"), 1 + (form in readers.ONE_EVENT))
+                self.assertFalse(target.parent.exists())
+
+    def test_a_full_disk_leaves_the_old_file(self):
+        target = self.folder / "kept"
+        target.write_text("old")
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                before = set(os.listdir(self.folder))
+                done = subprocess.run(
+                    ["sh", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$@"', "sh", YARNPROF, "export",
+                     f"--to={form}", self.dumps, "-o", target],
+                    capture_output=True,
+                )  # fmt: skip
+                if done.returncode == 0:
+                    # Small enough to fit.
+                    target.write_text("old")
+                    continue
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(target.read_text(), "old")
+                self.assertEqual(set(os.listdir(self.folder)), before)
+
+    def test_an_interrupt_leaves_no_half_file(self):
+        large = self.folder / "large.dump"
+        subprocess.run([MAKE_DUMPS, str(large), "100000"], check=True)
+        before = set(os.listdir(self.folder))
+        process = subprocess.Popen(
+            [YARNPROF, "export", "--to=chrome", large, "-o", self.folder / "interrupted"]
+        )
+        while process.poll() is None and set(os.listdir(self.folder)) == before:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), -signal.SIGINT)
+        self.assertEqual(set(os.listdir(self.folder)), before)
+
+    def test_usage_is_told(self):
+        for arguments in (["x"], ["--to=svg", "x"], ["--to=folded"]):
+            done = subprocess.run([YARNPROF, "export", *arguments], capture_output=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.count(b"\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
