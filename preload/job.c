@@ -2,6 +2,7 @@
 #include "preload/job.h"
 
 #include "core/config/glob.h"
+#include "core/config/pattern.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 
@@ -31,6 +32,9 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
     err = parse_events(job, fault);
     if (err)
         return err;
+    job->envp = yarn_pattern_environment(job->options.output, job->envp, &job->arena);
+    if (!job->envp)
+        return -ENOMEM;
     return yarn_facts_take(&job->facts, &job->arena, argc, argv);
 }
 

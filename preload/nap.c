@@ -19,8 +19,11 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
 {
     if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
         return true;
-    if (yarn_process_own_place())
-        return false; /* as the rest of what the reader needs would be */
+    /* Refused, as the rest of what the reader needs would be. */
+    if (yarn_process_own_place()) {
+        change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_FAILED);
+        return false;
+    }
     atomic_store(&recorder->is_at_home, 1);
     yarn_futex_wake(&recorder->is_at_home);
     yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, NAP_NS);

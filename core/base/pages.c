@@ -27,9 +27,15 @@ static void advise(void *pages, size_t size, int advice)
 void *yarn_pages_reserve(size_t size)
 {
     void *pages = map(size, MAP_PRIVATE | MAP_NORESERVE);
-    if (pages && atomic_load_explicit(&is_hiding, memory_order_relaxed))
-        advise(pages, size, MADV_DONTFORK);
+    if (pages)
+        yarn_pages_hide_like_ours(pages, size);
     return pages;
+}
+
+void yarn_pages_hide_like_ours(void *pages, size_t size)
+{
+    if (atomic_load_explicit(&is_hiding, memory_order_relaxed))
+        advise(pages, size, MADV_DONTFORK);
 }
 
 void *yarn_pages_map_shared(size_t size)

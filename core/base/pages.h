@@ -24,6 +24,8 @@ void yarn_pages_uncount(size_t fewer_bytes);
 /* From now on, what these functions map is not there in a child after fork, so that the fork does
  * not have to copy its tables. Other children (clone without a new memory) share it as before. */
 void yarn_pages_hide_from_children(void);
+/* The same for pages that came in another way. */
+void yarn_pages_hide_like_ours(void *pages, size_t size);
 /* An exception, for pages that a child goes on using. */
 void yarn_pages_show_to_children(void *pages, size_t size);
 /* In such a child: none of the hidden pages count any more. */

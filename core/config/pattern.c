@@ -88,6 +88,50 @@ static const char *find_rank(char *const envp[])
     return "0";
 }
 
+static bool is_read_by(const struct piece *piece, struct yarn_span name)
+{
+    if (piece->letter == '{')
+        return piece->size == name.size && memcmp(piece->text, name.data, name.size) == 0;
+    for (size_t i = 0; piece->letter == 'r' && i < YARN_COUNT_OF(rank_variables); i++)
+        if (strlen(rank_variables[i]) == name.size &&
+            memcmp(rank_variables[i], name.data, name.size) == 0)
+            return true;
+    return false;
+}
+
+static bool is_read(const char *pattern, struct yarn_span name)
+{
+    struct piece piece;
+    struct yarn_parse_error error;
+    size_t size = strlen(pattern);
+    for (size_t at = 0; at < size; at = piece.end) {
+        if (read_piece(pattern, size, at, &piece, &error))
+            return false;
+        if (is_read_by(&piece, name))
+            return true;
+    }
+    return false;
+}
+
+char *const *yarn_pattern_environment(const char *pattern, char *const envp[],
+                                      struct yarn_arena *arena)
+{
+    size_t count = 0, at = 0;
+    for (size_t i = 0; envp && envp[i]; i++)
+        count += is_read(pattern, yarn_environment_name(envp[i]));
+    char **block = YARN_ARENA_NEW(arena, char *, count + 1);
+    for (size_t i = 0; block && envp && envp[i] && at < count; i++) {
+        if (!is_read(pattern, yarn_environment_name(envp[i])))
+            continue;
+        block[at] = yarn_arena_text(arena, envp[i], strlen(envp[i]));
+        if (!block[at++])
+            return NULL;
+    }
+    if (block)
+        block[at] = NULL;
+    return block;
+}
+
 /* Why without slashes: names of hosts and executables must not choose folders. */
 static void add_without_slashes(struct yarn_text *text, const char *more)
 {

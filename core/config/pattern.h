@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "core/base/arena.h"
 #include "core/base/text.h"
 
 /* What the pattern may ask for. Only %r and %{NAME} read envp. */
@@ -27,6 +28,11 @@ struct yarn_pattern_facts {
 /* -EINVAL with the error at an unknown letter, a missing brace or a name that is missing. */
 YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
                                        struct yarn_parse_error *ret_error);
+
+/* Copies of the entries of envp that the pattern reads, in a block as envp is: a host may change
+ * its environment later. NULL where the arena has no room. */
+char *const *yarn_pattern_environment(const char *pattern, char *const envp[],
+                                      struct yarn_arena *arena);
 
 /* Appends the path to *text. A path that ends in a slash gets the default pattern inside it.
  * -EINVAL as above, -ENAMETOOLONG where the text is cut. An unset %{NAME} is nothing. */

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/pages.h"
 #include "core/base/raw.h"
 
 static int open_at(int dir, const char *path, int flags, int mode)
@@ -137,6 +138,7 @@ int yarn_file_map(int fd, struct yarn_span *ret_span)
     long result = yarn_raw_call(SYS_mmap, 0, (long)info.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
+    yarn_pages_hide_like_ours((void *)result, (size_t)info.size_bytes);
     *ret_span = yarn_span_of((const void *)result, (size_t)info.size_bytes);
     return 0;
 }

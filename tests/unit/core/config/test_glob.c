@@ -75,7 +75,7 @@ int main(void)
     tcase_add_test(tcase, many_stars_take_no_longer_than_the_square_of_the_text);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
+    srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

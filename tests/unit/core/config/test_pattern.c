@@ -133,6 +133,22 @@ START_TEST(hosts_and_executables_choose_no_folder)
 }
 END_TEST
 
+START_TEST(copy_of_the_environment_holds_what_the_pattern_reads)
+{
+    char area[] = "A=1\0B=2\0SLURM_PROCID=3\0AB=4";
+    char *block[] = {area, area + 4, area + 8, area + 23, NULL};
+    struct yarn_arena arena;
+    ck_assert_int_eq(yarn_arena_open(&arena, 4096), 0);
+    char *const *kept = yarn_pattern_environment("%{B}/%p.%r", block, &arena);
+    memset(area, 'x', sizeof area - 1);
+    ck_assert_str_eq(kept[0], "B=2");
+    ck_assert_str_eq(kept[1], "SLURM_PROCID=3");
+    ck_assert_ptr_null(kept[2]);
+    ck_assert_ptr_null(yarn_pattern_environment("x", NULL, &arena)[0]);
+    yarn_arena_close(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pattern");
@@ -144,6 +160,7 @@ int main(void)
     tcase_add_test(tcase, a_path_that_is_cut_is_no_path);
     tcase_add_loop_test(tcase, the_rank_is_the_launchers_and_else_0, 0, YARN_COUNT_OF(ranks));
     tcase_add_test(tcase, hosts_and_executables_choose_no_folder);
+    tcase_add_test(tcase, copy_of_the_environment_holds_what_the_pattern_reads);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
