@@ -210,6 +210,7 @@ class Table {
             element("p", "", `self ${share(sums.fnSelf[fn])} (${inUnit(sums.fnSelf[fn], unit)}), ` +
                     `total ${share(sums.fnTotal[fn])} (${inUnit(sums.fnTotal[fn], unit)}, ` +
                     `${grouped(sums.fnSamples[fn])} samples)`),
+            ...(data.isDiff ? [element("p", "", `self: ${describeChange(this.changeOf(fn))}`)] : []),
             ...this.edges("Callers", callers), ...this.edges("Callees", callees));
     }
 

@@ -98,13 +98,13 @@ class Timeline {
         this.paint();
     }
 
-    /* Pixels of a bar: as many as two samples of a busy thread take, so that no gaps show. */
+    /* Pixels of a bar: as many as four samples of a busy thread take, so that no gaps show. */
     barWidth(width) {
         const { data, event } = this.model, columnNs = data.nrSlices * data.sliceNs / width;
         if (data.events[event]?.unit !== "ns" || !this.lanes.length)
             return 2;
         const { weight, samples } = this.groups.get(this.lanes[0]);
-        return Math.max(1, Math.min(16, Math.ceil(2 * weight[0] / samples[0] / columnNs)));
+        return Math.max(1, Math.min(16, Math.ceil(4 * weight[0] / samples[0] / columnNs)));
     }
 
     /* Weight per bar of the screen. */
@@ -183,7 +183,7 @@ class Timeline {
             const x = (at - startNs) / whole * width;
             context.fillRect(x, 0, 1, LANE - 4);
             if (x < width - 50)
-                context.fillText(duration(at).replace(/\.0+ /, " "), x + 4, LANE / 2 - 2);
+                context.fillText(duration(at).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " "), x + 4, LANE / 2 - 2);
         }
     }
 
