@@ -7,15 +7,17 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-import readers
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import readers  # noqa: E402
 
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
-ROOT = pathlib.Path(__file__).resolve().parents[4]
 
 SELF = {
     "cpu-clock": {

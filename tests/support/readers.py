@@ -110,16 +110,22 @@ def firefox(path):
     return result
 
 
+def perf_samples(path):
+    """Event, name and module of the innermost frame, weight."""
+    text = run("perf", "script", "-i", str(path), "-F", "event,period,ip,sym,dso", "-G")
+    for match in re.finditer(r"^\s*(\d+)\s+(\S+?):+\s+\S+ (.*?) \((.*)\)$", text, re.M):
+        weight, event, name, module = match.groups()
+        yield event, name, module, int(weight)
+
+
 def perf_data(path):
     """By event; a name is what perf found, so only totals can be compared on made-up programs."""
     if not shutil.which("perf"):
         return None
-    text = run("perf", "script", "-i", str(path), "-F", "event,period,ip,sym,dso", "-G")
     result = {}
-    for match in re.finditer(r"^\s*(\d+)\s+(\S+?):+\s+\S+ (.*?) \((.*)\)$", text, re.M):
-        weight, event, name, module = match.groups()
+    for event, name, module, weight in perf_samples(path):
         selfs = result.setdefault(event, collections.Counter())
-        selfs[name if name != "[unknown]" else module] += int(weight)
+        selfs[name if name != "[unknown]" else module] += weight
     return result
 
 
@@ -206,3 +212,18 @@ def read(form, path):
     if result is None:
         return None
     return {UNITS.get(form, {}).get(event, event): selfs for event, selfs in result.items()}
+
+
+def firefox_importer(command, path):
+    """Selfs of all threads as the Firefox Profiler's own importer has them, in ms or samples; names
+    are shortened by it. `command` is its command-line program."""
+    selfs = collections.Counter()
+    run(*command, "load", str(path))
+    threads = re.findall(r"^[* ]*(t-\d+) ", run(*command, "thread", "list"), re.M)
+    for thread in threads:
+        run(*command, "thread", "select", thread)
+        text = run(*command, "thread", "functions", "--include-idle", "--limit", "100000")
+        for name, weight in re.findall(r"^\s*f-\d+\. (.*?) - self: ([\d.,]+)", text, re.M):
+            selfs[name.split("!", 1)[-1]] += float(weight.replace(",", ""))
+    run(*command, "stop")
+    return selfs
