@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/base/pages.h"
+#include "unwind/coverage.h"
 
 enum {
     SETS_LOG2 = 12,
@@ -11,25 +12,48 @@ enum {
     SLOTS = WAYS << SETS_LOG2,
     AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
     DOUBT = 256,       /* walks for which a frame that changed its caller is not believed */
-    FULL_EVERY = 1,    /* walks: then also what is known already is made young again */
+};
+
+/* A frame that a later walk should have met and did not has ended; where another is there now, it
+ * nearly always has the same caller. A chain with such frames is believed where any of these holds;
+ * measured, see README.md. */
+enum {
+    ENDED_MAX = 4,  /* no more of its frames than these have ended */
+    AGE_SURE = 32,  /* or all were met within so many walks */
+    TIMES_SURE = 4, /* or each was met so often */
 };
 
 struct yarn_join_slot {
     uint64_t place; /* with function and tid: the frame */
-    struct yarn_join_frame caller;
+    uint64_t caller_ip, caller_place;
+    uint32_t caller_function;
     uint32_t tid, function;
     uint32_t walk;          /* when it was learnt or confirmed; 0: free */
     uint32_t doubted_until; /* walk */
+    uint16_t nr_times;      /* that it was met with this caller, as far as it counts */
+    bool is_caller_exact;
 };
 
 static_assert(sizeof(struct yarn_join_slot) == 48, "1.5 MiB in all");
 
+struct yarn_join_tables {
+    struct yarn_join_slot slot[SLOTS];
+    struct yarn_coverage coverage;
+};
+
+/* What a chain of joined frames rests upon. */
+struct grounds {
+    unsigned nr_ended;
+    uint32_t age;      /* of its oldest knowledge */
+    uint16_t nr_times; /* of its rarest frame */
+};
+
 int yarn_join_open(struct yarn_join *join)
 {
-    struct yarn_join_slot *slots = yarn_pages_map(SLOTS * sizeof *slots);
-    if (!slots)
+    struct yarn_join_tables *tables = yarn_pages_map(sizeof *tables);
+    if (!tables)
         return -ENOMEM;
-    *join = (struct yarn_join){.slots = slots};
+    *join = (struct yarn_join){.tables = tables};
     return 0;
 }
 
@@ -38,7 +62,7 @@ static struct yarn_join_slot *set_of(const struct yarn_join *join, uint32_t tid,
 {
     uint64_t hash =
         yarn_hash_u64(frame->place ^ (uint64_t)tid << 48 ^ (uint64_t)frame->function << 20);
-    return &join->slots[(hash >> (64 - SETS_LOG2)) * WAYS];
+    return &join->tables->slot[(hash >> (64 - SETS_LOG2)) * WAYS];
 }
 
 static struct yarn_join_slot *slot_of(struct yarn_join_slot *set, uint32_t tid,
@@ -66,86 +90,100 @@ static bool is_fresh(const struct yarn_join *join, const struct yarn_join_slot *
     return join->nr_walks - slot->walk <= AGE_MAX;
 }
 
-/* False where it was known already. */
-static bool learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frame,
+static void learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frame,
                       const struct yarn_join_frame *caller)
 {
     struct yarn_join_slot *set = set_of(join, tid, frame), *slot = slot_of(set, tid, frame);
     uint32_t doubted_until = 0;
     if (slot && is_fresh(join, slot)) {
-        if (slot->caller.ip == caller->ip && slot->caller.place == caller->place) {
+        if (slot->caller_ip == caller->ip && slot->caller_place == caller->place) {
             slot->walk = join->nr_walks;
-            return false;
+            slot->nr_times = (uint16_t)(slot->nr_times + (slot->nr_times < TIMES_SURE));
+            return;
         }
         doubted_until = join->nr_walks + DOUBT;
     }
     if (!slot)
         slot = victim_of(join, set);
-    *slot = (struct yarn_join_slot){.place = frame->place,
-                                    .caller = *caller,
-                                    .tid = tid,
-                                    .function = frame->function,
-                                    .walk = join->nr_walks,
-                                    .doubted_until = doubted_until};
-    return true;
-}
-
-/* False where the frame's caller was known already. */
-static bool learn_at(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
-                     unsigned count, unsigned at)
-{
-    static const struct yarn_join_frame none = {0};
-    bool is_last = at + 1 == count;
-    /* Onto another stack (a handler's own): where places do not grow, a chain could be a loop. */
-    if (!is_last && frames[at + 1].place <= frames[at].place)
-        return true;
-    return learn_one(join, tid, &frames[at], is_last ? &none : &frames[at + 1]);
+    *slot = (struct yarn_join_slot){
+        .place = frame->place,
+        .caller_ip = caller->ip,
+        .caller_place = caller->place,
+        .caller_function = caller->function,
+        .tid = tid,
+        .function = frame->function,
+        .walk = join->nr_walks,
+        .doubted_until = doubted_until,
+        .nr_times = 1,
+        .is_caller_exact = caller->is_exact,
+    };
 }
 
 void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
                      unsigned count, bool is_complete)
 {
-    /* Not each 64th by count: threads that are sampled in turn would never have one. */
-    bool is_full = yarn_hash_u64(++join->nr_walks) % FULL_EVERY == 0;
-    unsigned end =
-        is_complete ? count : count - (count > 0); /* the cut frame's caller is unknown */
-    unsigned at = 0;
-    /* Most of a stack is as it was in the sample before: it is enough to go on from either end to
-     * what is known already. What may lie new between two known pieces waits for a full pass. */
-    while (at < end && (learn_at(join, tid, frames, count, at) || is_full))
-        at++;
-    while (end > at && learn_at(join, tid, frames, count, end - 1))
-        end--;
+    static const struct yarn_join_frame none = {0};
+    join->nr_walks++;
+    for (unsigned i = 0; i + 1 < count; i++)
+        /* Onto another stack (a handler's own): where places do not grow, a chain could loop. */
+        if (frames[i + 1].place > frames[i].place)
+            learn_one(join, tid, &frames[i], &frames[i + 1]);
+    if (is_complete && count)
+        learn_one(join, tid, &frames[count - 1], &none);
+    uint64_t top = count > 1 ? frames[count - 2].place : 0;
+    yarn_coverage_add(&join->tables->coverage, tid, is_complete ? UINT64_MAX : top, join->nr_walks);
 }
 
-static const struct yarn_join_frame *caller_of(const struct yarn_join *join, uint32_t tid,
-                                               const struct yarn_join_frame *frame)
+/* False where it is unknown or doubted. */
+static bool find_caller(const struct yarn_join *join, uint32_t tid,
+                        const struct yarn_join_frame *frame, struct yarn_join_frame *ret_caller,
+                        struct grounds *grounds)
 {
     const struct yarn_join_slot *slot = slot_of(set_of(join, tid, frame), tid, frame);
     if (!slot || !is_fresh(join, slot) || slot->doubted_until > join->nr_walks)
-        return NULL;
-    return &slot->caller;
+        return false;
+    *ret_caller = (struct yarn_join_frame){
+        .ip = slot->caller_ip,
+        .place = slot->caller_place,
+        .function = slot->caller_function,
+        .is_exact = slot->is_caller_exact,
+    };
+    uint32_t seen = yarn_coverage_last(&join->tables->coverage, tid, slot->place);
+    grounds->nr_ended += seen > slot->walk;
+    uint32_t age = join->nr_walks - slot->walk;
+    if (age > grounds->age)
+        grounds->age = age;
+    if (slot->nr_times < grounds->nr_times)
+        grounds->nr_times = slot->nr_times;
+    return true;
+}
+
+static bool are_believable(const struct grounds *grounds)
+{
+    return grounds->nr_ended <= ENDED_MAX || grounds->age <= AGE_SURE ||
+           grounds->nr_times >= TIMES_SURE;
 }
 
 unsigned yarn_join_complete(const struct yarn_join *join, uint32_t tid,
                             struct yarn_join_frame *frames, unsigned count, unsigned capacity)
 {
+    struct grounds grounds = {.nr_times = UINT16_MAX};
+    struct yarn_join_frame caller;
     if (count == 0)
         return count;
     for (unsigned at = count; at <= capacity; at++) {
-        const struct yarn_join_frame *caller = caller_of(join, tid, &frames[at - 1]);
-        if (!caller)
+        if (!find_caller(join, tid, &frames[at - 1], &caller, &grounds))
             return count;
-        if (caller->ip == 0)
-            return at;
+        if (caller.ip == 0)
+            return are_believable(&grounds) ? at : count;
         if (at < capacity)
-            frames[at] = *caller;
+            frames[at] = caller;
     }
     return count;
 }
 
 void yarn_join_close(struct yarn_join *join)
 {
-    yarn_pages_unmap(join->slots, SLOTS * sizeof *join->slots);
-    join->slots = NULL;
+    yarn_pages_unmap(join->tables, sizeof *join->tables);
+    join->tables = NULL;
 }

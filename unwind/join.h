@@ -21,10 +21,10 @@ struct yarn_join_frame {
     bool is_exact;     /* interrupted at ip, which is no return address */
 };
 
-struct yarn_join_slot;
+struct yarn_join_tables;
 
 struct yarn_join {
-    struct yarn_join_slot *slots; /* owned; NULL while closed */
+    struct yarn_join_tables *tables; /* owned; NULL while closed */
     uint32_t nr_walks;
 };
 

@@ -102,6 +102,59 @@ START_TEST(a_frame_that_changed_its_caller_is_doubted_for_a_while)
 }
 END_TEST
 
+enum { DEEP = 10, LATER = 100 };
+
+static struct yarn_join_frame deep[DEEP];
+
+static void learn_deep(unsigned times)
+{
+    for (uint32_t i = 0; i < DEEP; i++)
+        deep[i] = (struct yarn_join_frame){0x1000 * (i + 1) + 4, 0x7000 + 0x100 * i,
+                                           0x1000 * (i + 1), false};
+    while (times--)
+        yarn_join_learn(&join, TID, deep, DEEP, true);
+}
+
+static void learn_that_deep_ended(void)
+{
+    const struct yarn_join_frame others[] = {{0x8004, 0x6f00, 0x8000, true}, deep[DEEP - 1]};
+    for (unsigned i = 0; i < LATER; i++)
+        yarn_join_learn(&join, TID, others, 2, true);
+}
+
+static unsigned complete_deep(void)
+{
+    struct yarn_join_frame frames[CAPACITY] = {deep[0]};
+    return yarn_join_complete(&join, TID, frames, 1, CAPACITY);
+}
+
+START_TEST(frames_met_once_that_later_walks_did_not_meet_where_they_were_are_not_believed)
+{
+    learn_deep(1);
+    ck_assert_uint_eq(complete_deep(), DEEP);
+    learn_that_deep_ended();
+    ck_assert_uint_eq(complete_deep(), 1);
+}
+END_TEST
+
+START_TEST(frames_that_were_met_often_are_believed_after_they_ended)
+{
+    learn_deep(4);
+    learn_that_deep_ended();
+    ck_assert_uint_eq(complete_deep(), DEEP);
+}
+END_TEST
+
+START_TEST(frames_above_the_later_copies_are_believed_as_nothing_says_that_they_ended)
+{
+    learn_deep(1);
+    const struct yarn_join_frame cut[] = {{0x8004, 0x6f00, 0x8000, true}, deep[0]};
+    for (unsigned i = 0; i < LATER; i++)
+        yarn_join_learn(&join, TID, cut, 2, false);
+    ck_assert_uint_eq(complete_deep(), DEEP);
+}
+END_TEST
+
 START_TEST(frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop)
 {
     const struct yarn_join_frame loop[] = {whole[1], {0x3004, 0x7000, 0x3000, false}, whole[1]};
@@ -162,6 +215,11 @@ int main(void)
     tcase_add_test(tests, another_function_at_the_same_place_of_the_stack_is_unknown);
     tcase_add_test(tests, the_same_code_at_another_place_of_the_stack_is_unknown);
     tcase_add_test(tests, a_frame_that_changed_its_caller_is_doubted_for_a_while);
+    tcase_add_test(tests,
+                   frames_met_once_that_later_walks_did_not_meet_where_they_were_are_not_believed);
+    tcase_add_test(tests, frames_that_were_met_often_are_believed_after_they_ended);
+    tcase_add_test(tests,
+                   frames_above_the_later_copies_are_believed_as_nothing_says_that_they_ended);
     tcase_add_test(tests, frames_that_do_not_climb_are_not_learnt_so_no_chain_is_a_loop);
     tcase_add_test(tests, a_chain_that_does_not_fit_is_left_out);
     tcase_add_test(tests, what_is_long_past_is_not_believed);

@@ -322,6 +322,30 @@ START_TEST(a_short_copy_is_cut_off_and_then_joined)
 }
 END_TEST
 
+enum { SHORT_COPY = 4096 };
+
+/* Returns the number of frames of the first of the two, which is whole. */
+__attribute__((noinline)) static unsigned take_whole_then_short(void)
+{
+    volatile uint8_t wide[2 * SHORT_COPY];
+    wide[0] = 1;
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    unwind_both(TID);
+    unsigned count = by_ladder.count;
+    yarn_live_stack_take(&live, SHORT_COPY);
+    return count + wide[0] - 1;
+}
+
+START_TEST(a_frame_wider_than_the_copy_is_joined_by_what_another_ip_of_it_taught)
+{
+    unsigned count = take_whole_then_short();
+    unwind_both(TID);
+    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_JOINED);
+    ck_assert_uint_eq(by_ladder.count, count);
+    ck_assert(are_equal(&by_ladder, &by_oracle));
+}
+END_TEST
+
 START_TEST(every_length_of_the_copy_is_walked_within_it)
 {
     (void)descend(30, YARN_LIVE_STACK_MAX);
@@ -447,6 +471,7 @@ int main(void)
     tcase_add_test(tests, generated_code_without_frames_ends_the_walk_and_says_so);
     tcase_add_test(tests, a_thread_s_stack_is_walked_to_its_clone);
     tcase_add_test(tests, a_short_copy_is_cut_off_and_then_joined);
+    tcase_add_test(tests, a_frame_wider_than_the_copy_is_joined_by_what_another_ip_of_it_taught);
     tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
     tcase_add_test(tests, without_registers_or_stack_the_leaf_is_all);
     tcase_add_test(tests, a_leaf_in_no_module_has_no_unwind_info);
