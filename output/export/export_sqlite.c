@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
@@ -7,38 +6,16 @@
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
-#include "output/export/sqlite_schema.h"
+#include "output/export/sqlite_file.h"
 
 /*
  * A database: SQLITE.md. Ids are numbers of the profile plus 1. What is missing is a stack of its
  * own, or the outermost frame of one: so every sample has a stack, and views need no special case.
  */
 
-enum { COLUMNS_MAX = 20 };
-
-struct value {
-    const char *text;
-    int64_t number;
-    bool is_null, is_text;
-};
-
-#define NUMBER(value)                                                                              \
-    {                                                                                              \
-        .number = (int64_t)(value)                                                                 \
-    }
-#define NUMBER_IF(has, value)                                                                      \
-    {                                                                                              \
-        .number = (int64_t)(value), .is_null = !(has)                                              \
-    }
-#define TEXT(value)                                                                                \
-    {                                                                                              \
-        .text = (value), .is_text = true                                                           \
-    }
-
 struct sqlite {
     struct yarn_export *export;
-    sqlite3 *db;
-    sqlite3_stmt *inserts[YARN_SQLITE_TABLE_COUNT];
+    struct yarn_sqlite_file file;
     struct yarn_mappings mappings;
     uint64_t nr_stacks; /* written so far, beyond those of the profile */
     /* Stacks below a pseudo-function: (root, stack) to id. */
@@ -47,75 +24,8 @@ struct sqlite {
     size_t path_capacity;
 };
 
-static int fail(struct sqlite *sqlite)
-{
-    if (!sqlite->export->why[0])
-        (void)snprintf(sqlite->export->why, sizeof sqlite->export->why, "SQLite says: %s",
-                       sqlite3_errmsg(sqlite->db));
-    return -EIO;
-}
-
-static int run(struct sqlite *sqlite, const char *sql)
-{
-    return sqlite3_exec(sqlite->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(sqlite);
-}
-
-static size_t count_columns(const char *columns)
-{
-    size_t count = 1;
-    for (; *columns; columns++)
-        count += *columns == ',';
-    return count;
-}
-
-static int make_table(struct sqlite *sqlite, enum yarn_sqlite_table table, const char *name,
-                      const char *columns)
-{
-    char sql[1024];
-    size_t nr_columns = count_columns(columns);
-    (void)snprintf(sql, sizeof sql, "CREATE TABLE %s(%s)", name, columns);
-    int err = run(sqlite, sql);
-    if (err)
-        return err;
-    int size = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", name);
-    for (size_t i = 1; i < nr_columns; i++)
-        size += snprintf(sql + size, sizeof sql - (size_t)size, ",?");
-    (void)snprintf(sql + size, sizeof sql - (size_t)size, ")");
-    int status = sqlite3_prepare_v2(sqlite->db, sql, -1, &sqlite->inserts[table], NULL);
-    return status == SQLITE_OK ? 0 : fail(sqlite);
-}
-
-static int make_tables(struct sqlite *sqlite)
-{
-    int err = 0;
-#define X(NAME, name, columns)                                                                     \
-    if (!err)                                                                                      \
-        err = make_table(sqlite, YARN_SQLITE_##NAME, name, columns);
-    YARN_SQLITE_TABLES(X)
-#undef X
-    return err ? err : run(sqlite, YARN_SQLITE_VIEWS);
-}
-
-static int put_row(struct sqlite *sqlite, enum yarn_sqlite_table table, const struct value *row,
-                   size_t count)
-{
-    sqlite3_stmt *insert = sqlite->inserts[table];
-    int status = SQLITE_OK;
-    for (size_t i = 0; i < count && status == SQLITE_OK; i++) {
-        int at = (int)i + 1;
-        if (row[i].is_null || (row[i].is_text && !row[i].text))
-            status = sqlite3_bind_null(insert, at);
-        else if (row[i].is_text)
-            status = sqlite3_bind_text(insert, at, row[i].text, -1, SQLITE_STATIC);
-        else
-            status = sqlite3_bind_int64(insert, at, row[i].number);
-    }
-    if (status == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE)
-        return fail(sqlite);
-    return sqlite3_reset(insert) == SQLITE_OK && status == SQLITE_OK ? 0 : fail(sqlite);
-}
-
-#define PUT(sqlite, table, row) put_row(sqlite, YARN_SQLITE_##table, row, YARN_COUNT_OF(row))
+#define PUT(sqlite, table, row)                                                                    \
+    yarn_sqlite_put(&(sqlite)->file, YARN_SQLITE_##table, row, YARN_COUNT_OF(row))
 
 static const char *text_of(const struct sqlite *sqlite, uint32_t text)
 {
@@ -124,7 +34,7 @@ static const char *text_of(const struct sqlite *sqlite, uint32_t text)
 
 static int put_meta(struct sqlite *sqlite, const char *key, const char *value)
 {
-    const struct value row[] = {TEXT(key), TEXT(value)};
+    const struct yarn_sqlite_value row[] = {YARN_SQLITE_TEXT(key), YARN_SQLITE_TEXT(value)};
     return PUT(sqlite, META, row);
 }
 
@@ -150,24 +60,24 @@ static int put_process(struct sqlite *sqlite, size_t number)
     char *command = command_of(process);
     if (!command)
         return -ENOMEM;
-    const struct value row[] = {
-        NUMBER(number + 1),
-        NUMBER(process->pid),
-        NUMBER(process->ppid),
-        TEXT(text_of(sqlite, dump->comm)),
-        TEXT((const char *)process->exe.data),
-        TEXT(command),
-        TEXT((const char *)process->host.data),
-        TEXT((const char *)process->kernel.data),
-        TEXT((const char *)process->arch.data),
-        NUMBER(process->start_ns),
-        NUMBER(process->start_realtime_ns),
-        NUMBER_IF(dump->has_end, dump->end.time_ns),
-        TEXT(dump->has_end ? yarn_word_of_end(dump->end.reason) : NULL),
-        NUMBER_IF(dump->has_end && dump->end.status >= 0, dump->end.status),
-        NUMBER(dump->trust.lost),
-        NUMBER(dump->trust.unsampled_ns),
-        TEXT(dump->path),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_NUMBER(process->pid),
+        YARN_SQLITE_NUMBER(process->ppid),
+        YARN_SQLITE_TEXT(text_of(sqlite, dump->comm)),
+        YARN_SQLITE_TEXT((const char *)process->exe.data),
+        YARN_SQLITE_TEXT(command),
+        YARN_SQLITE_TEXT((const char *)process->host.data),
+        YARN_SQLITE_TEXT((const char *)process->kernel.data),
+        YARN_SQLITE_TEXT((const char *)process->arch.data),
+        YARN_SQLITE_NUMBER(process->start_ns),
+        YARN_SQLITE_NUMBER(process->start_realtime_ns),
+        YARN_SQLITE_NUMBER_IF(dump->has_end, dump->end.time_ns),
+        YARN_SQLITE_TEXT(dump->has_end ? yarn_word_of_end(dump->end.reason) : NULL),
+        YARN_SQLITE_NUMBER_IF(dump->has_end && dump->end.status >= 0, dump->end.status),
+        YARN_SQLITE_NUMBER(dump->trust.lost),
+        YARN_SQLITE_NUMBER(dump->trust.unsampled_ns),
+        YARN_SQLITE_TEXT(dump->path),
     };
     int err = PUT(sqlite, PROCESSES, row);
     free(command);
@@ -180,13 +90,13 @@ static int put_counts(struct sqlite *sqlite, size_t number)
     int err = 0;
     for (size_t i = 0; !err && i < dump->nr_events; i++) {
         const struct yarn_profile_dump_event *event = &dump->events[i];
-        const struct value row[] = {
-            NUMBER(number + 1),
-            NUMBER((uint64_t)event->event + 1),
-            NUMBER(event->count.count),
-            NUMBER(event->count.time_enabled_ns),
-            NUMBER(event->count.time_running_ns),
-            NUMBER(event->count.lost),
+        const struct yarn_sqlite_value row[] = {
+            YARN_SQLITE_NUMBER(number + 1),
+            YARN_SQLITE_NUMBER((uint64_t)event->event + 1),
+            YARN_SQLITE_NUMBER(event->count.count),
+            YARN_SQLITE_NUMBER(event->count.time_enabled_ns),
+            YARN_SQLITE_NUMBER(event->count.time_running_ns),
+            YARN_SQLITE_NUMBER(event->count.lost),
         };
         if (event->has_count)
             err = PUT(sqlite, COUNTS, row);
@@ -200,13 +110,13 @@ static int put_messages(struct sqlite *sqlite, size_t number)
     int err = 0;
     for (size_t i = 0; !err && i < dump->nr_messages; i++) {
         const struct yarn_dump_message *message = &dump->messages[i];
-        const struct value row[] = {
-            {.is_null = true},
-            NUMBER(message->time_ns),
-            NUMBER(number + 1),
-            NUMBER_IF(message->tid, message->tid),
-            TEXT(yarn_word_of_message(message->kind)),
-            TEXT((const char *)message->text.data),
+        const struct yarn_sqlite_value row[] = {
+            YARN_SQLITE_NULL,
+            YARN_SQLITE_NUMBER(message->time_ns),
+            YARN_SQLITE_NUMBER(number + 1),
+            YARN_SQLITE_NUMBER_IF(message->tid, message->tid),
+            YARN_SQLITE_TEXT(yarn_word_of_message(message->kind)),
+            YARN_SQLITE_TEXT((const char *)message->text.data),
         };
         err = PUT(sqlite, MESSAGES, row);
     }
@@ -216,14 +126,14 @@ static int put_messages(struct sqlite *sqlite, size_t number)
 static int put_thread(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_profile_thread *thread = &sqlite->export->profile->threads[number];
-    const struct value row[] = {
-        NUMBER(number + 1),
-        NUMBER((uint64_t)thread->dump + 1),
-        NUMBER(thread->tid),
-        TEXT(text_of(sqlite, thread->comm)),
-        NUMBER_IF(thread->start_ns, thread->start_ns),
-        NUMBER_IF(thread->end_ns, thread->end_ns),
-        NUMBER_IF(thread->cpu_ns, thread->cpu_ns),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_NUMBER((uint64_t)thread->dump + 1),
+        YARN_SQLITE_NUMBER(thread->tid),
+        YARN_SQLITE_TEXT(text_of(sqlite, thread->comm)),
+        YARN_SQLITE_NUMBER_IF(thread->start_ns, thread->start_ns),
+        YARN_SQLITE_NUMBER_IF(thread->end_ns, thread->end_ns),
+        YARN_SQLITE_NUMBER_IF(thread->cpu_ns, thread->cpu_ns),
     };
     return PUT(sqlite, THREADS, row);
 }
@@ -231,12 +141,12 @@ static int put_thread(struct sqlite *sqlite, size_t number)
 static int put_event(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_profile_event *event = &sqlite->export->profile->events[number];
-    const struct value row[] = {
-        NUMBER(number + 1),
-        TEXT(text_of(sqlite, event->name)),
-        TEXT(text_of(sqlite, event->unit)),
-        NUMBER_IF(event->period, event->period),
-        NUMBER_IF(event->frequency, event->frequency),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_TEXT(text_of(sqlite, event->name)),
+        YARN_SQLITE_TEXT(text_of(sqlite, event->unit)),
+        YARN_SQLITE_NUMBER_IF(event->period, event->period),
+        YARN_SQLITE_NUMBER_IF(event->frequency, event->frequency),
     };
     return PUT(sqlite, EVENTS, row);
 }
@@ -244,10 +154,10 @@ static int put_event(struct sqlite *sqlite, size_t number)
 static int put_module(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_profile_module *module = &sqlite->export->profile->modules[number];
-    const struct value row[] = {
-        NUMBER(number + 1),
-        TEXT(text_of(sqlite, module->path)),
-        TEXT(text_of(sqlite, module->base)),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_TEXT(text_of(sqlite, module->path)),
+        YARN_SQLITE_TEXT(text_of(sqlite, module->base)),
     };
     return PUT(sqlite, MODULES, row);
 }
@@ -257,13 +167,13 @@ static int put_mapping(struct sqlite *sqlite, size_t number)
     const struct yarn_mapping *mapping = &sqlite->mappings.list[number];
     char build_id[2 * 64 + 1];
     (void)yarn_mapping_build_id(mapping, build_id, sizeof build_id);
-    const struct value row[] = {
-        NUMBER(number + 1),
-        NUMBER((uint64_t)mapping->module + 1),
-        TEXT(build_id[0] ? build_id : NULL),
-        NUMBER(mapping->start),
-        NUMBER(mapping->end - mapping->start),
-        NUMBER(mapping->file_offset),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_NUMBER((uint64_t)mapping->module + 1),
+        YARN_SQLITE_TEXT(build_id[0] ? build_id : NULL),
+        YARN_SQLITE_NUMBER(mapping->start),
+        YARN_SQLITE_NUMBER(mapping->end - mapping->start),
+        YARN_SQLITE_NUMBER(mapping->file_offset),
     };
     return PUT(sqlite, MAPPINGS, row);
 }
@@ -271,19 +181,20 @@ static int put_mapping(struct sqlite *sqlite, size_t number)
 static int put_function(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_profile_function *function = &sqlite->export->profile->functions[number];
-    const struct value row[] = {
-        NUMBER(number + 1),
-        TEXT(text_of(sqlite, function->name)),
-        NUMBER((uint64_t)function->module + 1),
-        NUMBER(function->is_inlined),
-        NUMBER(number < YARN_FUNCTION_PSEUDO_COUNT),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_TEXT(text_of(sqlite, function->name)),
+        YARN_SQLITE_NUMBER((uint64_t)function->module + 1),
+        YARN_SQLITE_NUMBER(function->is_inlined),
+        YARN_SQLITE_NUMBER(number < YARN_FUNCTION_PSEUDO_COUNT),
     };
     return PUT(sqlite, FUNCTIONS, row);
 }
 
 static int put_file(struct sqlite *sqlite, uint32_t text)
 {
-    const struct value row[] = {NUMBER(text), TEXT(text_of(sqlite, text))};
+    const struct yarn_sqlite_value row[] = {YARN_SQLITE_NUMBER(text),
+                                            YARN_SQLITE_TEXT(text_of(sqlite, text))};
     return PUT(sqlite, FILES, row);
 }
 
@@ -308,15 +219,15 @@ static int put_frame(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_profile_frame *frame = &sqlite->export->profile->frames[number];
     const struct yarn_frame_home *home = &sqlite->mappings.homes[number];
-    const struct value row[] = {
-        NUMBER(number + 1),
-        NUMBER((uint64_t)frame->function + 1),
-        NUMBER_IF(home->mapping != YARN_DUMP_NONE, (uint64_t)home->mapping + 1),
-        NUMBER(frame->address),
-        NUMBER_IF(frame->file, frame->file),
-        NUMBER_IF(frame->line, frame->line),
-        NUMBER((frame->flags & YARN_DUMP_FRAME_KERNEL) != 0),
-        NUMBER((frame->flags & YARN_DUMP_FRAME_JOINED) != 0),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(number + 1),
+        YARN_SQLITE_NUMBER((uint64_t)frame->function + 1),
+        YARN_SQLITE_NUMBER_IF(home->mapping != YARN_DUMP_NONE, (uint64_t)home->mapping + 1),
+        YARN_SQLITE_NUMBER(frame->address),
+        YARN_SQLITE_NUMBER_IF(frame->file, frame->file),
+        YARN_SQLITE_NUMBER_IF(frame->line, frame->line),
+        YARN_SQLITE_NUMBER((frame->flags & YARN_DUMP_FRAME_KERNEL) != 0),
+        YARN_SQLITE_NUMBER((frame->flags & YARN_DUMP_FRAME_JOINED) != 0),
     };
     return home->dump == YARN_DUMP_NONE ? 0 : PUT(sqlite, FRAMES, row);
 }
@@ -334,16 +245,19 @@ static uint64_t id_of_pseudo_stack(const struct sqlite *sqlite, uint32_t functio
 
 static int put_stack_row(struct sqlite *sqlite, uint64_t id, uint64_t parent, uint64_t frame)
 {
-    const struct value row[] = {NUMBER(id), NUMBER_IF(parent, parent), NUMBER(frame)};
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(id), YARN_SQLITE_NUMBER_IF(parent, parent), YARN_SQLITE_NUMBER(frame)};
     return PUT(sqlite, STACKS, row);
 }
 
 static int put_pseudo(struct sqlite *sqlite, size_t function)
 {
     uint64_t frame = id_of_pseudo_frame(sqlite, (uint32_t)function);
-    const struct value row[] = {
-        NUMBER(frame),     NUMBER(function + 1), {.is_null = true}, {.is_null = true},
-        {.is_null = true}, {.is_null = true},    NUMBER(0),         NUMBER(0),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NUMBER(frame), YARN_SQLITE_NUMBER(function + 1),
+        YARN_SQLITE_NULL,          YARN_SQLITE_NULL,
+        YARN_SQLITE_NULL,          YARN_SQLITE_NULL,
+        YARN_SQLITE_NUMBER(0),     YARN_SQLITE_NUMBER(0),
     };
     int err = PUT(sqlite, FRAMES, row);
     return err ? err
@@ -364,7 +278,7 @@ static int put_stack_end(struct sqlite *sqlite, size_t end)
     static const char *const names[YARN_DUMP_STACK_END_COUNT] = {
         "complete", "joined", "truncated", "no unwind info", "failed", "none",
     };
-    const struct value row[] = {NUMBER(end), TEXT(names[end])};
+    const struct yarn_sqlite_value row[] = {YARN_SQLITE_NUMBER(end), YARN_SQLITE_TEXT(names[end])};
     return PUT(sqlite, STACK_ENDS, row);
 }
 
@@ -407,15 +321,15 @@ static int put_sample(struct sqlite *sqlite, const struct yarn_export_sample *sa
     int err = 0;
     if (sample->root != YARN_DUMP_NONE)
         err = put_cut_stack(sqlite, sample->stack, sample->root, &stack);
-    const struct value row[] = {
-        {.is_null = true},
-        NUMBER(sample->time_ns),
-        NUMBER((uint64_t)sample->event + 1),
-        NUMBER((uint64_t)sample->thread + 1),
-        NUMBER_IF(sample->cpu != UINT16_MAX, sample->cpu),
-        NUMBER(sample->weight),
-        NUMBER(stack),
-        NUMBER(sample->stack_end),
+    const struct yarn_sqlite_value row[] = {
+        YARN_SQLITE_NULL,
+        YARN_SQLITE_NUMBER(sample->time_ns),
+        YARN_SQLITE_NUMBER((uint64_t)sample->event + 1),
+        YARN_SQLITE_NUMBER((uint64_t)sample->thread + 1),
+        YARN_SQLITE_NUMBER_IF(sample->cpu != UINT16_MAX, sample->cpu),
+        YARN_SQLITE_NUMBER(sample->weight),
+        YARN_SQLITE_NUMBER(stack),
+        YARN_SQLITE_NUMBER(sample->stack_end),
     };
     return err ? err : PUT(sqlite, SAMPLES, row);
 }
@@ -464,22 +378,6 @@ static int put_all(struct sqlite *sqlite)
     return err ? err : put_samples(sqlite);
 }
 
-/* Why without a journal: the file has no name yet, and goes with the first failure. */
-static int open_database(struct sqlite *sqlite)
-{
-    int status = sqlite3_open_v2(sqlite->export->path, &sqlite->db, SQLITE_OPEN_READWRITE, NULL);
-    if (status != SQLITE_OK)
-        return sqlite->db ? fail(sqlite) : -ENOMEM;
-    return run(sqlite, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
-}
-
-static int close_database(struct sqlite *sqlite)
-{
-    for (size_t i = 0; i < YARN_SQLITE_TABLE_COUNT; i++)
-        (void)sqlite3_finalize(sqlite->inserts[i]);
-    return sqlite3_close(sqlite->db) == SQLITE_OK ? 0 : -EIO;
-}
-
 int yarn_export_sqlite(struct yarn_export *export)
 {
     struct sqlite sqlite = {.export = export, .cut_stacks = YARN_TABLE_CLOSED};
@@ -487,14 +385,11 @@ int yarn_export_sqlite(struct yarn_export *export)
     if (!err)
         err = yarn_table_open(&sqlite.cut_stacks, 64, (size_t)1 << 31);
     if (!err)
-        err = open_database(&sqlite);
-    if (!err)
-        err = make_tables(&sqlite);
+        err = yarn_sqlite_file_open(&sqlite.file, export->path);
     if (!err)
         err = put_all(&sqlite);
-    if (!err)
-        err = run(&sqlite, "COMMIT");
-    int closed = close_database(&sqlite);
+    int closed = yarn_sqlite_file_close(&sqlite.file, !err);
+    (void)snprintf(export->why, sizeof export->why, "%s", sqlite.file.why);
     yarn_table_close(&sqlite.cut_stacks);
     free(sqlite.path);
     yarn_mappings_fini(&sqlite.mappings);
