@@ -126,8 +126,7 @@ class Flame {
 
     label(context, node, x, y, wide) {
         const room = Math.floor((wide - 6) / this.charWidth);
-        const name = this.nameOf(node);
-        const text = name.length <= room ? name : `${name.slice(0, Math.max(room - 1, 1))}…`;
+        const text = fitName(this.nameOf(node), room);
         const isPseudo = node && this.model.data.flags[this.model.data.fn[node]] & PSEUDO;
         context.fillStyle = this.colours.ink();
         if (isPseudo)

@@ -19,6 +19,32 @@ function duration(ns) {
 
 const inUnit = (value, unit) => unit === "ns" ? duration(value) : `${grouped(value)} ${unit}`;
 
+/* A name without its parameters and template arguments, which hide what matters where room is
+ * scarce. */
+function withoutArguments(name) {
+    if (/operator|^\[/.test(name) || !/[<(]/.test(name))
+        return name;
+    let kept = "", depth = 0;
+    for (const character of name) {
+        if (character === "<" || character === "(")
+            depth++;
+        else if (character === ">" || character === ")")
+            depth--;
+        else if (!depth)
+            kept += character;
+    }
+    return depth ? name : kept.trim() || name;
+}
+
+/* What fits into so many characters: the whole, or without arguments, or the last part of it. */
+function fitName(name, room) {
+    if (name.length <= room)
+        return name;
+    const plain = withoutArguments(name), last = plain.split("::").at(-1);
+    const fitting = plain.length <= room ? plain : last || plain;
+    return fitting.length <= room ? fitting : `${fitting.slice(0, Math.max(room - 1, 1))}…`;
+}
+
 const byId = (id) => document.getElementById(id);
 
 function element(tag, className, text) {

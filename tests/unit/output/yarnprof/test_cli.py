@@ -17,7 +17,7 @@ import unittest
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
 MAN = pathlib.Path(__file__).resolve().parents[4] / "output/yarnprof/man"
-VERBS = ["record", "report", "script", "info", "verify"]
+VERBS = ["record", "report", "script", "diff", "flamegraph", "export", "info", "verify"]
 
 TRUST_KEYS = {
     "samples", "lost", "throttled", "foreign", "stacks_complete", "stacks_joined",
