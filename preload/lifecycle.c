@@ -12,7 +12,7 @@
 
 enum { LINE_BYTES = 1024, STDERR = 2 };
 
-/* The one pointer: set by the constructor, never changed after. */
+/* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
 static struct yarn_recorder *the_recorder;
 static int exit_status = -1;
 
@@ -53,11 +53,14 @@ void yarn_lifecycle_end(void)
 
 void yarn_lifecycle_follow_fork(void)
 {
+    /* Why not asked whose it is: in another PID namespace the child may have the same number. */
     struct yarn_recorder *recorder = the_recorder;
-    if (!recorder || yarn_recorder_is_ours(recorder))
+    if (!recorder)
         return;
     if (recorder->job.options.follow & YARN_FOLLOW_FORK)
         yarn_recorder_inherit(recorder);
+    else
+        the_recorder = NULL;
 }
 
 struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path)
