@@ -2,7 +2,7 @@
 """Profiles of real programs, exported and read back by other people's programs: what each event and
 each function weighs must be what `report` says. YARN_PROFILER_CLI names the Firefox Profiler's own
 command-line importer (npm @firefox-devtools/profiler-cli, with the node that it needs), where there
-is one."""
+is one; YARN_SPEEDSCOPE the folder of speedscope's page (npm speedscope, dist/release)."""
 
 import collections
 import os
@@ -13,7 +13,10 @@ import sys
 import harness
 import workloads
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "support"))
+sys.path.insert(0, str(TESTS / "unit/output/page"))
+import browser  # noqa: E402
 import readers  # noqa: E402
 
 INLINES = {"pprof", "firefox", "sqlite", "callgrind"}
@@ -97,6 +100,20 @@ class Exports(harness.Case):
         for name in compared:
             share = ours[name] / sum(ours.values())
             self.assertAlmostEqual(share, want[name] / sum(want.values()), delta=0.03, msg=name)
+
+    def test_speedscope_opens(self):
+        if "YARN_SPEEDSCOPE" not in os.environ or not browser.find():
+            self.skipTest("YARN_SPEEDSCOPE names no page, or there is no browser")
+        release = pathlib.Path(os.environ["YARN_SPEEDSCOPE"]).resolve()
+        # It tells the sums of profiles where there are several: here, of threads.
+        self.run_ = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock")
+        path = self.exported("speedscope")
+        opened = browser.Browser(browser.find())
+        self.addCleanup(opened.close)
+        profiles = readers.speedscope_itself(release, opened, path)
+        total = harness.report(self.run_.dumps)["events"][0]["total"]
+        self.assertGreaterEqual(len(profiles), 8)
+        self.assertAlmostEqual(sum(profiles.values()) / total, 1, delta=0.01)
 
 
 if __name__ == "__main__":
