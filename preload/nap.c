@@ -72,12 +72,19 @@ void yarn_nap_take_back(struct yarn_recorder *recorder)
     recorder->paid_ns = 0;
 }
 
+/* Pays once. */
+static bool leave_failed(struct yarn_recorder *recorder, bool for_good)
+{
+    if (for_good)
+        return change_state(recorder, YARN_RECORDER_FAILED, YARN_RECORDER_ENDED);
+    return atomic_load(&recorder->state) == YARN_RECORDER_FAILED;
+}
+
 bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns)
 {
     uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
     *ret_paid_ns = 0;
-    if (change_state(recorder, YARN_RECORDER_NAPPING, to) ||
-        atomic_load(&recorder->state) == YARN_RECORDER_FAILED) {
+    if (change_state(recorder, YARN_RECORDER_NAPPING, to) || leave_failed(recorder, for_good)) {
         *ret_paid_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
         yarn_ledger_pay(atomic_load(&recorder->above), *ret_paid_ns);
         return true;

@@ -103,6 +103,8 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         bool is_settled = yarn_recording_settle(recording, is_due);
         if (!obey(recorder))
             return TOLD_TO_END;
+        if (atomic_load(&recorder->is_in_exec))
+            continue;
         if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
             yarn_recording_flush(recording);
             flush_ns = now_ns + interval_ns;

@@ -266,7 +266,7 @@ void yarn_recorder_take_marks(struct yarn_recorder *recorder)
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
     uint64_t paid_ns;
-    if (!is_recording(recorder) || yarn_nap_leave(recorder, true, &paid_ns))
+    if (yarn_nap_leave(recorder, true, &paid_ns) || !is_recording(recorder))
         return;
     if (claim(recorder, COMMAND_TIMEOUT_NS)) {
         atomic_store(&recorder->end_reason, reason);

@@ -172,7 +172,11 @@ bool yarn_recording_is_alone(struct yarn_recording *recording)
     pid_t pid = recording->job->facts.pid;
     recording->saw_thread_end = false;
     int count = yarn_process_threads(recording->task_folder, tids, YARN_COUNT_OF(tids));
-    return count >= 0 && count <= 2 && yarn_process_thread_is_dead(recording->task_folder, pid);
+    if (count < 0 || count > 2 || !yarn_process_thread_is_dead(recording->task_folder, pid))
+        return false;
+    /* In a PID namespace without a /proc of its own the folder has other numbers than ours: then it
+     * lacks this very thread, and tells nothing. */
+    return !yarn_process_thread_is_dead(recording->task_folder, yarn_process_tid());
 }
 
 static void close_all(struct yarn_recording *recording)

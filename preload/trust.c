@@ -30,17 +30,16 @@ static void write_messages(struct yarn_recording *recording)
 /* Why only sometimes: it costs a system call for each open event. */
 static void read_cpu_time(struct yarn_recording *recording)
 {
-    uint64_t cpu_ns;
-    if (recording->clock_event != YARN_DUMP_NONE)
-        cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count;
+    bool has_clock = recording->clock_event != YARN_DUMP_NONE;
+    uint64_t cpu_ns, unsampled_ns = 0;
+    /* No event is open where the threads' numbers could not be found out. */
+    if (has_clock && recording->session.nr_events)
+        cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count +
+                 recording->missed_ns;
     else
         cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    uint64_t unsampled_ns = 0;
-    if (recording->clock_event != YARN_DUMP_NONE) {
-        unsampled_ns = cpu_ns > recording->sampled_ns ? cpu_ns - recording->sampled_ns : 0;
-        unsampled_ns += recording->missed_ns;
-        cpu_ns += recording->missed_ns;
-    }
+    if (has_clock && cpu_ns > recording->sampled_ns)
+        unsampled_ns = cpu_ns - recording->sampled_ns;
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
     *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
