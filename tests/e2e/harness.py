@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -141,19 +142,53 @@ def self_percent(folder, *arguments):
     return shares
 
 
-def stacks(folder):
-    """The frames of every sample, innermost first, as (function, module), from `script`."""
-    block = []
-    for line in yarnprof("script", folder).stdout.decode(errors="replace").splitlines() + [""]:
+@dataclasses.dataclass
+class Frame:
+    """One line of a stack: the address in the module's file, and what is said to stand there."""
+
+    address: int
+    name: str
+    offset: int
+    module: str
+
+
+@dataclasses.dataclass
+class Sample:
+    comm: str
+    pid: int
+    tid: int
+    frames: list
+
+
+HEAD = re.compile(r"(.*?)\s+(-?\d+)/(-?\d+)\s+\[\d+\]\s+\d+\.\d+:")
+FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*?)\)( \[joined\])?$")
+
+
+def samples(folder):
+    """Every sample of `script`, its frames innermost first."""
+    sample = None
+    text = yarnprof("script", folder).stdout.decode(errors="replace")
+    for line in [*text.splitlines(), ""]:
         if not line.strip():
-            if block:
-                yield block
-            block = []
+            if sample:
+                yield sample
+            sample = None
         elif line[0] in " \t":
-            words = line.split()
-            if words and all(digit in "0123456789abcdef" for digit in words[0]):
-                name = " ".join(words[1:-1]) if len(words) > 2 else words[-1]
-                block.append((name.rsplit("+0x", 1)[0], words[-1].strip("()")))
+            frame = FRAME.match(line)
+            if frame and sample:
+                name, _, offset = frame[2].rpartition("+0x")
+                offset = int(offset, 16) if name else 0
+                name = name or frame[2]
+                sample.frames.append(Frame(int(frame[1], 16), name, offset, frame[3]))
+        else:
+            head = HEAD.match(line)
+            sample = Sample(head[1], int(head[2]), int(head[3]), []) if head else None
+
+
+def stacks(folder):
+    """The frames of every sample, innermost first, as (function, module)."""
+    for sample in samples(folder):
+        yield [(frame.name, frame.module) for frame in sample.frames]
 
 
 class Case(unittest.TestCase):

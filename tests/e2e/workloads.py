@@ -4,6 +4,7 @@
 import os
 import random
 import shutil
+import subprocess
 import sys
 
 import harness
@@ -41,6 +42,45 @@ SELECT count(*), sum(a.size) FROM item a JOIN item b ON a.name = b.name WHERE a.
 SELECT size, count(*) FROM item GROUP BY size ORDER BY 2 DESC, 1 LIMIT 5;
 """
 
+PERL = """
+use strict;
+my (%count, $total);
+for my $round (1 .. 600) {
+    my $text = join " ", map { "key" . $_ * 7919 % 1009 } 1 .. 4000;
+    $count{$1}++ while $text =~ /key(\\d+)/g;
+    $total += length $_ for sort { $a <=> $b || $a cmp $b } keys %count;
+}
+print "$total\\n";
+"""
+
+BASH = """
+declare -A seen
+step() {
+    local value=$1
+    for ((i = 0; i < 400; i++)); do
+        value=$(((value * 31 + i) % 10007))
+        seen[$((value % 97))]=${value//1/2}
+    done
+    result=$value
+}
+result=1
+for ((round = 0; round < 700; round++)); do step "$result"; done
+echo "$result ${#seen[@]}"
+"""
+
+AWK = "{ for (i = 1; i <= NF; i++) { n[$i]++; s += length($i) } } END { print s, length(n) }"
+
+JAVASCRIPT = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+let sum = 0, text = "";
+for (let i = 0; i < 500; i++) {
+    sum += fib(24);
+    text = JSON.stringify([...Array(3000).keys()].map(n => ({ n, s: "x" + n * i })));
+    sum += JSON.parse(text).filter(o => /7$/.test(o.s)).length;
+}
+console.log(sum);
+"""
+
 
 def write_big_c(path):
     """Functions of loops, branches and tables: work for every pass of the compiler."""
@@ -72,6 +112,22 @@ def write_text(path, size):
         file.write(" ".join(words.choices(vocabulary, k=size // 6)))
 
 
+def find_cc1():
+    """gcc's compiler proper: gcc itself only starts it."""
+    gcc = shutil.which("gcc")
+    if not gcc:
+        return None
+    asked = subprocess.run([gcc, "-print-prog-name=cc1"], capture_output=True, text=True)
+    return shutil.which(asked.stdout.strip())
+
+
+def compile_sources():
+    """Arguments that compile sources of this project: what people compile, unlike big.c."""
+    files = [*harness.ROOT.glob("unwind/*.c"), *harness.ROOT.glob("core/event/*.c")]
+    plain = sorted(file for file in files if "libunwind" not in file.name)
+    return ["-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{harness.ROOT}", "-c", *plain]
+
+
 def make(folder):
     """Name -> (argv, whether more processes than one do the work); only what is installed."""
     (folder / "loop.py").write_text(PYTHON_LOOP)
@@ -79,6 +135,10 @@ def make(folder):
     (folder / "work.sql").write_text(SQL)
     write_big_c(folder / "big.c")
     write_text(folder / "text", 7_000_000)
+    (folder / "lines").write_text((folder / "text").read_text().replace(" ", "\n"))
+    (folder / "work.pl").write_text(PERL)
+    (folder / "work.sh").write_text(BASH)
+    (folder / "work.js").write_text(JAVASCRIPT)
     os.chmod(folder, 0o755)
 
     python = sys.executable
@@ -89,5 +149,14 @@ def make(folder):
         "sqlite3": [shutil.which("sqlite3"), ":memory:", f".read {folder / 'work.sql'}"],
         "xz": [shutil.which("xz"), "-k", "-c", "-T1", "-6", folder / "text"],
         "threads8": [harness.HOSTS / "threads8"],
+        "cc1-big": [find_cc1(), "-quiet", "-O2", folder / "big.c", "-o", "/dev/null"],
+        "clang-big": [shutil.which("clang"), "-O2", "-c", folder / "big.c", "-o", "/dev/null"],
+        "cc1": [shutil.which("gcc"), *compile_sources()],
+        "clang": [shutil.which("clang"), *compile_sources()],
+        "perl": [shutil.which("perl"), folder / "work.pl"],
+        "bash": [shutil.which("bash"), folder / "work.sh"],
+        "awk": [shutil.which("awk"), AWK, *[folder / "text"] * 3],
+        "sort": [shutil.which("sort"), folder / "lines"],
+        "node": [shutil.which("node"), "--perf-basic-prof", folder / "work.js"],
     }
     return {name: argv for name, argv in found.items() if argv[0] and os.path.exists(argv[0])}

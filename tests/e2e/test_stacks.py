@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks that are deep, code that comes and goes, and a reader that never enters the host's
+allocator."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import harness
+
+SECONDS_OF_LOADING = 30 if os.environ.get("YARN_TEST_LONG") else 3
+
+
+class Deep(harness.Case):
+    """Frames of 16 bytes: all of them fit into the default copy of the stack."""
+
+    def check_depth(self, depth, **variables):
+        run = self.run_program([harness.HOSTS / "deepstack", depth, "60"], **variables)
+        self.assertEqual(run.status, 0)
+        trust = harness.trust(run.dumps)
+        self.assertEqual(trust["lost"], 0)
+        seen = [
+            (sample.tid == sample.pid, [frame.name for frame in sample.frames])
+            for sample in harness.samples(run.dumps)
+        ]
+        busy = [(is_main, names) for is_main, names in seen if names[0] == "bottom"]
+        self.assertGreater(len(busy), 0.95 * trust["samples"])
+        for is_main, names in busy:
+            self.assertEqual(names.count("deeper"), depth)
+            self.assertEqual(names[1 : depth + 1], ["deeper"] * depth)
+            self.assertEqual("main" in names, is_main)
+        by_main = sum(is_main for is_main, _ in busy)
+        self.assertAlmostEqual(by_main / len(busy), 0.5, delta=0.1)
+        whole = trust["stacks_complete"] + trust["stacks_joined"]
+        print(
+            f"\n{depth} calls deep: {len(busy)} of {trust['samples']} samples at the bottom, each "
+            f"with all frames; complete {trust['stacks_complete']}, joined "
+            f"{trust['stacks_joined']}",
+            flush=True,
+        )
+        self.assertEqual(trust["stacks_joined"], 0, "the copy holds them, so nothing is joined")
+        self.assertGreaterEqual(whole, trust["samples"] - 1)
+
+    def test_three_hundred_calls_are_whole(self):
+        self.check_depth(300)
+
+    def test_a_thousand_calls_are_whole(self):
+        self.check_depth(1000)
+
+    def test_a_thousand_calls_are_whole_by_libunwind_alone(self):
+        self.check_depth(1000, YARN_UNWINDER="libunwind")
+
+
+class Loading(harness.Case):
+    """Two libraries that take turns at the same addresses."""
+
+    def test_code_of_a_library_is_never_given_to_its_successor(self):
+        argv = [harness.HOSTS / "dlloop", harness.HOSTS, SECONDS_OF_LOADING]
+        plain = self.run_program([*argv[:2], 1], preload=False)
+        run = self.run_program(argv, YARN_FREQUENCY="5000")
+        self.assertEqual(plain.outside(), run.outside())
+        self.assertLess(run.wall_seconds, SECONDS_OF_LOADING + 10)
+        harness.yarnprof("verify", run.dumps)
+        trust = harness.trust(run.dumps)
+
+        samples = {"alpha": 0, "beta": 0}
+        inner = {"alpha": 0, "beta": 0}
+        wrong = []
+        for sample in harness.samples(run.dumps):
+            which = sample.comm.removesuffix("_work")
+            if which not in samples:
+                continue
+            samples[which] += 1
+            other = "beta" if which == "alpha" else "alpha"
+            text = " ".join(f"{frame.name} {frame.module}" for frame in sample.frames)
+            if f"{other}_" in text or f"libdlloop_{other}" in text:
+                wrong.append(text)
+            inner[which] += sample.frames[0].name == f"{which}_inner"
+        shared = self.addresses_of_both(run.dumps)
+        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        print(
+            f"\n{SECONDS_OF_LOADING} s of loading: {trust['samples']} samples, lost "
+            f"{trust['lost']}, in a library {inner}, of the other library {len(wrong)}, whole "
+            f"{whole:.2%}, unknown frames {trust['frames_unknown']}, addresses that both had "
+            f"{shared}",
+            flush=True,
+        )
+        self.assertGreater(shared, 0, "the libraries never took each other's place")
+        self.assertEqual(wrong, [])
+        for which in samples:
+            self.assertGreater(inner[which], 0.3 * samples[which])
+        self.assertAlmostEqual(inner["alpha"] / sum(inner.values()), 0.5, delta=0.1)
+        self.assertLess(trust["frames_unknown"], 0.01 * trust["samples"])
+        self.assertGreaterEqual(whole, 0.99)
+
+    def addresses_of_both(self, folder):
+        """How many addresses have had either library."""
+        starts = {"alpha": set(), "beta": set()}
+        for dump in harness.info(folder):
+            for module in dump["modules"]:
+                for which in starts:
+                    if module["path"].endswith(f"libdlloop_{which}.so"):
+                        starts[which].add(module["start"])
+        return len(starts["alpha"] & starts["beta"])
+
+
+class Allocator(harness.Case):
+    """The host aborts where a thread that it did not create enters its allocator."""
+
+    def check_quiet(self, host=harness.HOSTS / "mallocwatch", **variables):
+        plain = self.run_program([host, "1"], preload=False)
+        run = self.run_program([host, "2"], YARN_FREQUENCY="4000", **variables)
+        self.assertEqual(plain.outside(), run.outside())
+        self.assertGreater(harness.trust(run.dumps)["samples"], 1000)
+        harness.yarnprof("verify", run.dumps)
+        return run
+
+    def test_the_watch_notices_a_stranger(self):
+        run = self.run_program([harness.HOSTS / "mallocwatch", "stranger"], preload=False)
+        self.assertEqual(run.status, -signal.SIGABRT)
+
+    def test_the_reader_allocates_nothing_from_the_host(self):
+        run = self.check_quiet()
+        self.assertIn("compare", harness.self_percent(run.dumps))
+
+    def test_nor_with_libunwind_alone(self):
+        self.check_quiet(YARN_UNWINDER="libunwind")
+
+    def test_nor_by_frame_pointers(self):
+        self.check_quiet(YARN_CALLGRAPH="fp")
+
+    def test_nor_with_the_timer(self):
+        self.check_quiet(YARN_SAMPLER="timer")
+
+    def test_nor_where_symbols_are_compressed(self):
+        """.gnu_debugdata: a small ELF file, compressed by xz, with the local symbols."""
+        tools = [shutil.which(tool) for tool in ("objcopy", "strip", "xz")]
+        if not all(tools):
+            self.skipTest("objcopy, strip or xz is not on this machine")
+        files = self.folder()
+        files.chmod(0o755)
+        host = compress_symbols(harness.HOSTS / "mallocwatch", files)
+        run = self.check_quiet(host)
+        self.assertIn("compare", harness.self_percent(run.dumps))
+
+
+def compress_symbols(program, folder):
+    """A copy of the program whose symbols stand in .gnu_debugdata only."""
+    symbols, stripped = folder / "symbols", folder / program.name
+    subprocess.run(["objcopy", "--only-keep-debug", program, symbols], check=True)
+    subprocess.run(["strip", "--strip-debug", symbols], check=True)
+    subprocess.run(["strip", "--strip-all", program, "-o", stripped], check=True)
+    subprocess.run(["xz", "--keep", "--check=crc32", symbols], check=True)
+    section = f".gnu_debugdata={symbols}.xz"
+    subprocess.run(["objcopy", "--add-section", section, stripped], check=True)
+    return stripped
+
+
+if __name__ == "__main__":
+    harness.main()
