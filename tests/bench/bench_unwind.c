@@ -13,20 +13,12 @@
  * The command's first thread is stopped again and again (ptrace); its registers and the top of its
  * stack are copied as the kernel's sampler would copy them.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "unwind/unwinder.h"
+#include "tests/support/traced.h"
 
 enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10, TID = 1 };
 enum { SHORTS_MAX = 4, SECOND_CHANCE_AFTER = 100 };
@@ -61,12 +53,10 @@ struct bench {
     struct shortened shorts[SHORTS_MAX];
     unsigned nr_shorts;
     bool is_verbose;
-    pid_t pid;
-    struct yarn_module_map *map;
+    struct traced traced;
     struct yarn_unwinder *engine[ENGINES];
     struct sample *samples;
     unsigned nr_samples;
-    uint64_t maps_hash;
     uint64_t ends[ENGINES][YARN_UNWIND_END_COUNT];
     uint64_t frames[ENGINES];
     unsigned nr_equal;
@@ -76,91 +66,6 @@ static void die(const char *what)
 {
     perror(what);
     exit(EXIT_FAILURE);
-}
-
-static pid_t start(char **command)
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-            (void)execvp(command[0], command);
-        _exit(127);
-    }
-    int status;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
-        die(command[0]);
-    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL))
-        die("ptrace");
-    return pid;
-}
-
-/* Lets the program run for a while; false where it has ended. */
-static bool run_on(const struct bench *bench)
-{
-    const struct timespec pause = {bench->period_us / 1000000,
-                                   (long)(bench->period_us % 1000000) * 1000};
-    int status, pass = 0;
-    if (ptrace(PTRACE_CONT, bench->pid, NULL, NULL))
-        return false;
-    (void)nanosleep(&pause, NULL);
-    (void)kill(bench->pid, SIGSTOP);
-    while (waitpid(bench->pid, &status, 0) == bench->pid && WIFSTOPPED(status)) {
-        if (WSTOPSIG(status) == SIGSTOP)
-            return true;
-        pass = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-        if (ptrace(PTRACE_CONT, bench->pid, NULL, pass))
-            return false;
-    }
-    return false;
-}
-
-static struct yarn_registers registers_of(pid_t pid)
-{
-    struct user_regs_struct user;
-    struct yarn_registers registers = {.valid = (1 << 17) - 1};
-    if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
-        die("PTRACE_GETREGS");
-    const uint64_t in_order[] = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
-                                 user.rbp, user.rsp, user.r8,  user.r9,  user.r10, user.r11,
-                                 user.r12, user.r13, user.r14, user.r15, user.rip};
-    memcpy(registers.value, in_order, sizeof in_order);
-    registers.sp = user.rsp;
-    registers.ip = user.rip;
-    return registers;
-}
-
-/* Page by page: the copy ends where the mapping does. */
-static size_t copy_stack(pid_t pid, uint64_t from, uint8_t *to, size_t max)
-{
-    size_t done = 0;
-    while (done < max) {
-        size_t size = yarn_size_min(4096 - (from + done) % 4096, max - done);
-        struct iovec local = {to + done, size}, remote = {(void *)(uintptr_t)(from + done), size};
-        if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != (ssize_t)size)
-            break;
-        done += size;
-    }
-    return done;
-}
-
-/* New mappings are taken up as they appear. */
-static void refresh_map(struct bench *bench)
-{
-    char path[64], line[1024];
-    uint64_t hash = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/maps", bench->pid);
-    FILE *maps = fopen(path, "r");
-    while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "x"))
-            for (const char *at = line; *at; at++)
-                hash = yarn_hash_u64(hash ^ (uint8_t)*at);
-    if (maps)
-        (void)fclose(maps);
-    if (hash == bench->maps_hash)
-        return;
-    bench->maps_hash = hash;
-    if (yarn_module_map_read_proc(bench->map, 0))
-        (void)fprintf(stderr, "cannot read %s\n", path);
 }
 
 static void print_frames(const char *who, const struct yarn_frames *frames)
@@ -240,13 +145,8 @@ static void take_sample(struct bench *bench)
     uint8_t *bytes = malloc(bench->copy);
     if (!bytes)
         die("malloc");
-    refresh_map(bench);
-    sample->registers = registers_of(bench->pid);
-    sample->stack = (struct yarn_stack_copy){
-        .start = sample->registers.sp,
-        .first =
-            yarn_span_of(bytes, copy_stack(bench->pid, sample->registers.sp, bytes, bench->copy)),
-    };
+    if (traced_take(&bench->traced, &sample->registers, &sample->stack, bytes, bench->copy))
+        die("traced_take");
     bench->nr_samples++;
     for (unsigned i = 0; i < ENGINES; i++) {
         yarn_unwinder_unwind(bench->engine[i], &sample->registers, &sample->stack, TID, &frames[i]);
@@ -354,7 +254,6 @@ static int parse_arguments(struct bench *bench, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct bench bench = {.max_samples = 2000, .period_us = 500, .copy = COPY_MAX};
-    char path[64];
     int at = parse_arguments(&bench, argc, argv);
     if (at < 0 || !bench.max_samples) {
         (void)fprintf(
@@ -364,26 +263,25 @@ int main(int argc, char **argv)
             argv[0]);
         return 2;
     }
-    bench.pid = start(argv + at);
-    (void)snprintf(path, sizeof path, "/proc/%d", bench.pid);
-    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (traced_start(&bench.traced, argv + at))
+        die(argv[at]);
     bench.samples = calloc(bench.max_samples, sizeof *bench.samples);
-    if (!bench.samples || yarn_module_map_new(&bench.map, proc))
+    if (!bench.samples)
         die("memory");
     for (unsigned i = 0; i < ENGINES; i++)
-        if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.map))
+        if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.traced.map))
             die("yarn_unwinder_new");
     for (unsigned i = 0; i < bench.nr_shorts; i++) {
         struct shortened *shortened = &bench.shorts[i];
         shortened->waiting = calloc(SECOND_CHANCE_AFTER, sizeof *shortened->waiting);
         if (!shortened->waiting ||
-            yarn_unwinder_new(&shortened->unwinder, YARN_UNWIND_BY_LADDER, bench.map))
+            yarn_unwinder_new(&shortened->unwinder, YARN_UNWIND_BY_LADDER, bench.traced.map))
             die("shortened");
     }
-    while (bench.nr_samples < bench.max_samples && run_on(&bench))
+    while (bench.nr_samples < bench.max_samples && traced_run_on(&bench.traced, bench.period_us))
         take_sample(&bench);
     if (bench.nr_samples)
         report(&bench);
-    (void)kill(bench.pid, SIGKILL);
+    traced_end(&bench.traced);
     return bench.nr_samples ? EXIT_SUCCESS : EXIT_FAILURE;
 }

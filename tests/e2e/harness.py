@@ -241,6 +241,10 @@ def main():
         print(f"{BUILD} lacks {PRELOAD.name} or {YARNPROF.name}")
         sys.exit(1)
     print(f"as uid {os.getuid()}, on {os.cpu_count()} cpus")
+    run_tests()
+
+
+def run_tests():
     program = unittest.main(verbosity=2, exit=False)
     result = program.result
     if not result.wasSuccessful():
