@@ -25,7 +25,9 @@ class Engines(harness.Case):
         here = [name for name in PROGRAMS if name in programs]
         if len(here) < PROGRAMS_LEAST:
             self.skipTest(f"only {', '.join(here)} of {', '.join(PROGRAMS)} are on this machine")
-        for name in here:
+        # The same in every build: many samples where the tables are out of date.
+        programs["epilogues"] = [harness.HOSTS / "epilogues", "1500"]
+        for name in [*here, "epilogues"]:
             with self.subTest(program=name):
                 self.compare(name, programs[name], files)
 
