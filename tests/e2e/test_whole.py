@@ -11,7 +11,7 @@ import harness
 import workloads
 
 THREAD_STARTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal"}
-CUT = {"[truncated]", "[no unwind information]"}
+CUT = {"[truncated]", "[no unwind information]", "[unwinding failed]", "[no stack]"}
 
 
 def entry_of(path):
