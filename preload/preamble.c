@@ -51,6 +51,9 @@ static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text("perf"),
+        .reason = job->options.sampler == YARN_SAMPLER_TIMER
+                      ? yarn_span_of_text("this version has no timer sampler")
+                      : YARN_SPAN_EMPTY,
         .strategy = yarn_span_of_text("per-core"),
         .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
                                                                                        : "poll"),

@@ -338,6 +338,13 @@ static void report_options(struct yarn_recording *recording)
     const struct yarn_options *options = &recording->job->options;
     for (size_t i = 0; i < options->nr_warnings; i++)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
+    if (options->sampler == YARN_SAMPLER_TIMER)
+        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+                          "YARN_SAMPLER: this version has no timer sampler", "perf instead");
+    if (options->strategy == YARN_STRATEGY_PER_THREAD)
+        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+                          "YARN_STRATEGY: this version has no rings per thread",
+                          "per-core instead");
 }
 
 int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job *job,
