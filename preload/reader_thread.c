@@ -95,6 +95,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         bool left;
         if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
             return TOLD_TO_END;
+        yarn_recording_unseal(recording);
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
         yarn_recording_drain(recording, &left);

@@ -27,6 +27,13 @@ pid_t yarn_process_tid(void)
     return (pid_t)yarn_raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+uint32_t yarn_process_cpu(void)
+{
+    uint32_t cpu = 0;
+    yarn_raw_call(SYS_getcpu, (long)&cpu, 0, 0, 0, 0, 0);
+    return cpu;
+}
+
 void yarn_process_system_names(struct yarn_system_names *ret_names)
 {
     struct utsname names = {0};

@@ -14,6 +14,9 @@ pid_t yarn_process_pid(void);
 pid_t yarn_process_parent(void);
 pid_t yarn_process_tid(void);
 
+/* The cpu on which the caller runs. */
+uint32_t yarn_process_cpu(void);
+
 /* Node name, kernel release and machine, NUL-terminated. */
 struct yarn_system_names {
     char node[65], release[65], machine[65];
