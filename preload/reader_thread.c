@@ -58,6 +58,9 @@ static bool obey(struct yarn_recorder *recorder)
         }
         break;
     }
+    case YARN_RECORDER_YIELD_SIGNAL:
+        yarn_recording_yield_signal(recording);
+        break;
     case YARN_RECORDER_EXEC:
         yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
         yarn_nap_pay(recorder);

@@ -185,6 +185,12 @@ void yarn_recording_pause(struct yarn_recording *recording)
     yarn_recording_flush(recording);
 }
 
+void yarn_recording_yield_signal(struct yarn_recording *recording)
+{
+    yarn_session_yield_signal(&recording->session);
+    note_failure(recording);
+}
+
 void yarn_recording_resume(struct yarn_recording *recording)
 {
     enable(recording);

@@ -86,6 +86,9 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 void yarn_recording_pause(struct yarn_recording *recording);
 void yarn_recording_resume(struct yarn_recording *recording);
 
+/* The host wants the signal that is borrowed of it: another takes its place. */
+void yarn_recording_yield_signal(struct yarn_recording *recording);
+
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);
 

@@ -20,6 +20,7 @@ struct yarn_attachment {
     int (*open)(struct yarn_session *session);
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
+    void (*yield_signal)(struct yarn_session *session); /* NULL where none is borrowed */
     /* Before each look into the rings: what is to be merged. */
     void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
     struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);

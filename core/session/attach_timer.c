@@ -16,6 +16,7 @@ struct yarn_timer_sampler {
     struct yarn_timer_threads threads;
     struct yarn_record_mmap *room;
     int signal_number; /* taken; 0 while disabled */
+    uint64_t yielded;  /* signals that the host wanted for itself, a mask */
     uint32_t event;    /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
     uint64_t cpu_ns, cpu_base_ns; /* of the host's threads, up to the last disable; at the enable */
@@ -118,7 +119,8 @@ static uint64_t host_cpu_ns(void)
 
 static int find_signal(const struct yarn_session *session)
 {
-    return yarn_signal_find(yarn_timer_sample_on_signal, session->spec->blocked_signals);
+    return yarn_signal_find(yarn_timer_sample_on_signal,
+                            session->spec->blocked_signals | session->timer->yielded);
 }
 
 static int open_timer(struct yarn_session *session)
@@ -178,6 +180,8 @@ static bool stop(struct yarn_session *session, bool has_signal)
     yarn_timer_threads_quiet(&timer->threads);
     if (has_signal)
         yarn_signal_give_back(timer->signal_number);
+    else
+        yarn_signal_lose();
     timer->signal_number = 0;
     timer->cpu_ns += host_cpu_ns() - timer->cpu_base_ns;
     return yarn_timer_threads_wait(&timer->threads);
@@ -190,15 +194,29 @@ static void disable_timer(struct yarn_session *session)
         return;
 }
 
+static void yield_signal_timer(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    int number = timer->signal_number;
+    if (!number)
+        return;
+    timer->yielded |= UINT64_C(1) << (number - 1);
+    if (stop(session, true))
+        enable_timer(session);
+    else
+        fail(session, "a thread was stopped inside its sample", -ETIMEDOUT);
+}
+
 /* Sees that the signal is still ours: a host that handles it itself gets it, we take another. */
 static void keep_signal(struct yarn_session *session)
 {
-    int number = session->timer->signal_number;
+    struct yarn_timer_sampler *timer = session->timer;
+    int number = timer->signal_number;
     if (yarn_signal_is_taken(number, yarn_timer_sample_on_signal))
         return;
-    if (!stop(session, false))
-        return;
-    enable_timer(session);
+    timer->yielded |= UINT64_C(1) << (number - 1);
+    if (stop(session, false))
+        enable_timer(session);
 }
 
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
@@ -263,6 +281,7 @@ const struct yarn_attachment yarn_attach_timer = {
     .open = open_timer,
     .enable = enable_timer,
     .disable = disable_timer,
+    .yield_signal = yield_signal_timer,
     .gather = gather_timer,
     .count = count_timer,
     .ring_bytes = ring_bytes_timer,

@@ -85,6 +85,12 @@ void yarn_session_disable(struct yarn_session *session)
     session->report.attachment->disable(session);
 }
 
+void yarn_session_yield_signal(struct yarn_session *session)
+{
+    if (session->report.attachment->yield_signal)
+        session->report.attachment->yield_signal(session);
+}
+
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_left)
 {

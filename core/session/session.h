@@ -77,6 +77,10 @@ YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
 
+/* Gives the signal that is borrowed of the host back for good, and takes another; nothing where
+ * none is. A failure is in the report. */
+void yarn_session_yield_signal(struct yarn_session *session);
+
 /* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
  * after a disable) all of it. *ret_left: something younger stays behind. The number of records. */
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,

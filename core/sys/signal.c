@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/signal.h"
 
+#include <stdatomic.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
@@ -17,6 +18,9 @@ struct kernel_sigaction {
     void (*restorer)(void);
     uint64_t mask;
 };
+
+/* One at a time: dispositions are the process's. */
+static _Atomic int borrowed;
 
 static int query(int number, struct kernel_sigaction *ret_action)
 {
@@ -57,7 +61,26 @@ int yarn_signal_take(int number, yarn_signal_fn own)
         .restorer = yarn_signal_return,
         .mask = ~UINT64_C(0),
     };
-    return change(number, &action);
+    int err = change(number, &action);
+    if (!err)
+        atomic_store(&borrowed, number);
+    return err;
+}
+
+int yarn_signal_borrowed(void)
+{
+    return atomic_load_explicit(&borrowed, memory_order_relaxed);
+}
+
+void yarn_signal_lose(void)
+{
+    atomic_store(&borrowed, 0);
+}
+
+void yarn_signal_leave_behind(void)
+{
+    if (yarn_signal_borrowed())
+        yarn_signal_give_back(yarn_signal_borrowed());
 }
 
 bool yarn_signal_is_taken(int number, yarn_signal_fn own)
@@ -78,6 +101,7 @@ void yarn_signal_give_back(int number)
 {
     set_plain(number, 1); /* ignored: the kernel discards what is pending (POSIX demands it) */
     set_plain(number, 0);
+    atomic_store(&borrowed, 0);
 }
 
 void yarn_signal_act_default(int number)

@@ -29,6 +29,15 @@ YARN_MUST_CHECK int yarn_signal_take(int number, yarn_signal_fn own);
 /* False where the host has put something of its own in its place. */
 bool yarn_signal_is_taken(int number, yarn_signal_fn own);
 
+/* The number that is taken at this moment; 0: none. */
+int yarn_signal_borrowed(void);
+
+/* The host has put something of its own in its place: nothing is to be given back. */
+void yarn_signal_lose(void);
+
+/* In a child after fork, which inherited the disposition: gives it back. */
+void yarn_signal_leave_behind(void);
+
 /* Back to the default, after those that are still pending anywhere in the process were discarded:
  * one of them would end it. */
 void yarn_signal_give_back(int number);
