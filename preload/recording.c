@@ -70,8 +70,9 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
 {
     if (recording->writer)
         return true;
-    if (recording->failure)
+    if (recording->has_tried_dump)
         return false;
+    recording->has_tried_dump = true;
     struct yarn_lineage lineage = lineage_of(recording);
     int fd = yarn_dump_file_create(&recording->file);
     if (fd < 0) {

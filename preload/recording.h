@@ -45,8 +45,9 @@ struct yarn_recording {
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
     const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;
-    bool is_enabled; /* the events count */
-    bool is_held;    /* by a seal: they were enabled before and are not now */
+    bool has_tried_dump; /* to begin it; there is no second try */
+    bool is_enabled;     /* the events count */
+    bool is_held;        /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool is_early;       /* the dump was begun before there was anything to store */
     bool saw_thread_end; /* since the last look at the host's threads */
