@@ -106,10 +106,14 @@ static void note_failure(struct yarn_recording *recording)
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;
     recording->has_told_refused_threads = true;
-    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled",
-                      report->thread_refusal == -EAGAIN
-                          ? "no timer for them: raise the limit of pending signals"
-                          : "there are more than the timer sampler can follow");
+    const char *why = "the kernel refused a timer for them";
+    if (report->thread_refusal == -ENOSPC)
+        why = "there are more than the timer sampler can follow";
+    else if (report->thread_refusal == -EAGAIN)
+        why = "no timer for them: raise the limit of pending signals";
+    else if (report->thread_refusal == -EBUSY)
+        why = "they block every signal";
+    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
 
 static void enable(struct yarn_recording *recording)

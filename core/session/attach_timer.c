@@ -10,6 +10,9 @@
 
 enum { EVENT_ID = 1 };
 
+#define SOON_NS (4 * YARN_NS_PER_MS)
+#define SOON_MAX_NS (64 * YARN_NS_PER_MS)
+
 struct yarn_timer_sampler {
     struct yarn_timer_terms terms;
     struct yarn_mappings mappings;
@@ -219,6 +222,14 @@ static void keep_signal(struct yarn_session *session)
         enable_timer(session);
 }
 
+/* Where threads come and go, the next may be there soon. */
+static uint64_t next_look_ns(uint64_t before_ns, bool has_new)
+{
+    if (has_new)
+        return SOON_NS;
+    return before_ns >= SOON_MAX_NS ? 0 : before_ns * 2;
+}
+
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
@@ -229,6 +240,7 @@ static void gather_timer(struct yarn_session *session, const struct yarn_record_
         int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, false, listener);
         if (err)
             fail(session, "the list of threads could not be read", err);
+        session->soon_ns = next_look_ns(session->soon_ns, timer->threads.nr_found != nr_found);
         uint32_t nr_unbounded = atomic_load(&timer->terms.nr_unbounded);
         bool is_needed =
             timer->threads.nr_found != nr_found || nr_unbounded != timer->nr_unbounded_seen;

@@ -8,7 +8,7 @@ enum {
     KNOWN_FIRST = 256,
     KNOWN_MAX = 65536,
     COST_SHARE = 100,       /* looking costs at most this part of the time */
-    COST_SHARE_NEEDED = 20, /* … where it is needed */
+    COST_SHARE_NEEDED = 50, /* … where it is needed */
 };
 
 struct look {

@@ -3,7 +3,7 @@
 
 enum {
     HOLD_MS = 20,
-    TIMER_RECORDS = 4,    /* of full size that a timer's ring holds; most are far smaller */
+    TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
     STACK_LADDER_TOP = 16 * 1024,

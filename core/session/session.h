@@ -63,6 +63,7 @@ struct yarn_session {
     struct yarn_table numbers;        /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer; /* the timer sampler's; NULL under perf */
     enum yarn_session_stack stack;    /* as got */
+    uint64_t soon_ns;                 /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
 

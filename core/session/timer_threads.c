@@ -4,7 +4,10 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 
-enum { SCAN_COST_SHARE = 100 /* scanning costs at most this part of the time */ };
+enum {
+    SCAN_COST_SHARE = 100, /* scanning costs at most this part of the time */
+    BLOCKED_SCANS = 8,     /* so often, and it is no accident */
+};
 
 #define NAME_PAUSE_MIN_NS (20 * YARN_NS_PER_MS)
 #define NAME_PAUSE_MAX_NS (2 * YARN_NS_PER_SECOND)
@@ -124,6 +127,14 @@ static int find_slot(struct yarn_timer_threads *threads, pid_t tid, uint32_t *re
     return 0;
 }
 
+/* A thread that blocks our signal would keep it pending until the host waits for any signal at all,
+ * and takes it. Inside the C library every thread does so for a moment. */
+static bool blocks(const struct yarn_timer_threads *threads, pid_t tid, int signal_number)
+{
+    uint64_t blocked = yarn_process_blocked_signals(threads->task_folder, tid);
+    return blocked >> (signal_number - 1) & 1;
+}
+
 static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slot *slot,
                  int signal_number, bool is_first)
 {
@@ -152,6 +163,10 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_numb
     threads->of_slot[number].is_gone = false; /* its number was given to another at once */
     if (yarn_timer_slot_pending_timer(slot))
         return 0;
+    if (blocks(threads, tid, signal_number)) {
+        threads->of_slot[number].nr_blocked++;
+        return threads->of_slot[number].nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
+    }
     err = start(threads, slot, signal_number, is_first);
     if (err)
         return err;
@@ -193,8 +208,8 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_numbe
         if (threads->tids[i] == threads->own_tid)
             continue;
         int err = attend(threads, threads->tids[i], signal_number, is_first, listener);
-        /* EINVAL: it has gone meanwhile. */
-        if (err && err != -EINVAL) {
+        /* EINVAL, ESRCH: it has gone meanwhile. */
+        if (err && err != -EINVAL && err != -ESRCH) {
             threads->refusal = err;
             nr_refused++;
         }

@@ -23,6 +23,7 @@ enum { YARN_TIMER_THREADS_AT_ONCE = 8192, YARN_TIMER_NAME_BYTES = 16 };
 struct yarn_timer_thread {
     struct yarn_ring ring; /* the reader's side of the slot's buffer */
     uint32_t seen;         /* number of the scan that found it last */
+    uint32_t nr_blocked;   /* scans that found the signal blocked in it */
     bool is_gone;
     uint64_t next_name_ns, name_pause_ns; /* when its name is read again */
     char name[YARN_TIMER_NAME_BYTES];

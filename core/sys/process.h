@@ -48,6 +48,10 @@ int yarn_process_exit_status(int task_folder, pid_t tid);
  * that cannot be found out. */
 uint64_t yarn_process_birth_ns(int task_folder, pid_t pid);
 
+/* The signals that the thread blocks, a mask: signal n is bit n - 1; 0 where that cannot be found
+ * out. */
+uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid);
+
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
 

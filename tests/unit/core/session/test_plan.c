@@ -93,7 +93,7 @@ START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
     struct yarn_event_spec event = clock_at(20000);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
-    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(256));
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
     uint64_t records = plan.ring_bytes / yarn_plan_record_bytes(&plan);
     ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * 4 * YARN_NS_PER_MS);
