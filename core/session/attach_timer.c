@@ -22,6 +22,7 @@ struct yarn_timer_sampler {
     uint64_t yielded;  /* signals that the host wanted for itself, a mask */
     uint32_t event;    /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
+    bool needs_look;              /* at the mappings: there are stacks that are not known */
     uint64_t cpu_ns, cpu_base_ns; /* of the host's threads, up to the last disable; at the enable */
 };
 
@@ -230,25 +231,46 @@ static uint64_t next_look_ns(uint64_t before_ns, bool has_new)
     return before_ns >= SOON_MAX_NS ? 0 : before_ns * 2;
 }
 
+static void attend_threads(struct yarn_session *session,
+                           const struct yarn_record_listener *listener)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    uint64_t nr_before = timer->threads.nr_found;
+    int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, false, listener);
+    if (err)
+        fail(session, "the list of threads could not be read", err);
+    bool has_new = timer->threads.nr_found != nr_before;
+    timer->needs_look |= has_new;
+    session->soon_ns = next_look_ns(session->soon_ns, has_new);
+    session->report.nr_refused_threads = timer->threads.nr_refused;
+    session->report.thread_refusal = timer->threads.refusal;
+}
+
+/* What is mapped now matters to the samples of now: an idle host costs no look. */
+static void look_at_mappings(struct yarn_session *session,
+                             const struct yarn_record_listener *listener)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    uint32_t nr_unbounded = atomic_load(&timer->terms.nr_unbounded);
+    timer->needs_look |= nr_unbounded != timer->nr_unbounded_seen;
+    timer->nr_unbounded_seen = nr_unbounded;
+    if (!yarn_timer_threads_have_data(&timer->threads))
+        return;
+    enum yarn_mappings_need need = timer->needs_look ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_USUAL;
+    if (!timer->signal_number)
+        need = YARN_MAPPINGS_LAST;
+    if (yarn_mappings_refresh(&timer->mappings, need, session->spec->interval_ns, listener))
+        timer->needs_look = false;
+}
+
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
     if (timer->signal_number)
         keep_signal(session);
-    if (timer->signal_number) {
-        uint64_t nr_found = timer->threads.nr_found;
-        int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, false, listener);
-        if (err)
-            fail(session, "the list of threads could not be read", err);
-        session->soon_ns = next_look_ns(session->soon_ns, timer->threads.nr_found != nr_found);
-        uint32_t nr_unbounded = atomic_load(&timer->terms.nr_unbounded);
-        bool is_needed =
-            timer->threads.nr_found != nr_found || nr_unbounded != timer->nr_unbounded_seen;
-        timer->nr_unbounded_seen = nr_unbounded;
-        yarn_mappings_refresh(&timer->mappings, is_needed, session->spec->interval_ns, listener);
-        session->report.nr_refused_threads = timer->threads.nr_refused;
-        session->report.thread_refusal = timer->threads.refusal;
-    }
+    if (timer->signal_number)
+        attend_threads(session, listener);
+    look_at_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
 }
 

@@ -30,9 +30,15 @@ struct yarn_mappings {
 YARN_MUST_CHECK int yarn_mappings_open(struct yarn_mappings *mappings, int proc_self, pid_t pid,
                                        struct yarn_record_mmap *room);
 
-/* Looks again if it is time to; `is_needed`: something was seen that is not known. */
-void yarn_mappings_refresh(struct yarn_mappings *mappings, bool is_needed, uint64_t interval_ns,
-                           const struct yarn_record_listener *listener);
+enum yarn_mappings_need {
+    YARN_MAPPINGS_USUAL,
+    YARN_MAPPINGS_NEEDED, /* something was seen that is not known */
+    YARN_MAPPINGS_LAST,   /* there will be no other look */
+};
+
+/* Looks again if it is time to; true where it did. */
+bool yarn_mappings_refresh(struct yarn_mappings *mappings, enum yarn_mappings_need need,
+                           uint64_t interval_ns, const struct yarn_record_listener *listener);
 
 /* After the last look-up in `bounds` has ended. Idempotent. */
 void yarn_mappings_close(struct yarn_mappings *mappings);

@@ -111,6 +111,11 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
     return true;
 }
 
+bool yarn_session_can_count(const struct yarn_session *session)
+{
+    return session->nr_events || session->timer;
+}
+
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
 {
     return session->report.attachment->count(session, number);

@@ -91,6 +91,9 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
                                uint32_t *ret_number);
 
+/* False where no thread could be attached. */
+bool yarn_session_can_count(const struct yarn_session *session);
+
 /* Sums over threads and cores, by system calls: one for each open event. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
 

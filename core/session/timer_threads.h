@@ -56,6 +56,8 @@ YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, 
                                             bool is_first,
                                             const struct yarn_record_listener *listener);
 
+bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);
+
 /* Gives back the slots of threads that are gone and drained; then *merge has every slot in which
  * there may be something, and the names of those threads are told where they changed. */
 void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
