@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
+#include "core/sys/signal.h"
 
 enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024 };
 
@@ -51,6 +52,7 @@ void yarn_facts_inherit(struct yarn_facts *facts)
         .forked_by_start_ns = facts->start_ns,
     };
     facts->parent_pid = yarn_process_parent();
+    facts->blocked_signals = yarn_signal_blocked();
     facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
     facts->pid = yarn_process_pid();
@@ -60,6 +62,7 @@ void yarn_facts_renew(struct yarn_facts *facts)
 {
     facts->lineage.predecessor = facts->pid;
     facts->lineage.predecessor_start_ns = facts->start_ns;
+    facts->blocked_signals = yarn_signal_blocked();
     take_times(facts);
 }
 
@@ -69,6 +72,7 @@ int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int 
     struct yarn_facts facts = {
         .pid = yarn_process_pid(),
         .parent_pid = yarn_process_parent(),
+        .blocked_signals = yarn_signal_blocked(),
     };
     take_times(&facts);
     yarn_process_system_names(&facts.system);

@@ -28,6 +28,7 @@ struct yarn_facts {
     const char *exe;          /* path of the executable */
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;
+    uint64_t blocked_signals; /* of the host's thread, a mask */
 };
 
 /* In a child after fork: the parent's facts become its own. */

@@ -6,6 +6,7 @@
 
 #include "core/base/raw.h"
 #include "core/sys/file.h"
+#include "core/sys/signal.h"
 #include "preload/heritage.h"
 #include "preload/nap.h"
 #include "preload/recorder.h"
@@ -57,6 +58,7 @@ void yarn_lifecycle_follow_fork(void)
     struct yarn_recorder *recorder = the_recorder;
     if (!recorder)
         return;
+    yarn_signal_leave_behind();
     if (recorder->job.options.follow & YARN_FOLLOW_FORK)
         yarn_recorder_inherit(recorder);
     else
@@ -87,6 +89,13 @@ void yarn_lifecycle_settle(void)
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder)
         yarn_nap_wait(recorder);
+}
+
+void yarn_lifecycle_yield_signal(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_YIELD_SIGNAL))
+        return; /* the reader is slow: it sees soon that the signal is the host's */
 }
 
 void yarn_lifecycle_follow_ids(void)

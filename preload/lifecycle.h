@@ -56,5 +56,8 @@ void yarn_lifecycle_end_alone(void);
 /* After the calling thread has changed its rights: the reader takes the same. */
 void yarn_lifecycle_follow_ids(void);
 
+/* The host wants the signal that is borrowed of it. */
+void yarn_lifecycle_yield_signal(void);
+
 /* The recorder of this process; NULL where there is none. */
 struct yarn_recorder *yarn_lifecycle_recorder(void);

@@ -37,7 +37,11 @@
     X(fchdir)                                                                                      \
     X(chroot)                                                                                      \
     X(unshare)                                                                                     \
-    X(setns)
+    X(setns)                                                                                       \
+    X(sigaction)                                                                                   \
+    X(signal)                                                                                      \
+    X(sigprocmask)                                                                                 \
+    X(pthread_sigmask)
 
 enum yarn_original {
 #define X(name) YARN_ORIGINAL_##name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/preamble.h"
 
-enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, PAGE_BYTES = 4096 };
+enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 
 static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
                           const struct yarn_lineage *lineage)
@@ -44,17 +44,50 @@ static void write_options(struct yarn_dump_writer *writer, const struct yarn_opt
     }
 }
 
+static const char *error_name(int error)
+{
+    static const struct {
+        int error;
+        const char *name;
+    } names[] = {{EPERM, "EPERM"},   {EACCES, "EACCES"}, {ENOSYS, "ENOSYS"},
+                 {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"},
+                 {EINVAL, "EINVAL"}, {EDQUOT, "EPERM"},  {ENOENT, "ENOENT"}};
+    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
+        if (names[i].error == error)
+            return names[i].name;
+    return NULL;
+}
+
+/* Why the sampler is not perf, where that was not asked for; the text's length. */
+static size_t describe_refusal(const struct yarn_session_report *report, char *ret_reason,
+                               size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    int error = -report->refusal_error;
+    if (!report->refusal)
+        return 0;
+    yarn_text_add(&text, "perf was refused (");
+    if (error_name(error)) {
+        yarn_text_add(&text, error_name(error));
+    } else {
+        yarn_text_add(&text, "errno ");
+        yarn_text_add_i64(&text, error);
+    }
+    yarn_text_add(&text, "): ");
+    yarn_text_add(&text, report->refusal);
+    return text.size;
+}
+
 static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                           const struct yarn_session *session)
 {
     const struct yarn_session_report *report = &session->report;
+    char reason[REASON_BYTES];
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
-        .got = yarn_span_of_text("perf"),
-        .reason = job->options.sampler == YARN_SAMPLER_TIMER
-                      ? yarn_span_of_text("this version has no timer sampler")
-                      : YARN_SPAN_EMPTY,
-        .strategy = yarn_span_of_text("per-core"),
+        .got = yarn_span_of_text(yarn_session_sampler_name(session)),
+        .reason = yarn_span_of(reason, describe_refusal(report, reason, sizeof reason)),
+        .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
                                                                                        : "poll"),
         .ring_asked_bytes = session->spec->ring_bytes,

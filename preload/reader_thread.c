@@ -58,6 +58,9 @@ static bool obey(struct yarn_recorder *recorder)
         }
         break;
     }
+    case YARN_RECORDER_YIELD_SIGNAL:
+        yarn_recording_yield_signal(recording);
+        break;
     case YARN_RECORDER_EXEC:
         yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
         yarn_nap_pay(recorder);
@@ -95,6 +98,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         bool left;
         if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
             return TOLD_TO_END;
+        yarn_recording_unseal(recording);
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
         yarn_recording_drain(recording, &left);

@@ -51,6 +51,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_PAUSE,
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
+    YARN_RECORDER_YIELD_SIGNAL,
     YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
     YARN_RECORDER_END,
 };

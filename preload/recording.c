@@ -70,8 +70,9 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
 {
     if (recording->writer)
         return true;
-    if (recording->failure)
+    if (recording->has_tried_dump)
         return false;
+    recording->has_tried_dump = true;
     struct yarn_lineage lineage = lineage_of(recording);
     int fd = yarn_dump_file_create(&recording->file);
     if (fd < 0) {
@@ -96,10 +97,37 @@ void yarn_recording_begin_early(struct yarn_recording *recording)
     recording->is_early = !recording->writer && yarn_recording_begin_dump(recording);
 }
 
+/* What went wrong in a session that was running. */
+static void note_failure(struct yarn_recording *recording)
+{
+    const struct yarn_session_report *report = &recording->session.report;
+    if (report->failure)
+        fail(recording, report->failure, report->failure_error);
+    if (!report->nr_refused_threads || recording->has_told_refused_threads)
+        return;
+    recording->has_told_refused_threads = true;
+    const char *why = "the kernel refused a timer for them";
+    if (report->thread_refusal == -ENOSPC)
+        why = "there are more than the timer sampler can follow";
+    else if (report->thread_refusal == -EAGAIN)
+        why = "no timer for them: raise the limit of pending signals";
+    else if (report->thread_refusal == -EBUSY)
+        why = "they block every signal";
+    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
+}
+
+static void enable(struct yarn_recording *recording)
+{
+    recording->is_enabled = true;
+    yarn_session_enable(&recording->session);
+    note_failure(recording);
+}
+
 void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
     yarn_session_drain(&recording->session, false, &listener, ret_left);
+    note_failure(recording);
 }
 
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left)
@@ -156,14 +184,21 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 void yarn_recording_pause(struct yarn_recording *recording)
 {
     bool left;
+    recording->is_enabled = false;
     yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &left);
     yarn_recording_flush(recording);
 }
 
+void yarn_recording_yield_signal(struct yarn_recording *recording)
+{
+    yarn_session_yield_signal(&recording->session);
+    note_failure(recording);
+}
+
 void yarn_recording_resume(struct yarn_recording *recording)
 {
-    yarn_session_enable(&recording->session);
+    enable(recording);
 }
 
 bool yarn_recording_is_alone(struct yarn_recording *recording)
@@ -217,9 +252,21 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
                          int status)
 {
     bool left;
+    /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
+     * would meet the new program, which knows nothing of it, and end it. */
+    recording->is_held = yarn_session_needs_time(&recording->session) && recording->is_enabled;
+    if (recording->is_held)
+        yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &left);
     yarn_recording_flush(recording);
     write_end(recording, reason, status);
+}
+
+void yarn_recording_unseal(struct yarn_recording *recording)
+{
+    if (recording->is_held)
+        enable(recording);
+    recording->is_held = false;
 }
 
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
@@ -269,6 +316,9 @@ static int open_session(struct yarn_recording *recording)
         .events = recording->job->events.specs,
         .nr_events = recording->job->events.count,
         .frequency_hz = options->frequency_hz,
+        .sampler = options->sampler == YARN_SAMPLER_PERF    ? YARN_SESSION_SAMPLER_PERF
+                   : options->sampler == YARN_SAMPLER_TIMER ? YARN_SESSION_SAMPLER_TIMER
+                                                            : YARN_SESSION_SAMPLER_AUTO,
         .stack = stack_kind(recording),
         .stack_bytes = options->callgraph.stack_bytes,
         .ring_bytes = options->ring_bytes,
@@ -276,6 +326,8 @@ static int open_session(struct yarn_recording *recording)
         .reader = options->reader == YARN_READER_TIMED ? YARN_SESSION_READER_TIMED
                                                        : YARN_SESSION_READER_POLL,
         .pid = recording->job->facts.pid,
+        .blocked_signals = recording->job->facts.blocked_signals,
+        .proc_self = recording->proc_self,
         .task_folder = recording->task_folder,
     };
     if (!recording->spec.stack_bytes)
@@ -283,6 +335,8 @@ static int open_session(struct yarn_recording *recording)
     int err = yarn_session_open(&recording->session, &recording->spec);
     if (err)
         return fail(recording, recording->session.report.failure, err);
+    if (yarn_session_needs_time(&recording->session))
+        recording->spec.reader = YARN_SESSION_READER_TIMED;
     recording->clock_event = YARN_DUMP_NONE;
     for (uint32_t i = (uint32_t)recording->spec.nr_events; i-- > 0;)
         if (!recording->session.specs[i].error && recording->session.specs[i].spec.is_clock)
@@ -323,6 +377,12 @@ static void report_steps(struct yarn_recording *recording)
         yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
                           "stack copies are smaller than asked for",
                           "the limit of locked memory leaves no room");
+    if (report->refusal)
+        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+                          "perf was refused, timers take the samples", report->refusal);
+    if (yarn_session_needs_time(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
+        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+                          "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
                           "threads appeared while events were attached",
@@ -338,9 +398,6 @@ static void report_options(struct yarn_recording *recording)
     const struct yarn_options *options = &recording->job->options;
     for (size_t i = 0; i < options->nr_warnings; i++)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
-    if (options->sampler == YARN_SAMPLER_TIMER)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                          "YARN_SAMPLER: this version has no timer sampler", "perf instead");
     if (options->strategy == YARN_STRATEGY_PER_THREAD)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
                           "YARN_STRATEGY: this version has no rings per thread",
@@ -373,7 +430,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     }
     report_options(recording);
     report_steps(recording);
-    yarn_session_enable(&recording->session);
+    enable(recording);
     /* After the events are on: a mapping may then be seen twice, but none can be missed (KF 20). */
     err = yarn_module_map_read_proc(recording->map, yarn_clock_ns(YARN_TIME_MONOTONIC));
     if (err)

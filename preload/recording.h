@@ -45,6 +45,10 @@ struct yarn_recording {
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
     const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;
+    bool has_tried_dump; /* to begin it; there is no second try */
+    bool is_enabled;     /* the events count */
+    bool is_held;        /* by a seal: they were enabled before and are not now */
+    bool has_told_refused_threads;
     bool is_early;       /* the dump was begun before there was anything to store */
     bool saw_thread_end; /* since the last look at the host's threads */
 };
@@ -83,12 +87,18 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 void yarn_recording_pause(struct yarn_recording *recording);
 void yarn_recording_resume(struct yarn_recording *recording);
 
+/* The host wants the signal that is borrowed of it: another takes its place. */
+void yarn_recording_yield_signal(struct yarn_recording *recording);
+
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);
 
 /* Drains what is there and closes the dump with an END, which later records take back. */
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status);
+
+/* After a seal, where the host goes on after all. */
+void yarn_recording_unseal(struct yarn_recording *recording);
 
 /* As a pause; then seals the dump and closes everything. */
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

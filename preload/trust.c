@@ -33,7 +33,7 @@ static void read_cpu_time(struct yarn_recording *recording)
     bool has_clock = recording->clock_event != YARN_DUMP_NONE;
     uint64_t cpu_ns, unsampled_ns = 0;
     /* No event is open where the threads' numbers could not be found out. */
-    if (has_clock && recording->session.nr_events)
+    if (has_clock && yarn_session_can_count(&recording->session))
         cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count +
                  recording->missed_ns;
     else

@@ -1,12 +1,32 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * AttachmentStrategy: from event specs to open events. per_core: for each present cpu, thread and
- * spec one inherited event, redirected into the ring of the cpu's leader. Private to core/session.
+ * AttachmentStrategy: how event specs become something that fills rings.
+ *
+ *   per_core  for each present cpu, thread and spec one inherited event, redirected into the ring
+ *             of the cpu's leader. The kernel does the rest.
+ *   timer     where perf is refused: for each thread a timer of its CPU time, whose signal's
+ *             handler writes the sample into a ring of the thread.
+ *
+ * Private to core/session.
  */
 #pragma once
 
 #include "core/session/session.h"
 
-/* Fills the session's cores and events. On failure what was opened stays for the close. */
-YARN_MUST_CHECK int yarn_attach_per_core(struct yarn_session *session);
+struct yarn_attachment {
+    const char *sampler, *strategy; /* for the report */
+    /* Fills the session. On failure what was opened stays for the close. */
+    int (*open)(struct yarn_session *session);
+    void (*enable)(struct yarn_session *session);
+    void (*disable)(struct yarn_session *session);
+    void (*yield_signal)(struct yarn_session *session); /* NULL where none is borrowed */
+    /* Before each look into the rings: what is to be merged. */
+    void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
+    struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);
+    size_t (*ring_bytes)(const struct yarn_session *session);
+    void (*close)(struct yarn_session *session); /* idempotent */
+};
+
+extern const struct yarn_attachment yarn_attach_per_core;
+extern const struct yarn_attachment yarn_attach_timer;

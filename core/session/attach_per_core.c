@@ -18,6 +18,8 @@ static const char *reason_of(int err)
     case -EACCES:
     case -EPERM:
         return "not permitted: lower kernel.perf_event_paranoid or give the process CAP_PERFMON";
+    case -ENOSYS:
+        return "perf_event_open is not to be had: a kernel, or a filter around it, without perf";
     case -ENOENT:
     case -ENODEV:
     case -EOPNOTSUPP:
@@ -41,7 +43,7 @@ static struct yarn_attr_options attr_options(const struct yarn_session *session,
         .stack_bytes = session->report.got.stack_bytes,
         .has_side_band = spec == 0,
     };
-    switch (session->spec->stack) {
+    switch (session->stack) {
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
@@ -84,6 +86,15 @@ static int open_core(struct yarn_session *session, int cpu)
     return 0;
 }
 
+static void close_rings(struct yarn_session *session)
+{
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        yarn_perf_unmap(session->cores[i].page, session->cores[i].ring.data.size);
+        yarn_event_close(&session->cores[i].leader);
+    }
+    session->nr_cores = 0;
+}
+
 static int open_cores(struct yarn_session *session, const int *cpus, size_t nr_cpus)
 {
     for (size_t i = 0; i < nr_cpus; i++) {
@@ -91,7 +102,7 @@ static int open_cores(struct yarn_session *session, const int *cpus, size_t nr_c
         if (err == -EINVAL && session->nr_cores)
             continue; /* present and yet not possible */
         if (err) {
-            yarn_session_close_rings(session);
+            close_rings(session);
             return err;
         }
     }
@@ -311,7 +322,21 @@ static int make_room(struct yarn_session *session)
     return err ? fail(session, "no memory for the table of events", err) : 0;
 }
 
-int yarn_attach_per_core(struct yarn_session *session)
+/* The rings are the same all the time. */
+static int init_merge(struct yarn_session *session)
+{
+    struct yarn_merge_source *sources =
+        YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, session->nr_cores);
+    if (!sources)
+        return fail(session, "no memory for the list of rings", -ENOMEM);
+    for (size_t i = 0; i < session->nr_cores; i++)
+        sources[i] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
+    session->merge.sources = sources;
+    session->merge.count = session->nr_cores;
+    return 0;
+}
+
+static int open_per_core(struct yarn_session *session)
 {
     int err = open_all_cores(session);
     if (!err)
@@ -320,5 +345,69 @@ int yarn_attach_per_core(struct yarn_session *session)
         err = probe_specs(session, session->spec->pid);
     if (!err)
         err = attach_threads(session);
+    if (!err)
+        err = init_merge(session);
     return err;
 }
+
+/* ---- running ---- */
+
+static void enable_per_core(struct yarn_session *session)
+{
+    /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
+    for (size_t i = 0; i < session->nr_events; i++)
+        yarn_perf_enable(session->events[i].fd);
+}
+
+static void disable_per_core(struct yarn_session *session)
+{
+    for (size_t i = 0; i < session->nr_events; i++)
+        yarn_perf_disable(session->events[i].fd);
+}
+
+static void gather_per_core(struct yarn_session *session,
+                            const struct yarn_record_listener *listener)
+{
+    (void)session;
+    (void)listener;
+}
+
+static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)
+{
+    struct yarn_perf_count sum = {0};
+    for (size_t i = 0; i < session->nr_events; i++) {
+        struct yarn_perf_count one;
+        if (session->events[i].spec != number || yarn_event_count(&session->events[i], &one))
+            continue;
+        sum.count += one.count;
+        sum.time_enabled_ns += one.time_enabled_ns;
+        sum.time_running_ns += one.time_running_ns;
+        sum.lost += one.lost;
+    }
+    return sum;
+}
+
+static size_t ring_bytes_per_core(const struct yarn_session *session)
+{
+    return session->nr_cores * session->report.got.ring_bytes;
+}
+
+static void close_per_core(struct yarn_session *session)
+{
+    for (size_t i = 0; i < session->nr_events; i++)
+        yarn_event_close(&session->events[i]);
+    session->nr_events = 0;
+    close_rings(session);
+}
+
+const struct yarn_attachment yarn_attach_per_core = {
+    .sampler = "perf",
+    .strategy = "per-core",
+    .open = open_per_core,
+    .enable = enable_per_core,
+    .disable = disable_per_core,
+    .gather = gather_per_core,
+    .count = count_per_core,
+    .ring_bytes = ring_bytes_per_core,
+    .close = close_per_core,
+};

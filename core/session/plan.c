@@ -3,6 +3,7 @@
 
 enum {
     HOLD_MS = 20,
+    TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
     STACK_LADDER_TOP = 16 * 1024,
@@ -59,6 +60,16 @@ struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec)
     return plan;
 }
 
+struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns)
+{
+    struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
+    if (spec->stack != YARN_SESSION_STACK_NONE)
+        plan.stack_bytes = spec->stack_bytes;
+    size_t minimum = power_of_two(TIMER_RECORDS * yarn_plan_record_bytes(&plan));
+    plan.ring_bytes = yarn_size_max(spec->ring_bytes, minimum);
+    return plan;
+}
+
 bool yarn_plan_smaller(struct yarn_plan *plan)
 {
     if (plan->ring_bytes > ring_minimum(plan)) {
@@ -77,7 +88,10 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
 {
     uint64_t records = plan->ring_bytes / yarn_plan_record_bytes(plan);
-    return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / yarn_plan_rate(spec);
+    uint64_t rate = yarn_plan_rate(spec);
+    if (plan->rate_max_hz)
+        rate = yarn_u64_min(rate, plan->rate_max_hz);
+    return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / rate;
 }
 
 uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)

@@ -19,6 +19,8 @@ enum {
 struct yarn_plan {
     size_t ring_bytes;    /* a core, a power of two */
     uint32_t stack_bytes; /* of copy; 0 without */
+    uint64_t
+        rate_max_hz; /* records a second and ring cannot be more; 0: as many as are asked for */
 };
 
 /* Samples a second and core that the events ask for, as far as it is known beforehand. */
@@ -26,6 +28,9 @@ uint64_t yarn_plan_rate(const struct yarn_session_spec *spec);
 
 /* The first thing to try. */
 struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
+
+/* For the timer sampler: a ring is a thread's, and takes at most one record a tick. */
+struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns);
 
 /* The next smaller one: the ring is halved down to its minimum, then the stack copy goes to 16, 8,
  * 4 KiB and the ring along. False where there is none left. */

@@ -10,7 +10,11 @@ static int open_timed(struct yarn_reader *reader)
 
 static void wait_timed(struct yarn_reader *reader, uint64_t timeout_ns)
 {
-    yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, reader->pause_ns));
+    uint64_t soon_ns = reader->session->soon_ns;
+    timeout_ns = yarn_u64_min(timeout_ns, reader->pause_ns);
+    if (soon_ns)
+        timeout_ns = yarn_u64_min(timeout_ns, soon_ns);
+    yarn_futex_wait(reader->command, 0, timeout_ns);
 }
 
 static void close_timed(struct yarn_reader *reader)

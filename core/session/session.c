@@ -17,45 +17,39 @@ static int init_specs(struct yarn_session *session)
     return 0;
 }
 
-static int init_merge(struct yarn_session *session)
+static void init_layout(struct yarn_session *session)
 {
-    struct yarn_merge_source *sources =
-        YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, session->nr_cores);
-    if (!sources)
-        return -ENOMEM;
-    for (size_t i = 0; i < session->nr_cores; i++)
-        sources[i] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
-    session->merge.sources = sources;
-    session->merge.count = session->nr_cores;
     struct yarn_record_layout *layout = &session->merge.decoder.layout;
     *layout = (struct yarn_record_layout){.sample_type = YARN_SAMPLE_TYPE_COMMON};
-    if (session->spec->stack == YARN_SESSION_STACK_COPY) {
+    if (session->stack == YARN_SESSION_STACK_COPY) {
         layout->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         layout->registers_mask = yarn_attr_unwind_registers();
-    } else if (session->spec->stack == YARN_SESSION_STACK_CHAIN) {
+    } else if (session->stack == YARN_SESSION_STACK_CHAIN) {
         layout->sample_type |= PERF_SAMPLE_CALLCHAIN;
     }
-    return 0;
 }
 
-int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
+static int open_by(struct yarn_session *session, const struct yarn_session_spec *spec,
+                   const struct yarn_attachment *attachment)
 {
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
+    session->stack = spec->stack;
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(spec),
         .got = yarn_plan_first(spec),
         .features = YARN_ATTR_ALL,
+        .attachment = attachment,
     };
     int err = yarn_arena_open(&session->arena, ARENA_BYTES);
     if (!err)
         err = init_specs(session);
     if (!err)
-        err = yarn_attach_per_core(session);
-    if (!err)
-        err = init_merge(session);
-    if (!err)
+        err = attachment->open(session);
+    if (!err) {
+        init_layout(session);
         return 0;
+    }
     if (!session->report.failure) {
         session->report.failure = "no memory for the session";
         session->report.failure_error = err;
@@ -64,22 +58,43 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
     return err;
 }
 
+int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
+{
+    if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
+        return open_by(session, spec, &yarn_attach_timer);
+    int err = open_by(session, spec, &yarn_attach_per_core);
+    if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
+        return err;
+    struct yarn_session_report refused = session->report;
+    int second_err = open_by(session, spec, &yarn_attach_timer);
+    session->report.refusal = refused.failure;
+    session->report.refusal_error = refused.failure_error;
+    /* What the timer sampler does not have at all is perf's failure to report. */
+    if (second_err == -EOPNOTSUPP)
+        session->report = refused;
+    return second_err == -EOPNOTSUPP ? err : second_err;
+}
+
 void yarn_session_enable(struct yarn_session *session)
 {
-    /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
-    for (size_t i = 0; i < session->nr_events; i++)
-        yarn_perf_enable(session->events[i].fd);
+    session->report.attachment->enable(session);
 }
 
 void yarn_session_disable(struct yarn_session *session)
 {
-    for (size_t i = 0; i < session->nr_events; i++)
-        yarn_perf_disable(session->events[i].fd);
+    session->report.attachment->disable(session);
+}
+
+void yarn_session_yield_signal(struct yarn_session *session)
+{
+    if (session->report.attachment->yield_signal)
+        session->report.attachment->yield_signal(session);
 }
 
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_left)
 {
+    session->report.attachment->gather(session, listener);
     uint64_t until_ns = UINT64_MAX;
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
@@ -96,41 +111,40 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
     return true;
 }
 
+bool yarn_session_can_count(const struct yarn_session *session)
+{
+    return session->nr_events || session->timer;
+}
+
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
 {
-    struct yarn_perf_count sum = {0};
-    for (size_t i = 0; i < session->nr_events; i++) {
-        struct yarn_perf_count one;
-        if (session->events[i].spec != number || yarn_event_count(&session->events[i], &one))
-            continue;
-        sum.count += one.count;
-        sum.time_enabled_ns += one.time_enabled_ns;
-        sum.time_running_ns += one.time_running_ns;
-        sum.lost += one.lost;
-    }
-    return sum;
+    return session->report.attachment->count(session, number);
+}
+
+const char *yarn_session_sampler_name(const struct yarn_session *session)
+{
+    return session->report.attachment->sampler;
+}
+
+const char *yarn_session_strategy_name(const struct yarn_session *session)
+{
+    return session->report.attachment->strategy;
+}
+
+bool yarn_session_needs_time(const struct yarn_session *session)
+{
+    return session->report.attachment == &yarn_attach_timer;
 }
 
 size_t yarn_session_ring_bytes(const struct yarn_session *session)
 {
-    return session->nr_cores * session->report.got.ring_bytes;
-}
-
-void yarn_session_close_rings(struct yarn_session *session)
-{
-    for (size_t i = 0; i < session->nr_cores; i++) {
-        yarn_perf_unmap(session->cores[i].page, session->cores[i].ring.data.size);
-        yarn_event_close(&session->cores[i].leader);
-    }
-    session->nr_cores = 0;
+    return session->report.attachment->ring_bytes(session);
 }
 
 void yarn_session_close(struct yarn_session *session)
 {
-    for (size_t i = 0; i < session->nr_events; i++)
-        yarn_event_close(&session->events[i]);
-    session->nr_events = 0;
-    yarn_session_close_rings(session);
+    if (session->report.attachment)
+        session->report.attachment->close(session);
     yarn_table_close(&session->numbers);
     yarn_arena_close(&session->arena);
 }

@@ -26,12 +26,20 @@ struct yarn_session_event {
     const char *reason;          /* of a refusal or of a difference, a static sentence; or NULL */
 };
 
+struct yarn_attachment;
+struct yarn_timer_sampler;
+
 struct yarn_session_report {
     struct yarn_plan asked, got;
     uint32_t features;      /* enum yarn_attr_feature that the kernel took */
     size_t nr_threads;      /* attached at the start */
     size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
     size_t nr_rings;
+    const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
+    const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
+    int refusal_error;         /* the negative errno */
+    size_t nr_refused_threads; /* the most at once that could not be sampled */
+    int thread_refusal;        /* the negative errno of one of them */
     const char *failure; /* what could not be done, a static sentence; NULL while all is well */
     int failure_error;   /* its negative errno */
 };
@@ -53,17 +61,26 @@ struct yarn_session {
     size_t nr_events, max_events;
     struct yarn_session_event *specs; /* one for each of spec->events */
     struct yarn_table numbers;        /* id of an event -> its number in `specs` */
+    struct yarn_timer_sampler *timer; /* the timer sampler's; NULL under perf */
+    enum yarn_session_stack stack;    /* as got */
+    uint64_t soon_ns;                 /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
 
 #define YARN_SESSION_CLOSED ((struct yarn_session){.spec = NULL})
 
-/* Opens everything, disabled. On failure the session is closed but its report stays. */
+/* Opens everything, disabled: perf's events or, where `spec` allows for it and perf is refused, the
+ * timer sampler. On failure the session is closed but its report stays. */
 YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
                                       const struct yarn_session_spec *spec);
 
+/* A failure is in the report. */
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
+
+/* Gives the signal that is borrowed of the host back for good, and takes another; nothing where
+ * none is. A failure is in the report. */
+void yarn_session_yield_signal(struct yarn_session *session);
 
 /* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
  * after a disable) all of it. *ret_left: something younger stays behind. The number of records. */
@@ -74,14 +91,21 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
                                uint32_t *ret_number);
 
+/* False where no thread could be attached. */
+bool yarn_session_can_count(const struct yarn_session *session);
+
 /* Sums over threads and cores, by system calls: one for each open event. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
 
+/* "perf" or "timer"; "per-core" or "per-thread". */
+const char *yarn_session_sampler_name(const struct yarn_session *session);
+const char *yarn_session_strategy_name(const struct yarn_session *session);
+
+/* True where records need somebody to look for them in time: no ring wakes a poller. */
+bool yarn_session_needs_time(const struct yarn_session *session);
+
 /* Bytes of ring memory. */
 size_t yarn_session_ring_bytes(const struct yarn_session *session);
-
-/* Unmaps the rings and closes their leaders, as part of a close or before another try. */
-void yarn_session_close_rings(struct yarn_session *session);
 
 /* Idempotent. The report stays. */
 void yarn_session_close(struct yarn_session *session);

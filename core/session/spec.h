@@ -21,15 +21,24 @@ enum yarn_session_reader {
     YARN_SESSION_READER_TIMED,
 };
 
+enum yarn_session_sampler {
+    YARN_SESSION_SAMPLER_AUTO, /* perf, and the timer where the kernel refuses it */
+    YARN_SESSION_SAMPLER_PERF,
+    YARN_SESSION_SAMPLER_TIMER,
+};
+
 struct yarn_session_spec {
     const struct yarn_event_spec *events; /* borrowed; outlive the session */
     size_t nr_events;
     uint64_t frequency_hz; /* for an event that falls back to another */
+    enum yarn_session_sampler sampler;
     enum yarn_session_stack stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
     size_t ring_bytes;    /* a core; 0: what holds 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_session_reader reader;
-    pid_t pid;       /* of the host */
-    int task_folder; /* its open /proc/self/task; borrowed */
+    pid_t pid;                /* of the host */
+    uint64_t blocked_signals; /* by the host, a mask */
+    int proc_self;            /* its open /proc/self; borrowed */
+    int task_folder;          /* its open /proc/self/task; borrowed */
 };

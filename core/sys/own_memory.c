@@ -37,3 +37,12 @@ int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data, size_t
         err = read_by_file(proc_self, address, ret_data, size);
     return err;
 }
+
+ssize_t yarn_own_memory_copy(pid_t pid, uint64_t address, void *ret_first, size_t first_bytes,
+                             void *ret_second, size_t second_bytes)
+{
+    struct iovec local[] = {{ret_first, first_bytes}, {ret_second, second_bytes}};
+    struct iovec remote = {(void *)(uintptr_t)address, first_bytes + second_bytes};
+    return yarn_raw_call(SYS_process_vm_readv, pid, (long)local, second_bytes ? 2 : 1,
+                         (long)&remote, 1, 0);
+}

@@ -27,6 +27,13 @@ pid_t yarn_process_tid(void)
     return (pid_t)yarn_raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+uint32_t yarn_process_cpu(void)
+{
+    uint32_t cpu = 0;
+    yarn_raw_call(SYS_getcpu, (long)&cpu, 0, 0, 0, 0, 0);
+    return cpu;
+}
+
 void yarn_process_system_names(struct yarn_system_names *ret_names)
 {
     struct utsname names = {0};
@@ -101,7 +108,13 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
-enum { STAT_BYTES = 1024, STAT_FIRST_FIELD = 3, STAT_BIRTH_FIELD = 22, STAT_EXIT_CODE_FIELD = 52 };
+enum {
+    STAT_BYTES = 1024,
+    STATUS_BYTES = 4096,
+    STAT_FIRST_FIELD = 3,
+    STAT_BIRTH_FIELD = 22,
+    STAT_EXIT_CODE_FIELD = 52
+};
 
 /* Of USER_HZ, which is 100 on every machine that yarn knows. */
 #define TICK_NS (10 * YARN_NS_PER_MS)
@@ -219,6 +232,30 @@ int yarn_process_exit_status(int task_folder, pid_t tid)
 uint64_t yarn_process_birth_ns(int task_folder, pid_t pid)
 {
     return read_stat_field(task_folder, pid, STAT_BIRTH_FIELD) * TICK_NS;
+}
+
+static uint64_t parse_mask(const char *text)
+{
+    uint64_t mask = 0;
+    for (; *text && *text != '\n'; text++) {
+        unsigned digit = *text >= '0' && *text <= '9'   ? (unsigned)(*text - '0')
+                         : *text >= 'a' && *text <= 'f' ? (unsigned)(*text - 'a') + 10
+                                                        : 16;
+        if (digit < 16)
+            mask = mask << 4 | digit;
+    }
+    return mask;
+}
+
+uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid)
+{
+    static const char key[] = "\nSigBlk:";
+    char status[STATUS_BYTES];
+    ssize_t length = read_thread_file(task_folder, tid, "/status", status, sizeof status);
+    for (ssize_t at = 0; at < length; at++)
+        if (status[at] == '\n' && !strncmp(status + at, key, sizeof key - 1))
+            return parse_mask(status + at + sizeof key - 1);
+    return 0;
 }
 
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)

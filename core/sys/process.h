@@ -14,6 +14,9 @@ pid_t yarn_process_pid(void);
 pid_t yarn_process_parent(void);
 pid_t yarn_process_tid(void);
 
+/* The cpu on which the caller runs. */
+uint32_t yarn_process_cpu(void);
+
 /* Node name, kernel release and machine, NUL-terminated. */
 struct yarn_system_names {
     char node[65], release[65], machine[65];
@@ -44,6 +47,10 @@ int yarn_process_exit_status(int task_folder, pid_t tid);
 /* When the process was born, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
  * that cannot be found out. */
 uint64_t yarn_process_birth_ns(int task_folder, pid_t pid);
+
+/* The signals that the thread blocks, a mask: signal n is bit n - 1; 0 where that cannot be found
+ * out. */
+uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid);
 
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);

@@ -233,9 +233,9 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def main():
+def main(needs_perf=True):
     error = open_user_clock()
-    if error:
+    if error and needs_perf:
         skip(f"the kernel refuses perf_event_open here: {os.strerror(error)}")
     if not PRELOAD.exists() or not YARNPROF.exists():
         print(f"{BUILD} lacks {PRELOAD.name} or {YARNPROF.name}")

@@ -108,11 +108,11 @@ class Loading(harness.Case):
 class Allocator(harness.Case):
     """The host aborts where a thread that it did not create enters its allocator."""
 
-    def check_quiet(self, host=harness.HOSTS / "mallocwatch", **variables):
+    def check_quiet(self, host=harness.HOSTS / "mallocwatch", at_least=1000, **variables):
         plain = self.run_program([host, "1"], preload=False)
         run = self.run_program([host, "2"], YARN_FREQUENCY="4000", **variables)
         self.assertEqual(plain.outside(), run.outside())
-        self.assertGreater(harness.trust(run.dumps)["samples"], 1000)
+        self.assertGreater(harness.trust(run.dumps)["samples"], at_least)
         harness.yarnprof("verify", run.dumps)
         return run
 
@@ -131,7 +131,8 @@ class Allocator(harness.Case):
         self.check_quiet(YARN_CALLGRAPH="fp")
 
     def test_nor_with_the_timer(self):
-        self.check_quiet(YARN_SAMPLER="timer")
+        # One signal a tick, however many are asked for.
+        self.check_quiet(YARN_SAMPLER="timer", at_least=150)
 
     def test_nor_where_symbols_are_compressed(self):
         """.gnu_debugdata: a small ELF file, compressed by xz, with the local symbols."""

@@ -227,7 +227,7 @@ static int run_child(void)
     if (child == 0) {
         run_anonymous_code();
         allocate_and_sort();
-        exit(0);
+        _exit(0); /* exit() of the C library hangs where another thread was in dlopen at the fork */
     }
     return child > 0 && waitpid(child, &status, 0) == child && !status;
 }

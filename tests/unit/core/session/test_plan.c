@@ -61,7 +61,10 @@ START_TEST(ladder_halves_the_ring_first_and_then_the_copy)
     struct yarn_event_spec event = clock_at(20000);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
-    const struct yarn_plan want[] = {
+    static const struct {
+        size_t ring_bytes;
+        uint32_t stack_bytes;
+    } want[] = {
         {YARN_MIB(8), 32768},   {YARN_MIB(4), 32768},   {YARN_MIB(2), 32768},  {YARN_MIB(1), 32768},
         {YARN_KIB(512), 32768}, {YARN_KIB(256), 16384}, {YARN_KIB(128), 8192}, {YARN_KIB(64), 4096},
     };
@@ -82,6 +85,20 @@ START_TEST(ladder_of_a_session_without_copies_ends_at_eight_records)
     while (yarn_plan_smaller(&plan))
         ck_assert_uint_eq(plan.stack_bytes, 0);
     ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_RECORDS * YARN_PLAN_RECORD_OVERHEAD);
+}
+END_TEST
+
+START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
+{
+    struct yarn_event_spec event = clock_at(20000);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
+    ck_assert_uint_eq(plan.stack_bytes, 32768);
+    uint64_t records = plan.ring_bytes / yarn_plan_record_bytes(&plan);
+    ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * 4 * YARN_NS_PER_MS);
+    event = clock_at(10);
+    ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * YARN_NS_PER_SECOND / 10);
 }
 END_TEST
 
@@ -118,6 +135,7 @@ int main(void)
                         (int)YARN_COUNT_OF(rings));
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
     tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free);
+    tcase_add_test(sizes, ring_of_a_timer_fills_no_faster_than_the_tick);
     tcase_add_test(sizes, rates_of_all_events_add_up);
     suite_add_tcase(suite, sizes);
     TCase *ladder = tcase_create("the memlock limit refuses");

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/mappings.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/proc_maps.h"
+
+enum {
+    KNOWN_FIRST = 256,
+    KNOWN_MAX = 65536,
+    COST_SHARE = 100,       /* looking costs at most this part of the time */
+    COST_SHARE_NEEDED = 50, /* … where it is needed */
+};
+
+struct look {
+    struct yarn_mappings *mappings;
+    const struct yarn_record_listener *listener; /* NULL: tell nobody */
+    uint64_t time_ns;
+    uint64_t end_before; /* of the mapping before this one */
+};
+
+static void tell(const struct look *look, const struct yarn_proc_map *map)
+{
+    struct yarn_record_mmap *mmap = look->mappings->room;
+    struct yarn_record record = {
+        .type = YARN_RECORD_MMAP,
+        .kernel_type = PERF_RECORD_MMAP2,
+        .pid = (uint32_t)look->mappings->pid,
+        .tid = (uint32_t)look->mappings->pid,
+        .time_ns = look->time_ns,
+        .mmap = mmap,
+    };
+    struct yarn_span path = map->path.size ? map->path : yarn_span_of_text("//anon");
+    size_t length = yarn_size_min(path.size, sizeof mmap->path - 1);
+    mmap->pid = mmap->tid = record.pid;
+    mmap->start = map->start;
+    mmap->size = map->end - map->start;
+    mmap->file_offset = map->file_offset;
+    mmap->device = map->device;
+    mmap->inode = map->inode;
+    mmap->build_id_size = 0;
+    mmap->protection = 4; /* PROT_EXEC */
+    memcpy(mmap->path, path.data, length);
+    mmap->path[length] = 0;
+    look->listener->record(look->listener->self, &record);
+}
+
+static uint64_t key_of(const struct yarn_proc_map *map)
+{
+    uint64_t key = yarn_hash_u64(map->start);
+    key = yarn_hash_u64(key ^ map->end);
+    key = yarn_hash_u64(key ^ map->file_offset);
+    key = yarn_hash_u64(key ^ map->inode);
+    return yarn_hash_u64(key ^ map->device);
+}
+
+static void meet_code(const struct look *look, const struct yarn_proc_map *map)
+{
+    struct yarn_mappings *mappings = look->mappings;
+    uint64_t key = key_of(map);
+    uint32_t seen = yarn_table_find(&mappings->known, key);
+    if (look->listener && seen != mappings->nr_looks - 1)
+        tell(look, map);
+    if (yarn_table_put(&mappings->known, key, mappings->nr_looks))
+        yarn_table_clear(&mappings->known); /* full of what is long gone: all are told once more */
+}
+
+static int meet(void *context, const struct yarn_proc_map *map)
+{
+    struct look *look = context;
+    uint64_t start = map->start;
+    if (map->executable)
+        meet_code(look, map);
+    /* It grows down until it meets another. */
+    if (yarn_span_equal(map->path, yarn_span_of_text("[stack]")))
+        start = yarn_u64_max(look->end_before, 1);
+    if (map->writable && map->readable)
+        yarn_stack_bounds_add(&look->mappings->bounds, start, map->end);
+    look->end_before = map->end;
+    return 0;
+}
+
+static int look_at_all(struct yarn_mappings *mappings, const struct yarn_record_listener *listener)
+{
+    struct look look = {
+        .mappings = mappings,
+        .listener = listener,
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+    };
+    mappings->nr_looks++;
+    yarn_stack_bounds_begin(&mappings->bounds);
+    int err = yarn_proc_maps_read(mappings->proc_self, "maps", meet, &look);
+    if (!err)
+        yarn_stack_bounds_end(&mappings->bounds);
+    return err;
+}
+
+int yarn_mappings_open(struct yarn_mappings *mappings, int proc_self, pid_t pid,
+                       struct yarn_record_mmap *room)
+{
+    *mappings = (struct yarn_mappings){.proc_self = proc_self, .pid = pid, .room = room};
+    int err = yarn_stack_bounds_open(&mappings->bounds);
+    if (!err)
+        err = yarn_table_open(&mappings->known, KNOWN_FIRST, KNOWN_MAX);
+    if (!err)
+        err = look_at_all(mappings, NULL);
+    if (err)
+        yarn_mappings_close(mappings);
+    return err;
+}
+
+bool yarn_mappings_refresh(struct yarn_mappings *mappings, enum yarn_mappings_need need,
+                           uint64_t interval_ns, const struct yarn_record_listener *listener)
+{
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t due_ns = need == YARN_MAPPINGS_USUAL    ? mappings->next_ns
+                      : need == YARN_MAPPINGS_NEEDED ? mappings->soonest_ns
+                                                     : 0;
+    /* Where it cannot be read, the old table stays. */
+    if (begin_ns < due_ns || look_at_all(mappings, listener))
+        return false;
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t cost_ns = end_ns - begin_ns;
+    mappings->next_ns = end_ns + yarn_u64_max(interval_ns, cost_ns * COST_SHARE);
+    mappings->soonest_ns = end_ns + cost_ns * COST_SHARE_NEEDED;
+    return true;
+}
+
+void yarn_mappings_close(struct yarn_mappings *mappings)
+{
+    yarn_stack_bounds_close(&mappings->bounds);
+    yarn_table_close(&mappings->known);
+}

@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The mappings of the process by looking again and again, where no kernel tells of them: what is
+ * writable may hold a stack (stack_bounds), what is executable and was not there at the last look
+ * is told to the listener as the kernel's mapping record would. How often is looked depends on what
+ * a look costs.
+ *
+ * Threads: the reader thread only. Signals: not safe, but for look-ups in `bounds`.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/table.h"
+#include "core/record/listener.h"
+#include "core/session/stack_bounds.h"
+
+struct yarn_mappings {
+    int proc_self; /* borrowed; an open /proc/self */
+    pid_t pid;
+    struct yarn_stack_bounds bounds;
+    struct yarn_table known; /* executable ones -> number of the look that saw them last */
+    uint32_t nr_looks;
+    uint64_t next_ns, soonest_ns;  /* of the next look: without need; with need */
+    struct yarn_record_mmap *room; /* borrowed; for one record */
+};
+
+/* Looks for the first time; tells nobody. */
+YARN_MUST_CHECK int yarn_mappings_open(struct yarn_mappings *mappings, int proc_self, pid_t pid,
+                                       struct yarn_record_mmap *room);
+
+enum yarn_mappings_need {
+    YARN_MAPPINGS_USUAL,
+    YARN_MAPPINGS_NEEDED, /* something was seen that is not known */
+    YARN_MAPPINGS_LAST,   /* there will be no other look */
+};
+
+/* Looks again if it is time to; true where it did. */
+bool yarn_mappings_refresh(struct yarn_mappings *mappings, enum yarn_mappings_need need,
+                           uint64_t interval_ns, const struct yarn_record_listener *listener);
+
+/* After the last look-up in `bounds` has ended. Idempotent. */
+void yarn_mappings_close(struct yarn_mappings *mappings);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/timer_sample.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/context.h"
+#include "core/sys/own_memory.h"
+#include "core/sys/process.h"
+
+enum {
+    WORD = 8,
+    PAGE_BYTES = 4096,
+    RECORD_MAX = UINT16_MAX & ~(WORD - 1),
+    COMMON_BYTES = 7 * WORD,          /* header, id, ip, pid + tid, time, cpu, period */
+    STACK_FRAME_WORDS = 3,            /* abi of the registers; size and valid size of the copy */
+    LOST_BYTES = 3 * WORD + 4 * WORD, /* header, id, count; the trailer */
+};
+
+struct yarn_timer_slot yarn_timer_slots[YARN_TIMER_SLOTS_MAX];
+
+struct identity {
+    uint64_t thread; /* pid below, tid above */
+    uint64_t time_ns;
+    uint64_t cpu;
+};
+
+/* Two numbers of 32 bits as they lie one after the other in memory. */
+static uint64_t pair(uint32_t first, uint32_t second)
+{
+    uint64_t word;
+    uint32_t both[2] = {first, second};
+    memcpy(&word, both, sizeof word);
+    return word;
+}
+
+static uint64_t header(uint32_t type, uint16_t misc, size_t size)
+{
+    uint64_t word;
+    struct perf_event_header value = {.type = type, .misc = misc, .size = (uint16_t)size};
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+size_t yarn_timer_sample_fixed_bytes(const struct yarn_timer_terms *terms)
+{
+    size_t words = terms->registers_mask
+                       ? STACK_FRAME_WORDS + (size_t)__builtin_popcountll(terms->registers_mask)
+                       : 0;
+    return COMMON_BYTES + words * WORD;
+}
+
+static void put_registers(struct yarn_timer_room *room, uint64_t mask, const void *context)
+{
+    yarn_timer_room_put(room, PERF_SAMPLE_REGS_ABI_64);
+    for (unsigned number = 0; mask >> number; number++)
+        if (mask >> number & 1)
+            yarn_timer_room_put(room, yarn_context_register(context, number));
+}
+
+/* How much of the stack is worth a copy. */
+static size_t stack_size(struct yarn_timer_terms *terms, uint64_t sp)
+{
+    uint64_t page_end = (sp | (PAGE_BYTES - 1)) + 1;
+    uint64_t end = yarn_stack_bounds_find(terms->bounds, sp);
+    if (!end) {
+        atomic_fetch_add_explicit(&terms->nr_unbounded, 1, memory_order_relaxed);
+        end = terms->can_copy ? page_end : sp;
+    } else if (!terms->can_copy) {
+        end = yarn_u64_min(end, page_end);
+    }
+    size_t most = RECORD_MAX - yarn_timer_sample_fixed_bytes(terms);
+    size_t wanted = yarn_size_min(terms->stack_bytes, most);
+    return (size_t)yarn_u64_min(wanted, end - sp) & ~(size_t)(WORD - 1);
+}
+
+static void copy_words(struct yarn_timer_room *room, uint64_t sp, size_t bytes)
+{
+    const volatile uint64_t *word = (const volatile uint64_t *)(uintptr_t)sp;
+    for (size_t i = 0; i < bytes / WORD; i++)
+        yarn_timer_room_put(room, word[i]);
+}
+
+/* The size in front is only known behind: what lies unmapped is found by the copy. */
+static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_terms *terms,
+                      uint64_t sp, size_t bytes)
+{
+    struct yarn_timer_room size_word = *room;
+    yarn_timer_room_put(room, 0);
+    if (bytes && terms->can_copy) {
+        struct yarn_timer_pieces to = yarn_timer_room_pieces(room, bytes);
+        ssize_t got = yarn_own_memory_copy(terms->pid, sp, to.first, to.first_bytes, to.second,
+                                           to.second_bytes);
+        bytes = got > 0 ? (size_t)got & ~(size_t)(WORD - 1) : 0;
+        room->position += bytes;
+    } else {
+        copy_words(room, sp, bytes);
+    }
+    yarn_timer_room_put(&size_word, bytes);
+    if (bytes)
+        yarn_timer_room_put(room, bytes);
+}
+
+/* What found no room before is told as soon as there is some, as the kernel does. */
+static void put_lost(struct yarn_timer_room *room, const struct identity *identity)
+{
+    struct yarn_timer_slot *slot = room->slot;
+    yarn_timer_room_put(room, header(PERF_RECORD_LOST, 0, LOST_BYTES));
+    yarn_timer_room_put(room, slot->terms->id);
+    yarn_timer_room_put(room, slot->nr_untold);
+    yarn_timer_room_put(room, identity->thread);
+    yarn_timer_room_put(room, identity->time_ns);
+    yarn_timer_room_put(room, identity->cpu);
+    yarn_timer_room_put(room, slot->terms->id);
+    slot->nr_untold = 0;
+}
+
+static void put_sample(struct yarn_timer_room *room, const struct identity *identity,
+                       uint64_t weight, size_t stack_bytes, const void *context)
+{
+    const struct yarn_timer_terms *terms = room->slot->terms;
+    struct yarn_timer_room header_word = *room;
+    yarn_timer_room_put(room, 0);
+    yarn_timer_room_put(room, terms->id);
+    yarn_timer_room_put(room, yarn_context_ip(context));
+    yarn_timer_room_put(room, identity->thread);
+    yarn_timer_room_put(room, identity->time_ns);
+    yarn_timer_room_put(room, identity->cpu);
+    yarn_timer_room_put(room, weight);
+    if (terms->registers_mask) {
+        put_registers(room, terms->registers_mask, context);
+        put_stack(room, terms, yarn_context_sp(context), stack_bytes);
+    }
+    size_t size = (size_t)(room->position - header_word.position);
+    yarn_timer_room_put(&header_word, header(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, size));
+}
+
+static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, const void *context)
+{
+    struct yarn_timer_room room;
+    /* Why the cast: the one thing that a handler changes in the terms is a count. */
+    struct yarn_timer_terms *terms = (struct yarn_timer_terms *)(uintptr_t)slot->terms;
+    size_t stack_bytes = terms->registers_mask ? stack_size(terms, yarn_context_sp(context)) : 0;
+    size_t needed = LOST_BYTES + yarn_timer_sample_fixed_bytes(terms) + stack_bytes;
+    if (!yarn_timer_slot_reserve(slot, needed, &room)) {
+        slot->nr_untold++;
+        atomic_fetch_add_explicit(&slot->nr_lost, 1, memory_order_relaxed);
+        return;
+    }
+    struct identity identity = {
+        .thread = pair((uint32_t)terms->pid, (uint32_t)slot->tid),
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .cpu = pair(yarn_process_cpu(), 0),
+    };
+    uint64_t overrun = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
+    overrun += slot->nr_before;
+    slot->nr_before = 0;
+    if (slot->nr_untold)
+        put_lost(&room, &identity);
+    put_sample(&room, &identity, terms->period_ns * (1 + overrun), stack_bytes, context);
+    yarn_timer_room_commit(&room);
+}
+
+static struct yarn_timer_slot *slot_of(const siginfo_t *info)
+{
+    uintptr_t at = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)yarn_timer_slots;
+    bool is_ours = info->si_code == SI_TIMER && at < sizeof yarn_timer_slots &&
+                   at % sizeof *yarn_timer_slots == 0;
+    return is_ours ? &yarn_timer_slots[at / sizeof *yarn_timer_slots] : NULL;
+}
+
+void yarn_timer_sample_on_signal(int number, siginfo_t *info, void *context)
+{
+    struct yarn_timer_slot *slot = slot_of(info);
+    if (!slot) {
+        yarn_signal_act_default(number);
+        return;
+    }
+    if (!yarn_timer_slot_writes_enabled(slot))
+        return;
+    yarn_timer_slot_set_pending_write(slot);
+    if (yarn_timer_slot_writes_enabled(slot))
+        take_sample(slot, info, context);
+    yarn_timer_slot_reset_pending_write(slot);
+}

@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread's place in the timer sampler: its timer, and a buffer that looks like a perf ring. The
+ * writer is the thread's own signal handler, which cannot nest; the reader drains, and may take the
+ * buffer away only in three phases, so that none is freed under a writer:
+ *
+ *   1. disable_writes: a handler that comes from now on returns at once;
+ *   2. cancel_timer: none comes any more but for a signal already on its way, which the caller
+ *      discards (yarn_signal_give_back) or meets with a slot that is still there;
+ *   3. wait until pending_writes is false: none is inside.
+ *
+ * One word of three bits carries this. A writer asks writes_enabled, sets the pending bit, asks
+ * again, and resets the bit whatever the answer was. A slot belongs to one thread until that thread
+ * is gone, or a late handler of the one could reset the bit of the other.
+ *
+ * Knows bytes and bits; does not know samples (timer_sample) or which threads there are
+ * (timer_threads).
+ * Threads: the writer's functions on the slot's thread; all others on the reader. Signals: those of
+ * the writer are async-signal-safe.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "core/sys/timer.h"
+
+enum yarn_timer_slot_bit {
+    YARN_TIMER_SLOT_WRITES_ENABLED = 1,
+    YARN_TIMER_SLOT_WRITE_PENDING = 2,
+    YARN_TIMER_SLOT_TIMER_PENDING = 4,
+};
+
+struct yarn_timer_terms;
+
+struct yarn_timer_slot {
+    _Atomic uint32_t state; /* enum yarn_timer_slot_bit */
+    pid_t tid;              /* 0: free */
+    int timer;
+    const struct yarn_timer_terms *terms; /* borrowed; how to sample */
+    struct perf_event_mmap_page *page;    /* owned: head and tail; the data follows */
+    uint8_t *data;
+    size_t data_bytes;        /* a power of two */
+    uint64_t nr_before;       /* periods that had passed unseen; the writer's once enabled */
+    uint64_t nr_untold;       /* the writer's: lost since it last told so in the ring */
+    _Atomic uint64_t nr_lost; /* of all */
+};
+
+/* For a free slot, or one of a thread that is gone. Writes are off. */
+YARN_MUST_CHECK int yarn_timer_slot_set_up(struct yarn_timer_slot *slot, pid_t tid,
+                                           const struct yarn_timer_terms *terms, size_t data_bytes);
+
+/* Frees the buffer and the slot; after the three phases. Idempotent. */
+void yarn_timer_slot_tear_down(struct yarn_timer_slot *slot);
+
+void yarn_timer_slot_enable_writes(struct yarn_timer_slot *slot);
+void yarn_timer_slot_disable_writes(struct yarn_timer_slot *slot);
+bool yarn_timer_slot_writes_enabled(const struct yarn_timer_slot *slot);
+
+/* The writer's. */
+void yarn_timer_slot_set_pending_write(struct yarn_timer_slot *slot);
+void yarn_timer_slot_reset_pending_write(struct yarn_timer_slot *slot);
+
+bool yarn_timer_slot_pending_writes(const struct yarn_timer_slot *slot);
+
+/* False where the time was over and a write is still pending: its thread is stopped. */
+YARN_MUST_CHECK bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slot,
+                                                     uint64_t timeout_ns);
+
+YARN_MUST_CHECK int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, int signal_number,
+                                              const struct yarn_timer_rate *rate);
+void yarn_timer_slot_cancel_timer(struct yarn_timer_slot *slot);
+bool yarn_timer_slot_pending_timer(const struct yarn_timer_slot *slot);
+
+/* ---- the writer's: a record is reserved, put word by word, committed ---- */
+
+struct yarn_timer_room {
+    struct yarn_timer_slot *slot;
+    uint64_t position; /* of the next word */
+};
+
+size_t yarn_timer_slot_available_bytes(const struct yarn_timer_slot *slot);
+
+/* False where so many bytes are not free. */
+bool yarn_timer_slot_reserve(struct yarn_timer_slot *slot, size_t bytes,
+                             struct yarn_timer_room *ret_room);
+
+void yarn_timer_room_put(struct yarn_timer_room *room, uint64_t word);
+
+/* The memory of the next `bytes`, in one or two pieces. */
+struct yarn_timer_pieces {
+    uint8_t *first, *second;
+    size_t first_bytes, second_bytes;
+};
+struct yarn_timer_pieces yarn_timer_room_pieces(const struct yarn_timer_room *room, size_t bytes);
+
+/* Everything before the room's position is readable from now on. */
+void yarn_timer_room_commit(const struct yarn_timer_room *room);

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/timer_threads.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+
+enum {
+    SCAN_COST_SHARE = 100, /* scanning costs at most this part of the time */
+    BLOCKED_SCANS = 8,     /* so often, and it is no accident */
+};
+
+#define NAME_PAUSE_MIN_NS (20 * YARN_NS_PER_MS)
+#define NAME_PAUSE_MAX_NS (2 * YARN_NS_PER_SECOND)
+#define WAIT_NS YARN_NS_PER_SECOND
+
+/* What a thread may use between a look at its clock and the setting of its timer. */
+#define MARGIN_NS (YARN_NS_PER_MS / 10)
+
+/* A slot that was left over: by a closed session whose thread was stopped, or (all of them) by the
+ * parent, in a forked child that has neither its threads nor its memory. */
+static void forget_left_over(struct yarn_timer_threads *threads)
+{
+    for (size_t i = 0; i < YARN_TIMER_SLOTS_MAX; i++) {
+        struct yarn_timer_slot *slot = &yarn_timer_slots[i];
+        if (slot->tid && yarn_process_thread_is_dead(threads->task_folder, slot->tid)) {
+            slot->tid = 0;
+            atomic_store(&slot->state, 0);
+        }
+    }
+}
+
+int yarn_timer_threads_open(struct yarn_timer_threads *threads, struct yarn_arena *arena)
+{
+    threads->own_tid = yarn_process_tid();
+    threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_timer_thread, YARN_TIMER_SLOTS_MAX);
+    threads->tids = YARN_ARENA_NEW(arena, pid_t, YARN_TIMER_THREADS_AT_ONCE);
+    threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, YARN_TIMER_SLOTS_MAX);
+    if (!threads->of_slot || !threads->tids || !threads->sources)
+        return -ENOMEM;
+    forget_left_over(threads);
+    return yarn_table_open(&threads->slot_of, 2 * YARN_TIMER_SLOTS_MAX, 4 * YARN_TIMER_SLOTS_MAX);
+}
+
+/* False for a free slot and for one that is left over. */
+static bool is_held(const struct yarn_timer_threads *threads, size_t number)
+{
+    return threads->of_slot[number].ring.page != NULL;
+}
+
+/* ---- what the kernel would tell ---- */
+
+static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record_type type,
+                      pid_t tid, const struct yarn_record_listener *listener)
+{
+    uint32_t pid = (uint32_t)threads->terms->pid;
+    struct yarn_record record = {
+        .type = type,
+        .kernel_type = type == YARN_RECORD_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
+        .pid = pid,
+        .tid = (uint32_t)tid,
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .task = {.pid = pid, .parent_pid = pid, .tid = (uint32_t)tid},
+    };
+    if (listener)
+        listener->record(listener->self, &record);
+}
+
+/* Why again and again: threads name themselves some time after their birth. */
+static void tell_name(const struct yarn_timer_threads *threads, struct yarn_timer_thread *thread,
+                      pid_t tid, const struct yarn_record_listener *listener)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    char name[YARN_TIMER_NAME_BYTES];
+    if (now_ns < thread->next_name_ns)
+        return;
+    thread->name_pause_ns =
+        yarn_u64_min(yarn_u64_max(2 * thread->name_pause_ns, NAME_PAUSE_MIN_NS), NAME_PAUSE_MAX_NS);
+    thread->next_name_ns = now_ns + thread->name_pause_ns;
+    yarn_process_thread_name(threads->task_folder, tid, name, sizeof name);
+    if (!name[0] || !strcmp(name, thread->name))
+        return;
+    memcpy(thread->name, name, sizeof name);
+    uint32_t pid = (uint32_t)threads->terms->pid;
+    struct yarn_record record = {
+        .type = YARN_RECORD_COMM,
+        .kernel_type = PERF_RECORD_COMM,
+        .pid = pid,
+        .tid = (uint32_t)tid,
+        .time_ns = now_ns,
+        .comm = {.pid = pid, .tid = (uint32_t)tid},
+    };
+    memcpy(record.comm.name, name, sizeof name);
+    listener->record(listener->self, &record);
+}
+
+/* ---- scanning ---- */
+
+static uint32_t free_slot(void)
+{
+    for (uint32_t i = 0; i < YARN_TIMER_SLOTS_MAX; i++)
+        if (!yarn_timer_slots[i].tid)
+            return i;
+    return YARN_TABLE_NONE;
+}
+
+/* Its slot, made where there is none; a negative errno. */
+static int find_slot(struct yarn_timer_threads *threads, pid_t tid, uint32_t *ret_number)
+{
+    uint32_t number = yarn_table_find(&threads->slot_of, (uint64_t)tid);
+    if (number == YARN_TABLE_NONE) {
+        number = free_slot();
+        if (number == YARN_TABLE_NONE)
+            return -ENOSPC;
+        struct yarn_timer_slot *slot = &yarn_timer_slots[number];
+        int err = yarn_timer_slot_set_up(slot, tid, threads->terms, threads->data_bytes);
+        if (err)
+            return err;
+        threads->of_slot[number] = (struct yarn_timer_thread){
+            .ring = yarn_ring_of(slot->page, slot->data, slot->data_bytes),
+        };
+        threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
+        err = yarn_table_put(&threads->slot_of, (uint64_t)tid, number);
+        if (err) {
+            threads->of_slot[number].ring = YARN_RING_CLOSED;
+            yarn_timer_slot_tear_down(slot);
+            return err;
+        }
+    }
+    *ret_number = number;
+    return 0;
+}
+
+/* A thread that blocks our signal would keep it pending until the host waits for any signal at all,
+ * and takes it. Inside the C library every thread does so for a moment. */
+static bool blocks(const struct yarn_timer_threads *threads, pid_t tid, int signal_number)
+{
+    uint64_t blocked = yarn_process_blocked_signals(threads->task_folder, tid);
+    return blocked >> (signal_number - 1) & 1;
+}
+
+/* When a thread's timer fires first. Never at once: the thread may wait in a call that the signal
+ * would interrupt; the periods that it has behind it go to its first sample. */
+static int first_of(const struct yarn_timer_threads *threads, pid_t tid, bool is_old,
+                    struct yarn_timer_rate *ret_rate, uint64_t *ret_before)
+{
+    uint64_t period_ns = threads->terms->period_ns, used_ns = 0;
+    int err = is_old ? 0 : yarn_timer_thread_cpu_ns(tid, &used_ns);
+    *ret_before = (used_ns + MARGIN_NS) / period_ns;
+    *ret_rate = (struct yarn_timer_rate){
+        .first_ns = (*ret_before + 1) * period_ns,
+        .interval_ns = period_ns,
+        .is_from_birth = !is_old,
+    };
+    return err;
+}
+
+static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slot *slot,
+                 int signal_number, bool is_old)
+{
+    struct yarn_timer_rate rate;
+    int err = first_of(threads, slot->tid, is_old, &rate, &slot->nr_before);
+    if (err)
+        return err;
+    yarn_timer_slot_enable_writes(slot);
+    err = yarn_timer_slot_set_timer(slot, signal_number, &rate);
+    if (err)
+        yarn_timer_slot_disable_writes(slot);
+    return err;
+}
+
+/* 0 where it has a timer now. */
+static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_number, bool is_first,
+                  const struct yarn_record_listener *listener)
+{
+    uint32_t number;
+    int err = find_slot(threads, tid, &number);
+    if (err)
+        return err;
+    struct yarn_timer_slot *slot = &yarn_timer_slots[number];
+    threads->of_slot[number].seen = threads->nr_scans;
+    threads->of_slot[number].is_old |= is_first;
+    threads->of_slot[number].is_gone = false; /* its number was given to another at once */
+    if (yarn_timer_slot_pending_timer(slot))
+        return 0;
+    if (blocks(threads, tid, signal_number)) {
+        threads->of_slot[number].nr_blocked++;
+        return threads->of_slot[number].nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
+    }
+    err = start(threads, slot, signal_number, threads->of_slot[number].is_old);
+    if (err)
+        return err;
+    threads->nr_found++;
+    tell_task(threads, YARN_RECORD_FORK, tid, listener);
+    return 0;
+}
+
+static void part_from_gone(struct yarn_timer_threads *threads)
+{
+    for (uint32_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_timer_slot *slot = &yarn_timer_slots[i];
+        struct yarn_timer_thread *thread = &threads->of_slot[i];
+        if (!is_held(threads, i) || thread->is_gone || thread->seen == threads->nr_scans)
+            continue;
+        yarn_timer_slot_disable_writes(slot);
+        yarn_timer_slot_cancel_timer(slot);
+        thread->is_gone = true;
+    }
+}
+
+/* The process's threads, at most YARN_TIMER_THREADS_AT_ONCE of them; how many there are, or a
+ * negative errno. */
+static int list(struct yarn_timer_threads *threads)
+{
+    int count =
+        yarn_process_threads(threads->task_folder, threads->tids, YARN_TIMER_THREADS_AT_ONCE);
+    for (int i = 0; i < count; i++)
+        if (i == YARN_TIMER_THREADS_AT_ONCE || threads->tids[i] == threads->own_tid)
+            return count;
+    if (count < 0)
+        return count;
+    /* In a PID namespace without a /proc of its own the list has other numbers than ours. That of
+     * the first thread is known all the same. */
+    threads->tids[0] = threads->terms->pid;
+    return 1;
+}
+
+int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number, bool is_first,
+                            const struct yarn_record_listener *listener)
+{
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (!is_first && begin_ns < threads->next_scan_ns)
+        return 0;
+    int count = list(threads);
+    if (count < 0)
+        return count;
+    size_t nr_refused = 0;
+    threads->nr_scans++;
+    for (int i = 0; i < count; i++) {
+        if (i >= YARN_TIMER_THREADS_AT_ONCE) {
+            nr_refused++;
+            continue;
+        }
+        if (threads->tids[i] == threads->own_tid)
+            continue;
+        int err = attend(threads, threads->tids[i], signal_number, is_first, listener);
+        /* EINVAL, ESRCH: it has gone meanwhile. */
+        if (err && err != -EINVAL && err != -ESRCH) {
+            threads->refusal = err;
+            nr_refused++;
+        }
+    }
+    threads->nr_refused = yarn_size_max(threads->nr_refused, nr_refused);
+    part_from_gone(threads);
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    threads->next_scan_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE;
+    return 0;
+}
+
+/* ---- draining ---- */
+
+static bool is_drained(struct yarn_timer_thread *thread)
+{
+    yarn_ring_begin(&thread->ring);
+    return thread->ring.head == thread->ring.tail;
+}
+
+bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads)
+{
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i) && !is_drained(&threads->of_slot[i]))
+            return true;
+    return false;
+}
+
+static void give_back(struct yarn_timer_threads *threads, uint32_t number,
+                      const struct yarn_record_listener *listener)
+{
+    struct yarn_timer_slot *slot = &yarn_timer_slots[number];
+    threads->nr_lost_before += atomic_load(&slot->nr_lost);
+    tell_task(threads, YARN_RECORD_EXIT, slot->tid, listener);
+    yarn_timer_slot_tear_down(slot);
+    threads->of_slot[number].ring = YARN_RING_CLOSED;
+}
+
+/* The table has no way to forget one key. */
+static void fill_table(struct yarn_timer_threads *threads)
+{
+    yarn_table_clear(&threads->slot_of);
+    for (uint32_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i) && !threads->of_slot[i].is_gone &&
+            yarn_table_put(&threads->slot_of, (uint64_t)yarn_timer_slots[i].tid, i))
+            return; /* it has room for more than there are slots */
+}
+
+void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
+                               const struct yarn_record_listener *listener)
+{
+    bool is_less = false;
+    merge->sources = threads->sources;
+    merge->count = 0;
+    for (uint32_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_timer_thread *thread = &threads->of_slot[i];
+        if (!is_held(threads, i))
+            continue;
+        if (!is_drained(thread)) {
+            tell_name(threads, thread, yarn_timer_slots[i].tid, listener);
+            merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &thread->ring};
+        } else if (thread->is_gone) {
+            give_back(threads, i, listener);
+            is_less = true;
+        }
+    }
+    if (is_less)
+        fill_table(threads);
+}
+
+/* ---- the end ---- */
+
+void yarn_timer_threads_quiet(struct yarn_timer_threads *threads)
+{
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            yarn_timer_slot_disable_writes(&yarn_timer_slots[i]);
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            yarn_timer_slot_cancel_timer(&yarn_timer_slots[i]);
+}
+
+bool yarn_timer_threads_wait(struct yarn_timer_threads *threads)
+{
+    bool is_quiet = true;
+    uint64_t left_ns = WAIT_NS;
+    for (size_t i = 0; i < threads->nr_slots; i++) {
+        if (!is_held(threads, i) || yarn_timer_slot_wait_for_writes(&yarn_timer_slots[i], left_ns))
+            continue;
+        is_quiet = false;
+        left_ns = 0;
+    }
+    return is_quiet;
+}
+
+uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads)
+{
+    uint64_t lost = threads->nr_lost_before;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            lost += atomic_load(&yarn_timer_slots[i].nr_lost);
+    return lost;
+}
+
+size_t yarn_timer_threads_bytes(const struct yarn_timer_threads *threads)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            bytes += sizeof *yarn_timer_slots[i].page +
+                     (size_t)yarn_u64_min(threads->of_slot[i].ring.head, threads->data_bytes);
+    return bytes;
+}
+
+void yarn_timer_threads_close(struct yarn_timer_threads *threads)
+{
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i) && !yarn_timer_slot_pending_writes(&yarn_timer_slots[i]))
+            yarn_timer_slot_tear_down(&yarn_timer_slots[i]);
+    yarn_table_close(&threads->slot_of);
+}

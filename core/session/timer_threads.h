@@ -1,0 +1,78 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The threads that the timer sampler samples, found without the host's help: the list of the
+ * process's threads is read again and again, a new one gets a slot and a timer, one that is gone is
+ * drained and its slot given to another. What the kernel would tell of a thread (its birth, name
+ * and end) is told to the listener in the same words.
+ *
+ * Threads beyond the last slot, or for which the limit of queued signals leaves no timer, are
+ * counted. Knows threads, slots and the order of their end; does not know mappings or events.
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/table.h"
+#include "core/record/merge.h"
+#include "core/session/timer_sample.h"
+
+enum { YARN_TIMER_THREADS_AT_ONCE = 8192, YARN_TIMER_NAME_BYTES = 16 };
+
+/* What the reader keeps beside each slot. */
+struct yarn_timer_thread {
+    struct yarn_ring ring; /* the reader's side of the slot's buffer */
+    uint32_t seen;         /* number of the scan that found it last */
+    uint32_t nr_blocked;   /* scans that found the signal blocked in it */
+    bool is_old;           /* it was there at the first scan */
+    bool is_gone;
+    uint64_t next_name_ns, name_pause_ns; /* when its name is read again */
+    char name[YARN_TIMER_NAME_BYTES];
+};
+
+struct yarn_timer_threads {
+    const struct yarn_timer_terms *terms; /* borrowed */
+    int task_folder;                      /* borrowed */
+    pid_t own_tid;
+    size_t data_bytes;                 /* of a slot */
+    struct yarn_timer_thread *of_slot; /* owned by the arena, as the next two */
+    pid_t *tids;                       /* room for a list */
+    struct yarn_merge_source *sources; /* what is to be drained */
+    struct yarn_table slot_of;         /* tid -> number of its slot */
+    size_t nr_slots;                   /* below which all slots in use lie */
+    uint32_t nr_scans;
+    uint64_t next_scan_ns;
+    uint64_t nr_lost_before; /* by slots that were given back */
+    uint64_t nr_found;       /* threads that ever had a timer */
+    size_t nr_refused;       /* the most at once that had none */
+    int refusal;             /* the errno of the last of them, negative */
+};
+
+YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
+                                            struct yarn_arena *arena);
+
+/* Gives every thread that has none a slot and a timer. `is_first`: since when they run is none of
+ * our business; those that are found later are sampled from their birth. `listener` may be NULL. */
+YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number,
+                                            bool is_first,
+                                            const struct yarn_record_listener *listener);
+
+bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);
+
+/* Gives back the slots of threads that are gone and drained; then *merge has every slot in which
+ * there may be something, and the names of those threads are told where they changed. */
+void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
+                               const struct yarn_record_listener *listener);
+
+/* The first two phases of the end (timer_slot.h): no timer fires any more. */
+void yarn_timer_threads_quiet(struct yarn_timer_threads *threads);
+/* The third; false where a thread is stopped inside a write. */
+YARN_MUST_CHECK bool yarn_timer_threads_wait(struct yarn_timer_threads *threads);
+
+uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads);
+
+/* Memory of the slots' buffers that was ever touched. */
+size_t yarn_timer_threads_bytes(const struct yarn_timer_threads *threads);
+
+/* After quiet and wait. What a stopped thread may still write to is left where it is. */
+void yarn_timer_threads_close(struct yarn_timer_threads *threads);

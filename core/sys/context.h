@@ -1,0 +1,16 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a thread was doing when a signal interrupted it: its registers, in perf's numbering.
+ * Implemented by context_x86_64.c. Threads, signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* `context` is a handler's third argument; `number` is perf's (asm/perf_regs.h), one of those that
+ * yarn_attr_unwind_registers names. 0 for any other. */
+uint64_t yarn_context_register(const void *context, unsigned number);
+
+uint64_t yarn_context_ip(const void *context);
+uint64_t yarn_context_sp(const void *context);

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timer sampler: where perf is refused, and where it is asked for."""
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+import workloads
+
+TIMER = {"YARN_SAMPLER": "timer"}
+
+
+class Timer(harness.Case):
+    def assert_same_outside(self, argv, **variables):
+        plain = self.run_program(argv, preload=False)
+        profiled = self.run_program(argv, **TIMER, **variables)
+        self.assertEqual(plain.outside(), profiled.outside())
+        if self.dumps_of(profiled):
+            harness.yarnprof("verify", profiled.dumps)
+        return profiled
+
+    def assert_well_sampled(self, run):
+        trust = harness.trust(run.dumps)
+        self.assertGreater(trust["samples"], 0)
+        self.assertLessEqual(trust["unsampled_ns"], 0.03 * trust["cpu_ns"])
+        self.assertEqual(trust["lost"], 0)
+        whole = trust["stacks_complete"] + trust["stacks_joined"]
+        self.assertGreaterEqual(whole, 0.98 * trust["samples"])
+        return trust
+
+    def sampler(self, run):
+        (dump,) = harness.info(run.dumps)
+        return dump["sampler"]
+
+    def test_shares_are_true(self):
+        run = self.assert_same_outside([harness.HOSTS / "split", "50"])
+        self.assert_well_sampled(run)
+        shares = harness.self_percent(run.dumps)
+        for function, percent in (("hot_a", 60), ("hot_b", 30), ("hot_c", 10)):
+            with self.subTest(function=function):
+                self.assertAlmostEqual(shares.get(function, 0), percent, delta=1.5)
+        sampler = self.sampler(run)
+        self.assertEqual((sampler["asked"], sampler["got"]), ("timer", "timer"))
+        self.assertEqual(sampler["reason"], "")
+
+    def test_frequency_above_the_tick_is_made_up_by_weight(self):
+        run = self.assert_same_outside([harness.HOSTS / "split", "15"], YARN_FREQUENCY="20000")
+        trust = self.assert_well_sampled(run)
+        self.assertLess(trust["samples"], 2000 * trust["cpu_ns"] / 1e9)
+
+    def test_real_programs(self):
+        for name, argv in workloads.make(self.folder()).items():
+            if name in ("threads8", "python-loop", "python-mix", "sqlite3"):
+                with self.subTest(program=name):
+                    run = self.assert_same_outside(argv)
+                    self.assert_well_sampled(run)
+
+    def test_waits_are_not_interrupted(self):
+        run = self.assert_same_outside([harness.HOSTS / "waits"], YARN_FREQUENCY="5000")
+        self.assertIn(b"waits: 0 interrupted", run.stdout)
+        self.assert_well_sampled(run)
+
+    def test_small_stacks(self):
+        run = self.assert_same_outside([harness.HOSTS / "coroutines"], YARN_FREQUENCY="5000")
+        shares = harness.self_percent(run.dumps)
+        self.assertGreater(shares.get("run", 0), 97)
+
+    def test_host_that_handles_every_real_time_signal(self):
+        run = self.assert_same_outside([harness.HOSTS / "rtsignals", "handle"])
+        self.assertIn(b"others: 0", run.stdout)
+        text = harness.yarnprof("info", run.dumps).stdout
+        self.assertIn(b"every real-time signal", text)
+
+    def test_host_that_waits_for_every_real_time_signal(self):
+        run = self.assert_same_outside([harness.HOSTS / "rtsignals", "wait"])
+        self.assertEqual(run.stdout.count(b"got signal"), 0)
+        self.assert_well_sampled(run)
+
+    def test_host_that_dies_of_a_real_time_signal(self):
+        run = self.assert_same_outside([harness.HOSTS / "rtsignals", "die"])
+        self.assertLess(run.status, -33)
+
+    def test_state_of_the_host(self):
+        """Only the handled signal shows, in /proc."""
+        argv = [harness.HOSTS / "hoststate"]
+        cwd = self.folder()
+        caught = re.compile(rb"SigCgt:.*\n")
+        plain = self.run_program(argv, preload=False, cwd=cwd)
+        profiled = self.run_program(argv, cwd=cwd, **TIMER)
+        self.assertEqual(caught.sub(b"", plain.stdout), caught.sub(b"", profiled.stdout))
+
+    def test_execs_while_timers_fire(self):
+        script = "i=0; while [ $i -lt 100 ]; do sh -c 'exec /bin/true' || echo bad; i=$((i+1)); done"
+        self.assert_same_outside(["/bin/sh", "-c", script], YARN_FREQUENCY="10000")
+
+    def test_children(self):
+        run = self.assert_same_outside([harness.HOSTS / "forks"])
+        self.assertIn("main", harness.self_percent(run.dumps))
+
+    def test_last_thread_leaves_by_pthread_exit(self):
+        for how in ("main", "last", "alone"):
+            with self.subTest(how=how):
+                run = self.assert_same_outside([harness.HOSTS / "pexit", how])
+                self.assertIn(b"exit handler", run.stdout)
+
+    def test_killed(self):
+        folder = self.folder()
+        begun = time.monotonic()
+        process = harness.start([harness.HOSTS / "split", "200"], folder, **TIMER)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGKILL)
+        run = harness.wait(process, begun, folder)
+        harness.yarnprof("verify", run.dumps)
+        self.assertIn("hot_a", harness.self_percent(run.dumps))
+
+    def test_every_real_time_signal_blocked_from_the_start(self):
+        argv = [harness.HOSTS / "split", "5"]
+        plain = self.run_program(argv, preload=False)
+        all_signals = range(signal.SIGRTMIN, signal.SIGRTMAX + 1)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, all_signals)
+        try:
+            run = self.run_program(argv, **TIMER)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+        self.assertRegex(run.stderr, rb"^yarn: .*every real-time signal.*\n$")
+        self.assertEqual(self.dumps_of(run), [])
+
+
+class Refused(harness.Case):
+    def run_without_perf(self, error, **variables):
+        argv = [harness.HOSTS / "noperf", str(error), harness.HOSTS / "split", "20"]
+        run = self.run_program(argv, **variables)
+        if run.status == harness.SKIPPED:
+            self.skipTest(run.stderr.decode())
+        return run
+
+    def test_falls_back_by_itself(self):
+        plain = self.run_program([harness.HOSTS / "split", "20"], preload=False)
+        for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+            with self.subTest(error=errno.errorcode[error]):
+                run = self.run_without_perf(error)
+                self.assertEqual(plain.outside(), run.outside())
+                (dump,) = harness.info(run.dumps)
+                sampler = dump["sampler"]
+                self.assertEqual((sampler["asked"], sampler["got"]), ("auto", "timer"))
+                self.assertIn(errno.errorcode[error], sampler["reason"])
+                trust = dump["trust"]
+                self.assertLessEqual(trust["unsampled_ns"], 0.03 * trust["cpu_ns"])
+                self.assertGreater(harness.self_percent(run.dumps).get("hot_a", 0), 50)
+
+    def test_perf_alone_never_falls_back(self):
+        plain = self.run_program([harness.HOSTS / "split", "20"], preload=False)
+        run = self.run_without_perf(errno.EPERM, YARN_SAMPLER="perf")
+        self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+        self.assertRegex(run.stderr, rb"^yarn: nothing is recorded: .*\n$")
+        self.assertEqual(self.dumps_of(run), [])
+
+    def test_events_that_no_timer_has(self):
+        run = self.run_without_perf(errno.EPERM, YARN_EVENTS="page-faults")
+        self.assertEqual(run.status, 0)
+        self.assertRegex(run.stderr, rb"^yarn: nothing is recorded: .*\n$")
+
+    def test_limit_of_pending_signals(self):
+        if not shutil.which("prlimit"):
+            self.skipTest("no prlimit")
+        argv = ["prlimit", "--sigpending=0", harness.HOSTS / "split", "5"]
+        run = self.run_program(argv, **TIMER)
+        self.assertEqual(run.status, 0)
+
+
+if __name__ == "__main__":
+    harness.main(needs_perf=False)

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/event/attr.h"
+#include "core/record/merge.h"
+#include "core/session/timer_sample.h"
+#include "core/sys/clock.h"
+#include "core/sys/proc_maps.h"
+#include "core/sys/process.h"
+
+enum { PAGE = 4096, RING = 256 * 1024, ID = 7, ALTERNATE = 64 * 1024, STACK_COPY = 2048 };
+#define PERIOD_NS YARN_NS_PER_MS
+
+static struct yarn_stack_bounds bounds;
+static struct yarn_timer_terms terms;
+static struct yarn_timer_slot *slot = &yarn_timer_slots[3];
+static int number;
+
+/* What the records of a slot said. */
+static struct sum {
+    uint64_t samples, weight, lost, bad;
+    uint64_t nr_inside, nr_with_stack, shortest_stack;
+    uint64_t last_time_ns;
+} sum;
+
+static volatile uint64_t sink;
+
+__attribute__((noinline)) static void burn(uint64_t cpu_ns)
+{
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) + cpu_ns;
+    while (yarn_clock_ns(YARN_TIME_THREAD_CPU) < end_ns)
+        for (int i = 0; i < 100000; i++)
+            sink = sink * 31 + 1;
+}
+
+static void on_record(void *self, const struct yarn_record *record)
+{
+    (void)self;
+    if (record->type == YARN_RECORD_LOST) {
+        sum.lost += record->lost.count;
+        ck_assert_uint_eq(record->lost.id, ID);
+        return;
+    }
+    uint64_t sp, first_word;
+    const struct yarn_record_sample *sample = &record->sample;
+    ck_assert_int_eq(record->type, YARN_RECORD_SAMPLE);
+    ck_assert_uint_eq(record->id, ID);
+    ck_assert_uint_eq(record->pid, (uint32_t)getpid());
+    ck_assert_uint_eq(record->tid, (uint32_t)gettid());
+    ck_assert_uint_ge(record->time_ns, sum.last_time_ns);
+    sum.last_time_ns = record->time_ns;
+    sum.samples++;
+    sum.weight += sample->period;
+    if (!terms.registers_mask)
+        return;
+    ck_assert(sample->has_registers);
+    ck_assert(yarn_record_register(sample, terms.registers_mask, 7, &sp));
+    ck_assert_uint_lt((uint64_t)(uintptr_t)&sp - sp + 65536, 2 * 65536);
+    size_t size = yarn_wrapped_size(&sample->stack);
+    sum.nr_with_stack += size >= 8 && yarn_wrapped_read(&sample->stack, 0, &first_word, 8);
+    sum.shortest_stack = yarn_u64_min(sum.shortest_stack, size);
+}
+
+static void on_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    (void)self;
+    (void)kernel_type;
+    (void)size;
+    sum.bad++;
+}
+
+static void drain(void)
+{
+    struct yarn_ring ring = yarn_ring_of(slot->page, slot->data, slot->data_bytes);
+    struct yarn_merge_source source = {.ring = &ring};
+    static struct yarn_merge merge;
+    struct yarn_record_listener listener = {.record = on_record, .malformed = on_malformed};
+    bool left;
+    merge.sources = &source;
+    merge.count = 1;
+    merge.decoder.layout = (struct yarn_record_layout){
+        .sample_type = YARN_SAMPLE_TYPE_COMMON |
+                       (terms.registers_mask ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
+        .registers_mask = terms.registers_mask,
+    };
+    yarn_merge_pass(&merge, UINT64_MAX, &listener, &left);
+}
+
+static int add_writable(void *context, const struct yarn_proc_map *map)
+{
+    (void)context;
+    if (map->writable)
+        yarn_stack_bounds_add(&bounds, map->start, map->end);
+    return 0;
+}
+
+static void set_up(void)
+{
+    sum = (struct sum){.shortest_stack = UINT64_MAX};
+    ck_assert_int_eq(yarn_stack_bounds_open(&bounds), 0);
+    yarn_stack_bounds_begin(&bounds);
+    ck_assert_int_eq(yarn_proc_maps_read(-100, "/proc/self/maps", add_writable, NULL), 0);
+    yarn_stack_bounds_end(&bounds);
+    terms = (struct yarn_timer_terms){
+        .pid = getpid(),
+        .id = ID,
+        .period_ns = PERIOD_NS,
+        .registers_mask = yarn_attr_unwind_registers(),
+        .stack_bytes = STACK_COPY,
+        .can_copy = true,
+        .bounds = &bounds,
+    };
+    number = yarn_signal_find(yarn_timer_sample_on_signal, 0);
+    ck_assert_int_gt(number, 33);
+    ck_assert_int_eq(yarn_signal_take(number, yarn_timer_sample_on_signal), 0);
+}
+
+static void start(size_t ring_bytes)
+{
+    struct yarn_timer_rate rate = {.first_ns = PERIOD_NS, .interval_ns = PERIOD_NS};
+    ck_assert_int_eq(yarn_timer_slot_set_up(slot, gettid(), &terms, ring_bytes), 0);
+    yarn_timer_slot_enable_writes(slot);
+    ck_assert_int_eq(yarn_timer_slot_set_timer(slot, number, &rate), 0);
+}
+
+static void stop(void)
+{
+    yarn_timer_slot_disable_writes(slot);
+    yarn_timer_slot_cancel_timer(slot);
+    ck_assert(!yarn_timer_slot_pending_writes(slot));
+}
+
+static void tear_down(void)
+{
+    yarn_signal_give_back(number);
+    yarn_timer_slot_tear_down(slot);
+    yarn_stack_bounds_close(&bounds);
+}
+
+START_TEST(weights_add_up_to_the_time_that_was_used)
+{
+    start(RING);
+    errno = 77;
+    for (int i = 0; i < 10; i++)
+        burn(20 * YARN_NS_PER_MS);
+    ck_assert_int_eq(errno, 77);
+    stop();
+    drain();
+    ck_assert_uint_eq(sum.bad, 0);
+    ck_assert_uint_eq(atomic_load(&slot->nr_lost), 0);
+    ck_assert_uint_gt(sum.samples, 10);
+    ck_assert_uint_ge(sum.weight, 190 * YARN_NS_PER_MS);
+    ck_assert_uint_le(sum.weight, 230 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(sum.nr_with_stack, sum.samples);
+    ck_assert_uint_eq(atomic_load(&terms.nr_unbounded), 0);
+}
+END_TEST
+
+START_TEST(stack_copy_is_no_longer_than_asked)
+{
+    terms.stack_bytes = 512;
+    start(RING);
+    burn(60 * YARN_NS_PER_MS);
+    stop();
+    drain();
+    ck_assert_uint_gt(sum.samples, 5);
+    ck_assert_uint_eq(sum.shortest_stack, 512);
+}
+END_TEST
+
+START_TEST(without_a_safe_copy_the_page_of_the_stack_pointer_is_taken)
+{
+    terms.can_copy = false;
+    start(RING);
+    burn(60 * YARN_NS_PER_MS);
+    stop();
+    drain();
+    ck_assert_uint_eq(sum.bad, 0);
+    ck_assert_uint_gt(sum.samples, 5);
+    ck_assert_uint_eq(sum.nr_with_stack, sum.samples);
+    ck_assert_uint_le(sum.shortest_stack, PAGE);
+}
+END_TEST
+
+START_TEST(unknown_stack_without_a_safe_copy_is_not_touched)
+{
+    terms.can_copy = false;
+    yarn_stack_bounds_begin(&bounds);
+    yarn_stack_bounds_end(&bounds);
+    start(RING);
+    burn(60 * YARN_NS_PER_MS);
+    stop();
+    drain();
+    ck_assert_uint_eq(sum.bad, 0);
+    ck_assert_uint_gt(sum.samples, 5);
+    ck_assert_uint_eq(sum.shortest_stack, 0);
+    ck_assert_uint_gt(atomic_load(&terms.nr_unbounded), 5);
+}
+END_TEST
+
+START_TEST(samples_without_stacks_are_short)
+{
+    terms.registers_mask = 0;
+    ck_assert_uint_eq(yarn_timer_sample_fixed_bytes(&terms), 56);
+    start(RING);
+    burn(60 * YARN_NS_PER_MS);
+    stop();
+    drain();
+    ck_assert_uint_eq(sum.bad, 0);
+    ck_assert_uint_gt(sum.samples, 5);
+}
+END_TEST
+
+START_TEST(what_finds_no_room_is_told_later)
+{
+    start(PAGE);
+    burn(100 * YARN_NS_PER_MS);
+    drain();
+    uint64_t lost = atomic_load(&slot->nr_lost);
+    ck_assert_uint_gt(lost, 3);
+    ck_assert_uint_eq(sum.lost, 0);
+    burn(30 * YARN_NS_PER_MS);
+    stop();
+    drain();
+    ck_assert_uint_eq(sum.bad, 0);
+    ck_assert_uint_ge(sum.lost, lost);
+}
+END_TEST
+
+START_TEST(handler_needs_less_than_a_page_beside_the_kernels_frame)
+{
+    uint8_t *memory =
+        mmap(NULL, ALTERNATE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    memset(memory, 0xa5, ALTERNATE);
+    stack_t stack = {.ss_sp = memory, .ss_size = ALTERNATE};
+    ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+    terms.stack_bytes = 32768;
+    start(RING);
+    burn(40 * YARN_NS_PER_MS);
+    stop();
+    size_t untouched = 0;
+    while (untouched < ALTERNATE && memory[untouched] == 0xa5)
+        untouched++;
+    size_t frame = getauxval(AT_MINSIGSTKSZ) ? getauxval(AT_MINSIGSTKSZ) : 2 * PAGE;
+    ck_assert_uint_lt(untouched, ALTERNATE);
+    ck_assert_uint_le(ALTERNATE - untouched, frame + PAGE);
+    stack.ss_flags = SS_DISABLE;
+    sigaltstack(&stack, NULL);
+    munmap(memory, ALTERNATE);
+}
+END_TEST
+
+START_TEST(signal_of_somebody_else_has_its_default_effect)
+{
+    pid_t child = fork();
+    if (!child) {
+        raise(number);
+        _exit(3);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status));
+    ck_assert_int_eq(WTERMSIG(status), number);
+}
+END_TEST
+
+START_TEST(late_signal_finds_a_slot_that_takes_no_writes)
+{
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    sigaddset(&ours, number);
+    start(RING);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    burn(20 * YARN_NS_PER_MS);
+    yarn_timer_slot_disable_writes(slot);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    ck_assert_uint_eq(slot->page->data_head, 0);
+    stop();
+}
+END_TEST
+
+START_TEST(late_signal_is_discarded_when_the_signal_is_given_back)
+{
+    sigset_t ours, before, pending;
+    sigemptyset(&ours);
+    sigaddset(&ours, number);
+    start(RING);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    burn(20 * YARN_NS_PER_MS);
+    sigpending(&pending);
+    ck_assert_int_eq(sigismember(&pending, number), 1);
+    stop();
+    yarn_signal_give_back(number);
+    sigpending(&pending);
+    ck_assert_int_eq(sigismember(&pending, number), 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("timer sample");
+    TCase *live = tcase_create("a timer on this thread");
+    tcase_add_checked_fixture(live, set_up, tear_down);
+    tcase_set_timeout(live, 60);
+    tcase_add_test(live, weights_add_up_to_the_time_that_was_used);
+    tcase_add_test(live, stack_copy_is_no_longer_than_asked);
+    tcase_add_test(live, without_a_safe_copy_the_page_of_the_stack_pointer_is_taken);
+    tcase_add_test(live, unknown_stack_without_a_safe_copy_is_not_touched);
+    tcase_add_test(live, samples_without_stacks_are_short);
+    tcase_add_test(live, what_finds_no_room_is_told_later);
+    tcase_add_test(live, handler_needs_less_than_a_page_beside_the_kernels_frame);
+    tcase_add_test(live, signal_of_somebody_else_has_its_default_effect);
+    tcase_add_test(live, late_signal_finds_a_slot_that_takes_no_writes);
+    tcase_add_test(live, late_signal_is_discarded_when_the_signal_is_given_back);
+    suite_add_tcase(suite, live);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
