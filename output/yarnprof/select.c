@@ -53,9 +53,27 @@ static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
                   dump->path, first->offset, first->why, summary->damaged_bytes);
 }
 
-static int add_paths(const char *verb, char *const *paths, struct yarn_sources *sources)
+/* What was told when the dump was merged is told again. */
+static void tell_from(const char *verb, const struct yarn_profile_dump *dump)
+{
+    for (size_t i = 0; i < dump->nr_froms; i++) {
+        const struct yarn_dump_from *from = &dump->froms[i];
+        if (from->nr_damages)
+            yarn_complain(verb,
+                          "%s: %s, merged into it, was damaged at offset %" PRIu64 ": %s; %" PRIu64
+                          " bytes passed over in all, the rest is shown",
+                          dump->path, (const char *)from->path.data, from->damage_at,
+                          (const char *)from->damage.data, from->damaged_bytes);
+    }
+}
+
+int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
 {
     struct yarn_source_failure failure;
+    if (!*paths) {
+        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
+        return YARN_STATUS_USAGE;
+    }
     for (; *paths; paths++) {
         int err = yarn_sources_add(sources, *paths, &failure);
         if (err) {
@@ -91,11 +109,7 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
                      struct yarn_profile *ret_profile)
 {
     struct yarn_sources sources = {0};
-    if (!*paths) {
-        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
-        return YARN_STATUS_USAGE;
-    }
-    int status = add_paths(verb, paths, &sources);
+    int status = yarn_select_sources(verb, paths, &sources);
     if (status < 0)
         status = load(verb, &sources, options, ret_profile);
     yarn_sources_fini(&sources);
@@ -104,6 +118,10 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
 
 void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile)
 {
-    for (size_t i = 0; i < profile->nr_dumps; i++)
-        tell_damage(verb, &profile->dumps[i]);
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        /* Why: a merged file is many dumps of one summary. */
+        if (!i || profile->dumps[i].path != profile->dumps[i - 1].path)
+            tell_damage(verb, &profile->dumps[i]);
+        tell_from(verb, &profile->dumps[i]);
+    }
 }

@@ -34,6 +34,10 @@ YARN_MUST_CHECK int yarn_select_take(struct yarn_select *select, int id, const c
                                      const char **ret_right);
 void yarn_select_fini(struct yarn_select *select);
 
+/* The dumps that `paths` (NULL ends it) name, in order of their starts; the same result. */
+YARN_MUST_CHECK int yarn_select_sources(const char *verb, char *const *paths,
+                                        struct yarn_sources *sources);
+
 /* Reads the dumps that `paths` (NULL ends it) name. Complains itself; an exit status, or -1
  * for success. */
 YARN_MUST_CHECK int yarn_select_load(const char *verb, char *const *paths,
