@@ -31,6 +31,12 @@ int yarn_select_take(struct yarn_select *select, int id, const char *value, cons
     case YARN_ARGUMENT_TIME:
         *ret_right = "FROM..TO with times such as 1.5s or 200ms";
         return yarn_time_range_parse(value, &select->time);
+    case YARN_ARGUMENT_INLINES:
+        select->inlines = YARN_INLINES_ON;
+        return 0;
+    case YARN_ARGUMENT_NO_INLINES:
+        select->inlines = YARN_INLINES_OFF;
+        return 0;
     default:
         return -ENOENT;
     }
@@ -124,4 +130,22 @@ void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profil
             tell_damage(verb, &profile->dumps[i]);
         tell_from(verb, &profile->dumps[i]);
     }
+}
+
+int yarn_select_load_view(const char *verb, const struct yarn_select *select, unsigned shown,
+                          char *const *paths, struct yarn_load_options *options,
+                          struct yarn_profile *ret_profile)
+{
+    options->time = select->time;
+    int err = yarn_inlines_open(select->inlines, shown & YARN_SELECT_LINES,
+                                shown & YARN_SELECT_INLINES, options);
+    if (err) {
+        yarn_complain(verb, "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_select_load(verb, paths, options, ret_profile);
+    yarn_inlines_close(verb, options);
+    if (status < 0)
+        yarn_select_tell_damage(verb, ret_profile);
+    return status;
 }
