@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
+#include "output/analysis/clock.h"
 #include "output/analysis/loader.h"
 
 static void loader_fini(struct yarn_loader *loader)
@@ -80,6 +81,17 @@ static uint64_t moment(uint64_t at, bool is_absolute, uint64_t start_ns, int64_t
     return offset_ns > 0 && at < (uint64_t)offset_ns ? 0 : at - (uint64_t)offset_ns;
 }
 
+void yarn_loader_set_time(struct yarn_loader *loader)
+{
+    const struct yarn_time_range *time = &loader->options->time;
+    uint64_t start_ns = loader->profile->start_ns;
+    int64_t offset_ns = yarn_clock_offset_ns(&yarn_loader_dump(loader)->process);
+    bool is_from_start = !time->from_ns && !time->from_is_absolute;
+    loader->from_ns =
+        is_from_start ? 0 : moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns);
+    loader->to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns);
+}
+
 static int read_file(struct yarn_loader *loader)
 {
     struct yarn_dump_summary summary = {0};
@@ -90,6 +102,7 @@ static int read_file(struct yarn_loader *loader)
     if (err)
         return err;
     first = loader->dump;
+    yarn_loader_set_time(loader);
     err = yarn_dump_read_file(loader->path, &yarn_loader_visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);
@@ -99,18 +112,12 @@ static int read_file(struct yarn_loader *loader)
 }
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
-                    uint64_t start_ns, const struct yarn_load_options *options)
+                    const struct yarn_load_options *options)
 {
-    const struct yarn_time_range *time = &options->time;
-    int64_t offset_ns = source->clock_offset_ns;
-    bool is_from_start = !time->from_ns && !time->from_is_absolute;
     struct yarn_loader loader = {
         .profile = profile,
         .options = options,
         .path = yarn_strings_keep(&profile->strings, yarn_span_of_text(source->path)),
-        .from_ns =
-            is_from_start ? 0 : moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns),
-        .to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns),
         .threads = YARN_TABLE_CLOSED,
     };
     int err = loader.path ? read_file(&loader) : -ENOMEM;
@@ -130,7 +137,7 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
     profile->start_ns = start_ns == UINT64_MAX ? 0 : start_ns;
     for (size_t i = 0; i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        int err = load_one(profile, source, profile->start_ns, options);
+        int err = load_one(profile, source, options);
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));

@@ -52,11 +52,20 @@ static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, 
     return err;
 }
 
+/* Nothing has been read of the process yet. */
+static bool is_blank(const struct yarn_loader *loader)
+{
+    const struct yarn_profile_dump *dump = &loader->profile->dumps[loader->dump];
+    return !dump->has_process && !dump->last_ns && !dump->nr_events && !dump->nr_modules &&
+           !dump->nr_options && !dump->nr_froms &&
+           loader->profile->nr_threads == loader->first_thread;
+}
+
 static int on_process(void *self, const struct yarn_dump_process *record)
 {
     struct yarn_loader *loader = self;
-    /* Why: a merged dump holds one process after the other. */
-    if (yarn_loader_dump(loader)->has_process) {
+    /* Why: a merged dump holds one process after the other, and a record may be lost. */
+    if (!is_blank(loader)) {
         int ended = yarn_loader_end_dump(loader);
         if (ended)
             return ended;
@@ -66,7 +75,8 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     }
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     dump->process = *record;
-    dump->has_process = true;
+    dump->has_process = record->pid != 0;
+    yarn_loader_set_time(loader);
     struct yarn_dump_process *process = &dump->process;
     struct yarn_span *spans[] = {&process->exe, &process->cmdline, &process->host, &process->kernel,
                                  &process->arch};
@@ -257,6 +267,21 @@ static int on_end(void *self, const struct yarn_dump_end *record)
                             yarn_word_of_end(record->reason));
 }
 
+static int on_from(void *self, const struct yarn_dump_from *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_from *froms =
+        yarn_array_grow(dump->froms, &dump->froms_capacity, dump->nr_froms + 1, sizeof *froms);
+    if (!froms)
+        return -ENOMEM;
+    dump->froms = froms;
+    struct yarn_dump_from *kept = &froms[dump->nr_froms++];
+    *kept = *record;
+    struct yarn_span *spans[] = {&kept->path, &kept->damage};
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
 const struct yarn_dump_visitor yarn_loader_visitor = {
     .process = on_process,
     .option = on_option,
@@ -277,5 +302,6 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .message = on_message,
     .totals = on_totals,
     .end = on_end,
+    .from = on_from,
     .reset = yarn_loader_on_reset,
 };

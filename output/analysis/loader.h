@@ -79,6 +79,8 @@ int yarn_loader_on_reset(void *self);
 
 /* Begins the next process: of the file, or of a merged dump. */
 YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
+/* Which samples count, by the clock of the process. */
+void yarn_loader_set_time(struct yarn_loader *loader);
 /* What can be told only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
 /* Gives the entries of the timeline the names that their threads had at their times: records of one

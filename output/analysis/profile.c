@@ -74,6 +74,7 @@ static void free_dump(struct yarn_profile_dump *dump)
     free(dump->modules);
     free(dump->options);
     free(dump->messages);
+    free(dump->froms);
 }
 
 void yarn_profile_fini(struct yarn_profile *profile)

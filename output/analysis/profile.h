@@ -94,6 +94,8 @@ struct yarn_profile_dump {
     size_t nr_options, options_capacity;
     struct yarn_dump_message *messages; /* owned array */
     size_t nr_messages, messages_capacity;
+    struct yarn_dump_from *froms; /* owned array; of a merged dump */
+    size_t nr_froms, froms_capacity;
     struct yarn_trust trust;
     struct yarn_dump_summary summary;
 };

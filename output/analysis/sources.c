@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "output/analysis/array.h"
-#include "output/analysis/clock.h"
 #include "output/dump/reader.h"
 
 enum { SEEN_ENOUGH = 1 };
@@ -15,9 +14,11 @@ enum { SEEN_ENOUGH = 1 };
 static int note_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_source *source = self;
+    /* Why go on: in a merged dump the first process's record may be the one that is lost. */
+    if (!process->pid)
+        return 0;
     source->has_process = true;
     source->start_ns = process->start_ns;
-    source->clock_offset_ns = yarn_clock_offset_ns(process);
     return SEEN_ENOUGH;
 }
 
@@ -57,6 +58,7 @@ static int add_file(struct yarn_sources *sources, const char *path,
     if (!list)
         return fail(ret_failure, path, -ENOMEM, NULL);
     sources->list = list;
+    source.version_minor = summary.version_minor;
     source.path = strdup(path);
     if (!source.path)
         return fail(ret_failure, path, -ENOMEM, NULL);

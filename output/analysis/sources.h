@@ -9,10 +9,10 @@
 #include "core/base/base.h"
 
 struct yarn_source {
-    char *path;              /* owned */
-    bool has_process;        /* the first record was found */
-    uint64_t start_ns;       /* of the recording */
-    int64_t clock_offset_ns; /* of the clock that views show */
+    char *path;        /* owned */
+    bool has_process;  /* the first record was found */
+    uint64_t start_ns; /* of the recording */
+    uint16_t version_minor;
 };
 
 struct yarn_sources {

@@ -8,6 +8,8 @@ enum {
     FILE_CRC_AT = 28,
     CHUNK_CRC_AT = 4,
     CHUNK_CRC_FROM = 8,
+    PLACE_AT = 12, /* sequence, process, epoch */
+    CHUNK_TIME_AT = 20,
     SIZE_MASK = 0xffffff,
     SIZE_BITS = 24,
 };
@@ -62,6 +64,18 @@ void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
     yarn_bytes_u32(&bytes, chunk->stored_bytes | (uint32_t)chunk->header_bytes << SIZE_BITS);
     uint32_t crc = yarn_crc32c(0, yarn_span_from(yarn_bytes_span(&bytes), CHUNK_CRC_FROM));
     memcpy(ret_bytes + CHUNK_CRC_AT, &crc, sizeof crc);
+}
+
+void yarn_dump_chunk_move(uint8_t *header, const struct yarn_dump_chunk *chunk)
+{
+    struct yarn_bytes place = yarn_bytes_of(header + PLACE_AT, CHUNK_TIME_AT - PLACE_AT);
+    yarn_bytes_u32(&place, chunk->sequence);
+    yarn_bytes_u16(&place, chunk->process);
+    yarn_bytes_u16(&place, chunk->epoch);
+    struct yarn_span covered =
+        yarn_span_of(header + CHUNK_CRC_FROM, (size_t)chunk->header_bytes - CHUNK_CRC_FROM);
+    uint32_t crc = yarn_crc32c(0, covered);
+    memcpy(header + CHUNK_CRC_AT, &crc, sizeof crc);
 }
 
 /* A header may have grown in a later minor version: its checksum covers all of it. */

@@ -33,6 +33,9 @@ void yarn_dump_file_header_encode(const struct yarn_dump_file_header *header,
 /* False where the bytes are no whole file header. */
 bool yarn_dump_file_header_decode(struct yarn_span bytes, struct yarn_dump_file_header *ret_header);
 
+/* Another place in another file for a whole header, with whatever a later version has in it. */
+void yarn_dump_chunk_move(uint8_t *header, const struct yarn_dump_chunk *chunk);
+
 void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
                             uint8_t ret_bytes[YARN_DUMP_CHUNK_HEADER_BYTES]);
 

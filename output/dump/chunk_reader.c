@@ -261,6 +261,7 @@ static int try_next(struct yarn_dump_chunk_reader *reader, struct yarn_dump_chun
         pass_over_incomplete(reader);
         return 0;
     }
+    reader->whole = yarn_span_sub(stored, 0, whole);
     stored = yarn_span_sub(stored, chunk.header_bytes, chunk.stored_bytes);
     if (yarn_crc32c(0, stored) != chunk.payload_crc) {
         pass_over_damaged(reader, whole);

@@ -20,6 +20,7 @@ struct yarn_dump_chunk_reader {
     uint8_t *raw;                      /* owned; the chunk's payload */
     size_t raw_capacity;
     uint64_t offset;        /* of the chunk in the file */
+    struct yarn_span whole; /* the chunk as it stands there, until the next call */
     uint32_t next_sequence; /* expected */
     bool is_after_damage;   /* which explains a jump in the sequence */
     uint64_t rescanned;     /* bytes of damaged chunks that were looked into */

@@ -43,6 +43,7 @@ struct yarn_dump_visitor {
     int (*message)(void *self, const struct yarn_dump_message *message);
     int (*totals)(void *self, const struct yarn_dump_totals *totals);
     int (*end)(void *self, const struct yarn_dump_end *end);
+    int (*from)(void *self, const struct yarn_dump_from *from);
     int (*reset)(void *self); /* a new epoch: symbols, frames and stacks count from 0 again */
 };
 

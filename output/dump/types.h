@@ -233,6 +233,17 @@ struct yarn_dump_totals {
     uint64_t value[YARN_DUMP_TOTAL_COUNT];
 };
 
+/* Of a merged dump: which file the process was taken from, and what of it could not be read. */
+struct yarn_dump_from {
+    struct yarn_span path; /* as it was named */
+    uint64_t file_bytes;
+    uint64_t nr_damages, damaged_bytes;
+    uint64_t damage_at;      /* offset of the first */
+    struct yarn_span damage; /* a sentence */
+    bool is_cut;             /* it ended inside of a chunk */
+    uint64_t cut_at;
+};
+
 enum yarn_dump_end_reason {
     YARN_DUMP_END_EXIT,     /* the host ended by exit() or return */
     YARN_DUMP_END_EXIT_RAW, /* the last host thread left without exit() */

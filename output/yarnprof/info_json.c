@@ -199,6 +199,25 @@ static void put_damage(struct yarn_json *json, const struct yarn_dump_summary *s
     yarn_json_end_array(json);
 }
 
+static void put_froms(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    yarn_json_begin_array(json, "merged_from");
+    for (size_t i = 0; i < dump->nr_froms; i++) {
+        const struct yarn_dump_from *from = &dump->froms[i];
+        yarn_json_begin_object(json, NULL);
+        yarn_json_span(json, "path", from->path);
+        yarn_json_u64(json, "bytes", from->file_bytes);
+        yarn_json_u64(json, "damages", from->nr_damages);
+        yarn_json_u64(json, "damaged_bytes", from->damaged_bytes);
+        yarn_json_u64(json, "damage_offset", from->damage_at);
+        yarn_json_span(json, "damage", from->damage);
+        yarn_json_bool(json, "is_cut", from->is_cut);
+        yarn_json_u64(json, "cut_offset", from->cut_at);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
 static void put_lists(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
 {
     const struct yarn_profile_dump *dump = &profile->dumps[number];
@@ -234,6 +253,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     put_options(json, dump);
     put_messages(json, dump);
     put_damage(json, &dump->summary);
+    put_froms(json, dump);
     yarn_json_end_object(json);
 }
 

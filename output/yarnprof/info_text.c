@@ -65,6 +65,21 @@ static void print_end(const struct yarn_profile_dump *dump, const struct yarn_ou
     (void)fputc('\n', out->file);
 }
 
+/* What a merged dump was made of; damage is told on standard error, as that of any dump. */
+static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+{
+    char text[4096 + 64];
+    for (size_t i = 0; i < dump->nr_froms; i++) {
+        const struct yarn_dump_from *from = &dump->froms[i];
+        (void)snprintf(text, sizeof text, "%s, %s%s", text_of(from->path),
+                       yarn_number_bytes(from->file_bytes).text,
+                       from->nr_damages ? ", damaged"
+                       : from->is_cut   ? ", cut off"
+                                        : "");
+        print_pair(out, "merged from", text);
+    }
+}
+
 static void print_process(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_process *process = &dump->process;
@@ -83,6 +98,7 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
         print_label(out, "predecessor");
         (void)fprintf(out->file, "%u (another image of this process)\n", process->predecessor_pid);
     }
+    print_froms(dump, out);
     print_moment(out, "start", process->start_realtime_ns);
     print_end(dump, out);
     (void)snprintf(text, sizeof text, "%s, Linux %s, %s, %u of %u cpus online",

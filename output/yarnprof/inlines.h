@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whether a view shows inlined functions as frames, and the source lines that it takes: the options
- * --inlines and --no-inlines, and what is told of modules whose lines stay unknown. Threads: one.
+ * Whether a view shows inlined functions as frames, and the source lines that it takes (as
+ * --inlines and --no-inlines have it), and what is told of modules whose lines stay unknown.
+ * Threads: one.
  */
 #pragma once
 
@@ -10,12 +11,6 @@
 
 /* Zero: the view's own choice. */
 enum yarn_inlines { YARN_INLINES_AUTO, YARN_INLINES_ON, YARN_INLINES_OFF };
-
-#define YARN_INLINES_ARGUMENTS(ON, OFF)                                                            \
-    {"inlines", 0, NULL, "inlined functions are frames of their own", ON},                         \
-    {                                                                                              \
-        "no-inlines", 0, NULL, "inlined functions are part of those around them", OFF              \
-    }
 
 /* Puts lines into the options, if they are wanted: for the view's lines, or for inlined functions,
  * which are on where the user says so or, left alone, where the view does. */

@@ -12,6 +12,7 @@ static const struct yarn_verb verbs[] = {
     {"diff", "what changed by function, and what is only noise", yarn_verb_diff},
     {"flamegraph", "one page that works offline: flame graph, timeline, functions",
      yarn_verb_flamegraph},
+    {"merge", "one dump of many", yarn_verb_merge},
     {"info", "what was recorded, how, and how far to trust it", yarn_verb_info},
     {"verify", "whether dumps are whole", yarn_verb_verify},
 };

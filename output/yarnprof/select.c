@@ -31,6 +31,12 @@ int yarn_select_take(struct yarn_select *select, int id, const char *value, cons
     case YARN_ARGUMENT_TIME:
         *ret_right = "FROM..TO with times such as 1.5s or 200ms";
         return yarn_time_range_parse(value, &select->time);
+    case YARN_ARGUMENT_INLINES:
+        select->inlines = YARN_INLINES_ON;
+        return 0;
+    case YARN_ARGUMENT_NO_INLINES:
+        select->inlines = YARN_INLINES_OFF;
+        return 0;
     default:
         return -ENOENT;
     }
@@ -53,9 +59,27 @@ static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
                   dump->path, first->offset, first->why, summary->damaged_bytes);
 }
 
-static int add_paths(const char *verb, char *const *paths, struct yarn_sources *sources)
+/* What was told when the dump was merged is told again. */
+static void tell_from(const char *verb, const struct yarn_profile_dump *dump)
+{
+    for (size_t i = 0; i < dump->nr_froms; i++) {
+        const struct yarn_dump_from *from = &dump->froms[i];
+        if (from->nr_damages)
+            yarn_complain(verb,
+                          "%s: %s, merged into it, was damaged at offset %" PRIu64 ": %s; %" PRIu64
+                          " bytes passed over in all, the rest is shown",
+                          dump->path, (const char *)from->path.data, from->damage_at,
+                          (const char *)from->damage.data, from->damaged_bytes);
+    }
+}
+
+int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
 {
     struct yarn_source_failure failure;
+    if (!*paths) {
+        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
+        return YARN_STATUS_USAGE;
+    }
     for (; *paths; paths++) {
         int err = yarn_sources_add(sources, *paths, &failure);
         if (err) {
@@ -91,11 +115,7 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
                      struct yarn_profile *ret_profile)
 {
     struct yarn_sources sources = {0};
-    if (!*paths) {
-        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
-        return YARN_STATUS_USAGE;
-    }
-    int status = add_paths(verb, paths, &sources);
+    int status = yarn_select_sources(verb, paths, &sources);
     if (status < 0)
         status = load(verb, &sources, options, ret_profile);
     yarn_sources_fini(&sources);
@@ -104,6 +124,28 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
 
 void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile)
 {
-    for (size_t i = 0; i < profile->nr_dumps; i++)
-        tell_damage(verb, &profile->dumps[i]);
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        /* Why: a merged file is many dumps of one summary. */
+        if (!i || profile->dumps[i].path != profile->dumps[i - 1].path)
+            tell_damage(verb, &profile->dumps[i]);
+        tell_from(verb, &profile->dumps[i]);
+    }
+}
+
+int yarn_select_load_view(const char *verb, const struct yarn_select *select, unsigned shown,
+                          char *const *paths, struct yarn_load_options *options,
+                          struct yarn_profile *ret_profile)
+{
+    options->time = select->time;
+    int err = yarn_inlines_open(select->inlines, shown & YARN_SELECT_LINES,
+                                shown & YARN_SELECT_INLINES, options);
+    if (err) {
+        yarn_complain(verb, "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_select_load(verb, paths, options, ret_profile);
+    yarn_inlines_close(verb, options);
+    if (status < 0)
+        yarn_select_tell_damage(verb, ret_profile);
+    return status;
 }

@@ -8,17 +8,24 @@
 
 #include "output/analysis/load.h"
 #include "output/yarnprof/arguments.h"
+#include "output/yarnprof/inlines.h"
 
 struct yarn_select {
     struct yarn_filter filter;
     struct yarn_time_range time;
+    enum yarn_inlines inlines;
     char regex_fault[160]; /* why the regular expression is none */
 };
 
 #define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
 
+/* What every view of samples takes. */
 #define YARN_SELECT_ARGUMENTS                                                                      \
-    {"event", 0, "LIST", "these events (names, shell patterns)", YARN_ARGUMENT_EVENT},             \
+    {"inlines", 0, NULL, "inlined functions are frames of their own", YARN_ARGUMENT_INLINES},      \
+        {"no-inlines", 0, NULL, "inlined functions are part of those around them",                 \
+         YARN_ARGUMENT_NO_INLINES},                                                                \
+        {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},                        \
+        {"event", 0, "LIST", "these events (names, shell patterns)", YARN_ARGUMENT_EVENT},         \
         {"thread", 0, "LIST", "these threads (names or tids)", YARN_ARGUMENT_THREAD},              \
         {"process", 0, "LIST", "these processes (names or pids)", YARN_ARGUMENT_PROCESS},          \
         {"comm", 0, "LIST", "threads of these names", YARN_ARGUMENT_COMM},                         \
@@ -34,11 +41,25 @@ YARN_MUST_CHECK int yarn_select_take(struct yarn_select *select, int id, const c
                                      const char **ret_right);
 void yarn_select_fini(struct yarn_select *select);
 
+/* The dumps that `paths` (NULL ends it) name, in order of their starts; the same result. */
+YARN_MUST_CHECK int yarn_select_sources(const char *verb, char *const *paths,
+                                        struct yarn_sources *sources);
+
 /* Reads the dumps that `paths` (NULL ends it) name. Complains itself; an exit status, or -1
  * for success. */
 YARN_MUST_CHECK int yarn_select_load(const char *verb, char *const *paths,
                                      const struct yarn_load_options *options,
                                      struct yarn_profile *ret_profile);
+
+/* What a view shows besides functions, where the user leaves it alone. */
+enum yarn_select_shown { YARN_SELECT_LINES = 1, YARN_SELECT_INLINES = 2 };
+
+/* As yarn_select_load, of the part that was selected; `options` are the view's own, and get what
+ * the selection says. Tells of damage. */
+YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_select *select,
+                                          unsigned shown, char *const *paths,
+                                          struct yarn_load_options *options,
+                                          struct yarn_profile *ret_profile);
 
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile);

@@ -22,5 +22,6 @@ yarn_verb_fn yarn_verb_script;
 yarn_verb_fn yarn_verb_export;
 yarn_verb_fn yarn_verb_diff;
 yarn_verb_fn yarn_verb_flamegraph;
+yarn_verb_fn yarn_verb_merge;
 yarn_verb_fn yarn_verb_info;
 yarn_verb_fn yarn_verb_verify;

@@ -4,19 +4,16 @@
 #include "core/base/text.h"
 #include "output/analysis/clock.h"
 #include "output/yarnprof/diff.h"
-#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
-enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, LIMIT, INLINES, NO_INLINES, ROWS_OF_TEXT = 40 };
+enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, LIMIT, ROWS_OF_TEXT = 40 };
 
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW", "by samples (shares of them) or by time (spent a second)", NORMALIZE},
     {"sort", 0, "ORDER", "by the change of self or of total", SORT},
     {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
-    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
-    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
     YARN_OUT_FORMAT_ARGUMENT,
@@ -30,7 +27,6 @@ struct request {
     struct yarn_diff_options options;
     size_t limit;
     bool has_limit;
-    enum yarn_inlines inlines;
 };
 
 static int take_normalize(struct request *request, const char *value, const char **ret_right)
@@ -71,12 +67,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_sort(request, value, ret_right);
     case LIMIT:
         return take_limit(request, value, ret_right);
-    case INLINES:
-        request->inlines = YARN_INLINES_ON;
-        return 0;
-    case NO_INLINES:
-        request->inlines = YARN_INLINES_OFF;
-        return 0;
     default:
         break;
     }
@@ -162,18 +152,9 @@ static int show(struct request *request, char *const *paths,
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {.time = request->select.time};
-    int err = yarn_inlines_open(request->inlines, false, false, &options);
-    if (err) {
-        yarn_complain("diff", "%s", strerror(-err));
-        return YARN_STATUS_FAILED;
-    }
-    int status =
-        yarn_select_load("diff", (char *const[]){(char *)path, NULL}, &options, ret_profile);
-    yarn_inlines_close("diff", &options);
-    if (status < 0)
-        yarn_select_tell_damage("diff", ret_profile);
-    return status;
+    struct yarn_load_options options = {0};
+    return yarn_select_load_view("diff", &request->select, 0, (char *const[]){(char *)path, NULL},
+                                 &options, ret_profile);
 }
 
 static int load_and_show(struct request *request, char *const *paths)

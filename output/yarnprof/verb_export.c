@@ -4,21 +4,18 @@
 
 #include "output/export/export.h"
 #include "output/export/samples.h"
-#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/new_file.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
-enum { TO = YARN_ARGUMENT_OWN, INLINES, NO_INLINES, NO_LINES };
+enum { TO = YARN_ARGUMENT_OWN, NO_LINES };
 
 static const struct yarn_argument arguments[] = {
     {"to", 't', "FORMAT",
      "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data or sqlite", TO},
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
-    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
     {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
-    {"", 0, NULL, "What is exported (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Else:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -29,7 +26,6 @@ struct request {
     struct yarn_select select;
     const struct yarn_export_format *format;
     const char *path; /* NULL: standard output */
-    enum yarn_inlines inlines;
     bool has_no_lines;
 };
 
@@ -54,12 +50,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_format(request, value, ret_right);
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
-        return 0;
-    case INLINES:
-        request->inlines = YARN_INLINES_ON;
-        return 0;
-    case NO_INLINES:
-        request->inlines = YARN_INLINES_OFF;
         return 0;
     case NO_LINES:
         request->has_no_lines = true;
@@ -157,19 +147,17 @@ static int load_and_export(const struct request *request, char *const *paths)
     struct yarn_timeline timeline = {0};
     struct yarn_profile profile;
     struct yarn_load_options options = {
-        .time = request->select.time,
         .by_cpu = needs & YARN_EXPORT_CPUS,
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
     };
-    int err = yarn_inlines_open(request->has_no_lines ? YARN_INLINES_OFF : request->inlines,
-                                !request->has_no_lines && needs & YARN_EXPORT_LINES,
-                                needs & YARN_EXPORT_INLINES, &options);
-    if (err)
-        return fail(request, NULL, err);
-    int status = yarn_select_load("export", paths, &options, &profile);
-    yarn_inlines_close("export", &options);
+    unsigned shown = 0;
+    if (needs & YARN_EXPORT_LINES && !request->has_no_lines)
+        shown |= YARN_SELECT_LINES;
+    if (needs & YARN_EXPORT_INLINES && !request->has_no_lines)
+        shown |= YARN_SELECT_INLINES;
+    int status =
+        yarn_select_load_view("export", &request->select, shown, paths, &options, &profile);
     if (status < 0) {
-        yarn_select_tell_damage("export", &profile);
         status = export_profile(request, &profile, &timeline);
         yarn_profile_fini(&profile);
     }
@@ -194,6 +182,8 @@ int yarn_verb_export(int argc, char **argv)
                       request.format->name);
         status = YARN_STATUS_USAGE;
     }
+    if (request.has_no_lines)
+        request.select.inlines = YARN_INLINES_OFF;
     if (status < 0)
         status = load_and_export(&request, argv + first);
     yarn_select_fini(&request.select);

@@ -2,21 +2,18 @@
 #include <unistd.h>
 
 #include "output/export/page/page.h"
-#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/new_file.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, INLINES, NO_INLINES };
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE };
 
 static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours tell the change",
      BEFORE},
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
-    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
-    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Else:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -35,7 +32,6 @@ struct request {
     const char *path;   /* NULL: standard output */
     const char *before; /* NULL: nothing to compare with */
     const char *title;
-    enum yarn_inlines inlines;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -50,12 +46,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
-        return 0;
-    case INLINES:
-        request->inlines = YARN_INLINES_ON;
-        return 0;
-    case NO_INLINES:
-        request->inlines = YARN_INLINES_OFF;
         return 0;
     default:
         return yarn_select_take(&request->select, id, value, ret_right);
@@ -82,19 +72,13 @@ static int fail(const struct request *request, int err)
 static int load(const struct request *request, char *const *paths, struct side *side)
 {
     struct yarn_load_options options = {
-        .time = request->select.time,
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
     };
     yarn_slices_init(&side->slices);
-    int err = yarn_inlines_open(request->inlines, false, false, &options);
-    if (err)
-        return fail(request, err);
-    int status = yarn_select_load("flamegraph", paths, &options, &side->profile);
-    yarn_inlines_close("flamegraph", &options);
+    int status =
+        yarn_select_load_view("flamegraph", &request->select, 0, paths, &options, &side->profile);
     side->is_loaded = status < 0;
-    if (side->is_loaded)
-        yarn_select_tell_damage("flamegraph", &side->profile);
     return status;
 }
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "core/base/text.h"
-#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/report.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
@@ -14,8 +13,6 @@ enum {
     SORT,
     LIMIT,
     PERCENT_LIMIT,
-    INLINES,
-    NO_INLINES,
     ROWS_OF_TEXT = 40,
 };
 
@@ -30,8 +27,6 @@ static const struct yarn_argument arguments[] = {
     {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
      PERCENT_LIMIT},
-    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
-    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
     YARN_OUT_FORMAT_ARGUMENT,
@@ -44,7 +39,6 @@ struct request {
     struct yarn_select select;
     struct yarn_report report;
     enum yarn_by by;
-    enum yarn_inlines inlines;
     bool has_by, has_least;
     const char *callers_of; /* NULL: all */
 };
@@ -117,12 +111,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_limit(request, value, ret_right);
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
-    case INLINES:
-        request->inlines = YARN_INLINES_ON;
-        return 0;
-    case NO_INLINES:
-        request->inlines = YARN_INLINES_OFF;
-        return 0;
     default:
         break;
     }
@@ -251,20 +239,13 @@ static int show(struct request *request, struct yarn_profile *profile)
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {
-        .time = request->select.time,
-        .by_cpu = request->by == YARN_BY_CPU,
-    };
-    bool has_lines = request->by == YARN_BY_LINE;
-    bool has_inlines = has_lines || request->report.view != YARN_REPORT_ROWS;
-    int err = yarn_inlines_open(request->inlines, has_lines, has_inlines, &options);
-    if (err) {
-        yarn_complain("report", "%s", strerror(-err));
-        return YARN_STATUS_FAILED;
-    }
-    int status = yarn_select_load("report", paths, &options, ret_profile);
-    yarn_inlines_close("report", &options);
-    return status;
+    struct yarn_load_options options = {.by_cpu = request->by == YARN_BY_CPU};
+    unsigned shown = 0;
+    if (request->by == YARN_BY_LINE)
+        shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
+    else if (request->report.view != YARN_REPORT_ROWS)
+        shown = YARN_SELECT_INLINES;
+    return yarn_select_load_view("report", &request->select, shown, paths, &options, ret_profile);
 }
 
 int yarn_verb_report(int argc, char **argv)
@@ -286,7 +267,6 @@ int yarn_verb_report(int argc, char **argv)
     status = load(&request, argv + first, &profile);
     if (status >= 0)
         goto done;
-    yarn_select_tell_damage("report", &profile);
     status = show(&request, &profile);
     yarn_profile_fini(&profile);
 done:

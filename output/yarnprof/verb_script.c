@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/inlines.h"
 #include "output/yarnprof/out.h"
 #include "output/yarnprof/script.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
-enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, INLINES, NO_INLINES };
+enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY };
 
 static const struct yarn_argument arguments[] = {
     {"fields", 'F', "LIST",
      "comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; +NAME, -NAME", FIELDS},
     {"samples", 0, NULL, "samples only: no other records", SAMPLES_ONLY},
     {"no-header", 0, NULL, "without the lines that begin with #", NO_HEADER},
-    YARN_INLINES_ARGUMENTS(INLINES, NO_INLINES),
-    {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
     YARN_OUT_ARGUMENTS,
@@ -25,7 +22,6 @@ struct request {
     struct yarn_out out;
     struct yarn_select select;
     struct yarn_script script;
-    enum yarn_inlines inlines;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -41,12 +37,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case SAMPLES_ONLY:
         request->script.is_samples_only = true;
-        return 0;
-    case INLINES:
-        request->inlines = YARN_INLINES_ON;
-        return 0;
-    case NO_INLINES:
-        request->inlines = YARN_INLINES_OFF;
         return 0;
     default:
         break;
@@ -84,15 +74,8 @@ static int show(struct request *request, struct yarn_timeline *timeline)
 static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
                 struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {.time = request->select.time, .timeline = timeline};
-    int err = yarn_inlines_open(request->inlines, false, false, &options);
-    if (err) {
-        yarn_complain("script", "%s", strerror(-err));
-        return YARN_STATUS_FAILED;
-    }
-    int status = yarn_select_load("script", paths, &options, ret_profile);
-    yarn_inlines_close("script", &options);
-    return status;
+    struct yarn_load_options options = {.timeline = timeline};
+    return yarn_select_load_view("script", &request->select, 0, paths, &options, ret_profile);
 }
 
 int yarn_verb_script(int argc, char **argv)
@@ -110,7 +93,6 @@ int yarn_verb_script(int argc, char **argv)
         struct yarn_profile profile;
         status = load(&request, argv + first, &timeline, &profile);
         if (status < 0) {
-            yarn_select_tell_damage("script", &profile);
             request.script.profile = &profile;
             request.script.filter = &request.select.filter;
             status = show(&request, &timeline);

@@ -60,18 +60,42 @@ static void print_damage(const struct yarn_dump_summary *summary, const struct y
         (void)fprintf(out->file, "  and %zu more\n", summary->nr_damages - kept);
 }
 
-static bool is_damaged(const struct yarn_dump_summary *summary)
+/* A file with all its processes, which lie together in the profile. */
+struct file {
+    const struct yarn_profile_dump *dumps;
+    size_t nr_dumps;
+    size_t nr_early;        /* processes without an end */
+    uint64_t nr_bad_before; /* damaged when they were merged */
+    uint64_t nr_samples;
+};
+
+static struct file gather(const struct yarn_profile *profile, size_t first)
 {
-    return summary->nr_damages || summary->records_bad;
+    struct file file = {.dumps = &profile->dumps[first]};
+    for (size_t i = first; i < profile->nr_dumps && profile->dumps[i].path == file.dumps[0].path;
+         i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        file.nr_dumps++;
+        file.nr_early += !dump->has_end;
+        file.nr_samples += dump->trust.samples;
+        for (size_t k = 0; k < dump->nr_froms; k++)
+            file.nr_bad_before += dump->froms[k].nr_damages != 0;
+    }
+    return file;
 }
 
-static void print_state(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+static bool is_damaged(const struct file *file)
 {
-    const struct yarn_dump_summary *summary = &dump->summary;
-    if (is_damaged(summary))
+    const struct yarn_dump_summary *summary = &file->dumps[0].summary;
+    return summary->nr_damages || summary->records_bad || file->nr_bad_before;
+}
+
+static void print_state(const struct file *file, const struct yarn_out *out)
+{
+    if (is_damaged(file))
         (void)fprintf(out->file, "%sdamaged%s", yarn_out_paint(out, YARN_PAINT_HOT),
                       yarn_out_plain(out));
-    else if (!summary->has_end)
+    else if (file->nr_early)
         (void)fprintf(out->file, "%sends early%s", yarn_out_paint(out, YARN_PAINT_WARNING),
                       yarn_out_plain(out));
     else
@@ -79,35 +103,52 @@ static void print_state(const struct yarn_profile_dump *dump, const struct yarn_
                       yarn_out_plain(out));
 }
 
-/* Samples of all processes of the file. */
-static uint64_t count_samples(const struct yarn_profile *profile, size_t number)
+static void print_early(const struct file *file, const struct yarn_out *out)
 {
-    uint64_t samples = 0;
-    const char *path = profile->dumps[number].path;
-    for (; number < profile->nr_dumps && profile->dumps[number].path == path; number++)
-        samples += profile->dumps[number].trust.samples;
-    return samples;
-}
-
-static void print_dump(const struct yarn_profile *profile, size_t number,
-                       const struct yarn_out *out)
-{
-    const struct yarn_profile_dump *dump = &profile->dumps[number];
-    const struct yarn_dump_summary *summary = &dump->summary;
-    yarn_print_cut(out, dump->path, 0);
-    (void)fputs(": ", out->file);
-    print_state(dump, out);
-    (void)fprintf(out->file, ": %s, ", yarn_number_bytes(summary->file_bytes).text);
-    (void)fprintf(out->file, "%s readable, ", yarn_number_of_things(summary->chunks, "chunk").text);
-    (void)fprintf(out->file, "%s\n",
-                  yarn_number_of_things(count_samples(profile, number), "sample").text);
-    if (!summary->has_end && summary->is_cut)
+    const struct yarn_dump_summary *summary = &file->dumps[0].summary;
+    if (file->nr_early && summary->is_cut)
         (void)fprintf(out->file,
                       "  the last write was interrupted: nothing from offset %" PRIu64 " on\n",
                       summary->cut_at);
-    else if (!summary->has_end)
+    if (file->nr_early && file->nr_dumps > 1)
+        (void)fprintf(out->file,
+                      "  %zu of %zu recordings were not closed: the processes were killed, or "
+                      "still ran\n",
+                      file->nr_early, file->nr_dumps);
+    else if (file->nr_early && !summary->is_cut)
         (void)fputs("  the recording was not closed: the process was killed, or still runs\n",
                     out->file);
+}
+
+/* What could not be read when the dump was merged. */
+static void print_from(const struct yarn_dump_from *from, const struct yarn_out *out)
+{
+    if (!from->nr_damages && !from->is_cut)
+        return;
+    (void)fputs("  merged from ", out->file);
+    yarn_print_cut(out, from->path.size ? (const char *)from->path.data : "", 0);
+    if (from->nr_damages)
+        (void)fprintf(out->file,
+                      ", damaged at offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over in all)",
+                      from->damage_at, from->damage.size ? (const char *)from->damage.data : "",
+                      from->damaged_bytes);
+    if (from->is_cut)
+        (void)fprintf(out->file, ", cut: nothing from offset %" PRIu64 " on", from->cut_at);
+    (void)fputc('\n', out->file);
+}
+
+static void print_file(const struct file *file, const struct yarn_out *out)
+{
+    const struct yarn_dump_summary *summary = &file->dumps[0].summary;
+    yarn_print_cut(out, file->dumps[0].path, 0);
+    (void)fputs(": ", out->file);
+    print_state(file, out);
+    (void)fprintf(out->file, ": %s, ", yarn_number_bytes(summary->file_bytes).text);
+    if (file->nr_dumps > 1)
+        (void)fprintf(out->file, "%zu processes, ", file->nr_dumps);
+    (void)fprintf(out->file, "%s readable, ", yarn_number_of_things(summary->chunks, "chunk").text);
+    (void)fprintf(out->file, "%s\n", yarn_number_of_things(file->nr_samples, "sample").text);
+    print_early(file, out);
     if (summary->records_bad)
         (void)fprintf(out->file, "  %s without sense passed over\n",
                       yarn_number_of_things(summary->records_bad, "record").text);
@@ -115,6 +156,10 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
         (void)fprintf(out->file, "  %s of a later version passed over\n",
                       yarn_number_of_things(summary->records_unknown, "record").text);
     print_damage(summary, out);
+    for (size_t i = 0; i < file->nr_dumps; i++) {
+        for (size_t k = 0; k < file->dumps[i].nr_froms; k++)
+            print_from(&file->dumps[i].froms[k], out);
+    }
 }
 
 static bool is_trusted(const struct yarn_trust *sum, const struct request *request)
@@ -139,13 +184,13 @@ static bool check(char *path, const struct request *request, struct yarn_trust *
     bool is_good = true;
     if (yarn_select_load("verify", paths, &options, &profile) >= 0)
         return false;
-    for (size_t i = 0; i < profile.nr_dumps; i++) {
-        const struct yarn_profile_dump *dump = &profile.dumps[i];
-        yarn_trust_add(sum, &dump->trust);
-        is_good = is_good && !is_damaged(&dump->summary);
-        /* Why: a merged file is many dumps of one summary. */
-        if (!i || dump->path != profile.dumps[i - 1].path)
-            print_dump(&profile, i, &request->out);
+    for (size_t i = 0; i < profile.nr_dumps; i++)
+        yarn_trust_add(sum, &profile.dumps[i].trust);
+    for (size_t i = 0; i < profile.nr_dumps;) {
+        struct file file = gather(&profile, i);
+        is_good = is_good && !is_damaged(&file);
+        print_file(&file, &request->out);
+        i += file.nr_dumps;
     }
     yarn_profile_fini(&profile);
     return is_good;

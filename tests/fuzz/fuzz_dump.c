@@ -169,6 +169,21 @@ static int use_totals(void *self, const struct yarn_dump_totals *totals)
     return 0;
 }
 
+static int use_from(void *self, const struct yarn_dump_from *from)
+{
+    (void)self;
+    use_text(from->path);
+    use_text(from->damage);
+    return 0;
+}
+
+static int use_code_name(void *self, const struct yarn_dump_code_name *code_name)
+{
+    (void)self;
+    use_text(code_name->name);
+    return 0;
+}
+
 static int use_end(void *self, const struct yarn_dump_end *end)
 {
     (void)self;
@@ -195,6 +210,8 @@ static const struct yarn_dump_visitor visitor = {
     .message = use_message,
     .totals = use_totals,
     .end = use_end,
+    .from = use_from,
+    .code_name = use_code_name,
 };
 
 static void read_dump(struct yarn_span dump)

@@ -1,13 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * make_golden FOLDER: writes FOLDER/v1.yarndump, a dump with every kind of record, and
- * FOLDER/v1.txt, what a reader gives for it. What is committed is read by a test for ever; a new
- * version gets new names, the old files stay.
+ * make_golden FOLDER: writes FOLDER/v1.yarndump, a dump with every kind of record that a recorder
+ * writes, FOLDER/v1.1.yarndump, that dump merged with itself, and as .txt what a reader gives for
+ * each. What is committed is read by a test for ever; a new version gets new names, the old files
+ * stay.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/bytes.h"
+#include "output/dump/merger.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 static int save(const char *folder, const char *name, const void *data, size_t size)
@@ -22,22 +25,57 @@ static int save(const char *folder, const char *name, const void *data, size_t s
     return EXIT_SUCCESS;
 }
 
-int main(int argc, char **argv)
+static int save_dump(const char *folder, const char *name, struct yarn_span bytes)
 {
-    struct made_dump dump;
+    char file[64];
     struct record_log log = {NULL, 0, 0};
     struct yarn_dump_summary summary;
+    int result = yarn_dump_read_bytes(bytes, &record_log_visitor, &log, &summary);
+    (void)snprintf(file, sizeof file, "%s.yarndump", name);
+    if (!result)
+        result = save(folder, file, bytes.data, bytes.size);
+    (void)snprintf(file, sizeof file, "%s.txt", name);
+    if (!result)
+        result = save(folder, file, log.text, log.size);
+    record_log_free(&log);
+    return result;
+}
+
+static int put(void *self, struct yarn_span bytes)
+{
+    struct yarn_bytes *into = self;
+    yarn_bytes_put(into, bytes.data, bytes.size);
+    return into->full ? -ENOSPC : 0;
+}
+
+static int merge(struct yarn_bytes *into, struct yarn_span dump)
+{
+    struct yarn_dump_merger merger;
+    struct yarn_dump_summary summary;
+    int err = yarn_dump_merger_open(&merger, 0, put, into);
+    if (!err)
+        err = yarn_dump_merger_add_bytes(&merger, "v1.yarndump", dump, &summary);
+    if (!err)
+        err = yarn_dump_merger_add_bytes(&merger, "v1.yarndump", dump, &summary);
+    yarn_dump_merger_close(&merger);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    static uint8_t data[1 << 16];
+    struct yarn_bytes merged = yarn_bytes_of(data, sizeof data);
+    struct made_dump dump;
     if (argc != 2) {
         fprintf(stderr, "usage: make_golden FOLDER\n");
         return 2;
     }
     made_dump_everything(&dump, NULL);
-    int result = yarn_dump_read_bytes(made_dump_span(&dump), &record_log_visitor, &log, &summary);
+    int result = merge(&merged, made_dump_span(&dump));
     if (!result)
-        result = save(argv[1], "v1.yarndump", dump.bytes, dump.size);
+        result = save_dump(argv[1], "v1", made_dump_span(&dump));
     if (!result)
-        result = save(argv[1], "v1.txt", log.text, log.size);
-    record_log_free(&log);
+        result = save_dump(argv[1], "v1.1", yarn_bytes_span(&merged));
     made_dump_free(&dump);
     return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }

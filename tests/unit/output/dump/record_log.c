@@ -137,6 +137,11 @@ BEGIN(totals)
         add(log, " %zu=%" PRIu64, key, thing->value[key]);
 END
 
+BEGIN(from)
+    LOG_T(path); LOG_U(file_bytes); LOG_U(nr_damages); LOG_U(damaged_bytes); LOG_U(damage_at);
+    LOG_T(damage); LOG_U(is_cut); LOG_U(cut_at);
+END
+
 BEGIN(end)
     LOG_U(time_ns); LOG_U(reason); LOG_I(status);
 END
@@ -176,6 +181,7 @@ const struct yarn_dump_visitor record_log_visitor = {
     .message = log_message,
     .totals = log_totals,
     .end = log_end,
+    .from = log_from,
     .reset = log_reset,
 };
 

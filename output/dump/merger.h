@@ -1,0 +1,54 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes one dump of many: the chunks of each are taken over as they are, one process behind the
+ * other, with new places in their headers, and each process gets a FROM record that tells the file
+ * it was taken from and what of that could not be read. So nothing is lost that this version does
+ * not know, a process that ended early still does, and memory is bounded by a chunk.
+ * Knows chunks and where records begin; does not know what they mean.
+ *
+ * Threads: one owner at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "output/dump/chunk.h"
+#include "output/dump/reader.h"
+
+enum { YARN_DUMP_PROCESSES_MAX = 1 << 16 }; /* of one dump */
+
+/* Appends to the new dump. A negative errno ends the merging. */
+typedef int yarn_dump_put_fn(void *self, struct yarn_span bytes);
+
+/* The last chunk of a process, until it is known that it is the last. */
+struct yarn_dump_held {
+    struct yarn_dump_chunk chunk;
+    uint8_t *whole; /* owned; as in the file */
+    size_t whole_bytes, whole_capacity;
+    uint8_t *payload; /* owned; unpacked */
+    size_t payload_bytes, payload_capacity;
+    bool is_there;
+};
+
+struct yarn_dump_merger {
+    yarn_dump_put_fn *put;
+    void *self;
+    uint32_t sequence;     /* of the next chunk */
+    uint32_t nr_processes; /* so far; the last is open */
+    struct yarn_dump_held held;
+    uint8_t *scratch; /* owned; a chunk that is made here */
+    size_t scratch_capacity;
+};
+
+/* Writes the file's header. `minor`: the greatest of the dumps'. */
+YARN_MUST_CHECK int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor,
+                                          yarn_dump_put_fn *put, void *self);
+/* Idempotent. */
+void yarn_dump_merger_close(struct yarn_dump_merger *merger);
+
+/* -ENOEXEC as yarn_dump_read_file; -EOVERFLOW: more processes than a dump can hold. Damage is no
+ * error: see *ret_summary, in which only chunks are counted, not records. */
+YARN_MUST_CHECK int yarn_dump_merger_add_file(struct yarn_dump_merger *merger, const char *path,
+                                              struct yarn_dump_summary *ret_summary);
+YARN_MUST_CHECK int yarn_dump_merger_add_bytes(struct yarn_dump_merger *merger, const char *path,
+                                               struct yarn_span bytes,
+                                               struct yarn_dump_summary *ret_summary);
