@@ -3,11 +3,11 @@
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "output/analysis/module_file.h"
 
 enum { BUILD_ID_MAX = 64, PATH_SIZE = 4096 };
 
@@ -21,46 +21,18 @@ struct yarn_debuginfo {
     Dwarf_Addr bias;
 };
 
-/* Only plain files: whatever else a recorded path names now (a pipe, a terminal) is left alone. */
-static int open_plain(const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-static bool has_build_id(Elf *elf, struct yarn_span build_id)
-{
-    const void *bits;
-    ssize_t size = dwelf_elf_gnu_build_id(elf, &bits);
-    return size > 0 && yarn_span_equal(build_id, yarn_span_of(bits, (size_t)size));
-}
-
 static bool is_of(Dwfl_Module *module, struct yarn_span build_id)
 {
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);
-    return elf && (!build_id.size || has_build_id(elf, build_id));
+    return elf && (!build_id.size || yarn_module_file_has_build_id(elf, build_id));
 }
 
 /* A file descriptor; -1 where the file is not of this build id. */
 static int open_if_of(const char *path, struct yarn_span build_id)
 {
-    int fd = open_plain(path);
-    if (fd < 0)
-        return -1;
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool is_right = elf && has_build_id(elf, build_id);
-    (void)elf_end(elf);
-    if (!is_right) {
-        (void)close(fd);
-        return -1;
-    }
-    return fd;
+    enum yarn_module_file_state state;
+    return yarn_module_file_open(path, build_id, &state);
 }
 
 /* Each place where the file that a .gnu_debuglink names may lie, seen from `folder`. */
@@ -131,7 +103,7 @@ static void **userdata_of(Dwfl_Module *module)
 static enum yarn_debuginfo_state try_file(struct yarn_debuginfo *debuginfo, const char *path,
                                           struct yarn_span build_id)
 {
-    int fd = open_plain(path);
+    int fd = yarn_module_file_open_plain(path);
     if (fd < 0)
         return YARN_DEBUGINFO_ABSENT;
     dwfl_report_begin(debuginfo->dwfl);

@@ -17,6 +17,19 @@ static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t star
     return yarn_number_map_put(&loader->starts, number, (uint32_t)loader->nr_starts++);
 }
 
+static int keep_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
+                       uint32_t function)
+{
+    struct yarn_symbol symbol = {
+        .function = function,
+        .dump = loader->dump,
+        .module = record->module,
+        .start = record->start,
+        .end = record->end,
+    };
+    return record->start ? yarn_symbols_add(&loader->profile->symbols, &symbol) : 0;
+}
+
 static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
                    uint32_t module, uint32_t *ret_name)
 {
@@ -47,6 +60,8 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     err = yarn_number_map_put(&loader->symbols, record->number, function);
     if (!err)
         err = yarn_loader_note_symbol(loader, record);
+    if (!err)
+        err = keep_symbol(loader, record, function);
     return err ? err : keep_start(loader, record->number, record->start);
 }
 

@@ -89,6 +89,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->stacks);
     free(profile->threads);
     yarn_cells_fini(&profile->cells);
+    yarn_symbols_fini(&profile->symbols);
     yarn_places_fini(&profile->places);
     yarn_strings_fini(&profile->strings);
     yarn_table_close(&profile->event_index);

@@ -16,6 +16,7 @@
 #include "output/analysis/places.h"
 #include "output/analysis/pseudo.h"
 #include "output/analysis/strings.h"
+#include "output/analysis/symbols.h"
 #include "output/analysis/trust.h"
 #include "output/dump/reader.h"
 
@@ -104,6 +105,7 @@ struct yarn_profile_dump {
 struct yarn_profile {
     struct yarn_strings strings;
     struct yarn_cells cells;
+    struct yarn_symbols symbols;
     struct yarn_places places; /* the first are those of the pseudo-functions */
     struct yarn_profile_dump *dumps;
     size_t nr_dumps, dumps_capacity;

@@ -7,6 +7,7 @@
 static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
+    {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
     {"export", "dumps in another tool's format", yarn_verb_export},
     {"diff", "what changed by function, and what is only noise", yarn_verb_diff},

@@ -18,6 +18,7 @@ struct yarn_verb {
 
 yarn_verb_fn yarn_verb_record;
 yarn_verb_fn yarn_verb_report;
+yarn_verb_fn yarn_verb_annotate;
 yarn_verb_fn yarn_verb_script;
 yarn_verb_fn yarn_verb_export;
 yarn_verb_fn yarn_verb_diff;

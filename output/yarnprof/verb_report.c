@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/base/text.h"
+#include "output/analysis/called.h"
 #include "output/yarnprof/report.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
@@ -128,47 +129,13 @@ static const struct yarn_command command = {
     .take = take,
 };
 
-/* True where `name` is what the user calls the function: whole or without its parameters. */
-static bool is_called(const char *name, const char *wanted)
-{
-    size_t size = strlen(wanted);
-    return strncmp(name, wanted, size) == 0 && (!name[size] || name[size] == '(');
-}
-
-static size_t mark_called(const struct yarn_profile *profile, const char *wanted, uint8_t *starts)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < profile->nr_functions; i++) {
-        const char *name = yarn_profile_text(profile, profile->functions[i].name);
-        starts[i] = is_called(name, wanted);
-        count += starts[i];
-    }
-    return count;
-}
-
-/* The functions of that name or, where there is none, those that match it as an expression. */
-static uint8_t *starts_of(const struct yarn_profile *profile, const char *wanted)
-{
-    struct yarn_filter filter = {0};
-    char why[160];
-    uint8_t *starts = calloc(profile->nr_functions + 1, 1);
-    if (!starts || mark_called(profile, wanted, starts))
-        return starts;
-    if (yarn_filter_set_function(&filter, wanted, why, sizeof why))
-        return starts;
-    free(starts);
-    starts = yarn_filter_functions(&filter, profile);
-    yarn_filter_fini(&filter);
-    return starts;
-}
-
 static int build_callers(struct request *request)
 {
     struct yarn_report *report = &request->report;
     struct yarn_callers_options options = {.min_percent = report->least_percent};
     uint8_t *starts = NULL;
     if (request->callers_of) {
-        starts = starts_of(report->profile, request->callers_of);
+        starts = yarn_functions_called(report->profile, request->callers_of, NULL);
         if (!starts)
             return -ENOMEM;
         options.starts = starts;

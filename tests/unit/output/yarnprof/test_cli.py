@@ -17,7 +17,10 @@ import unittest
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
 MAN = pathlib.Path(__file__).resolve().parents[4] / "output/yarnprof/man"
-VERBS = ["record", "report", "script", "diff", "flamegraph", "export", "merge", "info", "verify"]
+VERBS = [
+    "record", "report", "annotate", "script", "diff", "flamegraph", "export", "merge", "info",
+    "verify",
+]  # fmt: skip
 
 TRUST_KEYS = {
     "samples", "lost", "throttled", "foreign", "stacks_complete", "stacks_joined",

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""annotate, on a program whose hot lines are known, with and without its debug information, and
+where its file is gone or another."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import harness
+
+SOURCE = harness.ROOT / "tests/hosts/split.c"
+HOT = {"hot_a": 60, "hot_b": 30, "hot_c": 10}
+
+
+def line_of(text):
+    lines = SOURCE.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def annotate(dumps, function, *options):
+    done = harness.yarnprof("annotate", "--format=json", function, dumps, *options)
+    return json.loads(done.stdout)
+
+
+class Annotate(harness.Case):
+    recorded = None  # once, for the tests that change nothing
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.recorded:
+            shutil.rmtree(cls.recorded)
+
+    def dumps_of_split(self):
+        if not self.recorded:
+            folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn-e2e."))
+            type(self).recorded = folder
+            begun = time.monotonic()
+            run = harness.wait(
+                harness.start([harness.HOSTS / "split", "30"], folder), begun, folder
+            )
+            self.assertEqual(run.status, 0, run.stderr)
+        return self.recorded
+
+    def record(self, *strip):
+        """A copy of its own, so that the test may take it away."""
+        program = self.folder() / "split"
+        shutil.copy(harness.HOSTS / "split", program)
+        if strip:
+            subprocess.run([*strip, program], check=True)
+        run = self.run_program([program, "10"])
+        self.assertEqual(run.status, 0, run.stderr)
+        return program, run.dumps
+
+    def check_sums(self, got, key):
+        for field in ("self", "samples"):
+            self.assertEqual(
+                sum(row[field] for row in got[key]), got["events"][0]["function"][field], key
+            )
+
+    def test_known_lines_have_their_shares(self):
+        dumps = self.dumps_of_split()
+        rows = {row["function"]: row for row in harness.report(dumps)["rows"]}
+        for function, percent in HOT.items():
+            got = annotate(dumps, function)
+            whole = got["events"][0]["function"]
+            self.assertEqual(got["notes"], [])
+            self.assertEqual(whole["self"], rows[function]["self"])
+            self.assertAlmostEqual(whole["self_percent"], percent, delta=2)
+            self.check_sums(got, "lines")
+            self.check_sums(got, "instructions")
+            # The loop stands in a function that was put into this one: its call has it all.
+            best = max(got["lines"], key=lambda row: row["self"])
+            call = {"hot_a": "work(6", "hot_b": "work(3", "hot_c": "work(1"}[function]
+            self.assertEqual(best["line"], line_of(call))
+            self.assertIn(call, best["source"])
+            self.assertGreater(best["function_percent"], 98)
+            hot = max(got["instructions"], key=lambda row: row["self"])
+            self.assertEqual(hot["inlined"], "yarn_host_work")
+            self.assertEqual(hot["file"].rsplit("/", 1)[-1], "work.h")
+            multiplications = [
+                row for row in got["instructions"] if "imul" in (row["instruction"] or "")
+            ]
+            self.assertEqual(len(multiplications), 1)
+
+    def test_recursion_is_counted_once(self):
+        dumps = self.dumps_of_split()
+        got = annotate(dumps, "descend")
+        self.assertLessEqual(got["events"][0]["function"]["total_percent"], 100.0001)
+        self.assertGreater(got["events"][0]["function"]["total_percent"], 98)
+        call = max(got["lines"], key=lambda row: row["total"])
+        self.assertIn("descend(depth - 1", call["source"])
+        self.assertLessEqual(call["total_percent"], 100.0001)
+
+    def test_where_it_was_put_into_others(self):
+        dumps = self.dumps_of_split()
+        got = annotate(dumps, "yarn_host_work")
+        self.assertTrue(got["inlined"])
+        self.assertGreater(got["events"][0]["function"]["self_percent"], 98)
+        self.assertEqual({row["file"].rsplit("/", 1)[-1] for row in got["lines"]}, {"work.h"})
+
+    def test_without_debug_information_instructions_are_shown(self):
+        _, dumps = self.record("strip", "--strip-debug")
+        got = annotate(dumps, "hot_a")
+        self.assertIn("its source lines are unknown", " ".join(got["notes"]))
+        self.check_sums(got, "instructions")
+        self.assertTrue(any("imul" in row["instruction"] for row in got["instructions"]))
+        text = harness.yarnprof("annotate", "hot_a", dumps).stdout.decode()
+        self.assertIn("INSTRUCTION", text)
+        self.assertNotIn("SOURCE", text)
+
+    def test_without_symbols_it_is_called_by_its_address(self):
+        _, dumps = self.record("strip")
+        name = max(harness.report(dumps)["rows"], key=lambda row: row["self"])["function"]
+        self.assertTrue(name.startswith("split+0x"), name)
+        got = annotate(dumps, name)
+        self.assertAlmostEqual(got["events"][0]["function"]["self_percent"], 60, delta=4)
+        self.check_sums(got, "instructions")
+        self.assertTrue(any("imul" in row["instruction"] for row in got["instructions"]))
+
+    def test_another_file_is_not_taken_for_the_recorded_one(self):
+        program, dumps = self.record()
+        program.unlink()
+        for text in ("is not there", "is not the file that was recorded"):
+            done = harness.yarnprof("annotate", "hot_a", dumps, "--format=json")
+            got = json.loads(done.stdout)
+            self.assertIn(text, " ".join(got["notes"]))
+            self.check_sums(got, "instructions")
+            self.assertEqual({row["instruction"] for row in got["instructions"]}, {None})
+            self.assertEqual({row["line"] for row in got["lines"]}, {None})
+            shutil.copy(harness.HOSTS / "children", program)
+
+    def test_sources_elsewhere(self):
+        dumps = self.dumps_of_split()
+        root = self.folder()
+        (root / "hosts").mkdir()
+        (root / "hosts/split.c").write_text("\n".join(f"line {n}" for n in range(1, 80)))
+        got = annotate(dumps, "hot_a", f"--source-root={root}")
+        best = max(got["lines"], key=lambda row: row["self"])
+        self.assertEqual(best["source"], f"line {best['line']}")
+        self.assertIn("newer than the module", " ".join(got["notes"]))
+
+    def test_no_disassembler(self):
+        dumps = self.dumps_of_split()
+        got = annotate(dumps, "hot_a", "--objdump=no-such-objdump")
+        self.assertIn("no-such-objdump is not installed", " ".join(got["notes"]))
+        self.check_sums(got, "instructions")
+        self.check_sums(got, "lines")
+
+    def test_several_functions_are_listed_and_none_is_said(self):
+        dumps = self.dumps_of_split()
+        done = harness.yarnprof("annotate", "^hot_", dumps)
+        self.assertIn(b"^hot_ is 3 functions", done.stderr)
+        for function in HOT:
+            self.assertIn(function, done.stdout.decode())
+        got = annotate(dumps, "^hot_")
+        shares = {row["function"]: row["self_percent"] for row in got["rows"]}
+        for function, percent in HOT.items():
+            self.assertAlmostEqual(shares[function], percent, delta=2)
+        done = harness.yarnprof("annotate", "no_such", dumps, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"no_such", done.stderr)
+        self.assertEqual(done.stdout, b"")
+
+    def test_limit_keeps_the_hottest(self):
+        dumps = self.dumps_of_split()
+        got = annotate(dumps, "hot_a", "--limit=1")
+        self.assertEqual(len(got["instructions"]), 1)
+        self.assertEqual(len(got["lines"]), 1)
+        whole = annotate(dumps, "hot_a")
+        self.assertEqual(
+            got["instructions"][0]["self"], max(row["self"] for row in whole["instructions"])
+        )
+
+
+if __name__ == "__main__":
+    harness.main()
