@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "output/yarnprof/pager.h"
 #include "output/yarnprof/status.h"
 
 /* The place of the word in a list that NULL ends; -EINVAL where it is not there. */
@@ -25,6 +26,9 @@ int yarn_out_take(struct yarn_out *out, int id, const char *value, const char **
     switch (id) {
     case YARN_ARGUMENT_OUTPUT:
         out->path = value;
+        return 0;
+    case YARN_ARGUMENT_NO_PAGER:
+        out->has_no_pager = true;
         return 0;
     case YARN_ARGUMENT_FORMAT:
         *ret_right = "text, json or csv";
@@ -65,6 +69,16 @@ static int columns_of(FILE *file)
     return columns >= 40 ? columns : 80;
 }
 
+/* Only where somebody looks at a screen: both ends of the tool are a terminal. */
+static int open_pager(struct yarn_out *out)
+{
+    struct winsize size;
+    if (out->has_no_pager || !out->is_terminal || out->file != stdout || !yarn_pager_is_wanted() ||
+        isatty(STDIN_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row)
+        return 0;
+    return yarn_pager_open(size.ws_row, &out->pager, &out->file);
+}
+
 int yarn_out_open(struct yarn_out *out, const char *verb)
 {
     bool is_stdout = !out->path || strcmp(out->path, "-") == 0;
@@ -76,13 +90,30 @@ int yarn_out_open(struct yarn_out *out, const char *verb)
     out->is_terminal = isatty(fileno(out->file)) == 1;
     out->has_color = wants_color(out);
     out->columns = out->is_terminal ? columns_of(out->file) : 0;
-    return -1;
+    int err = open_pager(out);
+    if (!err)
+        return -1;
+    yarn_complain(verb, "%s", strerror(-err));
+    return YARN_STATUS_FAILED;
+}
+
+static int close_pager(struct yarn_out *out, const char *verb)
+{
+    int err = yarn_pager_close(out->pager, out->file);
+    out->pager = NULL;
+    out->file = NULL;
+    if (!err)
+        return -1;
+    yarn_complain(verb, "standard output: cannot write: %s", strerror(-err));
+    return YARN_STATUS_FAILED;
 }
 
 int yarn_out_close(struct yarn_out *out, const char *verb)
 {
     if (!out->file)
         return -1;
+    if (out->pager)
+        return close_pager(out, verb);
     bool failed = ferror(out->file) || fflush(out->file);
     int err = errno;
     if (out->file != stdout && fclose(out->file)) {

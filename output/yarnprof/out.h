@@ -30,11 +30,14 @@ struct yarn_out {
     bool has_color;
     bool is_terminal;
     int columns; /* of the terminal; 0: no bound */
+    bool has_no_pager;
+    struct yarn_pager *pager; /* owned; NULL: none */
 };
 
 #define YARN_OUT_ARGUMENTS                                                                         \
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},            \
         {"color", 0, "WHEN", "auto, always or never; NO_COLOR is never", YARN_ARGUMENT_COLOR},     \
+        {"no-pager", 0, NULL, "not through PAGER (less, on a terminal)", YARN_ARGUMENT_NO_PAGER},  \
     {                                                                                              \
         "help", 'h', NULL, "this text", YARN_ARGUMENT_HELP                                         \
     }

@@ -39,8 +39,8 @@ static void detail_of_line(const struct yarn_profile *profile, const struct yarn
 }
 
 /* The second name of a row: of the module, of the process, …; "" where there is none. */
-static void detail_of(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
-                      size_t size)
+void yarn_report_detail(const struct yarn_report *report, const struct yarn_row *row,
+                        char *ret_text, size_t size)
 {
     const struct yarn_profile *profile = report->profile;
     ret_text[0] = 0;
@@ -63,8 +63,8 @@ static void detail_of(const struct yarn_report *report, const struct yarn_row *r
     }
 }
 
-static void name_of(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
-                    size_t size)
+void yarn_report_name(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
+                      size_t size)
 {
     if (report->rows.by == YARN_BY_CPU)
         (void)snprintf(ret_text, size, "cpu %u", row->key);
@@ -81,7 +81,7 @@ struct widths {
 
 enum { NAME_SIZE = 16384 };
 
-static const char *title_of(enum yarn_by by)
+const char *yarn_report_title(enum yarn_by by)
 {
     static const char *const titles[YARN_BY_COUNT] = {
         [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_LINE] = "LINE",       [YARN_BY_MODULE] = "MODULE",
@@ -95,11 +95,11 @@ static struct widths fit(const struct yarn_report *report, const struct yarn_out
                          const struct yarn_row *rows, size_t count)
 {
     static char text[NAME_SIZE];
-    struct widths widths = {.name = strlen(title_of(report->rows.by))};
+    struct widths widths = {.name = strlen(yarn_report_title(report->rows.by))};
     for (size_t i = 0; i < count; i++) {
-        name_of(report, &rows[i], text, sizeof text);
+        yarn_report_name(report, &rows[i], text, sizeof text);
         widths.name = yarn_size_max(widths.name, yarn_text_columns(text));
-        detail_of(report, &rows[i], text, sizeof text);
+        yarn_report_detail(report, &rows[i], text, sizeof text);
         widths.detail = yarn_size_max(widths.detail, yarn_text_columns(text));
     }
     if (!out->columns)
@@ -119,8 +119,7 @@ static struct widths fit(const struct yarn_report *report, const struct yarn_out
     return widths;
 }
 
-/* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
-static bool is_one_share(const struct yarn_report *report)
+bool yarn_report_is_one_share(const struct yarn_report *report)
 {
     return report->rows.by > YARN_BY_MODULE && !yarn_filter_is_by_function(report->filter);
 }
@@ -131,7 +130,7 @@ static void print_numbers(const struct yarn_report *report, const struct yarn_ou
     const struct yarn_profile_event *event = &report->profile->events[row->event];
     const char *unit = yarn_profile_text(report->profile, event->unit);
     print_percent(out, yarn_percent(row->self, event->total));
-    if (is_one_share(report)) {
+    if (yarn_report_is_one_share(report)) {
         (void)fprintf(out->file, "  %10s", yarn_number_grouped(row->samples).text);
     } else {
         (void)fputs("  ", out->file);
@@ -145,13 +144,13 @@ static void print_row(const struct yarn_report *report, const struct yarn_out *o
 {
     static char text[NAME_SIZE];
     print_numbers(report, out, row);
-    name_of(report, row, text, sizeof text);
+    yarn_report_name(report, row, text, sizeof text);
     /* Where the output is no terminal a long name moves the rest of its line only. */
     if (out->columns || yarn_text_columns(text) <= widths.name)
         yarn_print_cell(out, text, widths.name);
     else
         yarn_print_cell(out, text, 0);
-    detail_of(report, row, text, sizeof text);
+    yarn_report_detail(report, row, text, sizeof text);
     if (text[0]) {
         (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
         yarn_print_cut(out, text, out->columns ? widths.detail : 0);
@@ -160,7 +159,7 @@ static void print_row(const struct yarn_report *report, const struct yarn_out *o
     (void)fputc('\n', out->file);
 }
 
-static const char *detail_title_of(enum yarn_by by)
+const char *yarn_report_detail_title(enum yarn_by by)
 {
     static const char *const titles[YARN_BY_COUNT] = {
         [YARN_BY_FUNCTION] = "MODULE", [YARN_BY_LINE] = "FUNCTION", [YARN_BY_MODULE] = "PATH",
@@ -173,30 +172,37 @@ static void print_titles(const struct yarn_report *report, const struct yarn_out
                          const struct yarn_row *rows, struct widths widths)
 {
     enum yarn_by by = report->rows.by;
-    const char *detail = detail_title_of(by);
+    const char *detail = yarn_report_detail_title(by);
     const char *unit =
         yarn_profile_text(report->profile, report->profile->events[rows[0].event].unit);
     const char *amount = strcmp(unit, "ns") == 0 ? "TIME" : "COUNT";
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
-    if (is_one_share(report))
+    if (yarn_report_is_one_share(report))
         (void)fprintf(out->file, "%8s  %10s  %10s  ", "SHARE", "SAMPLES", amount);
     else
         (void)fprintf(out->file, "%8s  %8s  %10s  ", "SELF", "TOTAL", amount);
-    (void)fprintf(out->file, "%-*s%s%s%s\n", detail[0] ? (int)widths.name : 0, title_of(by),
-                  detail[0] ? "  " : "", detail, yarn_out_plain(out));
+    (void)fprintf(out->file, "%-*s%s%s%s\n", detail[0] ? (int)widths.name : 0,
+                  yarn_report_title(by), detail[0] ? "  " : "", detail, yarn_out_plain(out));
 }
 
-static void print_event(const struct yarn_report *report, const struct yarn_out *out,
-                        const struct yarn_row *rows, size_t count)
+void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
+                             uint32_t number)
 {
-    const struct yarn_profile_event *event = &report->profile->events[rows[0].event];
+    const struct yarn_profile_event *event = &report->profile->events[number];
     const char *unit = yarn_profile_text(report->profile, event->unit);
     bool is_time = strcmp(unit, "ns") == 0;
-    (void)fputc('\n', out->file);
     yarn_print_cut(out, yarn_profile_text(report->profile, event->name), 0);
-    (void)fprintf(
-        out->file, ": %s, %s%s%s\n\n", yarn_number_of_things(event->samples, "sample").text,
-        yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ", is_time ? "" : unit);
+    (void)fprintf(out->file, ": %s, %s%s%s\n", yarn_number_of_things(event->samples, "sample").text,
+                  yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ",
+                  is_time ? "" : unit);
+}
+
+static void print_table(const struct yarn_report *report, const struct yarn_out *out,
+                        const struct yarn_row *rows, size_t count)
+{
+    (void)fputc('\n', out->file);
+    yarn_report_print_event(report, out, rows[0].event);
+    (void)fputc('\n', out->file);
     size_t shown = report->limit ? yarn_size_min(report->limit, count) : count;
     struct widths widths = fit(report, out, rows, shown);
     print_titles(report, out, rows, widths);
@@ -206,6 +212,7 @@ static void print_event(const struct yarn_report *report, const struct yarn_out 
         (void)fprintf(out->file, "%s… and %s; --limit=0 shows all%s\n",
                       yarn_out_paint(out, YARN_PAINT_FAINT),
                       yarn_number_of_things(count - shown, "more row").text, yarn_out_plain(out));
+    yarn_report_print_missing(report, out, rows[0].event);
 }
 
 static void print_rows(const struct yarn_report *report, const struct yarn_out *out)
@@ -215,18 +222,22 @@ static void print_rows(const struct yarn_report *report, const struct yarn_out *
         size_t end = begin + 1;
         while (end < rows->count && rows->rows[end].event == rows->rows[begin].event)
             end++;
-        print_event(report, out, &rows->rows[begin], end - begin);
+        print_table(report, out, &rows->rows[begin], end - begin);
         begin = end;
     }
     if (!rows->count && report->trust.samples)
         (void)fputs("\nNothing is left by the filters.\n", out->file);
 }
 
-void yarn_report_text(const struct yarn_report *report, const struct yarn_out *out)
+int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out)
 {
+    const struct yarn_rows *rows = &report->rows;
     yarn_report_print_head(report, out);
-    if (report->view == YARN_REPORT_ROWS)
-        print_rows(report, out);
-    else
+    if (report->view != YARN_REPORT_ROWS)
         yarn_report_print_tree(report, out);
+    else if (report->is_side_by_side && rows->count)
+        return yarn_report_print_side(report, out);
+    else
+        print_rows(report, out);
+    return 0;
 }

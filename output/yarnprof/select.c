@@ -42,6 +42,15 @@ int yarn_select_take(struct yarn_select *select, int id, const char *value, cons
     }
 }
 
+bool yarn_select_is_part(const struct yarn_select *select)
+{
+    const struct yarn_filter *filter = &select->filter;
+    const struct yarn_time_range *time = &select->time;
+    return filter->threads || filter->processes || filter->comms || filter->modules ||
+           filter->has_function || time->from_ns || time->from_is_absolute ||
+           time->to_ns != UINT64_MAX;
+}
+
 void yarn_select_fini(struct yarn_select *select)
 {
     yarn_filter_fini(&select->filter);

@@ -39,6 +39,8 @@ struct yarn_select {
 /* As take of yarn_command; -ENOENT: the option is not one of these. */
 YARN_MUST_CHECK int yarn_select_take(struct yarn_select *select, int id, const char *value,
                                      const char **ret_right);
+/* Not everything. Events, which stand for themselves, do not count. */
+bool yarn_select_is_part(const struct yarn_select *select);
 void yarn_select_fini(struct yarn_select *select);
 
 /* The dumps that `paths` (NULL ends it) name, in order of their starts; the same result. */

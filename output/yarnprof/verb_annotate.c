@@ -162,14 +162,14 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
         .filter = &request->select.filter,
         .rows = *rows,
         .limit = request->has_limit ? request->annotate.limit : 0,
+        .is_part = true,
     };
     report.trust.clean_end = true;
     for (size_t i = 0; i < profile->nr_dumps; i++)
         yarn_trust_add(&report.trust, &profile->dumps[i].trust);
     if (request->out.format == YARN_OUT_JSON)
         return yarn_report_json(&report, &request->out);
-    yarn_report_text(&report, &request->out);
-    return 0;
+    return yarn_report_text(&report, &request->out);
 }
 
 static int print_function(struct request *request, const struct yarn_profile *profile,

@@ -14,6 +14,7 @@ enum {
     SORT,
     LIMIT,
     PERCENT_LIMIT,
+    SIDE_BY_SIDE,
     ROWS_OF_TEXT = 40,
 };
 
@@ -28,6 +29,7 @@ static const struct yarn_argument arguments[] = {
     {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
      PERCENT_LIMIT},
+    {"side-by-side", 0, NULL, "all events in one table (text)", SIDE_BY_SIDE},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
     YARN_OUT_FORMAT_ARGUMENT,
@@ -110,6 +112,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_sort(request, value, ret_right);
     case LIMIT:
         return take_limit(request, value, ret_right);
+    case SIDE_BY_SIDE:
+        request->report.is_side_by_side = true;
+        return 0;
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
     default:
@@ -170,8 +175,7 @@ static int print(const struct yarn_report *report, const struct yarn_out *out)
         yarn_report_csv(report, out);
         return 0;
     default:
-        yarn_report_text(report, out);
-        return 0;
+        return yarn_report_text(report, out);
     }
 }
 
@@ -181,6 +185,7 @@ static int show(struct request *request, struct yarn_profile *profile)
     bool is_text = request->out.format == YARN_OUT_TEXT;
     report->profile = profile;
     report->filter = &request->select.filter;
+    report->is_part = yarn_select_is_part(&request->select);
     if (!report->has_limit)
         report->limit = is_text && report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0;
     if (!request->has_least)

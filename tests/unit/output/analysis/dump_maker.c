@@ -206,7 +206,8 @@ static void write_totals(struct dump_maker *maker)
     struct yarn_dump_totals totals = {.time_ns = maker->now_ns};
     totals.value[YARN_DUMP_TOTAL_SAMPLES] = maker->samples;
     totals.value[YARN_DUMP_TOTAL_LOST] = maker->lost;
-    totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight;
+    totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight + maker->unsampled_ns;
+    totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = maker->unsampled_ns;
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         totals.value[YARN_DUMP_TOTAL_STACKS_COMPLETE + i] = maker->ends[i];
     struct yarn_dump_count count = {
@@ -214,6 +215,7 @@ static void write_totals(struct dump_maker *maker)
         .count = maker->weight,
         .time_enabled_ns = maker->weight,
         .time_running_ns = maker->weight,
+        .lost = maker->lost,
     };
     yarn_dump_write_count(maker->writer, &count);
     yarn_dump_write_totals(maker->writer, &totals);

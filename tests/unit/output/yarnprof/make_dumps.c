@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "dump_maker.h"
 
@@ -62,6 +63,23 @@ static void make_cut(const char *folder)
     dump_maker_close(&maker, true);
 }
 
+/* Of 10 samples 2 more were lost; 5 ms passed unsampled, 2 of them with the lost samples. */
+static void make_missing(const char *folder)
+{
+    char more[200];
+    (void)snprintf(more, sizeof more, "%s/more", folder);
+    if (mkdir(more, 0700))
+        exit(EXIT_FAILURE);
+    open_in(more, "missing.dump", "missing", 500);
+    dump_maker_add_event(&maker, 1, "page-faults", 0);
+    uint32_t hot = dump_maker_stack(&maker, "main;hot");
+    dump_maker_sample(&maker, 500, hot, YARN_DUMP_STACK_COMPLETE, 10);
+    dump_maker_sample_of(&maker, 1, 500, 0, dump_maker_stack(&maker, "main;grow"), 4);
+    maker.lost = 2;
+    maker.unsampled_ns = 5 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+}
+
 /* Depth 8 to 40, a few hundred functions, about a third of the stacks new. */
 static void make_large(const char *path, uint64_t samples)
 {
@@ -96,5 +114,6 @@ int main(int argc, char **argv)
     make_app(argv[1]);
     make_child(argv[1]);
     make_cut(argv[1]);
+    make_missing(argv[1]);
     return EXIT_SUCCESS;
 }

@@ -57,6 +57,24 @@ page-faults: 1 sample, 3 events
   0.00 %  100.00 %           0  main      app
 """
 
+MISSING = """\
+    SELF     TOTAL        TIME  FUNCTION  MODULE
+100.00 %  100.00 %     10.0 ms  hot       missing
+  0.00 %  100.00 %        0 ns  main      missing
+ 20.00 %                2.0 ms  [lost]  2 samples
+ 30.00 %                3.0 ms  [unsampled]
+"""
+
+SIDE = """\
+         cpu-clock         page-faults
+    SELF     TOTAL      SELF     TOTAL  FUNCTION  MODULE
+100.00 %  100.00 %                      hot       missing
+  0.00 %  100.00 %    0.00 %  100.00 %  main      missing
+                    100.00 %  100.00 %  grow      missing
+ 20.00 %                                [lost]
+ 30.00 %                                [unsampled]
+"""
+
 TREE = """\
    TOTAL      SELF  FUNCTION  MODULE
  90.00 %            ├─ _start  app
@@ -219,6 +237,31 @@ class Report(WithDumps):
         self.assertIn("\033[31m", self.good("report", "--color=always", self.app))
         self.assertNotIn("\033", self.good("report", "--color=never", self.app))
         self.assertNotIn("\033", self.good("report", self.app, NO_COLOR="1", TERM="xterm"))
+
+
+class Missing(WithDumps):
+    def setUp(self):
+        self.missing = self.folder / "more/missing.dump"
+
+    def test_lost_and_unsampled_time_have_rows(self):
+        self.assertIn(MISSING, self.good("report", self.missing))
+        by_thread = self.good("report", "--by=thread", self.missing)
+        self.assertIn(" 20.00 %           2      2.0 ms  [lost]  2 samples\n", by_thread)
+
+    def test_not_of_a_part(self):
+        for option in ("--time=0..1s", "--thread=500", "--function=hot"):
+            self.assertNotIn("[lost]", self.good("report", option, self.missing))
+
+    def test_json_has_notes_instead(self):
+        report = json.loads(self.good("report", "--format=json", self.missing))
+        self.assertEqual({row["function"] for row in report["rows"]}, {"hot", "main", "grow"})
+        self.assertEqual(report["notes"]["lost"], 2)
+        self.assertEqual(report["notes"]["unsampled_ns"], 5000000)
+
+    def test_events_side_by_side(self):
+        self.assertIn(SIDE, self.good("report", "--side-by-side", self.missing))
+        short = self.good("report", "--side-by-side", "--limit=1", self.missing)
+        self.assertIn("… and 2 more rows", short)
 
 
 class Script(WithDumps):

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof does on a terminal: widths, colours, the pager."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import terminal
+
+YARNPROF = os.environ["YARN_TEST_YARNPROF"]
+MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+class Terminal(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_terminal."))
+        subprocess.run([MAKE_DUMPS, cls.folder], check=True)
+        cls.app = str(cls.folder / "app.dump")
+        cls.paged = cls.folder / "paged"
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.paged.unlink(missing_ok=True)
+
+    def run_on(self, *arguments, **options):
+        """A pager that keeps what it got, and says so."""
+        settings = {"TERM": "xterm", "PAGER": f"cat > {self.paged}; echo paged", "NO_COLOR": ""}
+        settings.update(options.pop("environment", {}))
+        return terminal.run([YARNPROF, *arguments], environment=settings, **options)
+
+    def test_lines_fit_the_width(self):
+        for columns in (60, 80, 120):
+            for verb in (["report"], ["report", "--tree"], ["report", "--by=thread"]):
+                status, out = self.run_on(*verb, self.app, rows=100, columns=columns)
+                self.assertEqual(status, 0)
+                table = plain(out).split("cpu-clock:")[1]
+                self.assertIn("app", table)
+                for line in table.splitlines():
+                    self.assertLessEqual(len(line), columns, line)
+
+    def test_colour_is_for_terminals_and_those_who_want_it(self):
+        report = ("report", self.app)
+        self.assertIn("\x1b[", self.run_on(*report, rows=100)[1])
+        for settings in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\x1b[", self.run_on(*report, rows=100, environment=settings)[1])
+        self.assertNotIn("\x1b[", self.run_on("report", "--color=never", self.app, rows=100)[1])
+
+    def test_what_is_longer_than_the_screen_is_paged_whole(self):
+        whole = subprocess.run(
+            [YARNPROF, "report", self.app], capture_output=True, text=True, check=True
+        ).stdout
+        status, out = self.run_on("report", self.app, rows=10, columns=200)
+        self.assertEqual((status, out), (0, "paged\n"))
+        self.assertEqual(plain(self.paged.read_text()), whole)
+
+    def test_what_fits_is_not_paged(self):
+        status, out = self.run_on("report", self.app, rows=100)
+        self.assertEqual(status, 0)
+        self.assertIn("page-faults", out)
+        self.assertFalse(self.paged.exists())
+
+    def test_not_where_the_user_wants_none(self):
+        for arguments, settings in (
+            (["--no-pager"], {}),
+            ([], {"PAGER": ""}),
+            ([], {"PAGER": "cat"}),
+        ):
+            status, out = self.run_on("report", *arguments, self.app, rows=5, environment=settings)
+            self.assertEqual(status, 0)
+            self.assertIn("page-faults", out)
+            self.assertFalse(self.paged.exists())
+
+    def test_not_for_files_and_pipes(self):
+        target = self.folder / "target"
+        status, out = self.run_on("report", self.app, "-o", str(target), rows=5)
+        self.assertEqual((status, out), (0, ""))
+        self.assertIn("page-faults", target.read_text())
+        status, out = terminal.run(
+            ["/bin/sh", "-c", f"{YARNPROF} report {self.app} | cat"],
+            rows=5,
+            environment={"PAGER": f"cat > {self.paged}"},
+        )
+        self.assertIn("page-faults", out)
+        self.assertFalse(self.paged.exists())
+
+    def test_leaving_the_pager_is_no_failure(self):
+        for pager in ("true", "head -n1"):
+            status, out = self.run_on(
+                "script", self.app, rows=5, environment={"PAGER": pager}
+            )
+            self.assertEqual(status, 0)
+            self.assertNotIn("yarnprof", out)
+
+    @unittest.skipUnless(shutil.which("less"), "no less here")
+    def test_less_itself(self):
+        settings = {"PAGER": "less"}
+        status, out = self.run_on("report", self.app, rows=10, keys=b"q", environment=settings)
+        self.assertEqual(status, 0)
+        self.assertIn("SELF", out)
+        self.assertIn("\x1b[1m", out, "colours get through")
+        self.assertNotIn("page-faults", out, "that is on the next screen")
+
+
+if __name__ == "__main__":
+    unittest.main()
