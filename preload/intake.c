@@ -36,6 +36,10 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
         yarn_intake_settle(recording, UINT64_MAX);
         queued = yarn_queue_put(&recording->queue, frames->count);
     }
+    if (!queued) {
+        recording->nr_dropped++;
+        return;
+    }
     queued->time_ns = record->time_ns;
     queued->weight = record->sample.period;
     queued->kernel_ip = is_kernel ? record->sample.ip : 0;

@@ -42,6 +42,7 @@ struct yarn_recording {
     struct yarn_dump_totals totals;
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
+    uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
     const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;

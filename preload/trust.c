@@ -85,7 +85,7 @@ static void write_counts(struct yarn_recording *recording)
     }
     /* The kernel's own count is exact; LOST records may themselves find no room. */
     *total(recording, YARN_DUMP_TOTAL_LOST) =
-        yarn_u64_max(*total(recording, YARN_DUMP_TOTAL_LOST), lost);
+        yarn_u64_max(*total(recording, YARN_DUMP_TOTAL_LOST), lost + recording->nr_dropped);
 }
 
 void yarn_trust_write(struct yarn_recording *recording)

@@ -19,6 +19,8 @@ static int open_poll(struct yarn_reader *reader)
     if (err)
         return err;
     reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, session->nr_cores + 1);
+    if (!reader->fds)
+        return -ENOMEM;
     reader->wake_fd = yarn_thread_open_wake();
     if (reader->wake_fd < 0)
         return reader->wake_fd;

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The n-th system call and the n-th allocation of the preload fail, for every n through start,
+run and end of a host: its output and its status stay what they are without us.
+
+`test_faults.py LIBRARY`: the preload with tests/fault/faults.c linked in. By default each sweep
+makes about 60 runs, other ones each time (the seed is printed; YARN_FAULT_SEED repeats one);
+YARN_FAULT_ALL=1 makes every one, YARN_FAULT_AT=kind:n just one."""
+
+import concurrent.futures
+import errno
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import harness
+
+LIBRARY = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else None
+HOST = harness.HOSTS / "lifetime"
+PLUGIN = harness.HOSTS / "libdlloop_alpha.so"
+HANG_SECONDS = 30
+FOR_EVER = 1 << 62
+SAMPLED = 60
+PLAN = struct.Struct("=9Q")
+
+
+class Outcome:
+    def __init__(self, run, plan, folder):
+        self.outside = (run.returncode, run.stdout)
+        self.stderr = run.stderr
+        self.nr_calls, self.nr_allocs, self.nr_failed, self.failed_call = plan[5:]
+        self.dumps = sorted(folder.glob("*.dump*"))
+
+
+def run_host(call=(0, 0), error=errno.ENOMEM, alloc=(0, 0), preload=True, check=None, **variables):
+    with tempfile.TemporaryDirectory(prefix="yarn-fault.") as name:
+        folder = pathlib.Path(name)
+        plan = folder / "plan"
+        plan.write_bytes(PLAN.pack(*call, error, *alloc, 0, 0, 0, 0))
+        environment = harness.clean_environment()
+        if preload:
+            environment.update(
+                LD_PRELOAD=str(LIBRARY), FAULT_FILE=str(plan), YARN_OUTPUT=f"{folder}/d/"
+            )
+        environment.update(variables)
+        run = subprocess.run(
+            [str(HOST), str(PLUGIN)],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=HANG_SECONDS,
+        )
+        outcome = Outcome(run, PLAN.unpack(plan.read_bytes()), folder / "d")
+        if check:
+            check(outcome)
+        return outcome
+
+
+class Faults(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plain = run_host(preload=False)
+        cls.seed = int(os.environ.get("YARN_FAULT_SEED", random.randrange(1 << 32)))
+        print(f"seed {cls.seed}", flush=True)
+
+    def check_dumps(self, outcome):
+        """Whatever was written before and after the fault can be read."""
+        for dump in outcome.dumps:
+            done = harness.yarnprof("verify", dump, check=False)
+            self.assertEqual(done.returncode, 0, (dump.name, done.stdout, done.stderr))
+
+    def check(self, outcome):
+        self.assertEqual(self.plain.outside[0], outcome.outside[0])
+        self.assertEqual(self.plain.outside[1].decode(), outcome.outside[1].decode())
+        lines = outcome.stderr.splitlines()
+        # An image that cannot be profiled says so in one line; there are four.
+        self.assertLessEqual(len(lines), 4, outcome.stderr)
+        for line in lines:
+            self.assertTrue(line.startswith(b"yarn: "), outcome.stderr)
+        self.check_dumps(outcome)
+
+    def one(self, kind, number, **options):
+        first, _, last = kind.partition("-")
+        until = FOR_EVER if last else number
+        plan = {first: (number, until), **options}
+        try:
+            outcome = run_host(check=self.check, **plan)
+            return None, outcome.nr_failed, outcome.failed_call
+        except (AssertionError, subprocess.TimeoutExpired) as failure:
+            return f"{kind}:{number} {options}: {failure}", 1, 0
+
+    def sweep(self, kind, count, **options):
+        numbers = list(range(1, count + 1))
+        if not os.environ.get("YARN_FAULT_ALL"):
+            chance = random.Random(self.seed)
+            numbers = sorted(chance.sample(numbers, min(SAMPLED, count)))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(lambda n: self.one(kind, n, **options), numbers))
+        reached = sum(1 for _, nr_failed, _ in results if nr_failed)
+        calls = {call for _, nr_failed, call in results if nr_failed and call}
+        print(
+            f"{kind} {options}: {len(numbers)} of {count}, the fault was reached in {reached}, "
+            f"in {len(calls)} different system calls",
+            flush=True,
+        )
+        failures = [message for message, _, _ in results if message]
+        if failures:
+            self.fail("\n\n".join([f"{len(failures)} failed", *failures[:5]]))
+        self.assertGreater(reached, 0.7 * len(numbers))
+
+    def test_without_a_fault_every_process_is_recorded(self):
+        # On a loaded machine the child may be over before its reader has begun.
+        for _ in range(10):
+            outcome = run_host(check=self.check)
+            print(f"{outcome.nr_calls} calls, {outcome.nr_allocs} allocations", flush=True)
+            self.assertEqual(outcome.nr_failed, 0)
+            self.assertEqual(outcome.stderr, b"")
+            if len(outcome.dumps) >= 3:  # main, its child, the second image
+                return
+        self.fail(f"{len(outcome.dumps)} dumps")
+
+    def test_where_every_call_fails_nothing_is_recorded(self):
+        outcome = run_host(call=(1, FOR_EVER), check=self.check)
+        self.assertGreater(outcome.nr_failed, 0)
+        self.assertEqual(outcome.dumps, [])
+
+    def test_one_given(self):
+        given = os.environ.get("YARN_FAULT_AT")
+        if not given:
+            self.skipTest("YARN_FAULT_AT names none")
+        kind, _, number = given.partition(":")
+        message, _, _ = self.one(kind, int(number))
+        self.assertIsNone(message, message)
+
+    def test_the_nth_call_fails(self):
+        count = run_host().nr_calls
+        self.sweep("call", count, error=errno.ENOMEM)
+
+    def test_the_nth_call_is_refused(self):
+        self.sweep("call", run_host().nr_calls, error=errno.EPERM)
+
+    def test_every_call_from_the_nth_on_fails(self):
+        self.sweep("call-on", run_host().nr_calls, error=errno.EMFILE)
+
+    def test_the_nth_call_fails_with_the_timer(self):
+        count = run_host(YARN_SAMPLER="timer").nr_calls
+        self.sweep("call", count, error=errno.EAGAIN, YARN_SAMPLER="timer")
+
+    def test_the_nth_allocation_fails(self):
+        self.sweep("alloc", run_host().nr_allocs)
+
+    def test_every_allocation_from_the_nth_on_fails(self):
+        self.sweep("alloc-on", run_host().nr_allocs)
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not LIBRARY.exists():
+        print("usage: test_faults.py LIBRARY")
+        sys.exit(1)
+    if harness.open_user_clock():
+        harness.skip("the kernel refuses perf_event_open here")
+    harness.run_tests()
