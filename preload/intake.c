@@ -5,6 +5,9 @@
 
 #include "core/sys/clock.h"
 
+/* New frames to name before the clock is looked at; a new module's symbols count as many. */
+enum { FRAMES_PER_LOOK = 16 };
+
 static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
 {
     return &recording->totals.value[which];
@@ -80,13 +83,18 @@ static void store(struct yarn_recording *recording, struct yarn_queued *queued)
 bool yarn_intake_settle(struct yarn_recording *recording, uint64_t until_ns)
 {
     struct yarn_queued *queued;
-    uint64_t looked_at = recording->stacks.nr_frames_added;
+    const struct yarn_stacks *stacks = &recording->stacks;
+    size_t nr_modules = stacks->written.count;
+    uint64_t looked_at = stacks->nr_frames_added;
     while ((queued = yarn_queue_take(&recording->queue))) {
         if (yarn_recording_begin_dump(recording))
             store(recording, queued);
-        if (recording->stacks.nr_frames_added == looked_at || until_ns == UINT64_MAX)
+        bool is_much = stacks->nr_frames_added - looked_at >= FRAMES_PER_LOOK ||
+                       stacks->written.count != nr_modules;
+        if (!is_much || until_ns == UINT64_MAX)
             continue;
-        looked_at = recording->stacks.nr_frames_added;
+        looked_at = stacks->nr_frames_added;
+        nr_modules = stacks->written.count;
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= until_ns)
             break;
     }

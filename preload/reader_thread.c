@@ -6,9 +6,11 @@
 #include "core/sys/futex.h"
 #include "preload/nap.h"
 
-/* After a drain that left something young behind, and after an early wake-up: the end of a thread
- * is seen soon. */
+/* After an early wake-up whose drain left more than samples behind: the end of a thread is seen
+ * soon. */
 #define SOON_NS (2 * YARN_NS_PER_MS)
+/* Of the interval: a flush may be so early, where the reader is awake anyway. */
+enum { FLUSH_SLACK_SHARE = 8 };
 /* How late an exec that failed is noticed. */
 #define HOLD_NS (10 * YARN_NS_PER_MS)
 
@@ -36,8 +38,8 @@ static bool obey(struct yarn_recorder *recorder)
     case YARN_RECORDER_NONE:
         return true;
     case YARN_RECORDER_FLUSH: {
-        bool left;
-        yarn_recording_drain_all(recording, &left);
+        bool has_news;
+        yarn_recording_drain_all(recording, &has_news);
         yarn_recording_flush(recording);
         break;
     }
@@ -94,16 +96,17 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     uint64_t interval_ns = recorder->job.options.interval_ns;
     uint64_t flush_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + interval_ns;
     uint64_t timeout_ns = interval_ns;
+    size_t nr_records = 0; /* since a flush was due */
     for (;;) {
-        bool left;
+        bool has_news;
         if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
             return TOLD_TO_END;
         yarn_recording_unseal(recording);
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
-        yarn_recording_drain(recording, &left);
+        nr_records += yarn_recording_drain(recording, &has_news);
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        bool is_due = now_ns >= flush_ns;
+        bool is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
         bool is_settled = yarn_recording_settle(recording, is_due);
         if (!obey(recorder))
             return TOLD_TO_END;
@@ -113,12 +116,15 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             yarn_recording_flush(recording);
             flush_ns = now_ns + interval_ns;
         }
-        if ((is_due || recording->saw_thread_end) && yarn_recording_is_alone(recording))
+        bool is_quiet = is_due && !nr_records;
+        if ((is_quiet || recording->saw_thread_end) && yarn_recording_is_alone(recording))
             return ALONE;
+        if (is_due)
+            nr_records = 0;
         if (recording->failure)
             return BROKEN;
         timeout_ns = !is_settled || flush_ns <= now_ns ? 0 : flush_ns - now_ns;
-        if (left && reader->woke_early)
+        if (has_news && reader->woke_early)
             timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
     }
 }

@@ -92,6 +92,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->recording.spec.reader = YARN_SESSION_READER_POLL;
     for (size_t i = 0; i < YARN_MARKS_MAX; i++)
         atomic_store(&recorder->marks[i].state, MARK_FREE);
+    atomic_store(&recorder->nr_marks, 0);
     atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
@@ -246,6 +247,7 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
         yarn_text_add(&copy, text);
         mark->tid = (uint32_t)yarn_process_tid();
         mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        atomic_fetch_add(&recorder->nr_marks, 1);
         atomic_store(&mark->state, MARK_READY);
         return 0;
     }
@@ -254,11 +256,12 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 
 void yarn_recorder_take_marks(struct yarn_recorder *recorder)
 {
-    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
+    for (size_t i = 0; i < YARN_MARKS_MAX && atomic_load(&recorder->nr_marks); i++) {
         struct yarn_mark *mark = &recorder->marks[i];
         if (atomic_load(&mark->state) != MARK_READY)
             continue;
         yarn_recording_mark(&recorder->recording, mark->time_ns, mark->tid, mark->text);
+        atomic_fetch_sub(&recorder->nr_marks, 1);
         atomic_store(&mark->state, MARK_FREE);
     }
 }

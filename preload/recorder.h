@@ -69,9 +69,10 @@ struct yarn_recorder {
     struct yarn_job job;
     struct yarn_messages messages;
     struct yarn_thread thread;
-    _Atomic uint32_t state;   /* enum yarn_recorder_state; woken at each change */
-    _Atomic uint32_t command; /* enum yarn_recorder_command; woken when set back */
-    _Atomic uint32_t is_busy; /* a host thread is handing over a command */
+    _Atomic uint32_t state;    /* enum yarn_recorder_state; woken at each change */
+    _Atomic uint32_t command;  /* enum yarn_recorder_command; woken when set back */
+    _Atomic uint32_t is_busy;  /* a host thread is handing over a command */
+    _Atomic uint32_t nr_marks; /* that are being written or wait to be taken */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
     _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */

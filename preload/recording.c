@@ -123,17 +123,18 @@ static void enable(struct yarn_recording *recording)
     note_failure(recording);
 }
 
-void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left)
+size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
-    yarn_session_drain(&recording->session, false, &listener, ret_left);
+    size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     note_failure(recording);
+    return count;
 }
 
-void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left)
+void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
-    yarn_session_drain(&recording->session, true, &listener, ret_left);
+    yarn_session_drain(&recording->session, true, &listener, ret_has_news);
 }
 
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
@@ -183,10 +184,10 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 
 void yarn_recording_pause(struct yarn_recording *recording)
 {
-    bool left;
+    bool has_news;
     recording->is_enabled = false;
     yarn_session_disable(&recording->session);
-    yarn_recording_drain_all(recording, &left);
+    yarn_recording_drain_all(recording, &has_news);
     yarn_recording_flush(recording);
 }
 
@@ -251,13 +252,13 @@ static void write_end(struct yarn_recording *recording, enum yarn_dump_end_reaso
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status)
 {
-    bool left;
+    bool has_news;
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
     recording->is_held = yarn_session_needs_time(&recording->session) && recording->is_enabled;
     if (recording->is_held)
         yarn_session_disable(&recording->session);
-    yarn_recording_drain_all(recording, &left);
+    yarn_recording_drain_all(recording, &has_news);
     yarn_recording_flush(recording);
     write_end(recording, reason, status);
 }

@@ -66,11 +66,11 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording);
  * nothing comes and that is still allowed. */
 void yarn_recording_begin_early(struct yarn_recording *recording);
 
-/* One look into the rings. *ret_left: something young stays behind. */
-void yarn_recording_drain(struct yarn_recording *recording, bool *ret_left);
+/* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
+size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
 /* As a drain, but of everything that is in the rings at this moment. */
-void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_left);
+void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
 
 /* Names and stores what was drained, where a flush is due or the queue is filling (what waits may
  * be joined better), and for at most a while, so that no ring fills meanwhile. True where nothing

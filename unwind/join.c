@@ -7,9 +7,9 @@
 #include "unwind/coverage.h"
 
 enum {
-    SETS_LOG2 = 12,
+    FIRST_SETS_LOG2 = 5,
+    SETS_LOG2_MAX = 12,
     WAYS = 8, /* a chain is broken by one missing frame: a single slot a place collides too often */
-    SLOTS = WAYS << SETS_LOG2,
     AGE_MAX = 1 << 17, /* walks; older knowledge is not believed */
     DOUBT = 256,       /* walks for which a frame that changed its caller is not believed */
 };
@@ -37,8 +37,8 @@ struct yarn_join_slot {
 static_assert(sizeof(struct yarn_join_slot) == 48, "1.5 MiB in all");
 
 struct yarn_join_tables {
-    struct yarn_join_slot slot[SLOTS];
     struct yarn_coverage coverage;
+    struct yarn_join_slot slot[WAYS << SETS_LOG2_MAX]; /* in use as far as there are sets */
 };
 
 /* What a chain of joined frames rests upon. */
@@ -48,21 +48,31 @@ struct grounds {
     uint16_t nr_times; /* of its rarest frame */
 };
 
+static size_t bytes_of(unsigned sets_log2)
+{
+    return (WAYS * sizeof(struct yarn_join_slot)) << sets_log2;
+}
+
+static size_t bytes_in_use(const struct yarn_join *join)
+{
+    return offsetof(struct yarn_join_tables, slot) + bytes_of(join->sets_log2);
+}
+
 int yarn_join_open(struct yarn_join *join)
 {
-    struct yarn_join_tables *tables = yarn_pages_map(sizeof *tables);
+    struct yarn_join_tables *tables = yarn_pages_reserve(sizeof *tables);
     if (!tables)
         return -ENOMEM;
-    *join = (struct yarn_join){.tables = tables};
+    *join = (struct yarn_join){.tables = tables, .sets_log2 = FIRST_SETS_LOG2};
+    yarn_pages_count(bytes_in_use(join));
     return 0;
 }
 
-static struct yarn_join_slot *set_of(const struct yarn_join *join, uint32_t tid,
-                                     const struct yarn_join_frame *frame)
+static struct yarn_join_slot *set_of(const struct yarn_join *join, uint32_t tid, uint64_t place,
+                                     uint32_t function)
 {
-    uint64_t hash =
-        yarn_hash_u64(frame->place ^ (uint64_t)tid << 48 ^ (uint64_t)frame->function << 20);
-    return &join->tables->slot[(hash >> (64 - SETS_LOG2)) * WAYS];
+    uint64_t hash = yarn_hash_u64(place ^ (uint64_t)tid << 48 ^ (uint64_t)function << 20);
+    return &join->tables->slot[(hash >> (64 - join->sets_log2)) * WAYS];
 }
 
 static struct yarn_join_slot *slot_of(struct yarn_join_slot *set, uint32_t tid,
@@ -85,15 +95,45 @@ static struct yarn_join_slot *victim_of(const struct yarn_join *join, struct yar
     return victim;
 }
 
+/* To twice the sets, in place: each becomes two that lie behind all that are still to be moved. */
+static void grow(struct yarn_join *join)
+{
+    size_t half = bytes_of(join->sets_log2), set = (size_t)1 << join->sets_log2;
+    yarn_pages_populate((uint8_t *)join->tables + bytes_in_use(join), half);
+    yarn_pages_count(half);
+    join->sets_log2++;
+    while (set-- > 0) {
+        struct yarn_join_slot moved[WAYS];
+        memcpy(moved, &join->tables->slot[set * WAYS], sizeof moved);
+        memset(&join->tables->slot[set * WAYS], 0, sizeof moved);
+        for (unsigned i = 0; i < WAYS && moved[i].walk; i++)
+            *victim_of(join, set_of(join, moved[i].tid, moved[i].place, moved[i].function)) =
+                moved[i];
+    }
+}
+
 static bool is_fresh(const struct yarn_join *join, const struct yarn_join_slot *slot)
 {
     return join->nr_walks - slot->walk <= AGE_MAX;
 }
 
+static struct yarn_join_slot *room_for(struct yarn_join *join, uint32_t tid,
+                                       const struct yarn_join_frame *frame)
+{
+    for (;;) {
+        struct yarn_join_slot *victim =
+            victim_of(join, set_of(join, tid, frame->place, frame->function));
+        if (!victim->walk || join->sets_log2 == SETS_LOG2_MAX)
+            return victim;
+        grow(join);
+    }
+}
+
 static void learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frame,
                       const struct yarn_join_frame *caller)
 {
-    struct yarn_join_slot *set = set_of(join, tid, frame), *slot = slot_of(set, tid, frame);
+    struct yarn_join_slot *set = set_of(join, tid, frame->place, frame->function);
+    struct yarn_join_slot *slot = slot_of(set, tid, frame);
     uint32_t doubted_until = 0;
     if (slot && is_fresh(join, slot)) {
         if (slot->caller_ip == caller->ip && slot->caller_place == caller->place) {
@@ -104,7 +144,7 @@ static void learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_jo
         doubted_until = join->nr_walks + DOUBT;
     }
     if (!slot)
-        slot = victim_of(join, set);
+        slot = room_for(join, tid, frame);
     *slot = (struct yarn_join_slot){
         .place = frame->place,
         .caller_ip = caller->ip,
@@ -123,7 +163,8 @@ void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_joi
                      unsigned count, bool is_complete)
 {
     static const struct yarn_join_frame none = {0};
-    join->nr_walks++;
+    if (join->nr_walks++ == 0)
+        yarn_pages_populate(join->tables, bytes_in_use(join));
     for (unsigned i = 0; i + 1 < count; i++)
         /* Onto another stack (a handler's own): where places do not grow, a chain could loop. */
         if (frames[i + 1].place > frames[i].place)
@@ -139,7 +180,8 @@ static bool find_caller(const struct yarn_join *join, uint32_t tid,
                         const struct yarn_join_frame *frame, struct yarn_join_frame *ret_caller,
                         struct grounds *grounds)
 {
-    const struct yarn_join_slot *slot = slot_of(set_of(join, tid, frame), tid, frame);
+    const struct yarn_join_slot *slot =
+        slot_of(set_of(join, tid, frame->place, frame->function), tid, frame);
     if (!slot || !is_fresh(join, slot) || slot->doubted_until > join->nr_walks)
         return false;
     *ret_caller = (struct yarn_join_frame){
@@ -184,6 +226,9 @@ unsigned yarn_join_complete(const struct yarn_join *join, uint32_t tid,
 
 void yarn_join_close(struct yarn_join *join)
 {
-    yarn_pages_unmap(join->tables, sizeof *join->tables);
+    if (!join->tables)
+        return;
+    yarn_pages_release(join->tables, sizeof *join->tables);
+    yarn_pages_uncount(bytes_in_use(join));
     join->tables = NULL;
 }

@@ -5,7 +5,7 @@
  * A frame is told by its function and its place on the stack, so that any sample of the same
  * invocation teaches, wherever in the function it stood. A stack that the copy cut off goes on
  * from here; a frame that changed its caller lately is doubted, and no answer is given.
- * Bounded: 32,768 frames, newer ones displace older; what is long past is not believed.
+ * Bounded: 32,768 frames at most, newer ones displace older; what is long past is not believed.
  * Knows no registers, rules or modules.
  *
  * Threads: one owner at a time. Signals: not safe.
@@ -25,6 +25,7 @@ struct yarn_join_tables;
 
 struct yarn_join {
     struct yarn_join_tables *tables; /* owned; NULL while closed */
+    unsigned sets_log2;              /* of their sets in use: more as more is learnt */
     uint32_t nr_walks;
 };
 

@@ -5,18 +5,31 @@
 
 #include "core/base/pages.h"
 
-enum { SLOTS_LOG2 = 15, SLOTS = 1 << SLOTS_LOG2, EPOCH_SHIFT = 48 };
+enum {
+    WAYS = 2,
+    FIRST_SETS_LOG2 = 6, /* a page */
+    SETS_LOG2_MAX = 14,
+    EPOCH_SHIFT = 48,
+    FULL_SHARE = 4, /* of the slots; beyond, the cache grows */
+};
 
-static_assert(sizeof(struct yarn_cached_rule) == 32, "two slots a cache line, none across");
+static_assert(WAYS * sizeof(struct yarn_cached_rule) == 64, "a set is a cache line");
+
+static size_t bytes_of(unsigned sets_log2)
+{
+    return (WAYS * sizeof(struct yarn_cached_rule)) << sets_log2;
+}
 
 int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
                          const struct yarn_machine *machine)
 {
-    struct yarn_cached_rule *slots = yarn_pages_map(SLOTS * sizeof *slots);
+    struct yarn_cached_rule *slots = yarn_pages_reserve(bytes_of(SETS_LOG2_MAX));
     if (!slots)
         return -ENOMEM;
+    yarn_pages_count(bytes_of(FIRST_SETS_LOG2));
     *cache = (struct yarn_rule_cache){
         .slots = slots,
+        .sets_log2 = FIRST_SETS_LOG2,
         .map = map,
         .machine = machine,
         .generation = yarn_module_map_generation(map),
@@ -31,11 +44,51 @@ bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache)
     if (generation == cache->generation)
         return false;
     cache->generation = generation;
+    cache->nr_used = 0;
     if (++cache->epoch == 0) {
-        memset(cache->slots, 0, SLOTS * sizeof *cache->slots);
+        memset(cache->slots, 0, bytes_of(cache->sets_log2));
         cache->epoch = 1;
     }
     return true;
+}
+
+static bool is_used(const struct yarn_rule_cache *cache, const struct yarn_cached_rule *slot)
+{
+    return slot->key >> EPOCH_SHIFT == cache->epoch;
+}
+
+static struct yarn_cached_rule *set_of(const struct yarn_rule_cache *cache, uint64_t key)
+{
+    uint64_t lookup_ip = key & ((UINT64_C(1) << EPOCH_SHIFT) - 1);
+    uint64_t hash = lookup_ip * UINT64_C(0x9e3779b97f4a7c15);
+    return &cache->slots[(hash >> (64 - cache->sets_log2)) * WAYS];
+}
+
+/* The newest comes first, the oldest goes. */
+static void put(struct yarn_rule_cache *cache, const struct yarn_cached_rule *rule)
+{
+    struct yarn_cached_rule *set = set_of(cache, rule->key);
+    cache->nr_used += !is_used(cache, &set[1]);
+    set[1] = set[0];
+    set[0] = *rule;
+}
+
+/* To twice the sets, in place: each becomes two that lie behind all that are still to be moved. */
+static void grow(struct yarn_rule_cache *cache)
+{
+    size_t half = bytes_of(cache->sets_log2), set = (size_t)1 << cache->sets_log2;
+    yarn_pages_populate((uint8_t *)cache->slots + half, half);
+    yarn_pages_count(half);
+    cache->sets_log2++;
+    cache->nr_used = 0;
+    while (set-- > 0) {
+        struct yarn_cached_rule moved[WAYS];
+        memcpy(moved, &cache->slots[set * WAYS], sizeof moved);
+        memset(&cache->slots[set * WAYS], 0, sizeof moved);
+        for (unsigned i = WAYS; i-- > 0;)
+            if (is_used(cache, &moved[i]))
+                put(cache, &moved[i]);
+    }
 }
 
 /* Sets rule and function. */
@@ -73,17 +126,24 @@ struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint
     if (lookup_ip >> EPOCH_SHIFT)
         return make(cache, lookup_ip);
     uint64_t key = lookup_ip | (uint64_t)cache->epoch << EPOCH_SHIFT;
-    size_t at = lookup_ip * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOTS_LOG2);
-    struct yarn_cached_rule *slot = &cache->slots[at];
-    if (slot->key != key) {
-        *slot = make(cache, lookup_ip);
-        slot->key = key;
-    }
-    return *slot;
+    const struct yarn_cached_rule *set = set_of(cache, key);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (set[i].key == key)
+            return set[i];
+    struct yarn_cached_rule made = make(cache, lookup_ip);
+    made.key = key;
+    put(cache, &made);
+    if (cache->sets_log2 < SETS_LOG2_MAX &&
+        cache->nr_used > ((size_t)WAYS << cache->sets_log2) / FULL_SHARE)
+        grow(cache);
+    return made;
 }
 
 void yarn_rule_cache_close(struct yarn_rule_cache *cache)
 {
-    yarn_pages_unmap(cache->slots, SLOTS * sizeof *cache->slots);
+    if (!cache->slots)
+        return;
+    yarn_pages_release(cache->slots, bytes_of(SETS_LOG2_MAX));
+    yarn_pages_uncount(bytes_of(cache->sets_log2));
     cache->slots = NULL;
 }

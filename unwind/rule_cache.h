@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Rules by lookup ip: 32,768 of them, direct-mapped, made on demand. An address without a rule
- * is remembered too; all of it is forgotten when the modules change.
- * Knows modules and rules; does not know what is done with them (unwinder).
+ * Rules by lookup ip, made on demand: at first room for a page of them, more as more are met,
+ * 32,768 at most. An address without a rule is remembered too; all of it is forgotten when the
+ * modules change. Knows modules and rules; does not know what is done with them (unwinder).
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -22,6 +22,8 @@ struct yarn_cached_rule {
 
 struct yarn_rule_cache {
     struct yarn_cached_rule *slots; /* owned; NULL while closed */
+    unsigned sets_log2;             /* of the sets in use */
+    size_t nr_used;                 /* slots of this epoch */
     struct yarn_module_map *map;    /* borrowed; outlives the cache */
     const struct yarn_machine *machine;
     uint64_t generation; /* of the map, that the slots of this epoch are from */

@@ -82,6 +82,12 @@ void *yarn_pages_map(size_t size)
     return pages;
 }
 
+void yarn_pages_populate(void *pages, size_t size)
+{
+    size_t before = (uintptr_t)pages % PAGE;
+    advise((uint8_t *)pages - before, size + before, MADV_POPULATE_WRITE);
+}
+
 void yarn_pages_unmap(void *pages, size_t size)
 {
     if (!pages)

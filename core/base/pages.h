@@ -14,6 +14,10 @@ void *yarn_pages_map(size_t size);
 /* Takes the size that was asked for. NULL is allowed. */
 void yarn_pages_unmap(void *pages, size_t size);
 
+/* Puts memory behind pages that are about to be written here and there: at once instead of by a
+ * fault each, or by two where the first touch is a read. */
+void yarn_pages_populate(void *pages, size_t size);
+
 /* Address space without memory behind it: pages appear when they are touched, and count in the
  * total only as far as yarn_pages_count says. Unmapped by yarn_pages_release. */
 void *yarn_pages_reserve(size_t size);

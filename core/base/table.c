@@ -23,6 +23,7 @@ int yarn_table_open(struct yarn_table *table, size_t capacity, size_t max_capaci
     struct yarn_table_slot *slots = yarn_pages_map(capacity * sizeof *slots);
     if (!slots)
         return -ENOMEM;
+    yarn_pages_populate(slots, capacity * sizeof *slots);
     *table = (struct yarn_table){
         .slots = slots,
         .capacity = capacity,

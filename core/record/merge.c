@@ -43,8 +43,23 @@ static struct yarn_merge_source *oldest(const struct yarn_merge *merge)
     return best;
 }
 
+static bool has_news(const struct yarn_merge *merge)
+{
+    for (size_t i = 0; i < merge->count; i++) {
+        struct yarn_ring rest = *merge->sources[i].ring;
+        struct perf_event_header header;
+        struct yarn_wrapped bytes;
+        while (yarn_ring_peek(&rest, &header, &bytes) == YARN_RING_RECORD) {
+            if (header.type != PERF_RECORD_SAMPLE)
+                return true;
+            yarn_ring_take(&rest, &header);
+        }
+    }
+    return false;
+}
+
 size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
-                       const struct yarn_record_listener *listener, bool *ret_left)
+                       const struct yarn_record_listener *listener, bool *ret_has_news)
 {
     size_t count = 0;
     for (size_t i = 0; i < merge->count; i++) {
@@ -57,6 +72,6 @@ size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
         look(source, listener);
         count++;
     }
-    *ret_left = source != NULL;
+    *ret_has_news = source && has_news(merge);
     return count;
 }

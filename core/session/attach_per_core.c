@@ -3,7 +3,7 @@
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
-enum { CPUS_MAX = 1024, THREADS_AT_ONCE = 1024, SCANS_MAX = 32, WATERMARK_SHARE = 4 };
+enum { CPUS_MAX = 1024, THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
 
 static int fail(struct yarn_session *session, const char *what, int err)
 {
@@ -62,7 +62,7 @@ static struct yarn_attr_options attr_options(const struct yarn_session *session,
 static int open_leader(struct yarn_session *session, int cpu, struct yarn_event *ret_leader)
 {
     struct yarn_attr_options options = {.features = session->report.features};
-    size_t watermark = session->report.got.ring_bytes / WATERMARK_SHARE;
+    size_t watermark = yarn_plan_watermark(&session->report.got);
     struct perf_event_attr attr = yarn_attr_of_leader(&options, (uint32_t)watermark);
     return yarn_event_open(ret_leader, &attr, UINT32_MAX, 0, cpu);
 }

@@ -8,6 +8,7 @@ enum {
     PAGE_BYTES = 4096,
     STACK_LADDER_TOP = 16 * 1024,
     STACK_LADDER_END = 4 * 1024,
+    WAKE_RECORDS = 16, /* a wake-up costs 5 to 15 us, which more records than that need not share */
 };
 
 static uint64_t event_rate(const struct yarn_event_spec *event)
@@ -83,6 +84,16 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
                                                                    : STACK_LADDER_END;
     plan->ring_bytes = ring_minimum(plan);
     return true;
+}
+
+/* A quarter of the ring leaves the reader most time to come; half where a quarter is only a few
+ * records, but not of a ring that is small itself. */
+size_t yarn_plan_watermark(const struct yarn_plan *plan)
+{
+    size_t wanted = WAKE_RECORDS * yarn_plan_record_bytes(plan);
+    if (plan->ring_bytes < wanted)
+        return plan->ring_bytes / 4;
+    return yarn_size_max(plan->ring_bytes / 4, yarn_size_min(wanted, plan->ring_bytes / 2));
 }
 
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)

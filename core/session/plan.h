@@ -39,6 +39,9 @@ bool yarn_plan_smaller(struct yarn_plan *plan);
 /* Bytes of one sample's record. */
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan);
 
+/* How full a ring has to be for the reader to be woken. */
+size_t yarn_plan_watermark(const struct yarn_plan *plan);
+
 /* How long the asked rate needs to fill a ring. */
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);
 

@@ -92,13 +92,13 @@ void yarn_session_yield_signal(struct yarn_session *session)
 }
 
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
-                          const struct yarn_record_listener *listener, bool *ret_left)
+                          const struct yarn_record_listener *listener, bool *ret_has_news)
 {
     session->report.attachment->gather(session, listener);
     uint64_t until_ns = UINT64_MAX;
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
-    return yarn_merge_pass(&session->merge, until_ns, listener, ret_left);
+    return yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
 }
 
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,

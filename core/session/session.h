@@ -83,9 +83,9 @@ void yarn_session_disable(struct yarn_session *session);
 void yarn_session_yield_signal(struct yarn_session *session);
 
 /* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
- * after a disable) all of it. *ret_left: something younger stays behind. The number of records. */
+ * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
-                          const struct yarn_record_listener *listener, bool *ret_left);
+                          const struct yarn_record_listener *listener, bool *ret_has_news);
 
 /* The number in `specs` of the event with this id; false for an id that is not ours. */
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,

@@ -11,6 +11,7 @@
 static void loader_fini(struct yarn_loader *loader)
 {
     yarn_number_map_fini(&loader->modules);
+    yarn_number_map_fini(&loader->builds);
     yarn_number_map_fini(&loader->symbols);
     yarn_number_map_fini(&loader->starts);
     yarn_number_map_fini(&loader->frames);
@@ -42,6 +43,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->nr_called = 0;
     yarn_number_map_clear(&loader->last_called);
     yarn_number_map_clear(&loader->modules);
+    yarn_number_map_clear(&loader->builds);
     yarn_number_map_clear(&loader->line_modules);
     yarn_table_clear(&loader->threads);
     return yarn_loader_on_reset(loader);

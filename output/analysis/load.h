@@ -18,6 +18,8 @@ typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
 struct yarn_load_options {
     struct yarn_time_range time;
     bool by_cpu;                    /* cells are kept apart by cpu */
+    bool has_no_threads;            /* cells are not kept apart by thread: all are of thread 0 */
+    bool has_no_stacks;             /* nor by stack: all are of none */
     struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */
     struct yarn_lines *lines;       /* borrowed; if given, frames are placed in the source */
     bool has_no_inlines;            /* inlined functions become no frames of their own */

@@ -182,6 +182,8 @@ static int on_module(void *self, const struct yarn_dump_module *record)
         return err;
     err = yarn_number_map_put(&loader->modules, record->number, module);
     if (!err)
+        err = yarn_number_map_put(&loader->builds, record->number, record->build_id.size != 0);
+    if (!err)
         err = yarn_loader_note_lines(loader, record);
     if (err)
         return err;

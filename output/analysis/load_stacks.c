@@ -54,9 +54,12 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     err = yarn_profile_function(loader->profile, module, name, &function);
     if (err)
         return err;
-    loader->profile->functions[function].is_nameless = !record->name.size;
-    loader->profile->functions[function].is_unknown =
-        !record->name.size && (!module || !record->start);
+    struct yarn_profile_function *named = &loader->profile->functions[function];
+    named->is_nameless = !record->name.size;
+    named->is_unknown = !record->name.size && (!module || !record->start);
+    if (named->is_unknown ||
+        (named->is_nameless && yarn_number_map_find(&loader->builds, record->module) != 1))
+        named->is_made = true;
     err = yarn_number_map_put(&loader->symbols, record->number, function);
     if (!err)
         err = yarn_loader_note_symbol(loader, record);
@@ -76,8 +79,23 @@ int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
         return err;
     profile->functions[twin].is_nameless = profile->functions[function].is_nameless;
     profile->functions[twin].is_unknown = profile->functions[function].is_unknown;
+    profile->functions[twin].is_made = profile->functions[function].is_made;
     *ret_function = twin;
     return 0;
+}
+
+/* What is the same frame in every process and epoch. A hash of it must do: that two frames among a
+ * million have one is as likely as one in ten million. Code without a name may be named yet, by
+ * this process for itself. */
+static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn_dump_frame *record,
+                             uint32_t function)
+{
+    bool is_own = loader->profile->functions[function].is_made;
+    uint64_t place =
+        yarn_hash_u64(record->address) + loader->start_list[loader->starts.to[record->symbol]];
+    uint64_t lines = yarn_number_map_find(&loader->symbol_lines, record->symbol);
+    uint64_t who = (uint64_t)function << 32 | (is_own ? loader->dump + 1 : 0);
+    return yarn_hash_u64(yarn_hash_u64(place) ^ who) ^ yarn_hash_u64(lines << 32 | record->flags);
 }
 
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
@@ -92,6 +110,10 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         err = yarn_loader_kernel_function(profile, function, &function);
     if (err)
         return err;
+    uint64_t key = key_of_frame(loader, record, function);
+    uint32_t found = yarn_table_find(&profile->frame_index, key);
+    if (found != YARN_TABLE_NONE)
+        return yarn_number_map_put(&loader->frames, record->number, found);
     struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
                                                         profile->nr_frames + 1, sizeof *frames);
     if (!frames)
@@ -103,13 +125,22 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         .function = function,
         .flags = record->flags,
     };
-    err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
+    err = yarn_table_put(&profile->frame_index, key, (uint32_t)profile->nr_frames);
+    if (!err)
+        err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
     return err ? err : yarn_loader_add_inlined(loader, record);
 }
 
-static int add_stack(struct yarn_profile *profile, uint32_t parent, uint32_t frame,
+/* What is called by a stack of this epoch is itself of this epoch. */
+static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame,
                      uint32_t *ret_stack)
 {
+    struct yarn_profile *profile = loader->profile;
+    if (parent == YARN_DUMP_NONE || parent < loader->first_stack_of_epoch) {
+        *ret_stack = yarn_stack_index_find(&profile->stack_index, profile->stacks, parent, frame);
+        if (*ret_stack != YARN_DUMP_NONE)
+            return 0;
+    }
     struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
                                                         profile->nr_stacks + 1, sizeof *stacks);
     if (!stacks)
@@ -136,7 +167,7 @@ int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
     uint32_t stack = parent;
     int err = 0;
     for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++)
-        err = add_stack(profile, stack, frame + i, &stack);
+        err = add_stack(loader, stack, frame + i, &stack);
     return err ? err : yarn_number_map_put(&loader->stacks, record->number, stack);
 }
 
@@ -149,7 +180,9 @@ int yarn_loader_on_reset(void *self)
     yarn_number_map_clear(&loader->stacks);
     yarn_number_map_clear(&loader->symbol_lines);
     loader->nr_starts = 0;
-    return 0;
+    loader->first_stack_of_epoch = (uint32_t)loader->profile->nr_stacks;
+    return yarn_stack_index_extend(&loader->profile->stack_index, loader->profile->stacks,
+                                   loader->profile->nr_stacks);
 }
 
 static void count_trust(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
@@ -206,8 +239,8 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     struct yarn_cell cell = {
         .weight = sample->weight,
         .samples = 1,
-        .stack = stack,
-        .thread = thread,
+        .stack = loader->options->has_no_stacks ? YARN_DUMP_NONE : stack,
+        .thread = loader->options->has_no_threads ? 0 : thread,
         .event = (uint16_t)dump->events[sample->event].event,
         .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
         .stack_end = (uint8_t)sample->stack_end,

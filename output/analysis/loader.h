@@ -31,6 +31,7 @@ struct yarn_loader {
     uint32_t dump;                  /* index in the profile */
     uint64_t from_ns, to_ns;        /* samples outside are passed over */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */
+    struct yarn_number_map builds;  /* modules: 1 where it has a build id */
     struct yarn_number_map symbols; /* to functions */
     struct yarn_number_map starts;  /* of symbols: index in `start_list` */
     struct yarn_number_map frames;
@@ -41,9 +42,10 @@ struct yarn_loader {
     size_t nr_starts, starts_capacity;
     struct yarn_table threads;                       /* tid to thread of the profile */
     uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
-    size_t first_entry;                              /* of the dump, in the timeline */
-    struct yarn_number_map last_called;              /* thread - first_thread to its last name */
-    struct yarn_thread_called *called;               /* owned array */
+    uint32_t first_stack_of_epoch;
+    size_t first_entry;                 /* of the dump, in the timeline */
+    struct yarn_number_map last_called; /* thread - first_thread to its last name */
+    struct yarn_thread_called *called;  /* owned array */
     size_t nr_called, called_capacity;
     struct yarn_late_name *late_names; /* owned array */
     size_t nr_late_names, late_names_capacity;

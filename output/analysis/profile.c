@@ -60,6 +60,8 @@ int yarn_profile_init(struct yarn_profile *profile)
     if (!err)
         err = yarn_table_open(&profile->function_index, 1024, INDEX_MAX);
     if (!err)
+        err = yarn_table_open(&profile->frame_index, 1024, INDEX_MAX);
+    if (!err)
         err = yarn_places_init(&profile->places);
     if (!err)
         err = add_fixed(profile);
@@ -95,6 +97,8 @@ void yarn_profile_fini(struct yarn_profile *profile)
     yarn_table_close(&profile->event_index);
     yarn_table_close(&profile->module_index);
     yarn_table_close(&profile->function_index);
+    yarn_table_close(&profile->frame_index);
+    yarn_stack_index_fini(&profile->stack_index);
     *profile = (struct yarn_profile){0};
 }
 

@@ -15,6 +15,7 @@
 #include "output/analysis/cells.h"
 #include "output/analysis/places.h"
 #include "output/analysis/pseudo.h"
+#include "output/analysis/stack_index.h"
 #include "output/analysis/strings.h"
 #include "output/analysis/symbols.h"
 #include "output/analysis/trust.h"
@@ -40,6 +41,7 @@ struct yarn_profile_function {
     bool is_nameless; /* called by its address */
     bool is_unknown;  /* not even a start is known */
     bool is_inlined;  /* put into its callers: not the same as the function by itself */
+    bool is_made;     /* nameless and in no known file: perhaps made by one process for itself */
 };
 
 struct yarn_profile_frame {
@@ -124,7 +126,8 @@ struct yarn_profile {
     uint64_t start_ns; /* of the first process */
     uint64_t end_ns;   /* of the last record */
     /* Keys of things that are found again. */
-    struct yarn_table event_index, module_index, function_index;
+    struct yarn_table event_index, module_index, function_index, frame_index;
+    struct yarn_stack_index stack_index;
 };
 
 static inline const char *yarn_profile_text(const struct yarn_profile *profile, uint32_t text)

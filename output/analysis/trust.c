@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/trust.h"
 
+/* What is less than this is not worth a word. */
+#define NEGLIGIBLE_PERCENT 1.0
+#define NEGLIGIBLE_LOST_PERCENT 0.1
+
 static void count_stacks(struct yarn_trust *trust)
 {
     trust->samples = 0;
@@ -65,4 +69,24 @@ double yarn_trust_doubt_percent(const struct yarn_trust *trust)
                         trust->stacks_failed + trust->leaves_unknown;
     uint64_t of = trust->samples + trust->lost;
     return of ? 100.0 * (double)doubtful / (double)of : 0;
+}
+
+static double share(uint64_t part, uint64_t whole, double negligible)
+{
+    double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+    return percent > negligible ? percent : 0;
+}
+
+struct yarn_trust_gaps yarn_trust_gaps(const struct yarn_trust *trust)
+{
+    uint64_t samples = trust->samples;
+    return (struct yarn_trust_gaps){
+        .lost = share(trust->lost, samples + trust->lost, NEGLIGIBLE_LOST_PERCENT),
+        .unsampled = share(trust->unsampled_ns, trust->cpu_ns, NEGLIGIBLE_PERCENT),
+        .truncated = share(trust->stacks_truncated, samples, NEGLIGIBLE_PERCENT),
+        .no_unwind_info = share(trust->stacks_no_unwind_info, samples, NEGLIGIBLE_PERCENT),
+        .failed = share(trust->stacks_failed, samples, NEGLIGIBLE_PERCENT),
+        .none = share(trust->stacks_none, samples, NEGLIGIBLE_PERCENT),
+        .unknown = share(trust->leaves_unknown, samples, NEGLIGIBLE_PERCENT),
+    };
 }

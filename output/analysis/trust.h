@@ -31,3 +31,12 @@ void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more);
 
 /* Lost samples, cut and failed stacks, samples in unknown functions, in percent of the samples. */
 double yarn_trust_doubt_percent(const struct yarn_trust *trust);
+
+/* What a reader should know, in percent; 0 where it is too little to matter. */
+struct yarn_trust_gaps {
+    double lost;      /* of all samples, with the lost ones */
+    double unsampled; /* of the CPU time */
+    double truncated, no_unwind_info, failed, none, unknown; /* of the samples */
+};
+
+struct yarn_trust_gaps yarn_trust_gaps(const struct yarn_trust *trust);

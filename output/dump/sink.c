@@ -26,7 +26,8 @@ int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level)
     void *workspace = yarn_pages_map(size);
     if (!workspace)
         return -ENOMEM;
-    int err = write_file_header(fd);
+    sink->compressor = ZSTD_initStaticCCtx(workspace, size);
+    int err = sink->compressor ? write_file_header(fd) : -ENOMEM;
     if (err) {
         yarn_pages_unmap(workspace, size);
         return err;
@@ -69,11 +70,8 @@ void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink)
 /* The size of the compressed payload; 0 where it is no smaller than the raw one. */
 static size_t compress(struct yarn_dump_sink *sink, uint8_t *ret_payload)
 {
-    ZSTD_CCtx *context = ZSTD_initStaticCCtx(sink->workspace, sink->workspace_bytes);
-    if (!context)
-        return 0;
-    size_t size = ZSTD_compressCCtx(context, ret_payload, sink->raw.size - 1, sink->raw.data,
-                                    sink->raw.size, sink->level);
+    size_t size = ZSTD_compressCCtx(sink->compressor, ret_payload, sink->raw.size - 1,
+                                    sink->raw.data, sink->raw.size, sink->level);
     return ZSTD_isError(size) ? 0 : size;
 }
 

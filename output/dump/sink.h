@@ -23,9 +23,10 @@ struct yarn_dump_sink {
     int level;
     void *workspace; /* owned; of the compressor */
     size_t workspace_bytes;
-    struct yarn_dump_chunk chunk; /* the next one's header */
-    bool has_time;                /* chunk.time_ns is set */
-    struct yarn_bytes raw;        /* on raw_data */
+    struct ZSTD_CCtx_s *compressor; /* in the workspace */
+    struct yarn_dump_chunk chunk;   /* the next one's header */
+    bool has_time;                  /* chunk.time_ns is set */
+    struct yarn_bytes raw;          /* on raw_data */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };

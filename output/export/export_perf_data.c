@@ -10,13 +10,16 @@
 /*
  * A perf.data file whose records are made up from the profile: names of threads, mappings, samples
  * with their call chains. perf finds symbols by itself, so code must lie in mappings; theirs are
- * laid out anew, one behind the other and alike in all processes, so that none that came and went
- * is in the way of another. Generated code stays where it was, for perf's own map files. What
- * stands for something missing is a mapping of its name. Names of generated code and inlined
- * functions have no place in this format.
+ * laid out anew and alike in all processes, so that none that came and went is in the way of
+ * another, and far enough from one another for the whole file, which hotspot lays around its code.
+ * Programs that must run at their linked address stay there, and generated code where it was, for
+ * perf's own map files. What stands for something missing is a mapping of its name. Names of
+ * generated code and inlined functions have no place in this format.
  */
 
 #define FIRST_ADDRESS UINT64_C(0x100000000000)
+#define SLOT_BYTES (UINT64_C(1) << 30) /* for a module's file, or as many times as it needs */
+#define LINKED_MAX (UINT64_C(1) << 40) /* no file is linked at more */
 enum { PAGE = 4096, BUILD_ID_SIZE = 20, RECORD_BUILD_ID = 67, KIND_ANONYMOUS = 2 };
 enum { MISC_COMM_EXEC = 1 << 13, MISC_BUILD_ID_SIZE = 1 << 15 };
 
@@ -99,16 +102,41 @@ static int choose_events(struct perf_data *perf)
     return 0;
 }
 
+/* Another piece of the same file, which is laid out already; `i`: none. */
+static size_t same_file(const struct perf_data *perf, size_t i)
+{
+    const struct yarn_mapping *list = perf->mappings.list;
+    size_t other = 0;
+    while (other < i && (list[other].module != list[i].module ||
+                         !yarn_span_equal(list[other].build_id, list[i].build_id)))
+        other++;
+    return other;
+}
+
+static uint64_t lay_out_one(struct perf_data *perf, size_t i, uint64_t next)
+{
+    const struct yarn_mapping *mapping = &perf->mappings.list[i];
+    size_t other = same_file(perf, i);
+    if (mapping->kind == KIND_ANONYMOUS || mapping->is_fixed) {
+        perf->bases[i] = mapping->start;
+    } else if (mapping->end > LINKED_MAX) {
+        perf->bases[i] = next;
+        next += yarn_align_up(mapping->end - mapping->start + 1, SLOT_BYTES);
+    } else if (other < i) {
+        perf->bases[i] = perf->bases[other] - perf->mappings.list[other].start + mapping->start;
+    } else {
+        perf->bases[i] = next + mapping->start;
+        next += yarn_align_up(mapping->end + 1, SLOT_BYTES) + SLOT_BYTES;
+    }
+    return next;
+}
+
 static void lay_out(struct perf_data *perf)
 {
     const struct yarn_profile *profile = perf->export->profile;
     uint64_t next = FIRST_ADDRESS;
-    for (size_t i = 0; i < perf->mappings.count; i++) {
-        const struct yarn_mapping *mapping = &perf->mappings.list[i];
-        uint64_t size = mapping->end - mapping->start;
-        perf->bases[i] = mapping->kind == KIND_ANONYMOUS ? mapping->start : next;
-        next += yarn_align_up(size, PAGE) + PAGE;
-    }
+    for (size_t i = 0; i < perf->mappings.count; i++)
+        next = lay_out_one(perf, i, next);
     for (size_t i = 0; i < YARN_FUNCTION_PSEUDO_COUNT; i++)
         perf->bases[perf->mappings.count + i] = next + 2 * i * PAGE;
     for (size_t i = 0; i < profile->nr_frames; i++)
@@ -166,6 +194,15 @@ static void put_kernel(struct perf_data *perf, uint64_t time_ns)
                  PERF_RECORD_MISC_KERNEL);
 }
 
+static bool has_module(const struct yarn_profile_dump *dump, const char *path)
+{
+    for (size_t i = 0; i < dump->nr_modules; i++) {
+        if (yarn_span_equal(dump->modules[i].path, yarn_span_of_text(path)))
+            return true;
+    }
+    return false;
+}
+
 /* At the first sample of a dump; a pid that had another image before forgets its mappings. */
 static void begin_dump(struct perf_data *perf, uint32_t number, uint64_t time_ns)
 {
@@ -177,10 +214,11 @@ static void begin_dump(struct perf_data *perf, uint32_t number, uint64_t time_ns
     for (size_t i = 0; i < perf->mappings.count; i++) {
         const struct yarn_mapping *mapping = &perf->mappings.list[i];
         bool is_generated = mapping->kind == KIND_ANONYMOUS;
+        const char *path = yarn_profile_text(profile, profile->modules[mapping->module].path);
+        if (mapping->is_fixed && !has_module(dump, path))
+            continue;
         put_mmap(perf, pid, time_ns, perf->bases[i], mapping->end - mapping->start,
-                 is_generated ? 0 : mapping->file_offset,
-                 is_generated ? "//anon"
-                              : yarn_profile_text(profile, profile->modules[mapping->module].path),
+                 is_generated ? 0 : mapping->file_offset, is_generated ? "//anon" : path,
                  PERF_RECORD_MISC_USER);
     }
     for (uint32_t i = 0; i < YARN_FUNCTION_PSEUDO_COUNT; i++)

@@ -6,6 +6,8 @@
 #include "output/analysis/array.h"
 #include "output/export/samples.h"
 
+enum { KIND_FILE = 0 };
+
 /* The modules of all dumps by their number in the profile. */
 struct modules {
     struct yarn_strings paths;
@@ -119,6 +121,7 @@ static int place_frame(struct yarn_mappings *mappings, const struct yarn_profile
             .start = piece->start - piece->bias,
             .end = piece->end - piece->bias,
             .file_offset = piece->file_offset,
+            .is_fixed = piece->kind == KIND_FILE && !piece->bias,
             .build_id = piece->build_id,
         };
         return find_or_add(mappings, &mapping, &home->mapping);

@@ -14,6 +14,7 @@ struct yarn_mapping {
     uint32_t kind;   /* as yarn_dump_module has it */
     uint64_t start, end;
     uint64_t file_offset;
+    bool is_fixed;             /* linked addresses are those in the process: no PIE, no library */
     struct yarn_span build_id; /* borrowed; bytes; empty where unknown */
 };
 

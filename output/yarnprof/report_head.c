@@ -6,10 +6,6 @@
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 
-/* What is less than this is not worth a warning. */
-#define NEGLIGIBLE_PERCENT 1.0
-#define NEGLIGIBLE_LOST_PERCENT 0.1
-
 enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
 
 /* The dump with the most samples stands for a tree of processes. */
@@ -76,38 +72,34 @@ static void warn(const struct yarn_out *out, const char *format, ...)
 
 static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out *out)
 {
-    double truncated = yarn_percent(trust->stacks_truncated, trust->samples);
-    double blind = yarn_percent(trust->stacks_no_unwind_info, trust->samples);
-    double failed = yarn_percent(trust->stacks_failed, trust->samples);
-    double none = yarn_percent(trust->stacks_none, trust->samples);
-    double unknown = yarn_percent(trust->leaves_unknown, trust->samples);
-    if (truncated > NEGLIGIBLE_PERCENT)
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    if (gaps.truncated > 0)
         warn(out,
              "%.1f %% of the stacks are cut: their outer part is [truncated]; a greater "
              "YARN_CALLGRAPH=dwarf:BYTES holds more",
-             truncated);
-    if (blind > NEGLIGIBLE_PERCENT)
-        warn(out, "%.1f %% of the stacks end where there is [no unwind information]", blind);
-    if (failed > NEGLIGIBLE_PERCENT)
-        warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]", failed);
-    if (none > NEGLIGIBLE_PERCENT)
-        warn(out, "%.1f %% of the samples have no stack: their callers are unknown", none);
-    if (unknown > NEGLIGIBLE_PERCENT)
+             gaps.truncated);
+    if (gaps.no_unwind_info > 0)
+        warn(out, "%.1f %% of the stacks end where there is [no unwind information]",
+             gaps.no_unwind_info);
+    if (gaps.failed > 0)
+        warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]", gaps.failed);
+    if (gaps.none > 0)
+        warn(out, "%.1f %% of the samples have no stack: their callers are unknown", gaps.none);
+    if (gaps.unknown > 0)
         warn(out, "%.1f %% of the samples are in code of which nothing is known: [unknown]",
-             unknown);
+             gaps.unknown);
 }
 
 static void warn_of_missing(const struct yarn_report *report, const struct yarn_out *out)
 {
     const struct yarn_trust *trust = &report->trust;
-    double lost = yarn_percent(trust->lost, trust->samples + trust->lost);
-    double unsampled = yarn_percent(trust->unsampled_ns, trust->cpu_ns);
-    if (lost > NEGLIGIBLE_LOST_PERCENT)
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    if (gaps.lost > 0)
         warn(out, "%s of %s samples were lost (%.1f %%)", yarn_number_grouped(trust->lost).text,
-             yarn_number_grouped(trust->samples + trust->lost).text, lost);
-    if (unsampled > NEGLIGIBLE_PERCENT)
+             yarn_number_grouped(trust->samples + trust->lost).text, gaps.lost);
+    if (gaps.unsampled > 0)
         warn(out, "%s of CPU time passed unsampled (%.1f %%)",
-             yarn_number_duration(trust->unsampled_ns).text, unsampled);
+             yarn_number_duration(trust->unsampled_ns).text, gaps.unsampled);
     if (trust->throttled)
         warn(out, "the kernel throttled the sampling %s",
              yarn_number_of_things(trust->throttled, "time").text);

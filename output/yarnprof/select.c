@@ -141,6 +141,16 @@ void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profil
     }
 }
 
+bool yarn_select_has_all_threads(const struct yarn_select *select)
+{
+    return !select->filter.threads && !select->filter.processes && !select->filter.comms;
+}
+
+bool yarn_select_has_all_functions(const struct yarn_select *select)
+{
+    return !yarn_filter_is_by_function(&select->filter);
+}
+
 int yarn_select_load_view(const char *verb, const struct yarn_select *select, unsigned shown,
                           char *const *paths, struct yarn_load_options *options,
                           struct yarn_profile *ret_profile)

@@ -152,7 +152,9 @@ static int show(struct request *request, char *const *paths,
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {0};
+    struct yarn_load_options options = {
+        .has_no_threads = yarn_select_has_all_threads(&request->select),
+    };
     return yarn_select_load_view("diff", &request->select, 0, (char *const[]){(char *)path, NULL},
                                  &options, ret_profile);
 }

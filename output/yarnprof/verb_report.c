@@ -211,7 +211,13 @@ static int show(struct request *request, struct yarn_profile *profile)
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {.by_cpu = request->by == YARN_BY_CPU};
+    bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
+    bool is_by_sample = is_by_thread || request->by == YARN_BY_CPU || request->by == YARN_BY_EVENT;
+    struct yarn_load_options options = {
+        .by_cpu = request->by == YARN_BY_CPU,
+        .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->select),
+        .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->select),
+    };
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)
         shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;

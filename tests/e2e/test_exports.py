@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles of real programs, exported and read back by other people's programs: what each event and
-each function weighs must be what `report` says. YARN_PROFILER_CLI names the Firefox Profiler's own
-command-line importer (npm @firefox-devtools/profiler-cli, with the node that it needs), where there
-is one; YARN_SPEEDSCOPE the folder of speedscope's page (npm speedscope, dist/release)."""
+each function weighs must be what `report` says."""
 
 import collections
-import os
 import pathlib
-import shlex
+import shutil
 import sys
+import tempfile
+import time
 
 import harness
 import workloads
@@ -17,6 +16,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "support"))
 sys.path.insert(0, str(TESTS / "unit/output/page"))
 import browser  # noqa: E402
+import programs  # noqa: E402
 import readers  # noqa: E402
 
 INLINES = {"pprof", "firefox", "sqlite", "callgrind"}
@@ -34,11 +34,22 @@ def reported(dumps, *options):
 
 
 class Exports(harness.Case):
+    recorded = None  # once, for all tests
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.recorded:
+            shutil.rmtree(cls.recorded.dumps)
+
     def setUp(self):
         super().setUp()
-        files = self.folder()
-        argv = workloads.make(files)["python-mix"]
-        self.run_ = self.run_program(argv, YARN_EVENTS="cpu-clock,page-faults")
+        if not self.recorded:
+            folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn-e2e."))
+            argv = workloads.make(self.folder())["python-mix"]
+            begun = time.monotonic()
+            started = harness.start(argv, folder, YARN_EVENTS="cpu-clock,page-faults")
+            type(self).recorded = harness.wait(started, begun, folder)
+        self.run_ = self.recorded
         self.assertEqual(self.run_.status, 0, self.run_.stderr)
 
     def exported(self, form, *options):
@@ -82,16 +93,46 @@ class Exports(harness.Case):
             if "+0x" not in name:
                 self.assertAlmostEqual(names[name] / total, weight / total, delta=PERF_TOLERANCE)
 
+    def test_hotspot_reads_the_same(self):
+        parser = programs.find_hotspot()
+        if not parser:
+            self.skipTest("no hotspot here")
+        hotspot = programs.Hotspot(parser, self.exported("perf.data"))
+        totals = [sum(selfs.values()) for selfs in hotspot.selfs().values()]
+        events = harness.report(self.run_.dumps)["events"]
+        self.assertEqual(sorted(totals), sorted(event["total"] for event in events))
+        self.assertEqual(len(hotspot.samples), sum(event["samples"] for event in events))
+        clock = next(event for event in events if event["unit"] == "ns")
+        selfs = next(one for one in hotspot.selfs().values() if sum(one.values()) == clock["total"])
+        modules, names = collections.Counter(), collections.Counter()
+        for (name, module), weight in selfs.items():
+            modules[module] += weight
+            names[name and name.split("::")[0]] += weight
+        rows = harness.report(self.run_.dumps, "--by=module", "--event=cpu-clock")["rows"]
+        want = collections.Counter({row["module"]: row["self"] for row in rows})
+        self.assertEqual(modules, +want)
+        functions = reported(self.run_.dumps, "--no-inlines")["cpu-clock"]
+        for name, weight in functions.most_common(8):
+            if "+0x" not in name:
+                share = names[name] / clock["total"]
+                self.assertAlmostEqual(
+                    share, weight / clock["total"], delta=PERF_TOLERANCE, msg=name
+                )
+
+    def from_npm(self):
+        npm = programs.FromNpm(harness.BUILD)
+        if npm.why:
+            self.skipTest(npm.why)
+        return npm
+
     def test_firefox_imports(self):
-        if "YARN_PROFILER_CLI" not in os.environ:
-            self.skipTest("YARN_PROFILER_CLI names no importer")
-        command = shlex.split(os.environ["YARN_PROFILER_CLI"])
+        npm = self.from_npm()
         events = harness.report(self.run_.dumps)["events"]
         clock_ms = next(event["total"] for event in events if event["unit"] == "ns") / 1e6
         faults = sum(event["total"] for event in events if event["unit"] != "ns")
-        selfs = readers.firefox_importer(command, self.exported("firefox"))
+        selfs = npm.firefox(self.exported("firefox"))
         self.assertAlmostEqual(sum(selfs.values()), clock_ms + faults, delta=1)
-        selfs = readers.firefox_importer(command, self.exported("chrome"))
+        selfs = npm.firefox(self.exported("chrome"))
         want = reported(self.run_.dumps, "--no-inlines", "--event=cpu-clock")["cpu-clock"]
         # It prints no more of a name than has room behind its module's path.
         ours = {name: n for name, n in selfs.items() if name and name[0] != "("}
@@ -102,16 +143,29 @@ class Exports(harness.Case):
             self.assertAlmostEqual(share, want[name] / sum(want.values()), delta=0.03, msg=name)
 
     def test_speedscope_opens(self):
-        if "YARN_SPEEDSCOPE" not in os.environ or not browser.find():
-            self.skipTest("YARN_SPEEDSCOPE names no page, or there is no browser")
-        release = pathlib.Path(os.environ["YARN_SPEEDSCOPE"]).resolve()
-        # It tells the sums of profiles where there are several: here, of threads.
-        self.run_ = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock")
-        path = self.exported("speedscope")
+        npm = self.from_npm()
+        if not browser.find():
+            self.skipTest("no Chromium here")
         opened = browser.Browser(browser.find())
         self.addCleanup(opened.close)
-        profiles = readers.speedscope_itself(release, opened, path)
-        total = harness.report(self.run_.dumps)["events"][0]["total"]
+        _, functions = npm.speedscope(opened, self.exported("speedscope", "--event=cpu-clock"))
+        by_thread = harness.report(self.run_.dumps, "--by=thread", "--event=cpu-clock")["rows"]
+        thread = f"--thread={by_thread[0]['tid']}"
+        rows = harness.report(self.run_.dumps, "--event=cpu-clock", "--no-inlines", thread)["rows"]
+        compared = 0
+        for row in rows[:12]:
+            if row["function"] in functions:
+                total, own = functions[row["function"]]
+                self.assertAlmostEqual(own, row["self"], delta=0.01 * row["self"] + 1e4)
+                self.assertAlmostEqual(total, row["total"], delta=0.01 * row["total"] + 1e4)
+                compared += 1
+        self.assertGreaterEqual(compared, 10)
+        # It tells the sums of profiles where there are several: here, of threads.
+        run = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock")
+        path = self.folder() / "threads.speedscope"
+        harness.yarnprof("export", "--to=speedscope", run.dumps, "-o", path)
+        profiles, _ = npm.speedscope(opened, path)
+        total = harness.report(run.dumps)["events"][0]["total"]
         self.assertGreaterEqual(len(profiles), 8)
         self.assertAlmostEqual(sum(profiles.values()) / total, 1, delta=0.01)
 

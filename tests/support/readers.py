@@ -3,14 +3,12 @@
 all, and what each function weighs by itself. Readers lie in their exit codes, so what they print is
 what counts. A reader that is not installed is None."""
 
-import base64
 import collections
 import json
 import re
 import shutil
 import sqlite3
 import subprocess
-import time
 
 
 def run(*command, **options):
@@ -214,46 +212,3 @@ def read(form, path):
     if result is None:
         return None
     return {UNITS.get(form, {}).get(event, event): selfs for event, selfs in result.items()}
-
-
-def firefox_importer(command, path):
-    """Selfs of all threads as the Firefox Profiler's own importer has them, in ms or samples; names
-    are shortened by it. `command` is its command-line program."""
-    selfs = collections.Counter()
-    run(*command, "load", str(path))
-    threads = re.findall(r"^[* ]*(t-\d+) ", run(*command, "thread", "list"), re.M)
-    for thread in threads:
-        run(*command, "thread", "select", thread)
-        text = run(*command, "thread", "functions", "--include-idle", "--limit", "100000")
-        for name, weight in re.findall(r"^\s*f-\d+\. (.*?) - self: ([\d.,]+)", text, re.M):
-            selfs[name.split("!", 1)[-1]] += float(weight.replace(",", ""))
-    run(*command, "stop")
-    return selfs
-
-
-def speedscope_itself(release, browser, path):
-    """Names of the profiles that speedscope offers, and the ns that it sums up for each.
-    `release`: the folder of its page; `browser`: an open one."""
-    text = base64.b64encode(path.read_bytes()).decode()
-    script = path.with_suffix(".js")
-    script.write_text(f'speedscope.loadFileFromBase64("{path.name}","{text}")')
-
-    class Page:
-        def as_uri(self):
-            return f"{(release / 'index.html').as_uri()}#localProfilePath={script}"
-
-    browser.show(Page())
-    rows = []
-    until = time.monotonic() + 30
-    while not rows and time.monotonic() < until:
-        rows = browser.evaluate(
-            "return [...document.querySelectorAll('tr')].map((row) => "
-            "[...row.cells].map((cell) => cell.innerText))"
-        )
-        rows = [row for row in rows if len(row) == 3 and row[0].isdigit()]
-    units = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
-    result = {}
-    for _, name, weight in rows:
-        number, unit = re.match(r"([\d.]+)(\D+)$", weight.replace(",", "")).groups()
-        result[name] = float(number) * units[unit]
-    return result

@@ -79,11 +79,17 @@ static void put_dump(const struct yarn_profile_dump *dump, FILE *file)
     (void)fputs(dump->has_end ? "</dd>\n" : "; the recording was cut off</dd>\n", file);
 }
 
-static void put_trust(const struct yarn_profile *profile, FILE *file)
+static struct yarn_trust trust_of(const struct yarn_profile *profile)
 {
     struct yarn_trust trust = {.clean_end = true};
     for (size_t i = 0; i < profile->nr_dumps; i++)
         yarn_trust_add(&trust, &profile->dumps[i].trust);
+    return trust;
+}
+
+static void put_trust(const struct yarn_profile *profile, FILE *file)
+{
+    struct yarn_trust trust = trust_of(profile);
     (void)fprintf(file,
                   "<dt>Samples</dt><dd>%" PRIu64 ", lost: %" PRIu64
                   "; CPU time that no sample stands for: %.3f s</dd>\n",
@@ -111,6 +117,37 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
             (void)fprintf(file, "<dt></dt><dd>and %zu more</dd>\n", profile->nr_dumps - DUMPS_TOLD);
         put_trust(profile, file);
     }
+}
+
+static void put_missing(const struct yarn_profile *profile, const char *side, FILE *file)
+{
+    struct yarn_trust trust = trust_of(profile);
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(&trust);
+    const struct {
+        double percent;
+        const char *what;
+    } sentences[] = {
+        {gaps.unsampled, "of the CPU time passed unsampled"},
+        {gaps.lost, "of the samples were lost"},
+        {gaps.truncated, "of the stacks are cut"},
+        {gaps.no_unwind_info + gaps.failed, "of the stacks could not be followed to their end"},
+        {gaps.none, "of the samples have no stack"},
+    };
+    for (size_t i = 0; i < YARN_COUNT_OF(sentences); i++) {
+        if (sentences[i].percent > 0)
+            (void)fprintf(file, "<span>%s%.1f %% %s</span>\n", side, sentences[i].percent,
+                          sentences[i].what);
+    }
+    if (!trust.clean_end)
+        (void)fprintf(file, "<span>%sthe last moments are missing</span>\n", side);
+}
+
+void yarn_page_about_missing(const struct yarn_page_graph *graph, FILE *file)
+{
+    const struct yarn_profile *before = graph->sides[0].profile;
+    if (before)
+        put_missing(before, "before: ", file);
+    put_missing(graph->sides[1].profile, before ? "after: " : "", file);
 }
 
 void yarn_page_about_events(const struct yarn_page_graph *graph, FILE *file)

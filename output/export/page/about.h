@@ -14,6 +14,8 @@
 void yarn_page_about_command(const struct yarn_profile *profile, FILE *file);
 /* <dt> and <dd> elements for each side. */
 void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file);
+/* Sentences on what is missing to a degree that matters; nothing where nothing is. */
+void yarn_page_about_missing(const struct yarn_page_graph *graph, FILE *file);
 /* <option> elements. */
 void yarn_page_about_events(const struct yarn_page_graph *graph, FILE *file);
 /* <li> elements. */

@@ -141,9 +141,11 @@ function showLegend() {
         : [...modules].map(([module, base]) => entry(colours.ofModule(module), base));
     if (!data.isDiff && data.flags.some((flags) => flags & KERNEL))
         entries.push(entry(colours.kernel(), "kernel"));
-    if (!data.isDiff)
+    if (!data.isDiff && data.flags.some((flags) => flags & PSEUDO))
         entries.push(entry(colours.pseudo(), "[missing frames]"));
-    byId("legend").replaceChildren(...entries, entry(striped, "joined from earlier samples"));
+    if (data.leafJoined.some((from) => from))
+        entries.push(entry(striped, "joined from earlier samples"));
+    byId("legend").replaceChildren(...entries);
 }
 
 function stepBack() {

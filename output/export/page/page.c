@@ -41,6 +41,11 @@ static void put_recording(const struct writing *writing)
     yarn_page_about_recording(&writing->graph, writing->file);
 }
 
+static void put_missing(const struct writing *writing)
+{
+    yarn_page_about_missing(&writing->graph, writing->file);
+}
+
 static void put_events(const struct writing *writing)
 {
     yarn_page_about_events(&writing->graph, writing->file);
@@ -70,9 +75,10 @@ static const struct slot {
     const char *name;
     void (*put)(const struct writing *writing);
 } slots[] = {
-    {"@style@", put_style},         {"@title@", put_title},     {"@recording@", put_recording},
-    {"@events@", put_events},       {"@threads@", put_threads}, {"@modules@", put_modules},
-    {"@functions@", put_functions}, {"@numbers@", put_numbers}, {"@script@", put_script},
+    {"@style@", put_style},     {"@title@", put_title},         {"@recording@", put_recording},
+    {"@missing@", put_missing}, {"@events@", put_events},       {"@threads@", put_threads},
+    {"@modules@", put_modules}, {"@functions@", put_functions}, {"@numbers@", put_numbers},
+    {"@script@", put_script},
 };
 
 static const struct slot *slot_of(const unsigned char *line, size_t size)

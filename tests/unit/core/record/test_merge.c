@@ -105,10 +105,10 @@ static void check_rings_are_given_back(void)
 
 START_TEST(merge_of_nothing_tells_nothing)
 {
-    bool is_left = true;
+    bool has_news = true;
     open_rings((size_t)_i);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left), 0);
-    ck_assert(!is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news), 0);
+    ck_assert(!has_news);
     ck_assert_uint_eq(nr_heard, 0);
     close_rings();
 }
@@ -125,7 +125,7 @@ static void merge_at_random(uint64_t *state)
 {
     uint64_t last_ns[RINGS_MAX] = {0};
     size_t nr_put = 0;
-    bool is_left = false;
+    bool has_news = false;
     for (uint64_t until_ns = 10; until_ns <= 60; until_ns += 10) {
         for (size_t puts = next_random(state) % 60; puts; puts--) {
             uint32_t ring = (uint32_t)(next_random(state) % merge.count);
@@ -134,14 +134,14 @@ static void merge_at_random(uint64_t *state)
             nr_put++;
         }
         size_t before = nr_heard;
-        size_t count = yarn_merge_pass(&merge, until_ns, &listener, &is_left);
+        size_t count = yarn_merge_pass(&merge, until_ns, &listener, &has_news);
         ck_assert_uint_eq(count, nr_heard - before);
-        ck_assert(is_left == (nr_heard != nr_put));
+        ck_assert(has_news == (nr_heard != nr_put));
         for (size_t i = before; i < nr_heard; i++)
             ck_assert_uint_le(heard[i].time_ns, until_ns);
     }
-    yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left);
-    ck_assert(!is_left);
+    yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news);
+    ck_assert(!has_news);
     ck_assert_uint_eq(nr_heard, nr_put);
 }
 
@@ -164,12 +164,12 @@ END_TEST
 
 START_TEST(merge_tells_equal_times_in_the_order_of_the_rings)
 {
-    bool is_left;
+    bool has_news;
     open_rings(RINGS_MAX);
     for (uint32_t ring = RINGS_MAX; ring-- > 0;)
         for (int i = 0; i < 2; i++)
             put_at(ring, 7);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 7, &listener, &is_left), 2 * RINGS_MAX);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 7, &listener, &has_news), 2 * RINGS_MAX);
     for (uint32_t ring = 0; ring < RINGS_MAX; ring++)
         for (size_t i = 0; i < 2; i++)
             check_heard(2 * ring + i, ring, i, 7);
@@ -179,21 +179,21 @@ END_TEST
 
 START_TEST(merge_leaves_what_is_younger_in_its_ring_for_the_next_pass)
 {
-    bool is_left = false;
+    bool has_news = false;
     open_rings(2);
     put_at(0, 10);
     put_at(0, 11);
     put_at(1, 12);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 9, &listener, &is_left), 0);
-    ck_assert(is_left);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &is_left), 1);
-    ck_assert(is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 9, &listener, &has_news), 0);
+    ck_assert(has_news);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &has_news), 1);
+    ck_assert(has_news);
     ck_assert_uint_eq(rings[0].page.data_tail, told_tail[0]);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &is_left), 0);
-    ck_assert(is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &has_news), 0);
+    ck_assert(has_news);
     put_at(1, 12);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 12, &listener, &is_left), 3);
-    ck_assert(!is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 12, &listener, &has_news), 3);
+    ck_assert(!has_news);
     check_heard(0, 0, 0, 10);
     check_heard(1, 0, 1, 11);
     check_heard(2, 1, 0, 12);
@@ -203,14 +203,39 @@ START_TEST(merge_leaves_what_is_younger_in_its_ring_for_the_next_pass)
 }
 END_TEST
 
+static void put_sample(uint32_t ring, uint64_t time_ns)
+{
+    struct handmade_identity identity = {.time_ns = time_ns, .cpu = ring};
+    handmade_begin(&made, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+    handmade_sample(&made, &identity, 0x1000, 1);
+    handmade_end(&made);
+    handmade_ring_put_record(&rings[ring], &made);
+}
+
+START_TEST(merge_calls_news_what_is_left_and_no_sample)
+{
+    bool has_news = true;
+    open_rings(2);
+    put_sample(0, 10);
+    put_sample(1, 11);
+    put_sample(1, 12);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 9, &listener, &has_news), 0);
+    ck_assert(!has_news);
+    put_at(1, 13);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 9, &listener, &has_news), 0);
+    ck_assert(has_news);
+    close_rings();
+}
+END_TEST
+
 START_TEST(merge_takes_in_what_came_between_two_passes_before_what_was_left)
 {
-    bool is_left;
+    bool has_news;
     open_rings(2);
     put_at(0, 100);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &is_left), 0);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &has_news), 0);
     put_at(1, 60);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 100, &listener, &is_left), 2);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 100, &listener, &has_news), 2);
     check_heard(0, 1, 0, 60);
     check_heard(1, 0, 0, 100);
     close_rings();
@@ -219,26 +244,26 @@ END_TEST
 
 START_TEST(merge_knows_the_last_time_there_is)
 {
-    bool is_left;
+    bool has_news;
     open_rings(1);
     put_at(0, UINT64_MAX);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX - 1, &listener, &is_left), 0);
-    ck_assert(is_left);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left), 1);
-    ck_assert(!is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX - 1, &listener, &has_news), 0);
+    ck_assert(has_news);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news), 1);
+    ck_assert(!has_news);
     close_rings();
 }
 END_TEST
 
 START_TEST(merge_passes_an_inversion_within_a_ring_as_it_is)
 {
-    bool is_left;
+    bool has_news;
     open_rings(2);
     put_at(0, 20);
     put_at(0, 15);
     put_at(1, 17);
     put_at(1, 21);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 21, &listener, &is_left), 4);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 21, &listener, &has_news), 4);
     check_heard(0, 1, 0, 17);
     check_heard(1, 0, 0, 20);
     check_heard(2, 0, 1, 15);
@@ -249,7 +274,7 @@ END_TEST
 
 START_TEST(merge_tells_of_a_malformed_record_and_goes_on_behind_it)
 {
-    bool is_left;
+    bool has_news;
     open_rings(2);
     put_at(0, 10);
     handmade_begin(&made, PERF_RECORD_LOST, 0);
@@ -257,7 +282,7 @@ START_TEST(merge_tells_of_a_malformed_record_and_goes_on_behind_it)
     handmade_end(&made);
     handmade_ring_put_record(&rings[0], &made);
     put_at(1, 11);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 11, &listener, &is_left), 3);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 11, &listener, &has_news), 3);
     ck_assert_uint_eq(nr_heard, 3);
     ck_assert_uint_eq(heard[0].time_ns, 10);
     check_malformed(1, PERF_RECORD_LOST, 16);
@@ -270,14 +295,14 @@ END_TEST
 START_TEST(merge_gives_up_a_broken_ring_and_keeps_the_others)
 {
     static const uint8_t zeros[72];
-    bool is_left = true;
+    bool has_news = true;
     open_rings(3);
     put_at(0, 5);
     put_at(1, 10);
     handmade_ring_put(&rings[1], zeros, sizeof zeros);
     put_at(2, 20);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 30, &listener, &is_left), 3);
-    ck_assert(!is_left);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 30, &listener, &has_news), 3);
+    ck_assert(!has_news);
     ck_assert_uint_eq(nr_heard, 4);
     check_heard(0, 0, 0, 5);
     check_heard(1, 1, 0, 10);
@@ -287,7 +312,7 @@ START_TEST(merge_gives_up_a_broken_ring_and_keeps_the_others)
 
     told_tail[1] += sizeof zeros;
     put_at(1, 40);
-    ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &is_left), 1);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &has_news), 1);
     check_heard(4, 1, 1, 40);
     check_rings_are_given_back();
     close_rings();
@@ -296,10 +321,10 @@ END_TEST
 
 START_TEST(merge_tells_of_a_ring_that_was_overrun)
 {
-    bool is_left;
+    bool has_news;
     open_rings(1);
     rings[0].page.data_head += RING_BYTES + 8;
-    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left), 0);
+    ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news), 0);
     ck_assert_uint_eq(nr_heard, 1);
     check_malformed(0, 0, RING_BYTES + 8);
     check_rings_are_given_back();
@@ -313,6 +338,7 @@ static void add_order_tests(TCase *order)
     tcase_add_loop_test(order, merge_tells_records_of_many_rings_in_order_of_time, 0, 200);
     tcase_add_test(order, merge_tells_equal_times_in_the_order_of_the_rings);
     tcase_add_test(order, merge_leaves_what_is_younger_in_its_ring_for_the_next_pass);
+    tcase_add_test(order, merge_calls_news_what_is_left_and_no_sample);
     tcase_add_test(order, merge_takes_in_what_came_between_two_passes_before_what_was_left);
     tcase_add_test(order, merge_knows_the_last_time_there_is);
     tcase_add_test(order, merge_passes_an_inversion_within_a_ring_as_it_is);

@@ -141,6 +141,19 @@ class Shown(Pages):
             ],
         )
 
+    def test_what_is_missing_is_on_the_page(self):
+        value = self.see("return [$('missing').innerText, $('missing').clientHeight]", "app.dump")
+        self.assertIn("11.7 % of the stacks are cut", value[0])
+        self.assertIn("7.8 % of the samples have no stack", value[0])
+        self.assertGreater(value[1], 0)
+        legend = self.browser.evaluate("return $('legend').innerText")
+        self.assertIn("[missing frames]", legend)
+        self.assertIn("joined from earlier samples", legend)
+        self.assertEqual(self.see("return $('missing').innerText.trim()", "hostile.dump"), "")
+        legend = self.browser.evaluate("return $('legend').innerText")
+        self.assertNotIn("[missing frames]", legend)
+        self.assertNotIn("joined from earlier samples", legend)
+
     def test_search_shows_share_and_redraws(self):
         self.see("", "app.dump")
         before = self.look()

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All rows of the matrix, in the order in which they run."""
+
+from cases import building, interpreters, python_suites, shells, tools
+
+CASES = [*shells.CASES, *interpreters.CASES, *building.CASES, *tools.CASES, *python_suites.CASES]
