@@ -110,15 +110,36 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fputc('\n', out->file);
 }
 
-static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
-                       const struct yarn_diff_event *event, size_t width)
+/* So that nobody looks for news among rows that hold none. */
+static void print_verdict(const struct yarn_diff_view *view, const struct yarn_out *out,
+                          uint32_t event)
 {
+    size_t nr_rows = 0, nr_changed = 0;
+    for (size_t i = 0; i < view->diff->count; i++) {
+        const struct yarn_diff_row *row = &view->diff->rows[i];
+        nr_rows += row->event == event;
+        nr_changed += row->event == event &&
+                      !row->changes[view->options->scale][view->options->part].is_noise;
+    }
+    if (nr_changed)
+        (void)fprintf(out->file, "%s of %s changed beyond noise.\n",
+                      yarn_number_grouped(nr_changed).text,
+                      yarn_number_of_things(nr_rows, "function").text);
+    else
+        (void)fputs("Nothing changed beyond noise.\n", out->file);
+}
+
+static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       uint32_t number, size_t width)
+{
+    const struct yarn_diff_event *event = &view->diff->events[number];
     const char *part = view->options->part == YARN_DIFF_SELF ? "Self" : "Total";
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
     yarn_print_cut(out, event->name, 0);
     (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
     print_side(view, out, event, 0);
     print_side(view, out, event, 1);
+    print_verdict(view, out, number);
     (void)fprintf(out->file, "%s %s; ± is 95 %%, ≈ is within noise.\n\n", part,
                   view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
     (void)fprintf(out->file, "%s%9s  %9s  %10s%14s", yarn_out_paint(out, YARN_PAINT_FAINT),
@@ -149,7 +170,7 @@ void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *ou
             (void)fputc('\n', out->file);
         }
         if (nr_of_event == 1)
-            print_head(view, out, &diff->events[diff->rows[i].event], width);
+            print_head(view, out, diff->rows[i].event, width);
         if (is_shown)
             print_row(view, out, &diff->rows[i], width);
     }

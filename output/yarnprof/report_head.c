@@ -6,6 +6,8 @@
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 
+#define NAMELESS_PERCENT 10.0 /* with more a reader may wonder */
+
 enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
 
 /* The dump with the most samples stands for a tree of processes. */
@@ -115,12 +117,33 @@ static void warn_of_missing(const struct yarn_report *report, const struct yarn_
         warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
 }
 
+/* Stripped programs and libraries: what would help is in nobody's manual. */
+static void hint_at_symbols(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    uint64_t nameless = 0;
+    for (size_t i = 0; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        const struct yarn_profile_function *function = &profile->functions[frame->function];
+        if (function->is_nameless && !function->is_unknown && frame->start)
+            nameless += frame->leaf_samples;
+    }
+    double percent = yarn_percent(nameless, report->trust.samples);
+    if (percent > NAMELESS_PERCENT)
+        (void)fprintf(
+            out->file,
+            "%snote: %.1f %% of the samples are in functions without a name; debug "
+            "symbols name them: installed before the recording, or later and --inlines%s\n",
+            yarn_out_paint(out, YARN_PAINT_FAINT), percent, yarn_out_plain(out));
+}
+
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)
 {
     print_run(report, out);
     print_size(report, out);
     warn_of_missing(report, out);
     warn_of_stacks(&report->trust, out);
+    hint_at_symbols(report, out);
     if (!report->trust.samples)
         warn(out, "there is no sample");
 }

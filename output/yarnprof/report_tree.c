@@ -149,14 +149,20 @@ static void draw_event(struct drawing *drawing, uint32_t root)
 static void print_title(const struct drawing *drawing, const struct yarn_tree_node *root)
 {
     const struct yarn_out *out = drawing->out;
-    const struct yarn_profile_event *event = &drawing->report->profile->events[root->event];
-    const char *unit = yarn_profile_text(drawing->report->profile, event->unit);
     (void)fputc('\n', out->file);
-    yarn_print_cut(out, yarn_profile_text(drawing->report->profile, event->name), 0);
-    (void)fprintf(out->file, ": %s, %s\n\n%s%8s  %8s  FUNCTION  MODULE%s\n",
-                  yarn_number_of_things(event->samples, "sample").text,
-                  yarn_number_in_unit(event->total, unit).text,
+    yarn_report_print_event(drawing->report, out, root->event);
+    (void)fprintf(out->file, "\n%s%8s  %8s  FUNCTION  MODULE%s\n",
                   yarn_out_paint(out, YARN_PAINT_HEAD), "TOTAL", "SELF", yarn_out_plain(out));
+}
+
+static void print_nothing(const struct drawing *drawing)
+{
+    if (drawing->report->least_percent > 0)
+        (void)fprintf(drawing->out->file,
+                      "Nothing that is looked at has %g %% or more; --percent-limit=0 shows all.\n",
+                      drawing->report->least_percent);
+    else
+        (void)fputs("Nothing that is looked at has a sample.\n", drawing->out->file);
 }
 
 void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_out *out)
@@ -169,6 +175,8 @@ void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_
         drawing.rail[0] = 0;
         print_title(&drawing, &tree->nodes[root]);
         draw_event(&drawing, root);
+        if (tree->nodes[root].first_child == YARN_DUMP_NONE)
+            print_nothing(&drawing);
         if (drawing.nr_hidden)
             (void)fprintf(out->file, "… and %s\n",
                           yarn_number_of_things(drawing.nr_hidden, "more line").text);

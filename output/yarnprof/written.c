@@ -63,6 +63,15 @@ static void tell_none(const char *folder)
                   folder);
 }
 
+/* Of a folder that may hold older dumps, too, only what is one file is named. */
+static void tell_what_next(const struct yarn_sources *sources, const char *folder)
+{
+    struct yarn_legible legible;
+    const char *what = sources->count == 1 ? sources->list[0].path : folder;
+    (void)fprintf(stderr, "[see: yarnprof report %s]\n", yarn_legible(&legible, what));
+    yarn_legible_fini(&legible);
+}
+
 static void tell(const struct yarn_sources *sources, const char *folder)
 {
     struct yarn_profile profile;
@@ -87,6 +96,7 @@ static void tell(const struct yarn_sources *sources, const char *folder)
         }
         if (sources->count > NAMES_SHOWN)
             (void)fprintf(stderr, "  and %zu more in %s\n", sources->count - NAMES_SHOWN, folder);
+        tell_what_next(sources, folder);
     }
     yarn_profile_fini(&profile);
 }

@@ -21,6 +21,7 @@ TEXT = """\
 cpu-clock
   before  1,000 samples, 1.00 s in 1.00 s: before.dump
   after   2,000 samples, 2.00 s in 2.00 s: after.dump
+2 of 8 functions changed beyond noise.
 Self shares of the samples; ± is 95 %, ≈ is within noise.
 
    BEFORE      AFTER      CHANGE              FUNCTION    MODULE

@@ -156,6 +156,12 @@ class Report(WithDumps):
     def test_text(self):
         self.assertEqual(self.good("report", self.app), REPORT)
 
+    def test_an_empty_tree_says_so(self):
+        text = self.good("report", "--callers=nobody", self.app)
+        self.assertIn("Nothing that is looked at has 1 % or more; --percent-limit=0", text)
+        text = self.good("report", "--callers=nobody", "--percent-limit=0", self.app)
+        self.assertIn("Nothing that is looked at has a sample.", text)
+
     def test_tree(self):
         self.assertIn(TREE, self.good("report", "--tree", self.app))
 
