@@ -153,6 +153,8 @@ static void print_sample(const struct yarn_script *script, const struct yarn_tim
 
 static void print_header(const struct yarn_script *script, FILE *file)
 {
+    /* As perf has it: Firefox's importer knows the text by this line. */
+    (void)fputs("# ========\n", file);
     for (size_t i = 0; i < script->profile->nr_dumps; i++) {
         const struct yarn_profile_dump *dump = &script->profile->dumps[i];
         char *line = yarn_command_line(dump->process.cmdline);
@@ -174,7 +176,7 @@ static void print_header(const struct yarn_script *script, FILE *file)
                           strerror((int)event->error));
         }
     }
-    (void)fputs("#\n", file);
+    (void)fputs("# ========\n#\n", file);
 }
 
 static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_entry *entry)

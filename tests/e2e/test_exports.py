@@ -104,14 +104,16 @@ class Exports(harness.Case):
         self.assertEqual(len(hotspot.samples), sum(event["samples"] for event in events))
         clock = next(event for event in events if event["unit"] == "ns")
         selfs = next(one for one in hotspot.selfs().values() if sum(one.values()) == clock["total"])
+        functions = reported(self.run_.dumps, "--no-inlines")["cpu-clock"]
         modules, names = collections.Counter(), collections.Counter()
         for (name, module), weight in selfs.items():
             modules[module] += weight
-            names[name and name.split("::")[0]] += weight
+            # What is put into a function stands behind its name, with or without :: between.
+            around = [one for one in functions if name and name.startswith(one)]
+            names[max(around, key=len, default=None)] += weight
         rows = harness.report(self.run_.dumps, "--by=module", "--event=cpu-clock")["rows"]
         want = collections.Counter({row["module"]: row["self"] for row in rows})
         self.assertEqual(modules, +want)
-        functions = reported(self.run_.dumps, "--no-inlines")["cpu-clock"]
         for name, weight in functions.most_common(8):
             if "+0x" not in name:
                 share = names[name] / clock["total"]
@@ -142,12 +144,58 @@ class Exports(harness.Case):
             share = ours[name] / sum(ours.values())
             self.assertAlmostEqual(share, want[name] / sum(want.values()), delta=0.03, msg=name)
 
-    def test_speedscope_opens(self):
+    def test_perf_reports_the_same_shares(self):
+        if not readers.shutil.which("perf"):
+            self.skipTest("no perf here")
+        path = self.exported("perf.data", "--event=cpu-clock")
+        text = readers.run("perf", "report", "-i", str(path), "--stdio", "-g", "none",
+                           "--no-children", "-F", "overhead,dso", "-t", ";")  # fmt: skip
+        got = {
+            line.split(";")[1].strip(): float(line.split("%")[0])
+            for line in text.splitlines()
+            if "%" in line and not line.startswith("#")
+        }
+        for row in harness.report(self.run_.dumps, "--by=module", "--event=cpu-clock")["rows"]:
+            if row["self_percent"] > 0.01:
+                self.assertAlmostEqual(got[row["module"]], row["self_percent"], delta=0.011)
+
+    def test_firefox_reads_script(self):
         npm = self.from_npm()
+        path = self.folder() / "script.perf"
+        harness.yarnprof("script", "--event=cpu-clock", self.run_.dumps, "-o", path)
+        selfs = npm.firefox(path)
+        rows = harness.report(self.run_.dumps, "--event=cpu-clock", "--no-inlines")["rows"]
+        self.assertEqual(sum(selfs.values()), sum(row["samples"] for row in rows))
+        compared = [row for row in rows[:12] if row["function"] in selfs]
+        self.assertGreater(len(compared), 4)
+        for row in compared:
+            self.assertEqual(selfs[row["function"]], row["samples"], row["function"])
+
+    def open_browser(self):
         if not browser.find():
             self.skipTest("no Chromium here")
         opened = browser.Browser(browser.find())
         self.addCleanup(opened.close)
+        return opened
+
+    def test_speedscope_reads_folded_and_script(self):
+        npm = self.from_npm()
+        opened = self.open_browser()
+        rows = harness.report(self.run_.dumps, "--event=cpu-clock", "--no-inlines")["rows"]
+        _, functions = npm.speedscope(opened, self.exported("folded", "--event=cpu-clock"))
+        compared = [row for row in rows[:12] if row["function"] in functions]
+        self.assertGreaterEqual(len(compared), 10)
+        for row in compared:
+            self.assertEqual(functions[row["function"]], (row["total"], row["self"]))
+        # Of this text it takes times for weights, so that only names can be compared.
+        path = self.folder() / "script.perf"
+        harness.yarnprof("script", "--samples", "--event=cpu-clock", self.run_.dumps, "-o", path)
+        _, functions = npm.speedscope(opened, path)
+        self.assertGreaterEqual(sum(row["function"] in functions for row in rows[:12]), 8)
+
+    def test_speedscope_opens(self):
+        npm = self.from_npm()
+        opened = self.open_browser()
         _, functions = npm.speedscope(opened, self.exported("speedscope", "--event=cpu-clock"))
         by_thread = harness.report(self.run_.dumps, "--by=thread", "--event=cpu-clock")["rows"]
         thread = f"--thread={by_thread[0]['tid']}"
