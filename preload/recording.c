@@ -150,6 +150,12 @@ void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
     bool has_warning = false;
+    if (!recording->has_told_no_samples && yarn_trust_lacks_samples(recording)) {
+        recording->has_told_no_samples = true;
+        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+                          "CPU time passed without a sample",
+                          "it was the kernel's, or that of threads too short to be sampled");
+    }
     uint32_t count = atomic_load(&recording->messages->count);
     for (uint32_t i = 0; i < count && (!recording->writer || recording->is_early); i++)
         has_warning |= recording->messages->message[i].level <= YARN_MESSAGE_WARNING;

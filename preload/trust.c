@@ -4,8 +4,10 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 
-/* With more events than this open, CPU time is only read at the end. */
-enum { COUNT_EVENTS_MAX = 64 };
+enum {
+    COUNT_EVENTS_MAX = 64, /* with more open, CPU time is only read at the end */
+    PERIODS_WITHOUT_SAMPLE = 20,
+};
 
 static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
 {
@@ -27,17 +29,33 @@ static void write_messages(struct yarn_recording *recording)
     }
 }
 
-/* Why only sometimes: it costs a system call for each open event. */
+static uint64_t host_cpu_ns(void)
+{
+    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+}
+
+/* It costs a system call for each open event. */
+static uint64_t cpu_ns_of(const struct yarn_recording *recording)
+{
+    /* No event is open where the threads' numbers could not be found out. */
+    if (recording->clock_event == YARN_DUMP_NONE || !yarn_session_can_count(&recording->session))
+        return host_cpu_ns();
+    return yarn_session_count(&recording->session, recording->clock_event).count +
+           recording->missed_ns;
+}
+
+bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
+{
+    uint64_t least_ns = PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / recording->spec.frequency_hz;
+    return recording->clock_event != YARN_DUMP_NONE &&
+           !recording->totals.value[YARN_DUMP_TOTAL_SAMPLES] && host_cpu_ns() >= least_ns &&
+           cpu_ns_of(recording) >= least_ns;
+}
+
 static void read_cpu_time(struct yarn_recording *recording)
 {
     bool has_clock = recording->clock_event != YARN_DUMP_NONE;
-    uint64_t cpu_ns, unsampled_ns = 0;
-    /* No event is open where the threads' numbers could not be found out. */
-    if (has_clock && yarn_session_can_count(&recording->session))
-        cpu_ns = yarn_session_count(&recording->session, recording->clock_event).count +
-                 recording->missed_ns;
-    else
-        cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock && cpu_ns > recording->sampled_ns)
         unsampled_ns = cpu_ns - recording->sampled_ns;
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;

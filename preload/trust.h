@@ -11,6 +11,10 @@
 /* True where children that were never recorded used as much time as a sample stands for. */
 bool yarn_trust_has_children(const struct yarn_recording *recording);
 
+/* True where the process has used so much time without a sample that it is no accident: in threads
+ * shorter than the time between two samples, or in the kernel. */
+bool yarn_trust_lacks_samples(const struct yarn_recording *recording);
+
 /* Messages that are not stored yet, and the totals up to now. */
 void yarn_trust_write(struct yarn_recording *recording);
 

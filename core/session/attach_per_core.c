@@ -1,61 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/attach.h"
+#include "core/session/probe.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
 enum { CPUS_MAX = 1024, THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
-
-static int fail(struct yarn_session *session, const char *what, int err)
-{
-    session->report.failure = what;
-    session->report.failure_error = err;
-    return err;
-}
-
-static const char *reason_of(int err)
-{
-    switch (err) {
-    case -EACCES:
-    case -EPERM:
-        return "not permitted: lower kernel.perf_event_paranoid or give the process CAP_PERFMON";
-    case -ENOSYS:
-        return "perf_event_open is not to be had: a kernel, or a filter around it, without perf";
-    case -ENOENT:
-    case -ENODEV:
-    case -EOPNOTSUPP:
-        return "this machine has no such counter";
-    case -ENOSPC:
-        return "all counters of this kind are in use";
-    case -EMFILE:
-    case -ENFILE:
-        return "no free descriptor: raise the limit of open files";
-    case -EINVAL:
-        return "the kernel does not take this event with these terms";
-    default:
-        return "the kernel refused the event";
-    }
-}
-
-static struct yarn_attr_options attr_options(const struct yarn_session *session, uint32_t spec)
-{
-    struct yarn_attr_options options = {
-        .features = session->report.features,
-        .stack_bytes = session->report.got.stack_bytes,
-        .has_side_band = spec == 0,
-    };
-    switch (session->stack) {
-    case YARN_SESSION_STACK_COPY:
-        options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        options.registers_mask = yarn_attr_unwind_registers();
-        break;
-    case YARN_SESSION_STACK_CHAIN:
-        options.sample_type = PERF_SAMPLE_CALLCHAIN;
-        break;
-    case YARN_SESSION_STACK_NONE:
-        break;
-    }
-    return options;
-}
 
 /* ---- leaders and their rings ---- */
 
@@ -117,22 +66,20 @@ static int open_all_cores(struct yarn_session *session)
     size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
     session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, nr_cpus);
     if (!session->cores)
-        return fail(session, "no memory for the list of cores", -ENOMEM);
+        return yarn_probe_fail(session, "no memory for the list of cores", -ENOMEM);
     for (;;) {
         int err = open_cores(session, cpus, nr_cpus);
         if (!err)
             break;
-        uint32_t features = session->report.features;
         if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
             continue;
-        if ((err == -EINVAL || err == -E2BIG) && features) {
-            session->report.features = yarn_attr_without_newest(features);
+        if (yarn_probe_give_up_feature(session, err))
             continue;
-        }
-        return fail(session,
-                    err == -EDQUOT ? "no memory for a ring: raise the limit of locked memory"
-                                   : reason_of(err),
-                    err);
+        return yarn_probe_fail(session,
+                               err == -EDQUOT
+                                   ? "no memory for a ring: raise the limit of locked memory"
+                                   : yarn_probe_reason(err),
+                               err);
     }
     session->report.nr_rings = session->nr_cores;
     return 0;
@@ -169,7 +116,7 @@ static int attach_core(struct yarn_session *session, const struct perf_event_att
 /* One spec on one thread, on every core. */
 static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid)
 {
-    struct yarn_attr_options options = attr_options(session, spec);
+    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
     for (size_t i = 0; i < session->nr_cores; i++) {
         int err = attach_core(session, &attr, spec, tid, &session->cores[i]);
@@ -191,54 +138,6 @@ static int attach_thread(struct yarn_session *session, pid_t tid)
     }
     session->report.nr_threads++;
     return 0;
-}
-
-/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped
- * and `auto` fallen back on the way. */
-static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid)
-{
-    struct yarn_session_event *state = &session->specs[number];
-    for (;;) {
-        struct yarn_attr_options options = attr_options(session, number);
-        struct perf_event_attr attr = yarn_attr_of(&state->spec, &options);
-        struct yarn_event event = YARN_EVENT_CLOSED;
-        int err = yarn_event_open(&event, &attr, number, tid, session->cores[0].cpu);
-        yarn_event_close(&event);
-        if (!err || err == -ESRCH)
-            return err;
-        if ((err == -EINVAL || err == -E2BIG) && session->report.features) {
-            session->report.features = yarn_attr_without_newest(session->report.features);
-            continue;
-        }
-        if (state->spec.is_auto && state->spec.kind != YARN_EVENT_CLOCK) {
-            yarn_event_spec_fall_back(&state->spec);
-            yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
-            state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
-            continue;
-        }
-        state->error = -err;
-        state->reason = reason_of(err);
-        return err;
-    }
-}
-
-/* Finds out which specs can be had. 0 where at least one can. */
-static int probe_specs(struct yarn_session *session, pid_t tid)
-{
-    const struct yarn_session_event *refused = NULL;
-    size_t usable = 0;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
-        int err = probe_spec(session, i, tid);
-        if (err == -ESRCH)
-            return err;
-        if (err)
-            refused = &session->specs[i];
-        else
-            usable++;
-    }
-    if (usable || !refused)
-        return 0;
-    return fail(session, refused->reason, -refused->error);
 }
 
 static bool is_known(const pid_t *tids, size_t count, pid_t tid)
@@ -291,15 +190,15 @@ static int attach_threads(struct yarn_session *session)
         .is_first = true,
     };
     if (!scan.known)
-        return fail(session, "no memory for the list of threads", -ENOMEM);
+        return yarn_probe_fail(session, "no memory for the list of threads", -ENOMEM);
     for (int i = 0; i < SCANS_MAX; i++) {
         int count = yarn_process_threads(session->spec->task_folder, tids, YARN_COUNT_OF(tids));
         if (count < 0)
-            return fail(session, "the list of threads could not be read", count);
+            return yarn_probe_fail(session, "the list of threads could not be read", count);
         size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));
         int found = attach_new(session, &scan, tids, listed);
         if (found < 0)
-            return fail(session, "an event could not be opened on every thread", found);
+            return yarn_probe_fail(session, "an event could not be opened on every thread", found);
         if (found == 0)
             return 0;
         scan.is_first = false;
@@ -317,9 +216,9 @@ static int make_room(struct yarn_session *session)
     session->max_events = threads * session->spec->nr_events * session->nr_cores;
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)
-        return fail(session, "no memory for the list of events", -ENOMEM);
+        return yarn_probe_fail(session, "no memory for the list of events", -ENOMEM);
     int err = yarn_table_open(&session->numbers, session->max_events, session->max_events * 2);
-    return err ? fail(session, "no memory for the table of events", err) : 0;
+    return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
 /* The rings are the same all the time. */
@@ -328,7 +227,7 @@ static int init_merge(struct yarn_session *session)
     struct yarn_merge_source *sources =
         YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, session->nr_cores);
     if (!sources)
-        return fail(session, "no memory for the list of rings", -ENOMEM);
+        return yarn_probe_fail(session, "no memory for the list of rings", -ENOMEM);
     for (size_t i = 0; i < session->nr_cores; i++)
         sources[i] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
     session->merge.sources = sources;
@@ -342,7 +241,7 @@ static int open_per_core(struct yarn_session *session)
     if (!err)
         err = make_room(session);
     if (!err)
-        err = probe_specs(session, session->spec->pid);
+        err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
     if (!err)
         err = attach_threads(session);
     if (!err)
@@ -372,6 +271,16 @@ static void gather_per_core(struct yarn_session *session,
     (void)listener;
 }
 
+/* Each core's event of a thread is enabled for all of the thread's time and runs only where its
+ * core is: so one core's share of the enabled time is the thread's, and a running time below it is
+ * multiplexing. Between the opening of the first core's event and the last's some may be missing.
+ */
+static void share_enabled_time(struct yarn_perf_count *sum, size_t nr_cores)
+{
+    uint64_t enabled_ns = sum->time_enabled_ns / yarn_size_max(nr_cores, 1);
+    sum->time_enabled_ns = yarn_u64_max(enabled_ns, sum->time_running_ns);
+}
+
 static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)
 {
     struct yarn_perf_count sum = {0};
@@ -384,6 +293,7 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
         sum.time_running_ns += one.time_running_ns;
         sum.lost += one.lost;
     }
+    share_enabled_time(&sum, session->nr_cores);
     return sum;
 }
 

@@ -30,8 +30,9 @@ struct yarn_reader {
     const struct yarn_reader_kind *kind;
     const struct yarn_session *session; /* borrowed */
     _Atomic uint32_t *command;          /* borrowed; 0: none pending */
-    uint64_t pause_ns;  /* poll: the least, timed: the longest time between two drains */
-    struct pollfd *fds; /* owned by arena */
+    uint64_t pause_ns; /* poll: the least, timed: the longest time between two drains */
+    uint64_t nr_births_seen, births_ns; /* of threads, up to the last wait; when that began */
+    struct pollfd *fds;                 /* owned by arena */
     size_t nr_fds;
     int wake_fd;
     bool woke_early; /* the last wait ended before its time and not by a command */

@@ -91,9 +91,37 @@ void yarn_session_yield_signal(struct yarn_session *session)
         session->report.attachment->yield_signal(session);
 }
 
-size_t yarn_session_drain(struct yarn_session *session, bool is_last,
-                          const struct yarn_record_listener *listener, bool *ret_has_news)
+/* Counts what goes by. */
+struct observer {
+    struct yarn_session *session;
+    const struct yarn_record_listener *listener;
+};
+
+static void observe(void *self, const struct yarn_record *record)
 {
+    struct observer *observer = self;
+    bool is_birth = record->type == YARN_RECORD_FORK &&
+                    record->task.pid == (uint32_t)observer->session->spec->pid;
+    observer->session->nr_births += is_birth;
+    observer->listener->record(observer->listener->self, record);
+}
+
+static void observe_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    struct observer *observer = self;
+    observer->listener->malformed(observer->listener->self, kernel_type, size);
+}
+
+size_t yarn_session_drain(struct yarn_session *session, bool is_last,
+                          const struct yarn_record_listener *told, bool *ret_has_news)
+{
+    struct observer observer = {.session = session, .listener = told};
+    struct yarn_record_listener seen = {
+        .self = &observer,
+        .record = observe,
+        .malformed = observe_malformed,
+    };
+    const struct yarn_record_listener *listener = &seen;
     session->report.attachment->gather(session, listener);
     uint64_t until_ns = UINT64_MAX;
     if (!is_last)

@@ -63,6 +63,7 @@ struct yarn_session {
     struct yarn_table numbers;        /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer; /* the timer sampler's; NULL under perf */
     enum yarn_session_stack stack;    /* as got */
+    uint64_t nr_births;               /* of threads, as far as they were told */
     uint64_t soon_ns;                 /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
@@ -94,7 +95,8 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
 /* False where no thread could be attached. */
 bool yarn_session_can_count(const struct yarn_session *session);
 
-/* Sums over threads and cores, by system calls: one for each open event. */
+/* Sums over threads and cores, by system calls: one for each open event. The enabled time is that
+ * of the threads: less running time says that the event had to share a counter. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
 
 /* "perf" or "timer"; "per-core" or "per-thread". */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/probe.h"
+
+int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
+{
+    session->report.failure = what;
+    session->report.failure_error = err;
+    return err;
+}
+
+const char *yarn_probe_reason(int err)
+{
+    switch (err) {
+    case -EACCES:
+    case -EPERM:
+        return "not permitted: lower kernel.perf_event_paranoid or give the process CAP_PERFMON";
+    case -ENOSYS:
+        return "perf_event_open is not to be had: a kernel, or a filter around it, without perf";
+    case -ENOENT:
+    case -ENODEV:
+    case -EOPNOTSUPP:
+        return "this machine has no such counter";
+    case -ENOSPC:
+        return "all counters of this kind are in use";
+    case -EMFILE:
+    case -ENFILE:
+        return "no free descriptor: raise the limit of open files";
+    case -EINVAL:
+        return "the kernel does not take this event with these terms";
+    default:
+        return "the kernel refused the event";
+    }
+}
+
+bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
+{
+    uint32_t features = session->report.features;
+    if ((err != -EINVAL && err != -E2BIG) || !features)
+        return false;
+    session->report.features = yarn_attr_without_newest(features);
+    return true;
+}
+
+struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
+{
+    struct yarn_attr_options options = {
+        .features = session->report.features,
+        .stack_bytes = session->report.got.stack_bytes,
+        .has_side_band = spec == yarn_probe_first(session),
+    };
+    switch (session->stack) {
+    case YARN_SESSION_STACK_COPY:
+        options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        options.registers_mask = yarn_attr_unwind_registers();
+        break;
+    case YARN_SESSION_STACK_CHAIN:
+        options.sample_type = PERF_SAMPLE_CALLCHAIN;
+        break;
+    case YARN_SESSION_STACK_NONE:
+        break;
+    }
+    return options;
+}
+
+/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped
+ * and `auto` fallen back on the way. */
+static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
+{
+    struct yarn_session_event *state = &session->specs[number];
+    for (;;) {
+        struct yarn_attr_options options = yarn_probe_attr_options(session, number);
+        struct perf_event_attr attr = yarn_attr_of(&state->spec, &options);
+        struct yarn_event event = YARN_EVENT_CLOSED;
+        int err = yarn_event_open(&event, &attr, number, tid, cpu);
+        yarn_event_close(&event);
+        if (!err || err == -ESRCH)
+            return err;
+        if (yarn_probe_give_up_feature(session, err))
+            continue;
+        if (state->spec.is_auto && state->spec.kind != YARN_EVENT_CLOCK) {
+            yarn_event_spec_fall_back(&state->spec);
+            yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
+            state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
+            continue;
+        }
+        state->error = -err;
+        state->reason = yarn_probe_reason(err);
+        return err;
+    }
+}
+
+int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
+{
+    const struct yarn_session_event *refused = NULL;
+    size_t usable = 0;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+        int err = probe_spec(session, i, tid, cpu);
+        if (err == -ESRCH)
+            return err;
+        if (err)
+            refused = &session->specs[i];
+        else
+            usable++;
+    }
+    if (usable || !refused)
+        return 0;
+    return yarn_probe_fail(session, refused->reason, -refused->error);
+}
+
+uint32_t yarn_probe_first(const struct yarn_session *session)
+{
+    uint32_t first = 0;
+    while (first + 1 < session->spec->nr_events && session->specs[first].error)
+        first++;
+    return first;
+}

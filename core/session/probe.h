@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the kernel takes of a session's event specs: each is opened once for a moment, with features
+ * given up that it does not know and `auto` fallen back where there is no PMU. Afterwards every
+ * other opening goes by what was found.
+ *
+ * Private to core/session. Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/session.h"
+
+/* What stands behind a refusal, a static sentence. */
+const char *yarn_probe_reason(int err);
+
+/* Takes the failure into the report; returns `err`. */
+int yarn_probe_fail(struct yarn_session *session, const char *what, int err);
+
+/* True where an older kernel may have refused a feature that can be done without: it is given up.
+ */
+bool yarn_probe_give_up_feature(struct yarn_session *session, int err);
+
+struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec);
+
+/* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be had. 0 where at least one
+ * can; -ESRCH where the thread has gone. */
+YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu);
+
+/* The number of the first spec that was not refused. */
+uint32_t yarn_probe_first(const struct yarn_session *session);
