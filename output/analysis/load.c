@@ -20,8 +20,6 @@ static void loader_fini(struct yarn_loader *loader)
     yarn_number_map_fini(&loader->symbol_lines);
     free(loader->start_list);
     free(loader->late_names);
-    free(loader->called);
-    yarn_number_map_fini(&loader->last_called);
     yarn_table_close(&loader->threads);
 }
 
@@ -38,10 +36,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->first_thread = (uint32_t)profile->nr_threads;
     loader->first_frame = (uint32_t)profile->nr_frames;
     loader->first_stack = (uint32_t)profile->nr_stacks;
-    loader->first_entry = loader->options->timeline ? loader->options->timeline->count : 0;
     loader->has_last_thread = false;
-    loader->nr_called = 0;
-    yarn_number_map_clear(&loader->last_called);
     yarn_number_map_clear(&loader->modules);
     yarn_number_map_clear(&loader->builds);
     yarn_number_map_clear(&loader->line_modules);
@@ -58,7 +53,6 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
         err = yarn_loader_place_frames(loader);
     if (err)
         return err;
-    yarn_loader_apply_called(loader);
     for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
         if (profile->functions[profile->frames[i].function].is_unknown)
             dump->trust.leaves_unknown += profile->frames[i].leaf_samples;
@@ -127,6 +121,16 @@ static int load_one(struct yarn_profile *profile, const struct yarn_source *sour
     return err;
 }
 
+/* Gives what is in memory the names that threads had at their times. */
+static void apply_comms(const struct yarn_profile *profile, struct yarn_timeline *timeline)
+{
+    for (size_t i = 0; timeline && i < timeline->count; i++) {
+        struct yarn_timeline_entry *entry = &timeline->entries[i];
+        if (entry->thread != YARN_DUMP_NONE)
+            entry->comm = yarn_profile_comm_at(profile, entry->thread, entry->time_ns);
+    }
+}
+
 int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *sources,
                       const struct yarn_load_options *options,
                       struct yarn_source_failure *ret_failure)
@@ -146,5 +150,6 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
             return err;
         }
     }
+    apply_comms(profile, options->timeline);
     return 0;
 }

@@ -18,6 +18,7 @@ static int add_thread(struct yarn_loader *loader, uint32_t tid, uint32_t *ret_th
         .dump = loader->dump,
         .tid = tid,
         .comm = yarn_loader_dump(loader)->comm,
+        .last_comm = YARN_COMM_NONE,
     };
     loader->has_last_thread = false;
     *ret_thread = number;
@@ -49,36 +50,8 @@ static int set_comm(struct yarn_loader *loader, uint32_t thread, struct yarn_spa
     if (err || !text)
         return err;
     loader->profile->threads[thread].comm = text;
-    struct yarn_thread_called *called = yarn_array_grow(loader->called, &loader->called_capacity,
-                                                        loader->nr_called + 1, sizeof *called);
-    if (!called)
-        return -ENOMEM;
-    loader->called = called;
-    uint32_t at = thread - loader->first_thread;
-    called[loader->nr_called] = (struct yarn_thread_called){
-        .from_ns = from_ns,
-        .comm = text,
-        .before = yarn_number_map_find(&loader->last_called, at),
-    };
-    return yarn_number_map_put(&loader->last_called, at, (uint32_t)loader->nr_called++);
-}
-
-void yarn_loader_apply_called(struct yarn_loader *loader)
-{
-    struct yarn_timeline *timeline = loader->options->timeline;
-    for (size_t i = loader->first_entry; timeline && i < timeline->count; i++) {
-        struct yarn_timeline_entry *entry = &timeline->entries[i];
-        if (entry->thread == YARN_DUMP_NONE)
-            continue;
-        uint32_t at =
-            yarn_number_map_find(&loader->last_called, entry->thread - loader->first_thread);
-        if (at == YARN_NUMBER_NONE)
-            continue;
-        while (loader->called[at].from_ns > entry->time_ns &&
-               loader->called[at].before != YARN_NUMBER_NONE)
-            at = loader->called[at].before;
-        entry->comm = loader->called[at].comm;
-    }
+    return yarn_comms_add(&loader->profile->comms, text, from_ns,
+                          &loader->profile->threads[thread].last_comm);
 }
 
 static const char *comm_of(const struct yarn_loader *loader, uint32_t thread)

@@ -17,13 +17,6 @@ struct yarn_late_name {
     uint32_t function;
 };
 
-/* What a thread was called from some time on. */
-struct yarn_thread_called {
-    uint64_t from_ns;
-    uint32_t comm;
-    uint32_t before; /* the name before, in the list; YARN_NUMBER_NONE: none */
-};
-
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
@@ -43,10 +36,6 @@ struct yarn_loader {
     struct yarn_table threads;                       /* tid to thread of the profile */
     uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
     uint32_t first_stack_of_epoch;
-    size_t first_entry;                 /* of the dump, in the timeline */
-    struct yarn_number_map last_called; /* thread - first_thread to its last name */
-    struct yarn_thread_called *called;  /* owned array */
-    size_t nr_called, called_capacity;
     struct yarn_late_name *late_names; /* owned array */
     size_t nr_late_names, late_names_capacity;
     uint32_t last_tid, last_thread;
@@ -85,9 +74,6 @@ YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
 void yarn_loader_set_time(struct yarn_loader *loader);
 /* What can be told only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
-/* Gives the entries of the timeline the names that their threads had at their times: records of one
- * chunk are not ordered by time. */
-void yarn_loader_apply_called(struct yarn_loader *loader);
 /* Gives frames the names that came late. */
 YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
 

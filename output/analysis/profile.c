@@ -91,6 +91,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->stacks);
     free(profile->threads);
     yarn_cells_fini(&profile->cells);
+    yarn_comms_fini(&profile->comms);
     yarn_symbols_fini(&profile->symbols);
     yarn_places_fini(&profile->places);
     yarn_strings_fini(&profile->strings);

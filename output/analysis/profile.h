@@ -13,13 +13,13 @@
 #pragma once
 
 #include "output/analysis/cells.h"
+#include "output/analysis/comms.h"
 #include "output/analysis/places.h"
+#include "output/analysis/profile_dump.h"
 #include "output/analysis/pseudo.h"
 #include "output/analysis/stack_index.h"
 #include "output/analysis/strings.h"
 #include "output/analysis/symbols.h"
-#include "output/analysis/trust.h"
-#include "output/dump/reader.h"
 
 struct yarn_profile_event {
     uint32_t name, unit;
@@ -66,47 +66,18 @@ struct yarn_profile_stack {
 struct yarn_profile_thread {
     uint32_t dump;
     uint32_t tid, parent_tid;
-    uint32_t comm; /* the latest */
+    uint32_t comm, last_comm; /* the latest, and its place in `comms` */
     bool has_record, has_ended;
     uint64_t start_ns, end_ns; /* 0 where unknown */
     uint64_t cpu_ns;           /* 0 where unknown */
     uint64_t samples;
 };
 
-struct yarn_profile_dump_event {
-    struct yarn_dump_event record; /* spans are kept by `strings` */
-    struct yarn_dump_count count;
-    bool has_count;
-    uint32_t event; /* of the profile */
-    uint64_t samples;
-};
-
-struct yarn_profile_dump {
-    const char *path; /* owned by `strings` */
-    struct yarn_dump_process process;
-    struct yarn_dump_sampler sampler;
-    struct yarn_dump_end end;
-    bool has_process, has_sampler, has_end;
-    uint64_t last_ns;                       /* of all records */
-    uint32_t comm;                          /* base name of the executable */
-    struct yarn_profile_dump_event *events; /* owned array, by number */
-    size_t nr_events, events_capacity;
-    struct yarn_dump_module *modules; /* owned array */
-    size_t nr_modules, modules_capacity;
-    struct yarn_dump_option *options; /* owned array */
-    size_t nr_options, options_capacity;
-    struct yarn_dump_message *messages; /* owned array */
-    size_t nr_messages, messages_capacity;
-    struct yarn_dump_from *froms; /* owned array; of a merged dump */
-    size_t nr_froms, froms_capacity;
-    struct yarn_trust trust;
-    struct yarn_dump_summary summary;
-};
-
 /* Each pointer is an owned array; its count and its capacity follow. */
 struct yarn_profile {
     struct yarn_strings strings;
     struct yarn_cells cells;
+    struct yarn_comms comms;
     struct yarn_symbols symbols;
     struct yarn_places places; /* the first are those of the pseudo-functions */
     struct yarn_profile_dump *dumps;
@@ -129,6 +100,15 @@ struct yarn_profile {
     struct yarn_table event_index, module_index, function_index, frame_index;
     struct yarn_stack_index stack_index;
 };
+
+/* What the thread was called then. */
+static inline uint32_t yarn_profile_comm_at(const struct yarn_profile *profile, uint32_t thread,
+                                            uint64_t time_ns)
+{
+    uint32_t last = profile->threads[thread].last_comm;
+    return last == YARN_COMM_NONE ? profile->threads[thread].comm
+                                  : yarn_comms_at(&profile->comms, last, time_ns);
+}
 
 static inline const char *yarn_profile_text(const struct yarn_profile *profile, uint32_t text)
 {
