@@ -4,17 +4,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
-
-int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline_entry *entry)
-{
-    struct yarn_timeline_entry *entries = yarn_array_grow(timeline->entries, &timeline->capacity,
-                                                          timeline->count + 1, sizeof *entries);
-    if (!entries)
-        return -ENOMEM;
-    timeline->entries = entries;
-    entries[timeline->count++] = *entry;
-    return 0;
-}
+#include "output/analysis/runs.h"
 
 /* Merges from[begin, middle) and from[middle, end) into `to`; the first goes first among equals. */
 static void merge(const struct yarn_timeline_entry *from, struct yarn_timeline_entry *to,
@@ -52,7 +42,7 @@ static size_t merge_runs(const struct yarn_timeline *timeline, struct yarn_timel
 
 /* Why a natural merge sort: the records of a dump are nearly in order, those of several dumps are
  * as many runs, and equal times must keep their order. */
-int yarn_timeline_sort(struct yarn_timeline *timeline)
+static int sort_entries(struct yarn_timeline *timeline)
 {
     if (timeline->count < 2 || end_of_run(timeline, 0) == timeline->count)
         return 0;
@@ -71,8 +61,53 @@ int yarn_timeline_sort(struct yarn_timeline *timeline)
     return 0;
 }
 
+/* What is in memory becomes a run in the file. */
+static int spill(struct yarn_timeline *timeline)
+{
+    int err = timeline->runs ? 0 : yarn_runs_new(&timeline->runs);
+    if (!err)
+        err = sort_entries(timeline);
+    if (!err)
+        err = yarn_runs_add(timeline->runs, timeline->entries, timeline->count);
+    if (!err)
+        timeline->count = 0;
+    return err;
+}
+
+int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline_entry *entry)
+{
+    if (timeline->most && timeline->count >= timeline->most) {
+        int err = spill(timeline);
+        if (err)
+            return err;
+    }
+    struct yarn_timeline_entry *entries = yarn_array_grow(timeline->entries, &timeline->capacity,
+                                                          timeline->count + 1, sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    timeline->entries = entries;
+    entries[timeline->count++] = *entry;
+    return 0;
+}
+
+int yarn_timeline_sort(struct yarn_timeline *timeline)
+{
+    return timeline->runs ? spill(timeline) : sort_entries(timeline);
+}
+
+int yarn_timeline_next(struct yarn_timeline *timeline, struct yarn_timeline_entry *ret_entry)
+{
+    if (timeline->runs)
+        return yarn_runs_next(timeline->runs, ret_entry);
+    if (timeline->at >= timeline->count)
+        return 0;
+    *ret_entry = timeline->entries[timeline->at++];
+    return 1;
+}
+
 void yarn_timeline_fini(struct yarn_timeline *timeline)
 {
     free(timeline->entries);
+    yarn_runs_free(timeline->runs);
     *timeline = (struct yarn_timeline){0};
 }

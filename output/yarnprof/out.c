@@ -81,51 +81,45 @@ static int open_pager(struct yarn_out *out)
 
 int yarn_out_open(struct yarn_out *out, const char *verb)
 {
-    bool is_stdout = !out->path || strcmp(out->path, "-") == 0;
-    out->file = is_stdout ? stdout : fopen(out->path, "we");
-    if (!out->file) {
-        yarn_complain(verb, "%s: %s", out->path, strerror(errno));
+    int err = yarn_new_file_open(&out->new_file, out->path, false);
+    if (err) {
+        yarn_complain(verb, "%s: %s", out->path ? out->path : "standard output", strerror(-err));
         return YARN_STATUS_FAILED;
     }
+    out->file = out->new_file.file;
     out->is_terminal = isatty(fileno(out->file)) == 1;
     out->has_color = wants_color(out);
     out->columns = out->is_terminal ? columns_of(out->file) : 0;
-    int err = open_pager(out);
+    err = open_pager(out);
     if (!err)
         return -1;
     yarn_complain(verb, "%s", strerror(-err));
+    yarn_new_file_abandon(&out->new_file);
     return YARN_STATUS_FAILED;
 }
 
-static int close_pager(struct yarn_out *out, const char *verb)
+static int close_all(struct yarn_out *out, bool is_good)
 {
-    int err = yarn_pager_close(out->pager, out->file);
+    int err = 0;
+    if (out->pager)
+        err = yarn_pager_close(out->pager, out->file);
     out->pager = NULL;
     out->file = NULL;
-    if (!err)
-        return -1;
-    yarn_complain(verb, "standard output: cannot write: %s", strerror(-err));
-    return YARN_STATUS_FAILED;
+    if (is_good && !err)
+        return yarn_new_file_commit(&out->new_file);
+    yarn_new_file_abandon(&out->new_file);
+    return err;
 }
 
-int yarn_out_close(struct yarn_out *out, const char *verb)
+int yarn_out_finish(struct yarn_out *out, const char *verb, int err)
 {
-    if (!out->file)
-        return -1;
-    if (out->pager)
-        return close_pager(out, verb);
-    bool failed = ferror(out->file) || fflush(out->file);
-    int err = errno;
-    if (out->file != stdout && fclose(out->file)) {
-        failed = true;
-        err = errno;
-    }
-    out->file = NULL;
-    if (!failed)
-        return -1;
-    yarn_complain(verb, "%s: cannot write: %s", out->path ? out->path : "standard output",
-                  strerror(err));
-    return YARN_STATUS_FAILED;
+    if (err)
+        yarn_complain(verb, "%s", strerror(-err));
+    int close_err = out->file ? close_all(out, !err) : 0;
+    if (close_err)
+        yarn_complain(verb, "%s: cannot write: %s", out->path ? out->path : "standard output",
+                      strerror(-close_err));
+    return err || close_err ? YARN_STATUS_FAILED : YARN_STATUS_OK;
 }
 
 const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "output/yarnprof/arguments.h"
+#include "output/yarnprof/new_file.h"
 
 enum yarn_out_format { YARN_OUT_TEXT, YARN_OUT_JSON, YARN_OUT_CSV };
 enum yarn_out_color { YARN_OUT_COLOR_AUTO, YARN_OUT_COLOR_ALWAYS, YARN_OUT_COLOR_NEVER };
@@ -27,6 +28,7 @@ struct yarn_out {
     enum yarn_out_color color;
     const char *path; /* borrowed; NULL or "-": standard output */
     FILE *file;       /* NULL until open */
+    struct yarn_new_file new_file;
     bool has_color;
     bool is_terminal;
     int columns; /* of the terminal; 0: no bound */
@@ -51,9 +53,11 @@ struct yarn_out {
 YARN_MUST_CHECK int yarn_out_take(struct yarn_out *out, int id, const char *value,
                                   const char **ret_right);
 
-/* Both complain themselves and return an exit status, or -1 for success. */
+/* Complains itself: an exit status, or -1 for success. */
 YARN_MUST_CHECK int yarn_out_open(struct yarn_out *out, const char *verb);
-YARN_MUST_CHECK int yarn_out_close(struct yarn_out *out, const char *verb);
+/* To what has been written, if it is open, `err` has happened: 0, or a negative errno, which leaves
+ * no file. Complains itself; an exit status. */
+YARN_MUST_CHECK int yarn_out_finish(struct yarn_out *out, const char *verb, int err);
 
 /* Escape sequences; "" where there is no colour. */
 const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint);

@@ -2,6 +2,7 @@
 #include "output/yarnprof/script.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "output/analysis/choice.h"
 #include "output/analysis/clock.h"
@@ -40,6 +41,19 @@ int yarn_script_parse_fields(const char *text, unsigned *fields)
     *fields = chosen;
     return 0;
 }
+
+/* A frame as it is printed. */
+struct line {
+    char *text; /* owned; NULL: not yet made */
+    size_t size;
+};
+
+struct printer {
+    const struct yarn_script *script;
+    FILE *file;
+    struct yarn_choice choice;
+    struct line *lines; /* owned; of each frame */
+};
 
 static bool has(const struct yarn_script *script, enum yarn_script_field field)
 {
@@ -85,8 +99,8 @@ static void print_begin(const struct yarn_script *script, const struct yarn_time
     }
 }
 
-static void print_frame(const struct yarn_script *script, FILE *file,
-                        const struct yarn_profile_frame *frame)
+static void print_frame_anew(const struct yarn_script *script, FILE *file,
+                             const struct yarn_profile_frame *frame)
 {
     const struct yarn_profile *profile = script->profile;
     const struct yarn_profile_function *function = &profile->functions[frame->function];
@@ -110,32 +124,53 @@ static void print_frame(const struct yarn_script *script, FILE *file,
     (void)fputs(frame->flags & YARN_DUMP_FRAME_JOINED ? " [joined]\n" : "\n", file);
 }
 
+/* The line of a frame is the same each time, and there are a thousand times as many lines as
+ * frames. */
+static int print_frame(const struct printer *printer, uint32_t number)
+{
+    const struct yarn_script *script = printer->script;
+    struct line *line = &printer->lines[number];
+    if (!line->text) {
+        FILE *memory = open_memstream(&line->text, &line->size);
+        if (!memory)
+            return -errno;
+        print_frame_anew(script, memory, &script->profile->frames[number]);
+        if (fclose(memory))
+            return -ENOMEM;
+    }
+    (void)fwrite_unlocked(line->text, 1, line->size, printer->file);
+    return 0;
+}
+
 static void print_pseudo_frame(const struct yarn_script *script, FILE *file, uint32_t function)
 {
     struct yarn_profile_frame frame = {.function = function, .start = UINT64_MAX};
-    print_frame(script, file, &frame);
+    print_frame_anew(script, file, &frame);
 }
 
-static void print_stack(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
-                        FILE *file)
+static int print_stack(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
-    const struct yarn_profile *profile = script->profile;
+    const struct yarn_script *script = printer->script;
+    const struct yarn_profile_stack *stacks = script->profile->stacks;
     uint32_t root = yarn_profile_root_of(entry->stack_end);
-    (void)fputc('\n', file);
-    for (uint32_t stack = entry->stack; stack != YARN_DUMP_NONE;
-         stack = profile->stacks[stack].parent)
-        print_frame(script, file, &profile->frames[profile->stacks[stack].frame]);
+    int err = 0;
+    (void)fputc('\n', printer->file);
+    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE;
+         stack = stacks[stack].parent)
+        err = print_frame(printer, stacks[stack].frame);
     if (entry->stack == YARN_DUMP_NONE)
-        print_pseudo_frame(script, file, YARN_FUNCTION_NO_STACK);
+        print_pseudo_frame(script, printer->file, YARN_FUNCTION_NO_STACK);
     else if (root != YARN_DUMP_NONE)
-        print_pseudo_frame(script, file, root);
-    (void)fputc('\n', file);
+        print_pseudo_frame(script, printer->file, root);
+    (void)fputc('\n', printer->file);
+    return err;
 }
 
-static void print_sample(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
-                         FILE *file)
+static int print_sample(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
+    const struct yarn_script *script = printer->script;
     const struct yarn_profile *profile = script->profile;
+    FILE *file = printer->file;
     bool has_frames =
         has(script, YARN_SCRIPT_IP) || has(script, YARN_SCRIPT_SYM) || has(script, YARN_SCRIPT_DSO);
     print_begin(script, entry, file);
@@ -146,9 +181,9 @@ static void print_sample(const struct yarn_script *script, const struct yarn_tim
         (void)fputs(": ", file);
     }
     if (has_frames)
-        print_stack(script, entry, file);
-    else
-        (void)fputc('\n', file);
+        return print_stack(printer, entry);
+    (void)fputc('\n', file);
+    return 0;
 }
 
 static void print_header(const struct yarn_script *script, FILE *file)
@@ -186,27 +221,60 @@ static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_
     return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
-int yarn_script_print(const struct yarn_script *script, const struct yarn_timeline *timeline,
+static int print_entry(const struct printer *printer, struct yarn_timeline_entry *entry)
+{
+    const struct yarn_script *script = printer->script;
+    if (!passes(&printer->choice, entry) || (entry->text && script->is_samples_only))
+        return 0;
+    if (entry->thread != YARN_DUMP_NONE)
+        entry->comm = yarn_profile_comm_at(script->profile, entry->thread, entry->time_ns);
+    if (!entry->text)
+        return print_sample(printer, entry);
+    print_begin(script, entry, printer->file);
+    print_text(printer->file, yarn_profile_text(script->profile, entry->text));
+    (void)fputc('\n', printer->file);
+    return 0;
+}
+
+static int printer_init(struct printer *printer, const struct yarn_script *script, FILE *file)
+{
+    *printer = (struct printer){
+        .script = script,
+        .file = file,
+        .lines = calloc(script->profile->nr_frames + 1, sizeof *printer->lines),
+    };
+    int err = printer->lines ? yarn_choice_init(&printer->choice, script->profile, script->filter)
+                             : -ENOMEM;
+    if (err)
+        free(printer->lines);
+    return err;
+}
+
+static void printer_fini(struct printer *printer)
+{
+    for (size_t i = 0; i < printer->script->profile->nr_frames; i++)
+        free(printer->lines[i].text);
+    free(printer->lines);
+    yarn_choice_fini(&printer->choice);
+}
+
+int yarn_script_print(const struct yarn_script *script, struct yarn_timeline *timeline,
                       const struct yarn_out *out)
 {
-    struct yarn_choice choice;
-    int err = yarn_choice_init(&choice, script->profile, script->filter);
+    struct printer printer;
+    struct yarn_timeline_entry entry;
+    int err = printer_init(&printer, script, out->file);
     if (err)
         return err;
     if (!script->has_no_header)
         print_header(script, out->file);
-    for (size_t i = 0; i < timeline->count; i++) {
-        const struct yarn_timeline_entry *entry = &timeline->entries[i];
-        if (!passes(&choice, entry) || (entry->text && script->is_samples_only))
-            continue;
-        if (!entry->text) {
-            print_sample(script, entry, out->file);
-            continue;
-        }
-        print_begin(script, entry, out->file);
-        print_text(out->file, yarn_profile_text(script->profile, entry->text));
-        (void)fputc('\n', out->file);
+    int more = 1;
+    /* Why until it fails: who has left the pager, or closed the pipe, wants no more of it. */
+    while (!err && more > 0 && !ferror(out->file)) {
+        more = yarn_timeline_next(timeline, &entry);
+        if (more > 0)
+            err = print_entry(&printer, &entry);
     }
-    yarn_choice_fini(&choice);
-    return 0;
+    printer_fini(&printer);
+    return err ? err : more < 0 ? more : 0;
 }

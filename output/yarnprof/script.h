@@ -47,7 +47,6 @@ struct yarn_script {
 /* A list that replaces *fields or, with + or - before each, changes them. -EINVAL. */
 YARN_MUST_CHECK int yarn_script_parse_fields(const char *text, unsigned *fields);
 
-/* -ENOMEM. */
+/* Takes the timeline, which must be sorted, to its end. -ENOMEM, or what its file says. */
 YARN_MUST_CHECK int yarn_script_print(const struct yarn_script *script,
-                                      const struct yarn_timeline *timeline,
-                                      const struct yarn_out *out);
+                                      struct yarn_timeline *timeline, const struct yarn_out *out);

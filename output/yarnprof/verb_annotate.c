@@ -208,14 +208,12 @@ static int show(struct request *request, const struct yarn_profile *profile)
                           request->wanted, count);
         err = count > 1 ? print_matches(request, profile, &rows)
                         : print_function(request, profile, rows.rows[0].key);
-        status = yarn_out_close(&request->out, "annotate");
-        status = status < 0 ? YARN_STATUS_OK : status;
     }
-    if (err)
-        yarn_complain("annotate", "%s", strerror(-err));
+    if (status < 0 || err)
+        status = yarn_out_finish(&request->out, "annotate", err);
     yarn_rows_fini(&rows);
     yarn_annotate_fini(&request->annotate);
-    return err ? YARN_STATUS_FAILED : status;
+    return status;
 }
 
 /* Lines and inlined functions are always needed; the option tells which function is meant. */

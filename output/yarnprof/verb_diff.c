@@ -142,12 +142,8 @@ static int show(struct request *request, char *const *paths,
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->out, "diff");
     if (!err && status < 0)
         err = print(&view, &request->out);
-    if (err)
-        yarn_complain("diff", "%s", strerror(-err));
     yarn_diff_fini(&diff);
-    if (status < 0)
-        status = yarn_out_close(&request->out, "diff");
-    return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
+    return status < 0 || err ? yarn_out_finish(&request->out, "diff", err) : status;
 }
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)

@@ -37,10 +37,7 @@ static int show(const struct yarn_profile *profile, struct yarn_out *out)
         err = yarn_info_json(profile, out);
     else
         yarn_info_text(profile, out);
-    if (err)
-        yarn_complain("info", "%s", strerror(-err));
-    status = yarn_out_close(out, "info");
-    return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
+    return yarn_out_finish(out, "info", err);
 }
 
 int yarn_verb_info(int argc, char **argv)

@@ -200,13 +200,9 @@ static int show(struct request *request, struct yarn_profile *profile)
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->out, "report");
     if (!err && status < 0)
         err = print(report, &request->out);
-    if (err)
-        yarn_complain("report", "%s", strerror(-err));
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
-    if (status < 0)
-        status = yarn_out_close(&request->out, "report");
-    return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
+    return status < 0 || err ? yarn_out_finish(&request->out, "report", err) : status;
 }
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)

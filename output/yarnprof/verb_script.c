@@ -5,6 +5,9 @@
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
 
+/* Entries in memory: 24 MB, and as much again while they are sorted. */
+enum { ENTRIES_MOST = 512 << 10 };
+
 enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY };
 
 static const struct yarn_argument arguments[] = {
@@ -65,10 +68,7 @@ static int show(struct request *request, struct yarn_timeline *timeline)
     if (status >= 0)
         return status;
     err = yarn_script_print(script, timeline, &request->out);
-    if (err)
-        yarn_complain("script", "%s", strerror(-err));
-    status = yarn_out_close(&request->out, "script");
-    return err ? YARN_STATUS_FAILED : status < 0 ? YARN_STATUS_OK : status;
+    return yarn_out_finish(&request->out, "script", err);
 }
 
 static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
@@ -85,7 +85,7 @@ int yarn_verb_script(int argc, char **argv)
         .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT},
     };
     struct yarn_command mine = command;
-    struct yarn_timeline timeline = {0};
+    struct yarn_timeline timeline = {.most = ENTRIES_MOST};
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);

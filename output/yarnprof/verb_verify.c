@@ -218,6 +218,6 @@ int yarn_verb_verify(int argc, char **argv)
         is_good = check(argv[i], &request, &sum) && is_good;
     if (request.has_trust && !is_trusted(&sum, &request))
         is_good = false;
-    status = yarn_out_close(&request.out, "verify");
-    return status >= 0 ? status : is_good ? YARN_STATUS_OK : YARN_STATUS_FAILED;
+    status = yarn_out_finish(&request.out, "verify", 0);
+    return is_good ? status : YARN_STATUS_FAILED;
 }
