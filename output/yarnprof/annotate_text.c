@@ -7,7 +7,14 @@
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 
-enum { NUMBERS_COLUMNS = 32, TAB = 4, TEXT_SIZE = 1024, PLACE_MOST = 32 };
+enum {
+    NUMBERS_COLUMNS = 32,
+    TAB = 4,
+    TEXT_SIZE = 1024,
+    PLACE_MOST = 32,
+    PLACE_LEAST = 7,
+    TEXT_LEAST = 17
+};
 
 /* What is printed of one event. */
 struct view {
@@ -159,7 +166,8 @@ static int print_lines(const struct view *view)
 }
 
 /* "split.c:20", and what is inlined there. */
-static void print_place(const struct view *view, const struct yarn_annotation_site *site)
+static void print_place(const struct view *view, const struct yarn_annotation_site *site,
+                        size_t room)
 {
     const struct yarn_annotation *annotation = &view->annotate->annotation;
     char text[TEXT_SIZE];
@@ -172,7 +180,7 @@ static void print_place(const struct view *view, const struct yarn_annotation_si
                    site->function == annotation->function ? "" : " ",
                    site->function == annotation->function ? "" : text_of(view, function->name));
     (void)fprintf(view->out->file, "  %s", yarn_out_paint(view->out, YARN_PAINT_FAINT));
-    yarn_print_cut(view->out, text, view->out->columns ? PLACE_MOST : 0);
+    yarn_print_cut(view->out, text, room);
     (void)fputs(yarn_out_plain(view->out), view->out->file);
 }
 
@@ -180,6 +188,7 @@ struct widths {
     int address;
     size_t text;  /* of an instruction with its place behind it */
     size_t alone; /* of one without */
+    size_t place; /* 0: as long as it is */
 };
 
 static void print_site(const struct view *view, size_t number, struct widths widths, bool has_sum)
@@ -198,8 +207,8 @@ static void print_site(const struct view *view, size_t number, struct widths wid
         yarn_print_cell(view->out, text, widths.text);
     else
         yarn_print_cut(view->out, text, view->out->columns ? widths.alone : 0);
-    if (has_sum)
-        print_place(view, site);
+    if (has_place && (!view->out->columns || widths.place))
+        print_place(view, site, widths.place);
     (void)fputc('\n', view->out->file);
 }
 
@@ -219,9 +228,12 @@ static struct widths widths_of(const struct view *view, const uint8_t *shown)
     }
     size_t most = view->out->columns ? (size_t)view->out->columns : 120;
     size_t used = NUMBERS_COLUMNS + 4 + (size_t)widths.address;
-    widths.alone = most > used + 20 ? most - used : 20;
-    used += has_place ? PLACE_MOST + 2 : 0;
-    widths.text = yarn_size_min(widths.text, most > used + 20 ? most - used : 20);
+    widths.alone = most > used + TEXT_LEAST ? most - used : TEXT_LEAST;
+    size_t beside = has_place ? PLACE_MOST + 2 : 0;
+    widths.text = yarn_size_min(
+        widths.text, widths.alone > beside + TEXT_LEAST ? widths.alone - beside : TEXT_LEAST);
+    if (view->out->columns && widths.alone > widths.text + 2 + PLACE_LEAST)
+        widths.place = yarn_size_min(PLACE_MOST, widths.alone - widths.text - 2);
     return widths;
 }
 

@@ -6,7 +6,15 @@
 #include "output/yarnprof/diff.h"
 #include "output/yarnprof/numbers.h"
 
-enum { FIXED_COLUMNS = 48, NAME_LEAST = 24, NAME_MOST = 100 };
+enum {
+    FIXED_COLUMNS = 47, /* of the numbers and the gaps before the names */
+    NAME_LEAST = 12,
+    NAME_MOST = 100,
+    MODULE_LEAST = 4,
+    MODULE_MOST = 28,
+};
+
+#define NOTHING_LEFT SIZE_MAX
 
 bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_shown)
 {
@@ -27,22 +35,32 @@ static const char *name_of(const struct yarn_diff_view *view, const struct yarn_
     return view->diff->match.functions[row->function].name;
 }
 
-static size_t width_of_names(const struct yarn_diff_view *view, const struct yarn_out *out)
+struct widths {
+    size_t name, module; /* 0: as long as it is; of the module NOTHING_LEFT: it has no room */
+};
+
+static struct widths fit(const struct yarn_diff_view *view, const struct yarn_out *out)
 {
-    size_t width = strlen("FUNCTION"), module = strlen("MODULE"), nr_shown = 0;
+    size_t nr_shown = 0;
+    struct widths widths = {strlen("FUNCTION"), strlen("MODULE")};
     for (size_t i = 0; i < view->diff->count; i++) {
         const struct yarn_diff_row *row = &view->diff->rows[i];
         if (!yarn_diff_is_shown(view, i, &nr_shown))
             continue;
-        width = yarn_size_max(width, yarn_text_columns(name_of(view, row)));
-        module = yarn_size_max(module, yarn_text_columns(yarn_diff_module(view, row, false)));
+        widths.name = yarn_size_max(widths.name, yarn_text_columns(name_of(view, row)));
+        widths.module =
+            yarn_size_max(widths.module, yarn_text_columns(yarn_diff_module(view, row, false)));
     }
-    size_t most = NAME_MOST;
-    if (out->columns)
-        most = (size_t)out->columns > FIXED_COLUMNS + 2 + module + NAME_LEAST
-                   ? (size_t)out->columns - FIXED_COLUMNS - 2 - module
-                   : NAME_LEAST;
-    return yarn_size_min(width, most);
+    if (!out->columns)
+        return (struct widths){yarn_size_min(widths.name, NAME_MOST), 0};
+    size_t columns = (size_t)out->columns;
+    size_t room = columns > FIXED_COLUMNS + NAME_LEAST ? columns - FIXED_COLUMNS : NAME_LEAST;
+    size_t module = yarn_size_min(widths.module, MODULE_MOST);
+    if (widths.name + 2 + module > room)
+        widths.name = yarn_size_max(yarn_size_min(widths.name, NAME_LEAST),
+                                    room > module + 2 ? room - module - 2 : 0);
+    widths.module = room > widths.name + 2 + MODULE_LEAST ? room - widths.name - 2 : NOTHING_LEFT;
+    return widths;
 }
 
 /* "12.34 %", or what was spent a second. */
@@ -78,7 +96,7 @@ static void print_change(const struct yarn_diff_view *view, const struct yarn_ou
 }
 
 static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
-                      const struct yarn_diff_row *row, size_t width)
+                      const struct yarn_diff_row *row, struct widths widths)
 {
     const struct yarn_change *change = &row->changes[view->options->scale][view->options->part];
     for (size_t side = 0; side < 2; side++) {
@@ -88,13 +106,16 @@ static void print_row(const struct yarn_diff_view *view, const struct yarn_out *
     }
     print_change(view, out, row, change);
     (void)fputs("  ", out->file);
-    if (out->columns || yarn_text_columns(name_of(view, row)) <= width)
-        yarn_print_cell(out, name_of(view, row), width);
+    if (out->columns || yarn_text_columns(name_of(view, row)) <= widths.name)
+        yarn_print_cell(out, name_of(view, row), widths.name);
     else
         yarn_print_cut(out, name_of(view, row), 0);
-    (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
-    yarn_print_cut(out, yarn_diff_module(view, row, false), 0);
-    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    if (widths.module != NOTHING_LEFT) {
+        (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
+        yarn_print_cut(out, yarn_diff_module(view, row, false), widths.module);
+        (void)fputs(yarn_out_plain(out), out->file);
+    }
+    (void)fputc('\n', out->file);
 }
 
 static void print_side(const struct yarn_diff_view *view, const struct yarn_out *out,
@@ -130,7 +151,7 @@ static void print_verdict(const struct yarn_diff_view *view, const struct yarn_o
 }
 
 static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
-                       uint32_t number, size_t width)
+                       uint32_t number, struct widths widths)
 {
     const struct yarn_diff_event *event = &view->diff->events[number];
     const char *part = view->options->part == YARN_DIFF_SELF ? "Self" : "Total";
@@ -144,8 +165,9 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
                   view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
     (void)fprintf(out->file, "%s%9s  %9s  %10s%14s", yarn_out_paint(out, YARN_PAINT_FAINT),
                   "BEFORE", "AFTER", "CHANGE", "");
-    yarn_print_cell(out, "FUNCTION", width);
-    (void)fprintf(out->file, "  MODULE%s\n", yarn_out_plain(out));
+    yarn_print_cell(out, "FUNCTION", widths.name);
+    (void)fprintf(out->file, "%s%s\n", widths.module == NOTHING_LEFT ? "" : "  MODULE",
+                  yarn_out_plain(out));
 }
 
 static void print_rest(const struct yarn_diff_view *view, const struct yarn_out *out,
@@ -159,7 +181,8 @@ static void print_rest(const struct yarn_diff_view *view, const struct yarn_out 
 void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out)
 {
     const struct yarn_diff *diff = view->diff;
-    size_t width = width_of_names(view, out), nr_of_event = 0;
+    struct widths widths = fit(view, out);
+    size_t nr_of_event = 0;
     if (!diff->count)
         (void)fputs("no samples to compare\n", out->file);
     for (size_t i = 0; i < diff->count; i++) {
@@ -170,9 +193,9 @@ void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *ou
             (void)fputc('\n', out->file);
         }
         if (nr_of_event == 1)
-            print_head(view, out, diff->rows[i].event, width);
+            print_head(view, out, diff->rows[i].event, widths);
         if (is_shown)
-            print_row(view, out, &diff->rows[i], width);
+            print_row(view, out, &diff->rows[i], widths);
     }
     print_rest(view, out, nr_of_event);
 }

@@ -50,11 +50,12 @@ struct yarn_report_missing {
 
 struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t event);
 
-/* "cpu-clock: 1,234 samples, 1.24 s", and the rows of all events in one table. */
+/* "cpu-clock: 1,234 samples, 1.24 s". */
 void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
                              uint32_t event);
+/* The rows of all events in one table; where the terminal is too narrow nothing is printed. */
 YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_report *report,
-                                           const struct yarn_out *out);
+                                           const struct yarn_out *out, bool *ret_fits);
 
 /* What a row is called, and the second name (of its module, its process, …; "" for none). */
 void yarn_report_name(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,

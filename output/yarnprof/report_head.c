@@ -130,11 +130,10 @@ static void hint_at_symbols(const struct yarn_report *report, const struct yarn_
     }
     double percent = yarn_percent(nameless, report->trust.samples);
     if (percent > NAMELESS_PERCENT)
-        (void)fprintf(
-            out->file,
-            "%snote: %.1f %% of the samples are in functions without a name; debug "
-            "symbols name them: installed before the recording, or later and --inlines%s\n",
-            yarn_out_paint(out, YARN_PAINT_FAINT), percent, yarn_out_plain(out));
+        (void)fprintf(out->file,
+                      "%snote: %.1f %% of the samples are in code without names; debug symbols "
+                      "would help%s\n",
+                      yarn_out_paint(out, YARN_PAINT_FAINT), percent, yarn_out_plain(out));
 }
 
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)

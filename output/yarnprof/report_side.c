@@ -7,7 +7,7 @@
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
 
-enum { EVENT_COLUMNS = 20, NAME_LEAST = 24, TEXT_SIZE = 16384, KEYS_MAX = 1 << 30 };
+enum { EVENT_COLUMNS = 20, NAME_LEAST = 16, TEXT_SIZE = 16384, KEYS_MAX = 1 << 30 };
 
 /* One key, with its row of each event (NULL: it has none). */
 struct side {
@@ -181,7 +181,7 @@ static void print_side(const struct side *side, const struct yarn_out *out)
     size_t shown = report->limit ? yarn_size_min(report->limit, side->nr_keys) : side->nr_keys;
     size_t numbers = side->nr_events * EVENT_COLUMNS;
     size_t columns = (size_t)out->columns;
-    size_t room = !columns ? 0 : columns > numbers + NAME_LEAST ? columns - numbers : NAME_LEAST;
+    size_t room = columns ? columns - numbers : 0;
     size_t width = width_of(side, shown, room);
     (void)fputc('\n', out->file);
     for (size_t i = 0; i < side->nr_events; i++)
@@ -199,11 +199,14 @@ static void print_side(const struct side *side, const struct yarn_out *out)
     print_missing(side, out);
 }
 
-int yarn_report_print_side(const struct yarn_report *report, const struct yarn_out *out)
+int yarn_report_print_side(const struct yarn_report *report, const struct yarn_out *out,
+                           bool *ret_fits)
 {
     struct side side;
     int err = side_init(&side, report);
-    if (!err)
+    size_t columns = (size_t)out->columns;
+    *ret_fits = !columns || columns >= side.nr_events * EVENT_COLUMNS + NAME_LEAST;
+    if (!err && *ret_fits)
         print_side(&side, out);
     side_fini(&side);
     return err;

@@ -231,13 +231,16 @@ static void print_rows(const struct yarn_report *report, const struct yarn_out *
 
 int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out)
 {
-    const struct yarn_rows *rows = &report->rows;
+    bool is_done = false;
+    int err = 0;
     yarn_report_print_head(report, out);
-    if (report->view != YARN_REPORT_ROWS)
+    if (report->view != YARN_REPORT_ROWS) {
         yarn_report_print_tree(report, out);
-    else if (report->is_side_by_side && rows->count)
-        return yarn_report_print_side(report, out);
-    else
+        return 0;
+    }
+    if (report->is_side_by_side && report->rows.count)
+        err = yarn_report_print_side(report, out, &is_done);
+    if (!err && !is_done)
         print_rows(report, out);
-    return 0;
+    return err;
 }

@@ -16,6 +16,9 @@ YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
 
 
+TITLE = re.compile("BEFORE|SELF|SHARE|TOTAL")
+
+
 def plain(text):
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
@@ -42,14 +45,33 @@ class Terminal(unittest.TestCase):
         return terminal.run([YARNPROF, *arguments], environment=settings, **options)
 
     def test_lines_fit_the_width(self):
+        missing = str(self.folder / "more/missing.dump")
+        child = str(self.folder / "child.dump")
         for columns in (60, 80, 120):
-            for verb in (["report"], ["report", "--tree"], ["report", "--by=thread"]):
-                status, out = self.run_on(*verb, self.app, rows=100, columns=columns)
+            for arguments in (
+                ["report", self.app],
+                ["report", "--tree", self.app],
+                ["report", "--by=thread", self.app],
+                ["report", "--side-by-side", missing],
+                ["diff", child, self.app],
+                ["annotate", "hot", child],
+            ):
+                status, out = self.run_on(*arguments, rows=100, columns=columns)
                 self.assertEqual(status, 0)
-                table = plain(out).split("cpu-clock:")[1]
-                self.assertIn("app", table)
-                for line in table.splitlines():
+                lines = plain(out).splitlines()
+                title = next(i for i, line in enumerate(lines) if TITLE.search(line))
+                self.assertGreater(len(lines), title + 1, out)
+                for line in lines[title:]:
+                    # What a file is called is told whole.
+                    if line.startswith(("  before ", "  after ")):
+                        continue
                     self.assertLessEqual(len(line), columns, line)
+
+    def test_events_are_side_by_side_where_they_fit(self):
+        missing = str(self.folder / "more/missing.dump")
+        for columns, nr_tables in ((60, 1), (50, 2)):
+            _, out = self.run_on("report", "--side-by-side", missing, rows=100, columns=columns)
+            self.assertEqual(plain(out).count("FUNCTION"), nr_tables)
 
     def test_colour_is_for_terminals_and_those_who_want_it(self):
         report = ("report", self.app)
