@@ -8,6 +8,7 @@
 
 #include "preload/lifecycle.h"
 #include "preload/originals.h"
+#include "preload/syscall.h"
 
 static bool has_exit_handler;
 
@@ -29,6 +30,7 @@ static void on_quick_exit(void)
 __attribute__((constructor)) static void enter(int argc, char *argv[], char *envp[])
 {
     yarn_originals_begin();
+    yarn_syscall_next = yarn_original_known(YARN_ORIGINAL_syscall);
     yarn_lifecycle_begin(argc, argv, envp);
     if (!yarn_lifecycle_recorder())
         return;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/lifecycle.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
@@ -16,11 +18,21 @@ enum { LINE_BYTES = 1024, STDERR = 2 };
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
 static struct yarn_recorder *the_recorder;
 static int exit_status = -1;
+/* Behind a system call filter of the host: not even its process id may be asked for. */
+static _Atomic bool is_filtered;
 
 struct yarn_recorder *yarn_lifecycle_recorder(void)
 {
     struct yarn_recorder *recorder = the_recorder;
-    return recorder && yarn_recorder_is_ours(recorder) ? recorder : NULL;
+    if (!recorder || atomic_load_explicit(&is_filtered, memory_order_relaxed))
+        return NULL;
+    return yarn_recorder_is_ours(recorder) ? recorder : NULL;
+}
+
+/* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
+static struct yarn_recorder *recorder_behind_filter(void)
+{
+    return atomic_load_explicit(&is_filtered, memory_order_relaxed) ? the_recorder : NULL;
 }
 
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
@@ -58,6 +70,10 @@ void yarn_lifecycle_follow_fork(void)
     struct yarn_recorder *recorder = the_recorder;
     if (!recorder)
         return;
+    if (atomic_load(&is_filtered)) { /* the child has the filter, too */
+        the_recorder = NULL;
+        return;
+    }
     yarn_signal_leave_behind();
     if (recorder->job.options.follow & YARN_FOLLOW_FORK)
         yarn_recorder_inherit(recorder);
@@ -103,12 +119,21 @@ void yarn_lifecycle_follow_ids(void)
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder)
         yarn_recorder_follow_ids(recorder);
+    else if (recorder_behind_filter())
+        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
+                            "the host changed its rights behind a seccomp filter");
 }
 
 bool yarn_lifecycle_begin_alone(const char *why)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    return recorder && yarn_recorder_stop(recorder, why);
+    if (recorder)
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_STOPPED, why);
+    if (recorder_behind_filter()) {
+        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
+        yarn_recorder_spin_until_gone(recorder_behind_filter());
+    }
+    return false;
 }
 
 void yarn_lifecycle_end_alone(void)
@@ -118,4 +143,31 @@ void yarn_lifecycle_end_alone(void)
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder && yarn_recorder_restart(recorder, &line))
         return; /* the sealed dump says why it ended */
+}
+
+struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
+{
+    struct yarn_lifecycle_filter moment = {.recorder = yarn_lifecycle_recorder()};
+    int kept = errno;
+    if (moment.recorder)
+        moment.has_stopped = yarn_recorder_begin_filter(moment.recorder, is_for_all_threads);
+    else if (is_for_all_threads && recorder_behind_filter()) {
+        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
+                            "the host sets a seccomp filter for all of its threads");
+        yarn_recorder_spin_until_gone(recorder_behind_filter());
+    }
+    errno = kept;
+    return moment;
+}
+
+void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set)
+{
+    int kept = errno;
+    if (moment->recorder && is_set) {
+        atomic_store(&is_filtered, true);
+        atomic_store(&moment->recorder->is_behind_filter, 1);
+    } else if (moment->has_stopped) {
+        yarn_lifecycle_end_alone();
+    }
+    errno = kept;
 }

@@ -12,6 +12,9 @@
  *     exec ──> interposed: sealed with EXEC before the call, taken back where it fails
  *     fork ──> interposed: the child inherits, naps, records; the parent notices nothing
  *     unshare of the user namespace, setns ──> stopped for the call, then another recording
+ *     a system call filter ──> of all threads, or with the timer sampler: end(SECCOMP) before it;
+ *         of one thread: the reader goes on. From then on no host thread makes a call for us: ends
+ *         and execs pass through, children after fork are not recorded
  *     exit_group by raw call, a fatal signal, SIGKILL: what was flushed stays readable
  */
 #pragma once
@@ -53,11 +56,19 @@ void yarn_lifecycle_settle(void);
 bool yarn_lifecycle_begin_alone(const char *why);
 void yarn_lifecycle_end_alone(void);
 
+/* Around a call that sets a system call filter, of the calling thread or of all. */
+struct yarn_lifecycle_filter {
+    struct yarn_recorder *recorder; /* NULL: nothing is recorded here */
+    bool has_stopped;
+};
+struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads);
+void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set);
+
 /* After the calling thread has changed its rights: the reader takes the same. */
 void yarn_lifecycle_follow_ids(void);
 
 /* The host wants the signal that is borrowed of it. */
 void yarn_lifecycle_yield_signal(void);
 
-/* The recorder of this process; NULL where there is none. */
+/* The recorder of this process; NULL where there is none, and behind a system call filter. */
 struct yarn_recorder *yarn_lifecycle_recorder(void);

@@ -41,7 +41,9 @@
     X(sigaction)                                                                                   \
     X(signal)                                                                                      \
     X(sigprocmask)                                                                                 \
-    X(pthread_sigmask)
+    X(pthread_sigmask)                                                                             \
+    X(prctl)                                                                                       \
+    X(syscall)
 
 enum yarn_original {
 #define X(name) YARN_ORIGINAL_##name,
@@ -55,3 +57,9 @@ void yarn_originals_begin(void);
 /* Writes the function's address to *ret_function, of `size` bytes: a function pointer cannot be
  * cast from what the loader gives, only copied. False, with errno ENOSYS, where there is none. */
 bool yarn_original_find(enum yarn_original which, void *ret_function, size_t size);
+
+typedef void (*yarn_original_fn)(void);
+
+/* The function, to be cast to its own type; NULL before begin. For callers that must not enter the
+ * loader, and whose call has to be their last act (a jump). */
+yarn_original_fn yarn_original_known(enum yarn_original which);

@@ -4,6 +4,7 @@
 #include "core/session/reader.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/signal.h"
 #include "preload/nap.h"
 
 /* After an early wake-up whose drain left more than samples behind: the end of a thread is seen
@@ -13,6 +14,8 @@
 enum { FLUSH_SLACK_SHARE = 8 };
 /* How late an exec that failed is noticed. */
 #define HOLD_NS (10 * YARN_NS_PER_MS)
+/* How late a command behind a system call filter is noticed. */
+#define FILTER_NS (10 * YARN_NS_PER_MS)
 
 static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
@@ -63,6 +66,13 @@ static bool obey(struct yarn_recorder *recorder)
     case YARN_RECORDER_YIELD_SIGNAL:
         yarn_recording_yield_signal(recording);
         break;
+    case YARN_RECORDER_EXPECT_FILTER: {
+        bool left;
+        recorder->expects_filter = true;
+        yarn_recording_drain_all(recording, &left);
+        yarn_recording_flush(recording);
+        break;
+    }
     case YARN_RECORDER_EXEC:
         yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
         yarn_nap_pay(recorder);
@@ -88,6 +98,18 @@ static bool hold(struct yarn_recorder *recorder)
     return true;
 }
 
+/* Once, when the host has set its filter. Why a warning: the dump will have no end. */
+static void note_filter(struct yarn_recorder *recorder)
+{
+    if (!atomic_exchange(&recorder->is_behind_filter, 0))
+        return;
+    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+                      "the host has set a seccomp filter",
+                      "its children are not recorded, its end is not waited for");
+}
+
+enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
+
 enum outcome { TOLD_TO_END, ALONE, BROKEN };
 
 static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *reader)
@@ -104,6 +126,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         yarn_recording_unseal(recording);
         yarn_reader_wait(reader, timeout_ns);
         yarn_recorder_take_marks(recorder);
+        note_filter(recorder);
         nr_records += yarn_recording_drain(recording, &has_news);
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         bool is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
@@ -126,6 +149,8 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         timeout_ns = !is_settled || flush_ns <= now_ns ? 0 : flush_ns - now_ns;
         if (has_news && reader->woke_early)
             timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
+        if (recorder->expects_filter)
+            timeout_ns = yarn_u64_min(timeout_ns, FILTER_NS);
     }
 }
 
@@ -138,12 +163,18 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     yarn_recorder_take_marks(recorder);
     if (outcome == ALONE) {
         status = yarn_process_exit_status(recording->task_folder, recorder->job.facts.pid);
+        recorder->host_signal =
+            yarn_process_exit_signal(recording->task_folder, recorder->job.facts.pid);
+        if (recorder->host_signal)
+            status = SIGNAL_STATUS + recorder->host_signal;
     } else if (outcome == TOLD_TO_END) {
         reason = atomic_load(&recorder->end_reason);
         status = atomic_load(&recorder->end_status);
         if (recorder->stop_reason)
-            yarn_messages_add(&recorder->messages, YARN_MESSAGE_INFO, "the recording ended",
-                              recorder->stop_reason);
+            yarn_messages_add(&recorder->messages,
+                              reason == YARN_DUMP_END_SECCOMP ? YARN_MESSAGE_WARNING
+                                                              : YARN_MESSAGE_INFO,
+                              "the recording ended", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
@@ -194,5 +225,8 @@ int yarn_reader_thread_run(void *argument)
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
     set_state(recorder, YARN_RECORDER_ENDED);
+    /* A filter ended the host's last thread, which alone would have been the whole process. */
+    if (recorder->host_signal)
+        yarn_signal_die_of(recorder->host_signal);
     return status;
 }

@@ -12,7 +12,8 @@
 #define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
 
 enum { MARK_FREE, MARK_BUSY, MARK_READY };
-enum { GONE_TRIES = 10000 };
+/* Without a clock: a second or so, and some milliseconds. */
+enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
 
 /* Sleeps until *word differs from `value`. False where it still is after the time. */
 static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
@@ -100,6 +101,9 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     atomic_store(&recorder->is_busy, 0);
     atomic_store(&recorder->is_at_home, 0);
     atomic_store(&recorder->is_in_exec, 0);
+    atomic_store(&recorder->is_behind_filter, 0);
+    recorder->expects_filter = false;
+    recorder->host_signal = 0;
     atomic_store(&recorder->state, state);
 }
 
@@ -136,12 +140,13 @@ static bool wait_until_gone(pid_t pid, pid_t tid)
     return false;
 }
 
-bool yarn_recorder_stop(struct yarn_recorder *recorder, const char *why)
+bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                        const char *why)
 {
     recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
     recorder->stop_reason = why;
     pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
-    yarn_recorder_end(recorder, YARN_DUMP_END_STOPPED, -1);
+    yarn_recorder_end(recorder, reason, -1);
     if (is_recording(recorder) || yarn_thread_join(&recorder->thread, END_TIMEOUT_NS) ||
         !wait_until_gone(recorder->job.facts.pid, tid))
         return false;
@@ -219,6 +224,58 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
     if (!claim(recorder, COMMAND_TIMEOUT_NS))
         return -ETIMEDOUT;
     return carry_out(recorder, command);
+}
+
+/* A reader that naps or starts will open what it needs behind the filter as well as before, but
+ * only then it is known which sampler there is. */
+static void wait_until_begun(struct yarn_recorder *recorder)
+{
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS;
+    for (;;) {
+        uint32_t state = atomic_load(&recorder->state);
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (state >= YARN_RECORDER_RUNNING || now_ns >= end_ns)
+            return;
+        yarn_futex_wait(&recorder->state, state, end_ns - now_ns);
+    }
+}
+
+bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)
+{
+    wait_until_begun(recorder);
+    if (!is_recording(recorder))
+        return false;
+    if (is_for_all_threads)
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
+                                  "the host sets a seccomp filter for all of its threads");
+    if (yarn_session_needs_time(&recorder->recording.session))
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
+                                  "the host sets a seccomp filter; the timer sampler makes system "
+                                  "calls on its threads");
+    if (yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER))
+        return false; /* the reader is slow: it sees the filter at its next look */
+    return false;
+}
+
+void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                         const char *why)
+{
+    uint32_t free = 0;
+    if (!is_recording(recorder) || !atomic_compare_exchange_strong(&recorder->is_busy, &free, 1))
+        return;
+    recorder->stop_reason = why;
+    atomic_store(&recorder->end_reason, reason);
+    atomic_store(&recorder->end_status, -1);
+    atomic_store(&recorder->command, YARN_RECORDER_END);
+}
+
+void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
+{
+    for (uint32_t i = 0; i < SPINS_MAX && yarn_thread_is_running(&recorder->thread); i++)
+        ;
+    /* The kernel counts the thread for a moment longer. */
+    for (uint32_t i = 0; i < SPINS_AFTER; i++)
+        atomic_load(&recorder->thread.tid);
 }
 
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)

@@ -52,6 +52,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_YIELD_SIGNAL,
+    YARN_RECORDER_EXPECT_FILTER, /* from now on host threads hand commands over by memory alone */
     YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
     YARN_RECORDER_END,
 };
@@ -77,11 +78,14 @@ struct yarn_recorder {
     _Atomic int32_t end_status;
     _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */
     _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
+    _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
     struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
     struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
     uint64_t paid_ns;                   /* there, by the reader */
     const char *stop_reason;            /* a static sentence; NULL */
     bool starts_paused;
+    int host_signal;     /* the reader's: of which the process has to die; 0 */
+    bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
     struct yarn_mark marks[YARN_MARKS_MAX];
     uint32_t nr_messages_logged;
@@ -100,7 +104,18 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder);
 
 /* Ends the recording and its thread so that another can follow; `why` goes into the dump. False
  * where nothing records or the reader does not end in time. */
-bool yarn_recorder_stop(struct yarn_recorder *recorder, const char *why);
+bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                        const char *why);
+
+/* Before the host sets a system call filter: everything up to now is in the dump when it returns.
+ * True where the filter would reach what we do, so that the recording has ended. */
+bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads);
+
+/* Behind the filter, without a system call: the reader ends the recording as soon as it sees it;
+ * waits for that. */
+void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                         const char *why);
+void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder);
 
 /* Another recording of the same process, where the one before has ended; as start. */
 YARN_MUST_CHECK int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line);

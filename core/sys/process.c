@@ -229,6 +229,11 @@ int yarn_process_exit_status(int task_folder, pid_t tid)
     return (int)(read_stat_field(task_folder, tid, STAT_EXIT_CODE_FIELD) >> 8 & 0xff);
 }
 
+int yarn_process_exit_signal(int task_folder, pid_t tid)
+{
+    return (int)(read_stat_field(task_folder, tid, STAT_EXIT_CODE_FIELD) & 0x7f);
+}
+
 uint64_t yarn_process_birth_ns(int task_folder, pid_t pid)
 {
     return read_stat_field(task_folder, pid, STAT_BIRTH_FIELD) * TICK_NS;

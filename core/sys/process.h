@@ -43,6 +43,8 @@ bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
 
 /* What the ended leader gave to exit: its status as a shell shows it; 0 where it was not told. */
 int yarn_process_exit_status(int task_folder, pid_t tid);
+/* The signal by which the kernel ended the leader alone, as a system call filter does; 0: none. */
+int yarn_process_exit_signal(int task_folder, pid_t tid);
 
 /* When the process was born, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
  * that cannot be found out. */

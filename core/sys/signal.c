@@ -104,6 +104,13 @@ void yarn_signal_give_back(int number)
     atomic_store(&borrowed, 0);
 }
 
+void yarn_signal_die_of(int number)
+{
+    uint64_t mask = UINT64_C(1) << (number - 1);
+    yarn_signal_act_default(number);
+    yarn_raw_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
 void yarn_signal_act_default(int number)
 {
     set_plain(number, 0);

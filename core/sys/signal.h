@@ -42,5 +42,8 @@ void yarn_signal_leave_behind(void);
  * one of them would end it. */
 void yarn_signal_give_back(int number);
 
+/* Ends the process by the signal, as by its default disposition. */
+void yarn_signal_die_of(int number);
+
 /* By the handler, for a signal that somebody else sent: what would have happened without us. */
 void yarn_signal_act_default(int number);

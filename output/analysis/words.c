@@ -11,7 +11,7 @@ const char *yarn_word_of_end(uint32_t reason)
     static const char *const words[YARN_DUMP_END_REASON_COUNT] = {
         [YARN_DUMP_END_EXIT] = "exit",     [YARN_DUMP_END_EXIT_RAW] = "exit_raw",
         [YARN_DUMP_END_EXEC] = "exec",     [YARN_DUMP_END_STOPPED] = "stopped",
-        [YARN_DUMP_END_FAILED] = "failed",
+        [YARN_DUMP_END_FAILED] = "failed", [YARN_DUMP_END_SECCOMP] = "seccomp",
     };
     return word(words, YARN_COUNT_OF(words), reason);
 }

@@ -250,6 +250,7 @@ enum yarn_dump_end_reason {
     YARN_DUMP_END_EXEC,
     YARN_DUMP_END_STOPPED, /* by a control command or its duration */
     YARN_DUMP_END_FAILED,  /* the recording could not go on: a message says why */
+    YARN_DUMP_END_SECCOMP, /* before a system call filter of the host; the host went on */
     YARN_DUMP_END_REASON_COUNT,
 };
 

@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library's syscall, in front of the original. Not in C: how many words a caller has given is
+ * not known, and the one that lies on the stack may be anything of the caller's, which a compiler
+ * would take for ours to write to.
+ *
+ * rdi is the number, r9 the fifth word, 8(%rsp) the sixth. No register and no byte of the stack is
+ * changed on the way to the original, which returns to the caller by itself.
+ */
+#include <sys/syscall.h>
+
+#include "preload/syscall.h"
+
+__attribute__((visibility("hidden"))) yarn_original_fn yarn_syscall_next;
+
+#define TEXT_OF(x) #x
+#define NUMBER(x) "$" TEXT_OF(x)
+
+__asm__(".text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "  .cfi_startproc\n"
+        "  endbr64\n"
+        "  cmpq " NUMBER(__NR_seccomp) ", %rdi\n"
+                                       "  je 1f\n"
+                                       "  cmpq " NUMBER(
+                                           __NR_prctl) ", %rdi\n"
+                                                       "  je 1f\n"
+                                                       "  movq yarn_syscall_next(%rip), %r11\n"
+                                                       "  testq %r11, %r11\n"
+                                                       "  je 1f\n"
+                                                       "  xorl %eax, %eax\n"
+                                                       "  jmp *%r11\n"
+                                                       "1:\n"
+                                                       "  pushq 8(%rsp)\n"
+                                                       "  .cfi_adjust_cfa_offset 8\n"
+                                                       "  call yarn_syscall_look\n"
+                                                       "  addq $8, %rsp\n"
+                                                       "  .cfi_adjust_cfa_offset -8\n"
+                                                       "  ret\n"
+                                                       "  .cfi_endproc\n"
+                                                       ".size syscall, . - syscall\n");
