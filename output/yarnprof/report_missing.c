@@ -52,7 +52,7 @@ static void print(const struct yarn_report *report, const struct yarn_out *out, 
     const struct yarn_profile_event *event = &report->profile->events[number];
     const char *unit = yarn_profile_text(report->profile, event->unit);
     (void)fputs(yarn_out_paint(out, YARN_PAINT_WARNING), out->file);
-    if (weight)
+    if (weight && event->total)
         (void)fprintf(out->file, "%6.2f %%  ", yarn_percent(weight, event->total));
     else
         (void)fprintf(out->file, "%10s", "");

@@ -215,6 +215,22 @@ static void print_table(const struct yarn_report *report, const struct yarn_out 
     yarn_report_print_missing(report, out, rows[0].event);
 }
 
+/* Threads or processes too short for a sample leave only what is missing. */
+static void print_only_missing(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    for (uint32_t i = 0; i < profile->nr_events; i++) {
+        struct yarn_report_missing missing = yarn_report_missing_of(report, i);
+        if (!profile->events[i].was_opened || (!missing.lost && !missing.unsampled_ns) ||
+            !yarn_filter_has_event(report->filter, profile, i))
+            continue;
+        (void)fputc('\n', out->file);
+        yarn_report_print_event(report, out, i);
+        (void)fputc('\n', out->file);
+        yarn_report_print_missing(report, out, i);
+    }
+}
+
 static void print_rows(const struct yarn_report *report, const struct yarn_out *out)
 {
     const struct yarn_rows *rows = &report->rows;
@@ -227,6 +243,8 @@ static void print_rows(const struct yarn_report *report, const struct yarn_out *
     }
     if (!rows->count && report->trust.samples)
         (void)fputs("\nNothing is left by the filters.\n", out->file);
+    else if (!rows->count && !report->is_part)
+        print_only_missing(report, out);
 }
 
 int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out)

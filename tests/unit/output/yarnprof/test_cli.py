@@ -254,6 +254,11 @@ class Missing(WithDumps):
         by_thread = self.good("report", "--by=thread", self.missing)
         self.assertIn(" 20.00 %           2      2.0 ms  [lost]  2 samples\n", by_thread)
 
+    def test_where_there_is_nothing_else(self):
+        text = self.good("report", self.folder / "more/silent.dump")
+        self.assertIn("warning: there is no sample", text)
+        self.assertRegex(text, r"\n +7\.0 ms  \[unsampled\]\n")
+
     def test_not_of_a_part(self):
         for option in ("--time=0..1s", "--thread=500", "--function=hot"):
             self.assertNotIn("[lost]", self.good("report", option, self.missing))
