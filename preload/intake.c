@@ -231,3 +231,16 @@ struct yarn_record_listener yarn_intake_of(struct yarn_recording *recording)
     return (struct yarn_record_listener){
         .self = recording, .record = on_record, .malformed = on_malformed};
 }
+
+static void on_young(void *self, const struct yarn_record *record)
+{
+    struct yarn_recording *recording = self;
+    if (record->type == YARN_RECORD_SAMPLE && record->pid == (uint32_t)recording->job->facts.pid &&
+        record->sample.has_registers)
+        yarn_walks_glance(&recording->walks, record);
+}
+
+struct yarn_record_listener yarn_intake_glance_of(struct yarn_recording *recording)
+{
+    return (struct yarn_record_listener){.self = recording, .record = on_young};
+}

@@ -147,6 +147,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         if (recording->failure)
             return BROKEN;
         timeout_ns = !is_settled || flush_ns <= now_ns ? 0 : flush_ns - now_ns;
+        timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_wait_ns(recording));
         if (has_news && reader->woke_early)
             timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
         if (recorder->expects_filter)

@@ -126,9 +126,21 @@ static void enable(struct yarn_recording *recording)
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
+    if (yarn_watch_is_on(&recording->walks.watch)) {
+        struct yarn_record_listener glance = yarn_intake_glance_of(recording);
+        yarn_merge_glance(&recording->session.merge, &glance);
+    }
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     note_failure(recording);
     return count;
+}
+
+uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording)
+{
+    const struct yarn_watch *watch = &recording->walks.watch;
+    if (!yarn_watch_is_on(watch))
+        return UINT64_MAX;
+    return yarn_watch_wait_ns(watch, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
 
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news)
@@ -363,7 +375,8 @@ static int open_unwinding(struct yarn_recording *recording)
         err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
         err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
-                              recording->session.merge.decoder.layout.registers_mask);
+                              recording->session.merge.decoder.layout.registers_mask,
+                              yarn_plan_rate(&recording->spec));
     if (!err)
         err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
     if (!err)

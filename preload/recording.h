@@ -70,6 +70,9 @@ void yarn_recording_begin_early(struct yarn_recording *recording);
 /* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
+/* How long to wait for a sample that should be looked at while it is young; UINT64_MAX: none is. */
+uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording);
+
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
 

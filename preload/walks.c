@@ -2,10 +2,14 @@
 #include "preload/walks.h"
 
 #include "core/base/pages.h"
+#include "core/sys/clock.h"
 #include "preload/registers.h"
 
+/* An older one is not looked at again; a thread that does not run keeps its stack. */
+enum { YOUNG_NS = 5000000 };
+
 int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
-                    struct yarn_unwinder *unwinder, uint64_t registers_mask)
+                    struct yarn_unwinder *unwinder, uint64_t registers_mask, uint64_t rate_hz)
 {
     struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
     if (!frames)
@@ -14,6 +18,7 @@ int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
         .map = map,
         .unwinder = unwinder,
         .registers_mask = registers_mask,
+        .watch = yarn_watch_of(rate_hz),
         .frames = frames,
     };
     return 0;
@@ -50,21 +55,46 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
         frames->end = YARN_UNWIND_TRUNCATED;
 }
 
-static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample *sample,
-                      uint32_t tid)
+static bool read_copy(const struct yarn_walks *walks, const struct yarn_record_sample *sample,
+                      struct yarn_registers *ret_registers, struct yarn_stack_copy *ret_stack)
 {
-    struct yarn_registers registers;
-    if (!yarn_registers_of(sample, walks->registers_mask, &registers)) {
-        walks->frames->count = 0;
-        walks->frames->end = YARN_UNWIND_NONE;
-        return;
-    }
-    struct yarn_stack_copy stack = {
-        .start = registers.sp,
+    if (!yarn_registers_of(sample, walks->registers_mask, ret_registers))
+        return false;
+    *ret_stack = (struct yarn_stack_copy){
+        .start = ret_registers->sp,
         .first = sample->stack.first,
         .second = sample->stack.second,
     };
-    yarn_unwinder_unwind(walks->unwinder, &registers, &stack, tid, walks->frames);
+    return true;
+}
+
+static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record)
+{
+    struct yarn_frames *frames = walks->frames;
+    struct yarn_registers registers;
+    struct yarn_stack_copy stack;
+    if (!read_copy(walks, &record->sample, &registers, &stack)) {
+        frames->count = 0;
+        frames->end = YARN_UNWIND_NONE;
+        return;
+    }
+    yarn_unwinder_unwind(walks->unwinder, &registers, &stack, record->tid, frames);
+    bool is_cut = frames->end == YARN_UNWIND_TRUNCATED &&
+                  !yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames);
+    yarn_watch_note(&walks->watch, record->time_ns, is_cut);
+}
+
+void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record)
+{
+    struct yarn_registers registers;
+    struct yarn_stack_copy stack;
+    if (record->time_ns <= walks->watch.latest_ns ||
+        yarn_clock_ns(YARN_TIME_MONOTONIC) - record->time_ns > YOUNG_NS ||
+        !read_copy(walks, &record->sample, &registers, &stack))
+        return;
+    bool is_cut = yarn_unwinder_look_beyond(walks->unwinder, &registers, &stack, record->tid,
+                                            record->time_ns, walks->frames);
+    yarn_watch_note(&walks->watch, record->time_ns, is_cut);
 }
 
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */
@@ -82,7 +112,7 @@ const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct y
 {
     const struct yarn_record_sample *sample = &record->sample;
     if (sample->has_registers)
-        walk_copy(walks, sample, record->tid);
+        walk_copy(walks, record);
     else
         walk_chain(walks, &sample->callchain);
     if (!walks->frames->count && !is_kernel)

@@ -11,22 +11,29 @@
 
 #include "core/record/record.h"
 #include "preload/queue.h"
+#include "preload/watch.h"
 #include "unwind/unwinder.h"
 
 struct yarn_walks {
     struct yarn_module_map *map;    /* borrowed */
     struct yarn_unwinder *unwinder; /* borrowed */
     uint64_t registers_mask;        /* of the samples */
+    struct yarn_watch watch;        /* for stacks that the copies cut off */
     struct yarn_frames *frames;     /* owned: room for the latest walk */
 };
 
 YARN_MUST_CHECK int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
-                                    struct yarn_unwinder *unwinder, uint64_t registers_mask);
+                                    struct yarn_unwinder *unwinder, uint64_t registers_mask,
+                                    uint64_t rate_hz);
 
 /* Of a record that is a sample. The frames are valid until the next call. `is_kernel`: the sample
  * hit in the kernel, above the user frames, of which there may then be none. */
 const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
                                         bool is_kernel);
+
+/* Of a record that is a sample and stays in its ring for now: looks beyond its copy, for the walk
+ * that is made of it later. */
+void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record);
 
 /* A second try for a truncated sample that waited in the queue: stacks that were sampled since may
  * have taught the frames that its copy did not hold. Its frames are then in the room of `walks`. */

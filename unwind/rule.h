@@ -50,6 +50,7 @@ struct yarn_machine {
     uint16_t elf_machine;
     uint8_t ip, sp, frame; /* DWARF numbers; ip of x86-64 is the column of the return address */
     uint64_t kept;         /* registers that a call preserves, as bits, without sp and ip */
+    int return_offset;     /* of the word with the return address from the CFA; 0: not fixed */
 
     /* The rule of the FDE's row at `vaddr`, which is the lookup ip. */
     struct yarn_rule (*compile)(const struct yarn_fde *fde, uint64_t vaddr);

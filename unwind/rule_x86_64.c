@@ -247,6 +247,7 @@ const struct yarn_machine yarn_machine_x86_64 = {
     .sp = RSP,
     .frame = RBP,
     .kept = BIT(RBX) | BIT(RBP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15),
+    .return_offset = -WORD_SIZE,
     .compile = compile,
     .step = step,
     .step_frame_pointer = step_frame_pointer,

@@ -3,7 +3,7 @@
  *
  * From the registers and the stack copy of one sample to its frames, and the reason why the walk
  * ended. Knows the ladder (own rules, libunwind, frame pointers); does not know where samples come
- * from, names, or dumps. Never reads live memory of the host: only the copy and the module images.
+ * from, names, or dumps. Reads live memory of the host in one function only, which says so.
  *
  * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
  * and through pages.h only.
@@ -94,6 +94,19 @@ bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yar
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
                           const struct yarn_stack_copy *stack, uint32_t tid,
                           struct yarn_frames *ret_frames);
+
+/* For a sample that is a moment old: where its stack is cut off and nothing known joins it, what
+ * lies beyond is read from the thread's live stack (never directly: it may be gone) and kept for
+ * yarn_unwinder_join_beyond, if it can be believed. Teaches nothing else; `scratch` is written
+ * over. True where the stack was such a one. */
+bool yarn_unwinder_look_beyond(struct yarn_unwinder *unwinder,
+                               const struct yarn_registers *registers,
+                               const struct yarn_stack_copy *stack, uint32_t tid, uint64_t time_ns,
+                               struct yarn_frames *scratch);
+
+/* Right after the walk of that very sample: joins it with what was seen. True where it could. */
+bool yarn_unwinder_join_beyond(struct yarn_unwinder *unwinder, uint32_t tid, uint64_t time_ns,
+                               struct yarn_frames *frames);
 
 /* True where the code at the address has no caller by its own account: _start, clone3. Tells
  * whether a chain of frame pointers that ended there is whole. */

@@ -80,8 +80,9 @@ static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
     /* Why: each inherited event that ends wakes the leader, so a host that makes many short
      * threads would have this loop spin. */
     uint64_t taken_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - start_ns;
-    if (taken_ns < reader->pause_ns)
-        yarn_futex_wait(reader->command, 0, reader->pause_ns - taken_ns);
+    uint64_t pause_ns = yarn_u64_min(reader->pause_ns, timeout_ns);
+    if (taken_ns < pause_ns)
+        yarn_futex_wait(reader->command, 0, pause_ns - taken_ns);
 }
 
 static void close_poll(struct yarn_reader *reader)

@@ -7,35 +7,43 @@
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 
-static int read_by_call(uint64_t address, void *ret_data, size_t size)
+static ssize_t read_by_call(uint64_t address, void *ret_data, size_t size)
 {
     struct iovec local = {ret_data, size};
     struct iovec remote = {(void *)(uintptr_t)address, size};
     long pid = yarn_raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    long got = yarn_raw_call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
-    if (yarn_raw_is_error(got))
-        return (int)got;
-    return (size_t)got == size ? 0 : -EFAULT;
+    return yarn_raw_call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
 }
 
-static int read_by_file(int proc_self, uint64_t address, void *ret_data, size_t size)
+static ssize_t read_by_file(int proc_self, uint64_t address, void *ret_data, size_t size)
 {
     int fd = yarn_file_open(proc_self, "mem");
     if (fd < 0)
         return fd;
     ssize_t got = yarn_file_read_at(fd, ret_data, size, address);
     yarn_file_close(fd);
+    return got;
+}
+
+int yarn_own_memory_read_some(int proc_self, uint64_t address, void *ret_data, size_t size,
+                              size_t *ret_size)
+{
+    ssize_t got = read_by_call(address, ret_data, size);
+    if ((got == -EPERM || got == -ENOSYS || got == -EACCES) && proc_self >= 0)
+        got = read_by_file(proc_self, address, ret_data, size);
     if (got < 0)
         return (int)got;
-    return (size_t)got == size ? 0 : -EFAULT;
+    if (got == 0)
+        return -EFAULT;
+    *ret_size = (size_t)got;
+    return 0;
 }
 
 int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data, size_t size)
 {
-    int err = read_by_call(address, ret_data, size);
-    if ((err == -EPERM || err == -ENOSYS || err == -EACCES) && proc_self >= 0)
-        err = read_by_file(proc_self, address, ret_data, size);
-    return err;
+    size_t got;
+    int err = yarn_own_memory_read_some(proc_self, address, ret_data, size, &got);
+    return err ? err : got == size ? 0 : -EFAULT;
 }
 
 ssize_t yarn_own_memory_copy(pid_t pid, uint64_t address, void *ret_first, size_t first_bytes,

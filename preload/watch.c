@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/watch.h"
+
+enum {
+    PERIODS = 32,           /* for which it lasts */
+    PERIOD_MIN_NS = 500000, /* samples that come faster are not waited for one by one */
+    MISSES = 2,             /* periods without a sample: the thread does not run */
+    DELAY_NS = 40000,       /* until a sample can be read from its ring */
+};
+
+struct yarn_watch yarn_watch_of(uint64_t rate_hz)
+{
+    uint64_t period_ns = YARN_NS_PER_SECOND / yarn_u64_max(rate_hz, 1);
+    return (struct yarn_watch){.period_ns = yarn_u64_max(period_ns, PERIOD_MIN_NS)};
+}
+
+void yarn_watch_note(struct yarn_watch *watch, uint64_t time_ns, bool is_cut)
+{
+    watch->latest_ns = yarn_u64_max(watch->latest_ns, time_ns);
+    if (is_cut)
+        watch->until_ns = yarn_u64_max(watch->until_ns, time_ns + PERIODS * watch->period_ns);
+}
+
+uint64_t yarn_watch_wait_ns(const struct yarn_watch *watch, uint64_t now_ns)
+{
+    uint64_t due_ns = watch->latest_ns + watch->period_ns + DELAY_NS;
+    uint64_t overdue_ns = now_ns - due_ns;
+    if (!yarn_watch_is_on(watch) || now_ns >= watch->until_ns)
+        return UINT64_MAX;
+    if (now_ns < due_ns)
+        return due_ns - now_ns;
+    return overdue_ns < MISSES * watch->period_ns ? watch->period_ns - overdue_ns % watch->period_ns
+                                                  : UINT64_MAX;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "preload/watch.h"
+
+#define MS YARN_NS_PER_MS
+#define START (1000 * MS)
+
+START_TEST(nothing_is_waited_for_while_stacks_are_whole)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    yarn_watch_note(&watch, START, false);
+    ck_assert(!yarn_watch_is_on(&watch));
+    ck_assert_uint_eq(yarn_watch_wait_ns(&watch, START), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(behind_a_cut_stack_each_sample_is_waited_for)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    yarn_watch_note(&watch, START, true);
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t sample_ns = START + i * MS, wait_ns;
+        yarn_watch_note(&watch, sample_ns, i == 0);
+        ck_assert(yarn_watch_is_on(&watch));
+        wait_ns = yarn_watch_wait_ns(&watch, sample_ns + MS / 10);
+        ck_assert_uint_gt(sample_ns + MS / 10 + wait_ns, sample_ns + MS);
+        ck_assert_uint_lt(sample_ns + MS / 10 + wait_ns, sample_ns + MS + MS / 10);
+    }
+}
+END_TEST
+
+START_TEST(it_ends_a_while_after_the_last_cut_stack)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    yarn_watch_note(&watch, START, true);
+    yarn_watch_note(&watch, START + 100 * MS, false);
+    ck_assert(!yarn_watch_is_on(&watch));
+    ck_assert_uint_eq(yarn_watch_wait_ns(&watch, START + 100 * MS), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(a_thread_that_does_not_run_is_not_waited_for)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    yarn_watch_note(&watch, START, true);
+    uint64_t wait_ns = yarn_watch_wait_ns(&watch, START + 2 * MS);
+    ck_assert_uint_gt(wait_ns, 0);
+    ck_assert_uint_le(wait_ns, MS);
+    ck_assert_uint_eq(yarn_watch_wait_ns(&watch, START + 6 * MS), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(fast_samples_are_not_waited_for_one_by_one)
+{
+    struct yarn_watch watch = yarn_watch_of(100000);
+    yarn_watch_note(&watch, START, true);
+    ck_assert_uint_ge(yarn_watch_wait_ns(&watch, START), MS / 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("watch");
+    TCase *tests = tcase_create("watch");
+    tcase_add_test(tests, nothing_is_waited_for_while_stacks_are_whole);
+    tcase_add_test(tests, behind_a_cut_stack_each_sample_is_waited_for);
+    tcase_add_test(tests, it_ends_a_while_after_the_last_cut_stack);
+    tcase_add_test(tests, a_thread_that_does_not_run_is_not_waited_for);
+    tcase_add_test(tests, fast_samples_are_not_waited_for_one_by_one);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
