@@ -267,6 +267,15 @@ static int print_sites(const struct view *view)
     return 0;
 }
 
+static void print_notes(const struct view *view)
+{
+    for (size_t i = 0; i < view->annotate->nr_notes; i++) {
+        (void)fprintf(view->out->file, "%snote: ", yarn_out_paint(view->out, YARN_PAINT_WARNING));
+        yarn_print_cut(view->out, view->annotate->notes[i], 0);
+        (void)fprintf(view->out->file, "%s\n", yarn_out_plain(view->out));
+    }
+}
+
 static int print_event(const struct view *view)
 {
     const struct yarn_annotation *annotation = &view->annotate->annotation;
@@ -287,9 +296,7 @@ static int print_event(const struct view *view)
                   yarn_number_in_unit(whole->self, view->unit).text,
                   yarn_percent(whole->total, view->event->total),
                   yarn_number_in_unit(whole->total, view->unit).text);
-    for (size_t i = 0; i < view->annotate->nr_notes; i++)
-        (void)fprintf(file, "%snote: %s%s\n", yarn_out_paint(view->out, YARN_PAINT_WARNING),
-                      view->annotate->notes[i], yarn_out_plain(view->out));
+    print_notes(view);
     int err = print_lines(view);
     return err || function->is_inlined ? err : print_sites(view);
 }

@@ -63,8 +63,8 @@ static void make_cut(const char *folder)
     dump_maker_close(&maker, true);
 }
 
-/* One has no sample, but used the CPU for 7 ms. Of the other's 10 samples 2 more were lost; 5 ms
- * passed unsampled, 2 of them with the lost samples. */
+/* One has a name that a terminal must not get. One has no sample, but used the CPU for 7 ms. Of the
+ * other's 10 samples 2 more were lost; 5 ms passed unsampled, 2 of them with the lost samples. */
 static void make_missing(const char *folder)
 {
     char more[200];
@@ -78,6 +78,10 @@ static void make_missing(const char *folder)
     dump_maker_sample_of(&maker, 1, 500, 0, dump_maker_stack(&maker, "main;grow"), 4);
     maker.lost = 2;
     maker.unsampled_ns = 5 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+    open_in(more, "escape.dump", "esc\033[31mape", 700);
+    dump_maker_sample(&maker, 700, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      5);
     dump_maker_close(&maker, false);
     open_in(more, "silent.dump", "silent", 600);
     maker.unsampled_ns = 7 * MAKER_PERIOD_NS;
