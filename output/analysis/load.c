@@ -108,12 +108,13 @@ static int read_file(struct yarn_loader *loader)
 }
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
-                    const struct yarn_load_options *options)
+                    const struct yarn_load_options *options, struct yarn_load_reached reached)
 {
     struct yarn_loader loader = {
         .profile = profile,
         .options = options,
         .path = yarn_strings_keep(&profile->strings, yarn_span_of_text(source->path)),
+        .reached = reached,
         .threads = YARN_TABLE_CLOSED,
     };
     int err = loader.path ? read_file(&loader) : -ENOMEM;
@@ -141,14 +142,16 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
             start_ns = yarn_u64_min(start_ns, sources->list[i].start_ns);
     }
     profile->start_ns = start_ns == UINT64_MAX ? 0 : start_ns;
+    struct yarn_load_reached reached = {.all = yarn_sources_bytes(sources)};
     for (size_t i = 0; i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        int err = load_one(profile, source, options);
+        int err = load_one(profile, source, options, reached);
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));
             return err;
         }
+        reached.done += source->bytes;
     }
     apply_comms(profile, options->timeline);
     return 0;

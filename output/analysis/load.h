@@ -15,6 +15,9 @@
 typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
                            const struct yarn_timeline_entry *sample);
 
+/* How many bytes of all have been read. */
+typedef void yarn_load_progress_fn(void *self, uint64_t done, uint64_t all);
+
 struct yarn_load_options {
     struct yarn_time_range time;
     bool by_cpu;                    /* cells are kept apart by cpu */
@@ -25,6 +28,8 @@ struct yarn_load_options {
     bool has_no_inlines;            /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
     void *take_self;
+    yarn_load_progress_fn *show_progress; /* NULL: nobody looks */
+    void *progress_self;
 };
 
 /* -EIO and the like: a dump could not be read; *ret_failure names it. Damage is no failure: see

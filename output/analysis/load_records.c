@@ -284,6 +284,16 @@ static int on_from(void *self, const struct yarn_dump_from *record)
     return keep_all(loader, spans, YARN_COUNT_OF(spans));
 }
 
+static int on_chunk(void *self, uint64_t offset)
+{
+    struct yarn_loader *loader = self;
+    const struct yarn_load_options *options = loader->options;
+    if (options->show_progress)
+        options->show_progress(options->progress_self, loader->reached.done + offset,
+                               loader->reached.all);
+    return 0;
+}
+
 const struct yarn_dump_visitor yarn_loader_visitor = {
     .process = on_process,
     .option = on_option,
@@ -305,5 +315,6 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .totals = on_totals,
     .end = on_end,
     .from = on_from,
+    .chunk = on_chunk,
     .reset = yarn_loader_on_reset,
 };

@@ -17,9 +17,15 @@ struct yarn_late_name {
     uint32_t function;
 };
 
+/* How far the reading of all files has come, in bytes. */
+struct yarn_load_reached {
+    uint64_t done, all;
+};
+
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
+    struct yarn_load_reached reached;
     const char *path;               /* of the file */
     uint32_t dump;                  /* index in the profile */
     uint64_t from_ns, to_ns;        /* samples outside are passed over */

@@ -47,6 +47,7 @@ static int add_file(struct yarn_sources *sources, const char *path,
     static const struct yarn_dump_visitor visitor = {.process = note_process};
     struct yarn_source source = {0};
     struct yarn_dump_summary summary;
+    struct stat status;
     int err = yarn_dump_read_file(path, &visitor, &source, &summary);
     if (err == -ENOEXEC)
         return fail_version(ret_failure, path, &summary);
@@ -58,6 +59,7 @@ static int add_file(struct yarn_sources *sources, const char *path,
     if (!list)
         return fail(ret_failure, path, -ENOMEM, NULL);
     sources->list = list;
+    source.bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
     source.version_minor = summary.version_minor;
     source.path = strdup(path);
     if (!source.path)
@@ -110,6 +112,14 @@ int yarn_sources_add(struct yarn_sources *sources, const char *path,
         return fail(ret_failure, path, -errno, NULL);
     return S_ISDIR(status.st_mode) ? add_folder(sources, path, ret_failure)
                                    : add_file(sources, path, ret_failure);
+}
+
+uint64_t yarn_sources_bytes(const struct yarn_sources *sources)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sources->count; i++)
+        bytes += sources->list[i].bytes;
+    return bytes;
 }
 
 static int by_start(const void *a, const void *b)

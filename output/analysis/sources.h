@@ -12,6 +12,7 @@ struct yarn_source {
     char *path;        /* owned */
     bool has_process;  /* the first record was found */
     uint64_t start_ns; /* of the recording */
+    uint64_t bytes;
     uint16_t version_minor;
 };
 
@@ -30,6 +31,7 @@ struct yarn_source_failure {
 /* -ENOEXEC: no dump; another negative errno: could not be read; *ret_failure is filled. */
 YARN_MUST_CHECK int yarn_sources_add(struct yarn_sources *sources, const char *path,
                                      struct yarn_source_failure *ret_failure);
+uint64_t yarn_sources_bytes(const struct yarn_sources *sources);
 /* Brings them into the order of their starts. */
 void yarn_sources_sort(struct yarn_sources *sources);
 void yarn_sources_fini(struct yarn_sources *sources);

@@ -87,6 +87,7 @@ int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline
         return -ENOMEM;
     timeline->entries = entries;
     entries[timeline->count++] = *entry;
+    timeline->nr_added++;
     return 0;
 }
 

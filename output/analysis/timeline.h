@@ -32,6 +32,7 @@ struct yarn_timeline {
     size_t most;            /* entries in memory; 0: all are */
     struct yarn_runs *runs; /* owned; NULL while nothing had to leave memory */
     size_t at;              /* of yarn_timeline_next */
+    uint64_t nr_added;
 };
 
 /* Where `most` is reached: also a negative errno of the file that they go into. */

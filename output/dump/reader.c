@@ -32,7 +32,12 @@ static int read_chunks(struct yarn_dump_chunk_reader *chunks,
         int result = yarn_dump_chunk_reader_next(chunks, &chunk, &payload);
         if (result <= 0)
             return result;
-        result = enter(records, &place, &chunk);
+        if (records->visitor->chunk)
+            result = records->visitor->chunk(records->self, chunks->offset);
+        else
+            result = 0;
+        if (!result)
+            result = enter(records, &place, &chunk);
         if (result)
             return result;
         result = yarn_dump_record_reader_read(records, chunk.time_ns, payload, chunks->offset);

@@ -44,6 +44,7 @@ struct yarn_dump_visitor {
     int (*totals)(void *self, const struct yarn_dump_totals *totals);
     int (*end)(void *self, const struct yarn_dump_end *end);
     int (*from)(void *self, const struct yarn_dump_from *from);
+    int (*chunk)(void *self, uint64_t offset); /* a chunk that lies there in the file comes next */
     int (*reset)(void *self); /* a new epoch: symbols, frames and stacks count from 0 again */
 };
 

@@ -8,6 +8,7 @@
 #include "output/analysis/clock.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/command_line.h"
+#include "output/yarnprof/progress.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
     "comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso",
@@ -268,13 +269,19 @@ int yarn_script_print(const struct yarn_script *script, struct yarn_timeline *ti
         return err;
     if (!script->has_no_header)
         print_header(script, out->file);
+    /* On a terminal, what is printed tells how far it has come. */
+    struct yarn_progress progress = yarn_progress_begin("printing");
+    progress.is_on = progress.is_on && !out->is_terminal;
+    uint64_t nr_printed = 0;
     int more = 1;
     /* Why until it fails: who has left the pager, or closed the pipe, wants no more of it. */
     while (!err && more > 0 && !ferror(out->file)) {
         more = yarn_timeline_next(timeline, &entry);
         if (more > 0)
             err = print_entry(&printer, &entry);
+        yarn_progress_show(&progress, ++nr_printed, timeline->nr_added);
     }
+    yarn_progress_end(&progress);
     printer_fini(&printer);
     return err ? err : more < 0 ? more : 0;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "output/yarnprof/progress.h"
 #include "output/yarnprof/status.h"
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
@@ -100,6 +101,11 @@ int yarn_select_sources(const char *verb, char *const *paths, struct yarn_source
     return -1;
 }
 
+static void show_progress(void *self, uint64_t done, uint64_t all)
+{
+    yarn_progress_show(self, done, all);
+}
+
 static int load(const char *verb, const struct yarn_sources *sources,
                 const struct yarn_load_options *options, struct yarn_profile *ret_profile)
 {
@@ -110,7 +116,12 @@ static int load(const char *verb, const struct yarn_sources *sources,
         yarn_complain(verb, "%s", strerror(-err));
         return YARN_STATUS_FAILED;
     }
-    err = yarn_profile_load(&profile, sources, options, &failure);
+    struct yarn_progress progress = yarn_progress_begin("reading");
+    struct yarn_load_options shown = *options;
+    shown.show_progress = show_progress;
+    shown.progress_self = &progress;
+    err = yarn_profile_load(&profile, sources, &shown, &failure);
+    yarn_progress_end(&progress);
     if (err) {
         yarn_complain(verb, "%s: %s", failure.path, failure.why);
         yarn_profile_fini(&profile);

@@ -5,6 +5,7 @@
 
 #include "output/dump/merger.h"
 #include "output/yarnprof/new_file.h"
+#include "output/yarnprof/progress.h"
 #include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
@@ -90,14 +91,21 @@ static int merge(const struct yarn_sources *sources, const char *path, FILE *fil
     }
     int err = yarn_dump_merger_open(&merger, minor, put, file);
     int status = err ? fail(path, err) : 0;
+    struct yarn_progress progress = yarn_progress_begin("merging");
+    uint64_t done = 0, all = yarn_sources_bytes(sources);
     for (size_t i = 0; !status && i < sources->count; i++) {
         struct yarn_dump_summary summary;
+        yarn_progress_show(&progress, done, all);
+        done += sources->list[i].bytes;
         err = yarn_dump_merger_add_file(&merger, sources->list[i].path, &summary);
+        if (err || summary.nr_damages || summary.is_cut)
+            yarn_progress_end(&progress);
         if (err)
             status = fail(ferror(file) ? path : sources->list[i].path, err);
         else
             tell(sources->list[i].path, &summary);
     }
+    yarn_progress_end(&progress);
     yarn_dump_merger_close(&merger);
     return status;
 }

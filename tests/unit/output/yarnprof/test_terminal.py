@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import terminal
@@ -134,6 +135,53 @@ class Terminal(unittest.TestCase):
         self.assertIn("SELF", out)
         self.assertIn("\x1b[1m", out, "colours get through")
         self.assertNotIn("page-faults", out, "that is on the next screen")
+
+
+BAR = re.compile(r"reading \[[#.]{30}\] +\d+ %")
+
+
+class Progress(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_progress."))
+        cls.dump = cls.folder / "dump"
+        subprocess.run([MAKE_DUMPS, cls.dump, "100000"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_on(self, *arguments, term="xterm"):
+        return terminal.run([YARNPROF, *map(str, arguments)],
+                            environment={"TERM": term, "PAGER": "cat"})
+
+    def longer_than_a_second(self):
+        """So many times the dump that reading takes a while, here and now."""
+        dumps = [self.dump] * 20
+        while len(dumps) < 2000:
+            begun = time.monotonic()
+            subprocess.run([YARNPROF, "report", *dumps], check=True, stdout=subprocess.DEVNULL)
+            if time.monotonic() - begun > 2:
+                break
+            dumps *= 2
+        return dumps
+
+    def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(self):
+        dumps = self.longer_than_a_second()
+        status, out = self.run_on("report", "--limit=1", *dumps)
+        self.assertEqual(status, 0)
+        self.assertRegex(out, BAR)
+        bars, text = out.rsplit("\r\x1b[K", 1)
+        self.assertNotIn("function_", bars)
+        self.assertNotIn("reading [", text)
+        self.assertIn("function_", text)
+        self.assertNotRegex(self.run_on("report", "--limit=1", *dumps, term="dumb")[1], BAR)
+        piped = subprocess.run([YARNPROF, "report", *dumps], capture_output=True, text=True,
+                               check=True)
+        self.assertEqual(piped.stderr, "")
+
+    def test_short_work_shows_none(self):
+        self.assertNotIn("reading [", self.run_on("report", "--limit=1", self.dump)[1])
 
 
 if __name__ == "__main__":
