@@ -10,6 +10,13 @@
 #include "preload/originals.h"
 #include "preload/syscall.h"
 
+/* Which of them a C library lacks is 0 here, where the program could not start if it had to be
+ * there: musl's loader takes the library in and finds neither. */
+#pragma weak on_exit
+#pragma weak __cxa_at_quick_exit
+int __cxa_at_quick_exit(void (*handler)(void *), void *library);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 static bool has_exit_handler;
 
 /* Runs after every other exit handler and destructor, because it was registered before the C
@@ -21,21 +28,26 @@ static void on_host_exit(int status, void *unused)
     yarn_lifecycle_end();
 }
 
-static void on_quick_exit(void)
+static void on_quick_exit(void *unused)
 {
+    (void)unused;
     yarn_lifecycle_end();
 }
 
-/* The C library gives constructors what main gets. */
+/* glibc gives constructors what main gets; other C libraries give them nothing. */
 __attribute__((constructor)) static void enter(int argc, char *argv[], char *envp[])
 {
     yarn_originals_begin();
     yarn_syscall_next = yarn_original_known(YARN_ORIGINAL_syscall);
+    if (!on_exit || !__cxa_at_quick_exit) {
+        yarn_lifecycle_refuse("the C library of this program is not glibc");
+        return;
+    }
     yarn_lifecycle_begin(argc, argv, envp);
     if (!yarn_lifecycle_recorder())
         return;
     has_exit_handler = on_exit(on_host_exit, NULL) == 0;
-    if (at_quick_exit(on_quick_exit))
+    if (__cxa_at_quick_exit(on_quick_exit, __dso_handle))
         return; /* no room: that one way out is not seen */
 }
 

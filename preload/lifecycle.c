@@ -35,6 +35,24 @@ static struct yarn_recorder *recorder_behind_filter(void)
     return atomic_load_explicit(&is_filtered, memory_order_relaxed) ? the_recorder : NULL;
 }
 
+/* The line has room for one byte more. */
+static void print_line(struct yarn_text *line)
+{
+    line->data[line->size] = '\n';
+    int err = yarn_file_write_all(STDERR, yarn_span_of(line->data, line->size + 1));
+    if (err)
+        return; /* a host without standard error */
+}
+
+void yarn_lifecycle_refuse(const char *why)
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    yarn_text_add(&line, "yarn: nothing is recorded: ");
+    yarn_text_add(&line, why);
+    print_line(&line);
+}
+
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
 {
     char bytes[LINE_BYTES];
@@ -44,12 +62,14 @@ void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
     int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
     if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
         yarn_heritage_leave_out(envp);
-    if (!err || !line.size)
-        return;
-    bytes[line.size] = '\n';
-    err = yarn_file_write_all(STDERR, yarn_span_of(bytes, line.size + 1));
-    if (err)
-        return; /* a host without standard error */
+    if (err && line.size)
+        print_line(&line);
+}
+
+bool yarn_lifecycle_has_reader(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    return recorder && yarn_thread_is_running(&recorder->thread);
 }
 
 void yarn_lifecycle_note_status(int status)

@@ -25,6 +25,12 @@
 /* On the host's first thread, before main. Prints one line where a value cannot be used. */
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[]);
 
+/* In this process there is a thread that the host did not make. */
+bool yarn_lifecycle_has_reader(void);
+
+/* Instead of begin, where the program is none that can be recorded: one line says why. */
+void yarn_lifecycle_refuse(const char *why);
+
 /* The host's status as its exit handlers see it. */
 void yarn_lifecycle_note_status(int status);
 

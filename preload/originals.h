@@ -32,6 +32,8 @@
     X(execvpe)                                                                                     \
     X(fexecve)                                                                                     \
     X(execveat)                                                                                    \
+    X(fstatat)                                                                                     \
+    X(fstatat64)                                                                                   \
     X(quick_exit)                                                                                  \
     X(chdir)                                                                                       \
     X(fchdir)                                                                                      \

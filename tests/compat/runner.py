@@ -192,7 +192,9 @@ class Runner:
 
         timer = threading.Timer(case.seconds, expire)
         timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        pid = 0
+        while pid != process.pid:  # orphans may end before it
+            pid, status, usage = os.wait4(-1, 0)
         wall = time.monotonic() - begun
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)

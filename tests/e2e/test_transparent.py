@@ -64,6 +64,7 @@ class Transparent(harness.Case):
         cwd = self.folder()
         run = self.assert_same_outside([harness.HOSTS / "hoststate"], cwd=cwd)
         self.assertIn(b"single-threaded: 1", run.stdout)
+        self.assertIn(b"tasks by links: 1", run.stdout)
 
     def test_rights_given_up_by_every_task(self):
         if os.getuid() != 0:

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """All rows of the matrix, in the order in which they run."""
 
-from cases import building, interpreters, python_suites, shells, tools
+from cases import building, interpreters, python_suites, servers, shells, stressors, tools
 
-CASES = [*shells.CASES, *interpreters.CASES, *building.CASES, *tools.CASES, *python_suites.CASES]
+CASES = [
+    *shells.CASES,
+    *interpreters.CASES,
+    *building.CASES,
+    *tools.CASES,
+    *servers.CASES,
+    *stressors.CASES,
+    *python_suites.CASES,
+]
