@@ -139,7 +139,11 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
         yarn_dump_write_thread(recording->writer, &thread);
         return;
     }
-    struct yarn_dump_thread_end end = {.tid = record->task.tid, .time_ns = record->time_ns};
+    struct yarn_dump_thread_end end = {
+        .tid = record->task.tid,
+        .time_ns = record->time_ns,
+        .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, (pid_t)record->task.tid),
+    };
     yarn_dump_write_thread_end(recording->writer, &end);
 }
 

@@ -78,6 +78,35 @@ static size_t describe_refusal(const struct yarn_session_report *report, char *r
     return text.size;
 }
 
+static void add_us(struct yarn_text *text, uint64_t ns)
+{
+    yarn_text_add_u64(text, ns / 1000);
+    yarn_text_add(text, " us");
+}
+
+/* Why the strategy is what `auto` does not take on most machines; the text's length. */
+static size_t describe_strategy(const struct yarn_plan_estimate *estimate, char *ret_reason,
+                                size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    yarn_text_add(&text, "per-thread: a thread's birth and end would cost it about ");
+    add_us(&text, estimate->core_birth_ns);
+    yarn_text_add(&text, " per core, and the cores' rings ");
+    yarn_text_add_u64(&text, estimate->core_ring_bytes / YARN_MIB(1));
+    yarn_text_add(&text, " MiB; a ring of its own costs the profiler ");
+    add_us(&text, estimate->thread_birth_ns);
+    return text.size;
+}
+
+static size_t describe_choice(const struct yarn_session_report *report, char *ret_reason,
+                              size_t size)
+{
+    const struct yarn_plan_estimate *estimate = &report->estimate;
+    if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
+        return describe_refusal(report, ret_reason, size);
+    return describe_strategy(estimate, ret_reason, size);
+}
+
 static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                           const struct yarn_session *session)
 {
@@ -86,7 +115,7 @@ static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
-        .reason = yarn_span_of(reason, describe_refusal(report, reason, sizeof reason)),
+        .reason = yarn_span_of(reason, describe_choice(report, reason, sizeof reason)),
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
                                                                                        : "poll"),

@@ -97,6 +97,24 @@ void yarn_recording_begin_early(struct yarn_recording *recording)
     recording->is_early = !recording->writer && yarn_recording_begin_dump(recording);
 }
 
+static const char *why_refused(int err)
+{
+    switch (err) {
+    case -ENOSPC:
+        return "there are more than can be followed";
+    case -EAGAIN:
+        return "no timer for them: raise the limit of pending signals";
+    case -EBUSY:
+        return "they block every signal";
+    case -EDQUOT:
+        return "no memory for their rings: raise the limit of locked memory";
+    case -EMFILE:
+        return "no descriptor for them: raise the limit of open files";
+    default:
+        return "the kernel refused what samples them";
+    }
+}
+
 /* What went wrong in a session that was running. */
 static void note_failure(struct yarn_recording *recording)
 {
@@ -106,13 +124,7 @@ static void note_failure(struct yarn_recording *recording)
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;
     recording->has_told_refused_threads = true;
-    const char *why = "the kernel refused a timer for them";
-    if (report->thread_refusal == -ENOSPC)
-        why = "there are more than the timer sampler can follow";
-    else if (report->thread_refusal == -EAGAIN)
-        why = "no timer for them: raise the limit of pending signals";
-    else if (report->thread_refusal == -EBUSY)
-        why = "they block every signal";
+    const char *why = why_refused(report->thread_refusal);
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
 
@@ -338,6 +350,9 @@ static int open_session(struct yarn_recording *recording)
         .sampler = options->sampler == YARN_SAMPLER_PERF    ? YARN_SESSION_SAMPLER_PERF
                    : options->sampler == YARN_SAMPLER_TIMER ? YARN_SESSION_SAMPLER_TIMER
                                                             : YARN_SESSION_SAMPLER_AUTO,
+        .strategy = options->strategy == YARN_STRATEGY_PER_THREAD ? YARN_SESSION_STRATEGY_PER_THREAD
+                    : options->strategy == YARN_STRATEGY_PER_CORE ? YARN_SESSION_STRATEGY_PER_CORE
+                                                                  : YARN_SESSION_STRATEGY_AUTO,
         .stack = stack_kind(recording),
         .stack_bytes = options->callgraph.stack_bytes,
         .ring_bytes = options->ring_bytes,
@@ -418,10 +433,6 @@ static void report_options(struct yarn_recording *recording)
     const struct yarn_options *options = &recording->job->options;
     for (size_t i = 0; i < options->nr_warnings; i++)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
-    if (options->strategy == YARN_STRATEGY_PER_THREAD)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                          "YARN_STRATEGY: this version has no rings per thread",
-                          "per-core instead");
 }
 
 int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job *job,

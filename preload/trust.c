@@ -40,8 +40,7 @@ static uint64_t cpu_ns_of(const struct yarn_recording *recording)
     /* No event is open where the threads' numbers could not be found out. */
     if (recording->clock_event == YARN_DUMP_NONE || !yarn_session_can_count(&recording->session))
         return host_cpu_ns();
-    return yarn_session_count(&recording->session, recording->clock_event).count +
-           recording->missed_ns;
+    return yarn_session_cpu_ns(&recording->session, recording->clock_event) + recording->missed_ns;
 }
 
 bool yarn_trust_lacks_samples(const struct yarn_recording *recording)

@@ -51,6 +51,14 @@ static struct perf_event_attr common_attr(const struct yarn_attr_options *option
     return attr;
 }
 
+static void add_side_band(struct perf_event_attr *attr, const struct yarn_attr_options *options)
+{
+    attr->mmap = attr->mmap2 = 1;
+    attr->comm = attr->comm_exec = 1;
+    attr->task = 1;
+    attr->build_id = !!(options->features & YARN_ATTR_BUILD_ID);
+}
+
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
                                     const struct yarn_attr_options *options)
 {
@@ -61,8 +69,8 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.exclude_kernel = spec->exclude_kernel;
     attr.exclude_hv = spec->exclude_hv;
     attr.precise_ip = spec->precise & 3u;
-    attr.inherit = 1;
-    attr.inherit_thread = !!(options->features & YARN_ATTR_INHERIT_THREAD);
+    attr.inherit = !options->is_single;
+    attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
     if (spec->frequency) {
         attr.freq = 1;
@@ -76,12 +84,20 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
         attr.sample_stack_user = options->stack_bytes;
     if (options->sample_type & PERF_SAMPLE_CALLCHAIN)
         attr.exclude_callchain_kernel = 1;
-    if (options->has_side_band) {
-        attr.mmap = attr.mmap2 = 1;
-        attr.comm = attr.comm_exec = 1;
-        attr.task = 1;
-        attr.build_id = !!(options->features & YARN_ATTR_BUILD_ID);
+    if (options->has_side_band)
+        add_side_band(&attr, options);
+    if (options->watermark_bytes) {
+        attr.watermark = 1;
+        attr.wakeup_watermark = options->watermark_bytes;
     }
+    return attr;
+}
+
+struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *options)
+{
+    struct perf_event_attr attr = yarn_attr_of_leader(options, 1);
+    attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
+    add_side_band(&attr, options);
     return attr;
 }
 

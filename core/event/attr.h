@@ -27,20 +27,26 @@ const char *yarn_attr_feature_name(enum yarn_attr_feature feature);
 uint32_t yarn_attr_without_newest(uint32_t features);
 
 struct yarn_attr_options {
-    uint32_t features;       /* enum yarn_attr_feature */
-    uint64_t sample_type;    /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
-    uint64_t registers_mask; /* for REGS_USER */
-    uint32_t stack_bytes;    /* for STACK_USER */
-    bool has_side_band;      /* also mapping, comm and task records: one event a thread and core */
+    uint32_t features;        /* enum yarn_attr_feature */
+    uint64_t sample_type;     /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
+    uint64_t registers_mask;  /* for REGS_USER */
+    uint32_t stack_bytes;     /* for STACK_USER */
+    bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
+    bool is_single;           /* of its thread only: not inherited */
+    uint32_t watermark_bytes; /* at which its own ring wakes the poller; 0: none of its own */
 };
 
-/* An inherited, disabled event on a host thread. */
+/* A disabled event on a host thread, inherited unless `is_single`. */
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
                                     const struct yarn_attr_options *options);
 
 /* A core's leader: a dummy whose ring wakes its poller at `watermark_bytes`. */
 struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
                                            uint32_t watermark_bytes);
+
+/* A thread's watch: a dummy, not inherited, with mapping, comm and task records, of which each
+ * wakes the poller of its ring. */
+struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *options);
 
 /* The user registers that unwinding needs on this machine, as a mask for REGS_USER. */
 uint64_t yarn_attr_unwind_registers(void);

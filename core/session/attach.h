@@ -5,14 +5,20 @@
  *
  *   per_core  for each present cpu, thread and spec one inherited event, redirected into the ring
  *             of the cpu's leader. The kernel does the rest.
- *   timer     where perf is refused: for each thread a timer of its CPU time, whose signal's
- *             handler writes the sample into a ring of the thread.
+ *   per_thread  for each thread and spec one event of its own, and a ring of the thread. Threads
+ * are told of by the events of those that make them, and found in the list. timer     where perf is
+ * refused: for each thread a timer of its CPU time, whose signal's handler writes the sample into a
+ * ring of the thread.
  *
  * Private to core/session.
  */
 #pragma once
 
 #include "core/session/session.h"
+
+#define YARN_NOT_WATCHED SIZE_MAX /* too many: by time */
+
+struct pollfd;
 
 struct yarn_attachment {
     const char *sampler, *strategy; /* for the report */
@@ -23,10 +29,18 @@ struct yarn_attachment {
     void (*yield_signal)(struct yarn_session *session); /* NULL where none is borrowed */
     /* Before each look into the rings: what is to be merged. */
     void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
+    /* Fills the descriptors to poll; their number, or YARN_NOT_WATCHED. NULL: never any. They may
+     * change with session->watch_generation. */
+    size_t (*watched)(const struct yarn_session *session, struct pollfd *fds, size_t size);
     struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);
+    /* CPU time of the host since the enable, where threads may be without events; else NULL. */
+    uint64_t (*cpu_ns)(const struct yarn_session *session);
+    /* CPU time of a thread that has ended, all of its life, as far as it is known; NULL: never. */
+    uint64_t (*thread_cpu_ns)(const struct yarn_session *session, pid_t tid);
     size_t (*ring_bytes)(const struct yarn_session *session);
     void (*close)(struct yarn_session *session); /* idempotent */
 };
 
 extern const struct yarn_attachment yarn_attach_per_core;
+extern const struct yarn_attachment yarn_attach_per_thread;
 extern const struct yarn_attachment yarn_attach_timer;

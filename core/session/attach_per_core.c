@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <poll.h>
+
 #include "core/session/attach.h"
 #include "core/session/probe.h"
 #include "core/sys/perf.h"
@@ -64,6 +66,7 @@ static int open_all_cores(struct yarn_session *session)
 {
     int cpus[CPUS_MAX];
     size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
+    session->report.got = yarn_plan_of_core(session->spec, nr_cpus);
     session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, nr_cpus);
     if (!session->cores)
         return yarn_probe_fail(session, "no memory for the list of cores", -ENOMEM);
@@ -297,6 +300,14 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
     return sum;
 }
 
+static size_t watched_per_core(const struct yarn_session *session, struct pollfd *fds, size_t size)
+{
+    size_t count = yarn_size_min(session->nr_cores, size);
+    for (size_t i = 0; i < count; i++)
+        fds[i] = (struct pollfd){.fd = session->cores[i].leader.fd, .events = POLLIN};
+    return count;
+}
+
 static size_t ring_bytes_per_core(const struct yarn_session *session)
 {
     return session->nr_cores * session->report.got.ring_bytes;
@@ -317,6 +328,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .enable = enable_per_core,
     .disable = disable_per_core,
     .gather = gather_per_core,
+    .watched = watched_per_core,
     .count = count_per_core,
     .ring_bytes = ring_bytes_per_core,
     .close = close_per_core,

@@ -29,6 +29,25 @@ uint64_t yarn_plan_rate(const struct yarn_session_spec *spec);
 /* The first thing to try. */
 struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
 
+/* What the two strategies of perf would cost, and which to take. */
+struct yarn_plan_estimate {
+    bool is_per_thread;       /* the one to take */
+    bool is_asked;            /* because it was asked for */
+    uint64_t core_birth_ns;   /* CPU time of a thread's birth and end: inherited events */
+    uint64_t thread_birth_ns; /* events and a ring of its own, of the reader's time */
+    uint64_t core_ring_bytes; /* of all cores, at the least that the stack copy allows */
+};
+struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores);
+
+/* Of a core's ring: as the first, but automatic sizes are halved while all of them together are too
+ * large. */
+struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores);
+
+/* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become
+ * smaller the more there are. False where all of them together would be too large. */
+bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn_plan *first,
+                         size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan);
+
 /* For the timer sampler: a ring is a thread's, and takes at most one record a tick. */
 struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns);
 

@@ -46,6 +46,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     struct yarn_attr_options options = {
         .features = session->report.features,
         .stack_bytes = session->report.got.stack_bytes,
+        .is_single = session->threads != NULL,
         .has_side_band = spec == yarn_probe_first(session),
     };
     switch (session->stack) {

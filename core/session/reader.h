@@ -34,6 +34,8 @@ struct yarn_reader {
     uint64_t nr_births_seen, births_ns; /* of threads, up to the last wait; when that began */
     struct pollfd *fds;                 /* owned by arena */
     size_t nr_fds;
+    uint32_t generation; /* of the session's descriptors that are in fds */
+    bool is_by_time;     /* there are too many to poll */
     int wake_fd;
     bool woke_early; /* the last wait ended before its time and not by a command */
     struct yarn_arena arena;

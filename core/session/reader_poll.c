@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <poll.h>
 
+#include "core/session/attach.h"
 #include "core/session/reader.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
@@ -8,6 +9,7 @@
 #include "core/sys/thread.h"
 
 enum {
+    FDS_MAX = 2048,
     PAUSE_MAX_NS = 2000000,
     PAUSE_SHARE = 8, /* of the time in which a ring fills */
     /* Threads born a second, from where on waking by time is cheaper than being woken: each end of
@@ -17,22 +19,29 @@ enum {
     BIRTHS_LEAST = 8,
 };
 
+static void watch(struct yarn_reader *reader)
+{
+    const struct yarn_session *session = reader->session;
+    size_t count = session->report.attachment->watched(session, reader->fds + 1, FDS_MAX - 1);
+    reader->generation = session->watch_generation;
+    reader->is_by_time = count == YARN_NOT_WATCHED;
+    reader->nr_fds = reader->is_by_time ? 1 : count + 1;
+}
+
 static int open_poll(struct yarn_reader *reader)
 {
     const struct yarn_session *session = reader->session;
-    int err = yarn_arena_open(&reader->arena, (session->nr_cores + 1) * sizeof *reader->fds);
+    int err = yarn_arena_open(&reader->arena, FDS_MAX * sizeof *reader->fds);
     if (err)
         return err;
-    reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, session->nr_cores + 1);
+    reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, FDS_MAX);
     if (!reader->fds)
         return -ENOMEM;
     reader->wake_fd = yarn_thread_open_wake();
     if (reader->wake_fd < 0)
         return reader->wake_fd;
-    reader->fds[reader->nr_fds++] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
-    for (size_t i = 0; i < session->nr_cores; i++)
-        reader->fds[reader->nr_fds++] =
-            (struct pollfd){.fd = session->cores[i].leader.fd, .events = POLLIN};
+    reader->fds[0] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
+    watch(reader);
     reader->pause_ns = yarn_u64_min(
         yarn_plan_fill_ns(session->spec, &session->report.got) / PAUSE_SHARE, PAUSE_MAX_NS);
     return 0;
@@ -54,18 +63,26 @@ static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
     uint64_t passed_ns = now_ns - reader->births_ns;
     reader->nr_births_seen += nr_births;
     reader->births_ns = now_ns;
-    bool is_first = passed_ns == now_ns;
-    return is_first ||
+    return passed_ns == now_ns ||
            (nr_births >= BIRTHS_LEAST && nr_births * YARN_NS_PER_SECOND / BIRTHS_RATE >= passed_ns);
+}
+
+static void wait_by_time(struct yarn_reader *reader, uint64_t timeout_ns)
+{
+    uint64_t longest_ns = yarn_plan_timed_ns(reader->session->spec, &reader->session->report.got);
+    yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, longest_ns));
 }
 
 static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     uint64_t start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (threads_come_and_go(reader, start_ns)) {
-        uint64_t longest_ns =
-            yarn_plan_timed_ns(reader->session->spec, &reader->session->report.got);
-        yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, longest_ns));
+    bool is_churn = threads_come_and_go(reader, start_ns);
+    if (reader->generation != reader->session->watch_generation)
+        watch(reader);
+    if (reader->session->soon_ns)
+        timeout_ns = yarn_u64_min(timeout_ns, reader->session->soon_ns);
+    if (is_churn || reader->is_by_time) {
+        wait_by_time(reader, timeout_ns);
         return;
     }
     int ready = yarn_perf_poll(reader->fds, reader->nr_fds, timeout_ns);

@@ -3,8 +3,9 @@
 
 #include "core/session/attach.h"
 #include "core/sys/clock.h"
+#include "core/sys/process.h"
 
-enum { ARENA_BYTES = 64 * 1024 * 1024 };
+enum { ARENA_BYTES = 64 * 1024 * 1024, CPUS_MAX = 1024 };
 
 static int init_specs(struct yarn_session *session)
 {
@@ -58,11 +59,20 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
     return err;
 }
 
+static struct yarn_plan_estimate estimate_of(const struct yarn_session_spec *spec)
+{
+    int cpus[CPUS_MAX];
+    return yarn_plan_strategy(spec, yarn_process_present_cpus(cpus, CPUS_MAX));
+}
+
 int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
 {
     if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
         return open_by(session, spec, &yarn_attach_timer);
-    int err = open_by(session, spec, &yarn_attach_per_core);
+    struct yarn_plan_estimate estimate = estimate_of(spec);
+    int err = open_by(session, spec,
+                      estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core);
+    session->report.estimate = estimate;
     if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
@@ -141,12 +151,25 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
 
 bool yarn_session_can_count(const struct yarn_session *session)
 {
-    return session->nr_events || session->timer;
+    return session->nr_events || session->timer || session->threads;
 }
 
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
 {
     return session->report.attachment->count(session, number);
+}
+
+uint64_t yarn_session_cpu_ns(const struct yarn_session *session, uint32_t number)
+{
+    const struct yarn_attachment *attachment = session->report.attachment;
+    uint64_t counted_ns = attachment->count(session, number).count;
+    return attachment->cpu_ns ? yarn_u64_max(attachment->cpu_ns(session), counted_ns) : counted_ns;
+}
+
+uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid)
+{
+    const struct yarn_attachment *attachment = session->report.attachment;
+    return attachment->thread_cpu_ns ? attachment->thread_cpu_ns(session, tid) : 0;
 }
 
 const char *yarn_session_sampler_name(const struct yarn_session *session)

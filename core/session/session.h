@@ -28,6 +28,7 @@ struct yarn_session_event {
 
 struct yarn_attachment;
 struct yarn_timer_sampler;
+struct yarn_thread_rings;
 
 struct yarn_session_report {
     struct yarn_plan asked, got;
@@ -36,6 +37,7 @@ struct yarn_session_report {
     size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
     size_t nr_rings;
     const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
+    struct yarn_plan_estimate estimate;       /* of what the strategies cost */
     const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
     int refusal_error;         /* the negative errno */
     size_t nr_refused_threads; /* the most at once that could not be sampled */
@@ -59,12 +61,14 @@ struct yarn_session {
     size_t nr_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
-    struct yarn_session_event *specs; /* one for each of spec->events */
-    struct yarn_table numbers;        /* id of an event -> its number in `specs` */
-    struct yarn_timer_sampler *timer; /* the timer sampler's; NULL under perf */
-    enum yarn_session_stack stack;    /* as got */
-    uint64_t nr_births;               /* of threads, as far as they were told */
-    uint64_t soon_ns;                 /* how soon to look again, beyond what the rings need; 0 */
+    struct yarn_session_event *specs;  /* one for each of spec->events */
+    struct yarn_table numbers;         /* id of an event -> its number in `specs` */
+    struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
+    struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
+    uint32_t watch_generation;         /* of the descriptors to poll */
+    enum yarn_session_stack stack;     /* as got */
+    uint64_t nr_births;                /* of threads, as far as they were told */
+    uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
 
@@ -98,6 +102,13 @@ bool yarn_session_can_count(const struct yarn_session *session);
 /* Sums over threads and cores, by system calls: one for each open event. The enabled time is that
  * of the threads: less running time says that the event had to share a counter. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
+
+/* CPU time of the host's threads by the count of event `number`; where threads may be without
+ * events, by the process's clock, if that says more. */
+uint64_t yarn_session_cpu_ns(const struct yarn_session *session, uint32_t number);
+
+/* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
+uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);
 
 /* "perf" or "timer"; "per-core" or "per-thread". */
 const char *yarn_session_sampler_name(const struct yarn_session *session);

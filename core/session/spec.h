@@ -21,6 +21,12 @@ enum yarn_session_reader {
     YARN_SESSION_READER_TIMED,
 };
 
+enum yarn_session_strategy {
+    YARN_SESSION_STRATEGY_AUTO, /* what costs less on this machine (yarn_plan_strategy) */
+    YARN_SESSION_STRATEGY_PER_CORE,
+    YARN_SESSION_STRATEGY_PER_THREAD,
+};
+
 enum yarn_session_sampler {
     YARN_SESSION_SAMPLER_AUTO, /* perf, and the timer where the kernel refuses it */
     YARN_SESSION_SAMPLER_PERF,
@@ -32,9 +38,10 @@ struct yarn_session_spec {
     size_t nr_events;
     uint64_t frequency_hz; /* for an event that falls back to another */
     enum yarn_session_sampler sampler;
+    enum yarn_session_strategy strategy;
     enum yarn_session_stack stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
-    size_t ring_bytes;    /* a core; 0: what holds 20 ms */
+    size_t ring_bytes;    /* a core, or a thread; 0: what holds 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_session_reader reader;
     pid_t pid;                /* of the host */

@@ -149,6 +149,59 @@ START_TEST(rates_of_all_events_add_up)
 }
 END_TEST
 
+static const struct {
+    size_t nr_events, nr_cores;
+    enum yarn_session_strategy asked;
+    bool is_per_thread;
+} strategies[] = {
+    {1, 2, YARN_SESSION_STRATEGY_AUTO, false},
+    {1, 64, YARN_SESSION_STRATEGY_AUTO, false}, /* 93 us a birth against 281, and 32 MiB */
+    {4, 64, YARN_SESSION_STRATEGY_AUTO, false}, /* 371 us against 1,064: the ring is 4 MiB */
+    {1, 128, YARN_SESSION_STRATEGY_AUTO, true}, /* 64 MiB of rings */
+    {1, 2, YARN_SESSION_STRATEGY_PER_THREAD, true},
+    {4, 1024, YARN_SESSION_STRATEGY_PER_CORE, false},
+};
+
+START_TEST(strategy_is_the_cheaper_one_unless_asked)
+{
+    struct yarn_event_spec events[4] = {clock_at(999)};
+    struct yarn_session_spec spec = session_of(events, strategies[_i].nr_events, 32768);
+    spec.strategy = strategies[_i].asked;
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(&spec, strategies[_i].nr_cores);
+    ck_assert_int_eq(estimate.is_per_thread, strategies[_i].is_per_thread);
+    ck_assert_int_eq(estimate.is_asked, strategies[_i].asked != YARN_SESSION_STRATEGY_AUTO);
+}
+END_TEST
+
+START_TEST(rings_of_many_cores_are_halved_as_far_as_the_copy_allows)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 32).ring_bytes, YARN_MIB(1));
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 64).ring_bytes, YARN_MIB(1) / 2);
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(1) / 2);
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).stack_bytes, 32768);
+    spec.ring_bytes = YARN_MIB(4);
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(4));
+}
+END_TEST
+
+START_TEST(rings_of_threads_shrink_with_their_number_and_end)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan first = yarn_plan_first(&spec), plan = first;
+    size_t sum = 0, nr_threads = 0;
+    for (; yarn_plan_of_thread(&spec, &first, nr_threads, sum, &plan); nr_threads++) {
+        ck_assert_uint_ge(plan.ring_bytes, YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(&plan));
+        ck_assert(nr_threads >= 16 || plan.ring_bytes == YARN_MIB(1));
+        sum += plan.ring_bytes;
+    }
+    ck_assert_uint_ge(nr_threads, 1000);
+    ck_assert_uint_le(sum, YARN_MIB(128));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -161,6 +214,10 @@ int main(void)
     tcase_add_loop_test(sizes, watermark_is_a_quarter_where_that_is_worth_a_wake_up, 0,
                         (int)YARN_COUNT_OF(watermarks));
     tcase_add_test(sizes, rates_of_all_events_add_up);
+    tcase_add_loop_test(sizes, strategy_is_the_cheaper_one_unless_asked, 0,
+                        YARN_COUNT_OF(strategies));
+    tcase_add_test(sizes, rings_of_many_cores_are_halved_as_far_as_the_copy_allows);
+    tcase_add_test(sizes, rings_of_threads_shrink_with_their_number_and_end);
     suite_add_tcase(suite, sizes);
     TCase *ladder = tcase_create("the memlock limit refuses");
     tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <poll.h>
+
+#include "core/session/attach.h"
+#include "core/session/mappings.h"
+#include "core/session/probe.h"
+#include "core/session/thread_ring.h"
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+#include "core/sys/timer.h"
+
+enum {
+    THREADS_MAX = 4096,
+    WATCHED_MAX = 64,  /* more are found by time, and not polled */
+    IDS_MAX = 1 << 20, /* of events, before the table is made anew */
+    SCANS_MAX = 32,    /* at once */
+    SCAN_COST_SHARE =
+        100, /* scanning costs at most this part of the time; where threads are told: */
+    SCAN_COST_SHARE_TOLD = 10,
+    ANY_CPU = -1,
+    NAME_BYTES = 16,
+};
+
+#define SOON_NS (4 * YARN_NS_PER_MS)
+#define SOON_MAX_NS (64 * YARN_NS_PER_MS)
+
+struct yarn_thread_rings {
+    struct yarn_thread_ring *of_slot;  /* room for THREADS_MAX */
+    size_t nr_slots;                   /* below which all in use lie */
+    size_t nr_live;                    /* in use */
+    size_t ring_bytes;                 /* of those */
+    struct yarn_table slot_of;         /* tid -> number of its slot */
+    pid_t *tids;                       /* room for a list */
+    struct yarn_merge_source *sources; /* what is to be drained */
+    struct yarn_perf_count *before;    /* by spec: counts of threads that are gone */
+    struct yarn_mappings mappings;
+    pid_t own_tid;
+    uint32_t nr_scans;
+    uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
+    bool is_enabled;
+    bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
+    uint64_t cpu_ns, cpu_base_ns; /* of the process, up to the last disable; at the enable */
+};
+
+/* ---- slots ---- */
+
+static uint32_t free_slot(const struct yarn_thread_rings *threads)
+{
+    for (uint32_t i = 0; i < THREADS_MAX; i++)
+        if (!threads->of_slot[i].tid)
+            return i;
+    return YARN_TABLE_NONE;
+}
+
+/* The tables have no way to forget one key. */
+static int fill_tables(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    int err = 0;
+    yarn_table_clear(&threads->slot_of);
+    yarn_table_clear(&session->numbers);
+    for (uint32_t i = 0; i < threads->nr_slots && !err; i++) {
+        const struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (slot->tid && !slot->is_gone)
+            err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, i);
+        for (size_t k = 0; k < slot->nr_events && slot->tid && !err; k++)
+            err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+    }
+    return err;
+}
+
+static int enter(struct yarn_session *session, uint32_t number)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    const struct yarn_thread_ring *slot = &threads->of_slot[number];
+    int err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, number);
+    for (size_t k = 0; k < slot->nr_events && !err; k++)
+        err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+    return err == -ENOSPC ? fill_tables(session) : err;
+}
+
+static int attach(struct yarn_session *session, pid_t tid)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint32_t number = free_slot(threads);
+    if (number == YARN_TABLE_NONE)
+        return -ENOSPC;
+    struct yarn_thread_ring *slot = &threads->of_slot[number];
+    struct yarn_plan plan;
+    if (!yarn_plan_of_thread(session->spec, &session->report.got, threads->nr_live,
+                             threads->ring_bytes, &plan))
+        return -EDQUOT;
+    bool has_watch = threads->nr_live < WATCHED_MAX;
+    int err = yarn_thread_ring_open(slot, session, tid, plan, has_watch);
+    if (err)
+        return err;
+    slot->seen = threads->nr_scans;
+    threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
+    err = enter(session, number);
+    if (err) {
+        yarn_thread_ring_close(slot);
+        return err;
+    }
+    threads->nr_live++;
+    threads->ring_bytes += yarn_thread_ring_bytes(slot);
+    session->watch_generation++;
+    return 0;
+}
+
+static void part(struct yarn_session *session, uint32_t number)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    struct yarn_thread_ring *slot = &threads->of_slot[number];
+    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
+        yarn_thread_ring_count(slot, spec, &threads->before[spec]);
+    threads->nr_live--;
+    threads->ring_bytes -= yarn_thread_ring_bytes(slot);
+    yarn_thread_ring_close(slot);
+    session->watch_generation++;
+}
+
+/* ---- scanning ---- */
+
+/* What was on its way before its watch was: the name, told once. */
+static void tell_name(const struct yarn_session *session, pid_t tid,
+                      const struct yarn_record_listener *listener)
+{
+    uint32_t pid = (uint32_t)session->spec->pid;
+    struct yarn_record record = {
+        .type = YARN_RECORD_COMM,
+        .kernel_type = PERF_RECORD_COMM,
+        .pid = pid,
+        .tid = (uint32_t)tid,
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .comm = {.pid = pid, .tid = (uint32_t)tid},
+    };
+    yarn_process_thread_name(session->spec->task_folder, tid, record.comm.name, NAME_BYTES);
+    if (listener && record.comm.name[0])
+        listener->record(listener->self, &record);
+}
+
+static uint64_t counted_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
+{
+    struct yarn_perf_count sum = {0};
+    for (uint32_t spec = 0; spec < session->spec->nr_events && !sum.count; spec++)
+        if (session->specs[spec].spec.is_clock)
+            yarn_thread_ring_count(slot, spec, &sum);
+    return sum.count;
+}
+
+static void begin_thread(const struct yarn_session *session, struct yarn_thread_ring *slot)
+{
+    uint64_t used_ns;
+    yarn_thread_ring_enable(slot);
+    /* Gone already: then what its event counted is all that is known. */
+    if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
+        return;
+    slot->before_ns = used_ns - yarn_u64_min(used_ns, counted_ns(session, slot));
+}
+
+static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
+{
+    session->report.thread_refusal = err;
+    ++*nr_refused;
+}
+
+/* Attaches who is not known; how many, or a negative errno where the list cannot be read. */
+static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    int count = yarn_process_threads(session->spec->task_folder, threads->tids, THREADS_MAX);
+    int nr_new = 0;
+    size_t nr_refused = count > THREADS_MAX ? (size_t)count - THREADS_MAX : 0;
+    threads->nr_scans++;
+    for (int i = 0; i < count && i < THREADS_MAX; i++) {
+        uint32_t number = yarn_table_find(&threads->slot_of, (uint64_t)threads->tids[i]);
+        if (number != YARN_TABLE_NONE) {
+            threads->of_slot[number].seen = threads->nr_scans;
+            continue;
+        }
+        if (threads->tids[i] == threads->own_tid)
+            continue;
+        int err = attach(session, threads->tids[i]);
+        if (err && err != -ESRCH)
+            refuse(session, err, &nr_refused);
+        if (err)
+            continue;
+        nr_new++;
+        number = yarn_table_find(&threads->slot_of, (uint64_t)threads->tids[i]);
+        if (!threads->is_enabled)
+            continue;
+        begin_thread(session, &threads->of_slot[number]);
+        tell_name(session, threads->tids[i], listener);
+    }
+    session->report.nr_refused_threads =
+        yarn_size_max(session->report.nr_refused_threads, nr_refused);
+    return count < 0 ? count : nr_new;
+}
+
+static void mark_gone(struct yarn_thread_rings *threads)
+{
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid && threads->of_slot[i].seen != threads->nr_scans)
+            threads->of_slot[i].is_gone = true;
+}
+
+/* Until two scans of the list are alike: nobody is told of a thread that was made by one without a
+ * watch. The number of new ones, or a negative errno. */
+static int scan(struct yarn_session *session, const struct yarn_record_listener *listener)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    int nr_new = 0, found = 1;
+    for (int i = 0; i < SCANS_MAX && found > 0; i++) {
+        found = attach_new(session, listener);
+        nr_new += found;
+    }
+    if (found < 0)
+        return found;
+    mark_gone(threads);
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    threads->next_scan_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE;
+    threads->soonest_scan_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE_TOLD;
+    return nr_new;
+}
+
+/* ---- opening ---- */
+
+static int make_room(struct yarn_session *session)
+{
+    struct yarn_arena *arena = &session->arena;
+    size_t nr_events = session->spec->nr_events;
+    struct yarn_thread_rings *threads = YARN_ARENA_NEW(arena, struct yarn_thread_rings, 1);
+    struct yarn_event *events = YARN_ARENA_NEW(arena, struct yarn_event, THREADS_MAX * nr_events);
+    if (!threads || !events)
+        return -ENOMEM;
+    threads->own_tid = yarn_process_tid();
+    threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_thread_ring, THREADS_MAX);
+    threads->tids = YARN_ARENA_NEW(arena, pid_t, THREADS_MAX);
+    threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, 2 * THREADS_MAX);
+    threads->before = YARN_ARENA_NEW(arena, struct yarn_perf_count, nr_events);
+    if (!threads->of_slot || !threads->tids || !threads->sources || !threads->before)
+        return -ENOMEM;
+    for (size_t i = 0; i < THREADS_MAX; i++)
+        threads->of_slot[i].events = events + i * nr_events;
+    session->threads = threads;
+    int err = yarn_table_open(&threads->slot_of, THREADS_MAX, 4 * THREADS_MAX);
+    if (!err)
+        err = yarn_table_open(&session->numbers, THREADS_MAX, IDS_MAX);
+    if (!err)
+        err = yarn_mappings_open(&threads->mappings, session->spec->proc_self, session->spec->pid,
+                                 &session->merge.decoder.mmap);
+    return err;
+}
+
+static int open_per_thread(struct yarn_session *session)
+{
+    int err = make_room(session);
+    if (err)
+        return yarn_probe_fail(session, "no memory for the list of threads", err);
+    err = yarn_probe_specs(session, session->spec->pid, ANY_CPU);
+    if (err)
+        return err;
+    int found = scan(session, NULL);
+    if (found < 0)
+        return yarn_probe_fail(session, "the list of threads could not be read", found);
+    err = session->report.thread_refusal;
+    if (!found && err)
+        return yarn_probe_fail(session,
+                               err == -EDQUOT
+                                   ? "no memory for a ring: raise the limit of locked memory"
+                                   : yarn_probe_reason(err),
+                               err);
+    session->report.nr_threads = session->report.nr_rings = (size_t)found;
+    return 0;
+}
+
+/* ---- running ---- */
+
+static uint64_t host_cpu_ns(void)
+{
+    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+}
+
+static void enable_per_thread(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    if (threads->is_enabled)
+        return;
+    threads->is_enabled = true;
+    threads->cpu_base_ns = host_cpu_ns();
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid)
+            begin_thread(session, &threads->of_slot[i]);
+}
+
+static void disable_per_thread(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    if (!threads->is_enabled)
+        return;
+    threads->is_enabled = false;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid)
+            yarn_thread_ring_disable(&threads->of_slot[i]);
+    threads->cpu_ns += host_cpu_ns() - threads->cpu_base_ns;
+}
+
+static bool is_told_of_something(struct yarn_thread_rings *threads)
+{
+    for (size_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_ring *ring = &threads->of_slot[i].watch.ring;
+        if (!ring->page)
+            continue;
+        yarn_ring_begin(ring);
+        if (ring->head != ring->tail)
+            return true;
+    }
+    return false;
+}
+
+static void attend_threads(struct yarn_session *session,
+                           const struct yarn_record_listener *listener)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint64_t due_ns =
+        is_told_of_something(threads) ? threads->soonest_scan_ns : threads->next_scan_ns;
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) < due_ns)
+        return;
+    int found = scan(session, listener);
+    if (found < 0)
+        yarn_probe_fail(session, "the list of threads could not be read", found);
+    threads->needs_look |= found > 0;
+    if (found > 0)
+        session->soon_ns = SOON_NS;
+    else
+        session->soon_ns = session->soon_ns >= SOON_MAX_NS ? 0 : session->soon_ns * 2;
+}
+
+static void gather_per_thread(struct yarn_session *session,
+                              const struct yarn_record_listener *listener)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    struct yarn_merge *merge = &session->merge;
+    if (threads->is_enabled)
+        attend_threads(session, listener);
+    enum yarn_mappings_need need = threads->is_enabled ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_LAST;
+    if (threads->needs_look &&
+        yarn_mappings_refresh(&threads->mappings, need, session->spec->interval_ns, listener))
+        threads->needs_look = false;
+    merge->sources = threads->sources;
+    merge->count = 0;
+    for (uint32_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (!slot->tid)
+            continue;
+        if (!yarn_thread_ring_is_drained(slot)) {
+            merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &slot->ring};
+            if (slot->watch.page)
+                merge->sources[merge->count++] =
+                    (struct yarn_merge_source){.ring = &slot->watch.ring};
+        } else if (slot->is_gone) {
+            part(session, i);
+        }
+    }
+    if (threads->slot_of.count > 2 * threads->nr_live + WATCHED_MAX && fill_tables(session))
+        yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
+}
+
+static size_t watched_per_thread(const struct yarn_session *session, struct pollfd *fds,
+                                 size_t size)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    size_t count = 0;
+    if (threads->nr_live > WATCHED_MAX)
+        return YARN_NOT_WATCHED;
+    for (size_t i = 0; i < threads->nr_slots && count + 2 <= size; i++) {
+        const struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (!slot->tid || slot->is_gone)
+            continue;
+        fds[count++] = (struct pollfd){.fd = slot->events[0].fd, .events = POLLIN};
+        if (slot->watch.page)
+            fds[count++] = (struct pollfd){.fd = slot->watch.event.fd, .events = POLLIN};
+    }
+    return count;
+}
+
+static struct yarn_perf_count count_per_thread(const struct yarn_session *session, uint32_t number)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    struct yarn_perf_count sum = threads->before[number];
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid)
+            yarn_thread_ring_count(&threads->of_slot[i], number, &sum);
+    return sum;
+}
+
+static uint64_t cpu_ns_per_thread(const struct yarn_session *session)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    uint64_t running_ns = threads->is_enabled ? host_cpu_ns() - threads->cpu_base_ns : 0;
+    return threads->cpu_ns + running_ns;
+}
+
+static uint64_t thread_cpu_ns_per_thread(const struct yarn_session *session, pid_t tid)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    uint32_t number = yarn_table_find(&threads->slot_of, (uint64_t)tid);
+    if (number == YARN_TABLE_NONE)
+        return 0;
+    const struct yarn_thread_ring *slot = &threads->of_slot[number];
+    uint64_t since_ns = counted_ns(session, slot);
+    return since_ns ? slot->before_ns + since_ns : 0;
+}
+
+static size_t ring_bytes_per_thread(const struct yarn_session *session)
+{
+    return session->threads->ring_bytes;
+}
+
+static void close_per_thread(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    if (!threads)
+        return;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid)
+            yarn_thread_ring_close(&threads->of_slot[i]);
+    threads->nr_slots = 0;
+    yarn_mappings_close(&threads->mappings);
+    yarn_table_close(&threads->slot_of);
+    session->threads = NULL;
+}
+
+const struct yarn_attachment yarn_attach_per_thread = {
+    .sampler = "perf",
+    .strategy = "per-thread",
+    .open = open_per_thread,
+    .enable = enable_per_thread,
+    .disable = disable_per_thread,
+    .gather = gather_per_thread,
+    .watched = watched_per_thread,
+    .count = count_per_thread,
+    .cpu_ns = cpu_ns_per_thread,
+    .thread_cpu_ns = thread_cpu_ns_per_thread,
+    .ring_bytes = ring_bytes_per_thread,
+    .close = close_per_thread,
+};
