@@ -5,12 +5,10 @@ left out is told, where it is not installed (scripts/install-packages, scripts/i
 
 import base64
 import collections
-import contextlib
 import os
 import pathlib
 import re
 import shutil
-import signal
 import struct
 import subprocess
 import tempfile
@@ -94,15 +92,28 @@ class FromNpm:
         names are shortened by it."""
         selfs = collections.Counter()
         with tempfile.TemporaryDirectory(prefix="yarn_firefox.") as home:
-            # Why: it keeps what it has read in a server of its own, which it finds by its home.
-            environment = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": home}
+            environment = {
+                "PATH": os.environ["PATH"],
+                "HOME": home,
+                "PROFILER_CLI_SESSION_DIR": home,
+                "PROFILER_CLI_NO_SYMBOLICATE": "1",
+            }
+            command = [str(self.node), str(self.importer)]
 
             def ask(*words):
-                return readers.run(str(self.node), str(self.importer), *words, env=environment)
+                return readers.run(*command, *words, "--session", "yarn", env=environment)
 
+            # It keeps what it has read in a server. Why started here: its own command gives the server
+            # half a second, which is too little on a busy machine.
+            server = subprocess.Popen(
+                [*command, "--daemon", str(path), "--session", "yarn"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             try:
-                self.load(path, environment)
-                for thread in re.findall(r"^[* ]*(t-\d+) ", ask("thread", "list"), re.M):
+                for thread in threads_of(ask):
                     ask("thread", "select", thread)
                     text = ask("thread", "functions", "--include-idle", "--limit", "100000")
                     for name, weight in re.findall(
@@ -110,23 +121,9 @@ class FromNpm:
                     ):
                         selfs[name.split("!", 1)[-1]] += float(weight.replace(",", ""))
             finally:
-                ask("stop")
+                server.terminate()
+                server.wait()
         return selfs
-
-    def load(self, path, environment):
-        """It gives its server half a second; on a busy machine that is too little, and what it then
-        tells to end is ended."""
-        command = [str(self.node), str(self.importer), "load", str(path)]
-        for _ in range(6):
-            done = subprocess.run(command, capture_output=True, text=True, env=environment)
-            said = done.stdout + done.stderr
-            late = re.search(r"did not become ready(?s:.*)as pid (\d+)", said)
-            if not late:
-                return
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(late.group(1)), signal.SIGTERM)
-            time.sleep(1)
-        raise AssertionError(said)
 
     def speedscope(self, browser, path):
         """What speedscope sums up, in ns: of each profile by its name (where there are several), and
@@ -148,6 +145,17 @@ class FromNpm:
             name: (time_of(total), time_of(own)) for total, own, name in rows[head + 1 :]
         }
         return profiles, functions
+
+
+def threads_of(ask):
+    """Once the server answers."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        threads = re.findall(r"^[* ]*(t-\d+) ", ask("thread", "list"), re.M)
+        if threads:
+            return threads
+        time.sleep(0.2)
+    raise AssertionError("the Firefox Profiler's importer does not answer")
 
 
 ROWS = (
