@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -634,6 +635,50 @@ class Output(WithDumps):
             time.sleep(0.0005)
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.wait(), -signal.SIGINT)
+
+
+@unittest.skipIf(os.environ.get("YARN_TEST_SANITIZED"), "a sanitizer's shadow is larger than this")
+class Memory(unittest.TestCase):
+    """What is kept is what is different, not each sample."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_memory."))
+        cls.dump = cls.folder / "dump"
+        subprocess.run([MAKE_DUMPS, cls.dump, "20000"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def merged(self, times):
+        merged = self.folder / f"merged.{times}"
+        subprocess.run([YARNPROF, "merge", *[self.dump] * times, "-o", merged], check=True)
+        return merged
+
+    def within(self, mib, *arguments):
+        limit = (mib << 20, mib << 20)
+        return subprocess.run([YARNPROF, *map(str, arguments)], check=True, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+
+    def test_a_dump_larger_than_memory_is_reported_on(self):
+        merged = self.merged(400)
+        self.assertGreater(merged.stat().st_size, 42 << 20)
+        many = self.within(42, "report", "--no-inlines", "--format=json", merged)
+        one = self.within(42, "report", "--no-inlines", "--format=json", self.dump)
+        many, one = json.loads(many.stdout), json.loads(one.stdout)
+        self.assertEqual(many["events"][0]["samples"], 400 * one["events"][0]["samples"])
+        self.assertEqual([(row["function"], row["self"], row["total"]) for row in many["rows"]],
+                         [(row["function"], 400 * row["self"], 400 * row["total"])
+                          for row in one["rows"]])
+
+    def test_a_script_longer_than_memory_is_in_order(self):
+        merged = self.merged(30)
+        text = self.within(120, "script", "--samples", "--no-header", "-F", "time", merged).stdout
+        times = [float(line.strip().rstrip(":")) for line in text.splitlines()]
+        self.assertEqual(len(times), 30 * 20000)
+        self.assertEqual(times, sorted(times))
 
 
 class Mistakes(WithDumps):
