@@ -20,6 +20,42 @@ static const struct yarn_dump_module *module_of(const struct yarn_profile *profi
     return NULL;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *one = a, *other = b;
+    return *one < *other ? -1 : *one > *other;
+}
+
+/* Why not by the function's number alone: code without a name when it was recorded may have got one
+ * from debug information since. */
+static int find_starts(struct yarn_annotation *annotation)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    uint64_t *starts = malloc((profile->nr_frames + 1) * sizeof *starts);
+    if (!starts)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        bool is_first = !annotation->nr_starts || starts[annotation->nr_starts - 1] != frame->start;
+        if (frame->function == annotation->function && frame->start != UINT64_MAX && is_first)
+            starts[annotation->nr_starts++] = frame->start;
+    }
+    qsort(starts, annotation->nr_starts, sizeof *starts, by_number);
+    annotation->starts = starts;
+    return 0;
+}
+
+static bool has_symbol(const struct yarn_annotation *annotation, const struct yarn_symbol *symbol)
+{
+    const struct yarn_profile_function *functions = annotation->profile->functions;
+    const struct yarn_profile_function *function = &functions[symbol->function];
+    if (symbol->function == annotation->function)
+        return true;
+    return function->is_nameless && function->module == functions[annotation->function].module &&
+           bsearch(&symbol->start, annotation->starts, annotation->nr_starts,
+                   sizeof *annotation->starts, by_number);
+}
+
 /* The module of the function in each dump. Owned by the caller; NULL: no memory. */
 static const struct yarn_dump_module **modules_of(const struct yarn_annotation *annotation)
 {
@@ -27,7 +63,7 @@ static const struct yarn_dump_module **modules_of(const struct yarn_annotation *
     const struct yarn_dump_module **modules = calloc(profile->nr_dumps + 1, sizeof *modules);
     for (size_t i = 0; modules && i < profile->symbols.count; i++) {
         const struct yarn_symbol *symbol = &profile->symbols.list[i];
-        if (symbol->function == annotation->function && !modules[symbol->dump])
+        if (!modules[symbol->dump] && has_symbol(annotation, symbol))
             modules[symbol->dump] = module_of(profile, symbol->dump, symbol->module);
     }
     return modules;
@@ -115,7 +151,7 @@ static int take_build(struct yarn_annotation *annotation, const struct yarn_dump
         annotation->threads[i] &= is_same_build(build, modules[profile->threads[i].dump]);
     for (size_t i = 0; !err && i < profile->symbols.count; i++) {
         const struct yarn_symbol *symbol = &profile->symbols.list[i];
-        if (symbol->function == annotation->function && is_same_build(build, modules[symbol->dump]))
+        if (is_same_build(build, modules[symbol->dump]) && has_symbol(annotation, symbol))
             err = add_extent(annotation, symbol->start, symbol->end);
     }
     if (annotation->nr_extents)
@@ -132,9 +168,11 @@ int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_p
         .function = function,
         .threads = yarn_filter_threads(filter, profile),
     };
-    const struct yarn_dump_module **modules = modules_of(annotation);
+    int err = annotation->threads ? find_starts(annotation) : -ENOMEM;
+    const struct yarn_dump_module **modules = err ? NULL : modules_of(annotation);
     uint64_t *counts = calloc(profile->nr_dumps + 1, sizeof *counts);
-    int err = annotation->threads && modules && counts ? 0 : -ENOMEM;
+    if (!err && (!modules || !counts))
+        err = -ENOMEM;
     if (!err)
         err = count_samples(annotation, counts);
     if (!err)
@@ -323,6 +361,7 @@ int yarn_annotation_place(struct yarn_annotation *annotation,
 void yarn_annotation_fini(struct yarn_annotation *annotation)
 {
     free(annotation->threads);
+    free(annotation->starts);
     free(annotation->extents);
     free(annotation->sites);
     free(annotation->lines);

@@ -41,6 +41,8 @@ struct yarn_annotation {
     struct yarn_span build_id; /* of that build; empty: unknown */
     bool is_file;              /* its code comes from a file, which has the module's path */
     uint64_t other_samples;    /* in the function, of other builds: left out */
+    uint64_t *starts;          /* of its frames' functions, sorted */
+    size_t nr_starts;
     struct yarn_annotation_extent *extents; /* the function's code; none where it is inlined */
     size_t nr_extents, extents_capacity;
     struct yarn_annotation_site *sites; /* by address */

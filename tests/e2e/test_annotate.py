@@ -120,6 +120,19 @@ class Annotate(harness.Case):
         self.check_sums(got, "instructions")
         self.assertTrue(any("imul" in row["instruction"] for row in got["instructions"]))
 
+    def test_debug_information_that_came_later_names_it(self):
+        program, dumps = self.record("strip")
+        debug = program.with_suffix(".debug")
+        whole = harness.HOSTS / "split"
+        subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
+        link = f"--add-gnu-debuglink={debug}"
+        subprocess.run(["objcopy", "--strip-all", link, whole, program], check=True)
+        got = annotate(dumps, "hot_a")
+        self.assertEqual(got["notes"], [])
+        self.assertTrue(any("imul" in (row["instruction"] or "") for row in got["instructions"]))
+        self.assertEqual(max(got["lines"], key=lambda row: row["self"])["line"], line_of("work(6"))
+        self.check_sums(got, "instructions")
+
     def test_another_file_is_not_taken_for_the_recorded_one(self):
         program, dumps = self.record()
         program.unlink()
