@@ -3,15 +3,36 @@
 
 #include <stdlib.h>
 
+#include "output/analysis/array.h"
 #include "output/analysis/stack_sums.h"
+
+/* Stacks of one function below one node: they become a node. */
+struct bucket {
+    uint64_t total, samples, joined;
+    uint32_t first; /* stack; YARN_DUMP_NONE: there is none. The others follow by `next` */
+};
+
+/* A node whose stacks' callees are still to be followed. */
+struct open_node {
+    uint32_t node;
+    uint32_t first; /* stack */
+};
 
 struct builder {
     const struct yarn_profile *profile;
     struct yarn_tree *tree;
-    struct yarn_table children; /* (parent, function) to node */
-    uint8_t *events, *threads;  /* owned: what passes the filter */
-    uint8_t *stacks;            /* owned; NULL: all pass */
-    uint32_t *node_of;          /* owned: by stack, valid within one root */
+    double min_percent;
+    uint8_t *events, *threads; /* owned: what passes the filter */
+    uint8_t *stacks;           /* owned; NULL: all pass */
+    /* Owned, by stack, valid within one root: */
+    uint32_t *node_of;      /* YARN_DUMP_NONE: none, or below the least */
+    uint32_t *callees;      /* the first stack that this one calls */
+    uint32_t *next;         /* of its caller's callees and, later, of its bucket */
+    struct bucket *buckets; /* owned; by function */
+    uint32_t *touched;      /* owned: functions whose bucket is not empty */
+    size_t nr_touched;
+    struct open_node *open; /* owned array */
+    size_t nr_open, open_capacity;
 };
 
 static void builder_fini(struct builder *builder)
@@ -20,7 +41,11 @@ static void builder_fini(struct builder *builder)
     free(builder->threads);
     free(builder->stacks);
     free(builder->node_of);
-    yarn_table_close(&builder->children);
+    free(builder->callees);
+    free(builder->next);
+    free(builder->buckets);
+    free(builder->touched);
+    free(builder->open);
 }
 
 static int choose_stacks(struct builder *builder, const struct yarn_filter *filter)
@@ -36,37 +61,29 @@ static int choose_stacks(struct builder *builder, const struct yarn_filter *filt
 }
 
 static int builder_init(struct builder *builder, const struct yarn_profile *profile,
-                        const struct yarn_filter *filter, struct yarn_tree *tree)
+                        const struct yarn_filter *filter, double min_percent,
+                        struct yarn_tree *tree)
 {
     *builder = (struct builder){
         .profile = profile,
         .tree = tree,
-        .children = YARN_TABLE_CLOSED,
+        .min_percent = min_percent,
         .events = yarn_filter_events(filter, profile),
         .threads = yarn_filter_threads(filter, profile),
         .node_of = calloc(profile->nr_stacks + 1, sizeof *builder->node_of),
+        .callees = calloc(profile->nr_stacks + 1, sizeof *builder->callees),
+        .next = calloc(profile->nr_stacks + 1, sizeof *builder->next),
+        .buckets = calloc(profile->nr_functions + 1, sizeof *builder->buckets),
+        .touched = calloc(profile->nr_functions + 1, sizeof *builder->touched),
     };
-    int err = builder->events && builder->threads && builder->node_of ? 0 : -ENOMEM;
-    if (!err)
-        err = choose_stacks(builder, filter);
-    if (!err)
-        err = yarn_table_open(&builder->children, 1024, (size_t)1 << 31);
+    bool is_whole = builder->events && builder->threads && builder->node_of && builder->callees &&
+                    builder->next && builder->buckets && builder->touched;
+    int err = is_whole ? choose_stacks(builder, filter) : -ENOMEM;
+    for (size_t i = 0; !err && i < profile->nr_functions; i++)
+        builder->buckets[i].first = YARN_DUMP_NONE;
     if (err)
         builder_fini(builder);
     return err;
-}
-
-static int child_of(struct builder *builder, uint32_t parent, uint32_t function, uint32_t *ret_node)
-{
-    uint64_t key = (uint64_t)parent << 32 | function;
-    uint32_t found = yarn_table_find(&builder->children, key);
-    if (found != YARN_TABLE_NONE) {
-        *ret_node = found;
-        return 0;
-    }
-    uint32_t event = builder->tree->nodes[parent].event;
-    int err = yarn_tree_add(builder->tree, parent, function, event, ret_node);
-    return err ? err : yarn_table_put(&builder->children, key, *ret_node);
 }
 
 static void add_total(struct yarn_tree_node *node, uint64_t total, uint64_t samples)
@@ -75,23 +92,92 @@ static void add_total(struct yarn_tree_node *node, uint64_t total, uint64_t samp
     node->total_samples += samples;
 }
 
-static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_stack_sum *sums)
+/* Links each stack that has samples to its caller's; the outermost ones, as a list. */
+static uint32_t link_stacks(struct builder *builder, const struct yarn_stack_sum *sums)
 {
-    const struct yarn_profile *profile = builder->profile;
-    for (size_t i = 0; i < profile->nr_stacks; i++) {
-        const struct yarn_profile_stack *stack = &profile->stacks[i];
+    uint32_t outermost = YARN_DUMP_NONE;
+    size_t nr_stacks = builder->profile->nr_stacks;
+    for (size_t i = 0; i < nr_stacks; i++) {
+        builder->callees[i] = YARN_DUMP_NONE;
+        builder->node_of[i] = YARN_DUMP_NONE;
+    }
+    for (size_t i = nr_stacks; i-- > 0;) {
+        uint32_t parent = builder->profile->stacks[i].parent;
+        uint32_t *first = parent == YARN_DUMP_NONE ? &outermost : &builder->callees[parent];
         if (!sums[i].samples)
             continue;
-        uint32_t parent = stack->parent == YARN_DUMP_NONE ? top : builder->node_of[stack->parent];
-        int err = child_of(builder, parent, stack->function, &builder->node_of[i]);
-        if (err)
-            return err;
-        struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[i]];
-        add_total(node, sums[i].total, sums[i].samples);
-        if (profile->frames[stack->frame].flags & YARN_DUMP_FRAME_JOINED)
-            node->joined += sums[i].total;
+        builder->next[i] = *first;
+        *first = (uint32_t)i;
     }
+    return outermost;
+}
+
+/* Puts a list of stacks into the buckets of their functions. */
+static void sort_out(struct builder *builder, uint32_t first, const struct yarn_stack_sum *sums)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (uint32_t stack = first, next; stack != YARN_DUMP_NONE; stack = next) {
+        const struct yarn_profile_stack *is = &profile->stacks[stack];
+        struct bucket *bucket = &builder->buckets[is->function];
+        if (bucket->first == YARN_DUMP_NONE)
+            builder->touched[builder->nr_touched++] = is->function;
+        next = builder->next[stack];
+        builder->next[stack] = bucket->first;
+        bucket->first = stack;
+        bucket->total += sums[stack].total;
+        bucket->samples += sums[stack].samples;
+        if (profile->frames[is->frame].flags & YARN_DUMP_FRAME_JOINED)
+            bucket->joined += sums[stack].total;
+    }
+}
+
+/* A full bucket becomes a node; one of too little is left out, with all that it calls. */
+static int take_bucket(struct builder *builder, uint32_t parent, uint32_t function)
+{
+    struct bucket bucket = builder->buckets[function];
+    uint32_t event = builder->tree->nodes[parent].event, number;
+    double least = builder->min_percent / 100 * (double)builder->profile->events[event].total;
+    builder->buckets[function] = (struct bucket){.first = YARN_DUMP_NONE};
+    if ((double)bucket.total < least)
+        return 0;
+    int err = yarn_tree_add(builder->tree, parent, function, event, &number);
+    if (err)
+        return err;
+    struct yarn_tree_node *node = &builder->tree->nodes[number];
+    add_total(node, bucket.total, bucket.samples);
+    node->joined = bucket.joined;
+    struct open_node *open =
+        yarn_array_grow(builder->open, &builder->open_capacity, builder->nr_open + 1, sizeof *open);
+    if (!open)
+        return -ENOMEM;
+    builder->open = open;
+    open[builder->nr_open++] = (struct open_node){number, bucket.first};
     return 0;
+}
+
+static int take_buckets(struct builder *builder, uint32_t parent)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < builder->nr_touched; i++)
+        err = take_bucket(builder, parent, builder->touched[i]);
+    builder->nr_touched = 0;
+    return err;
+}
+
+/* From the outside inwards, a node at a time: what is left out is never made. */
+static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_stack_sum *sums)
+{
+    sort_out(builder, link_stacks(builder, sums), sums);
+    int err = take_buckets(builder, top);
+    while (!err && builder->nr_open) {
+        struct open_node open = builder->open[--builder->nr_open];
+        for (uint32_t stack = open.first; stack != YARN_DUMP_NONE; stack = builder->next[stack]) {
+            builder->node_of[stack] = open.node;
+            sort_out(builder, builder->callees[stack], sums);
+        }
+        err = take_buckets(builder, open.node);
+    }
+    return err;
 }
 
 static void add_leaves(struct builder *builder, const struct yarn_stack_choice *choice)
@@ -99,6 +185,8 @@ static void add_leaves(struct builder *builder, const struct yarn_stack_choice *
     for (size_t i = 0; i < builder->profile->cells.count; i++) {
         const struct yarn_cell *cell = &builder->profile->cells.cells[i];
         if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(choice, cell))
+            continue;
+        if (builder->node_of[cell->stack] == YARN_DUMP_NONE)
             continue;
         struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[cell->stack]];
         node->self += cell->weight;
@@ -132,7 +220,7 @@ static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
         return 0;
     add_total(&builder->tree->nodes[event_node], all.total, all.samples);
     if (root != YARN_DUMP_NONE) {
-        int err = child_of(builder, event_node, root, &top);
+        int err = yarn_tree_add(builder->tree, event_node, root, event, &top);
         if (err)
             return err;
         add_total(&builder->tree->nodes[top], all.total, all.samples);
@@ -158,7 +246,8 @@ static int add_stackless(struct builder *builder, uint32_t event_node)
     uint32_t number;
     if (!all.samples)
         return 0;
-    int err = child_of(builder, event_node, YARN_FUNCTION_NO_STACK, &number);
+    int err =
+        yarn_tree_add(builder->tree, event_node, YARN_FUNCTION_NO_STACK, choice.event, &number);
     if (err)
         return err;
     struct yarn_tree_node *node = &builder->tree->nodes[number];
@@ -185,7 +274,7 @@ int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter
 {
     struct yarn_tree tree = {0};
     struct builder builder;
-    int err = builder_init(&builder, profile, filter, &tree);
+    int err = builder_init(&builder, profile, filter, min_percent, &tree);
     if (err)
         return err;
     for (uint32_t event = 0; !err && event < profile->nr_events; event++) {

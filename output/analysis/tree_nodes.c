@@ -47,8 +47,11 @@ static int compare(const void *a, const void *b, void *context)
     if (one->total != other->total)
         return one->total > other->total ? -1 : 1;
     const struct yarn_profile_function *functions = order->profile->functions;
-    return strcmp(yarn_profile_text(order->profile, functions[one->function].name),
-                  yarn_profile_text(order->profile, functions[other->function].name));
+    int names = strcmp(yarn_profile_text(order->profile, functions[one->function].name),
+                       yarn_profile_text(order->profile, functions[other->function].name));
+    if (names)
+        return names;
+    return one->function < other->function ? -1 : one->function > other->function;
 }
 
 /* Links the nodes in the order of the list: siblings lie together there. */
