@@ -71,6 +71,20 @@ static struct yarn_symbol name_generated(const struct yarn_frame_names *names, u
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
 
+static struct yarn_symbol name_in_file(struct yarn_frame_names *names,
+                                       const struct yarn_frame *frame, uint64_t address)
+{
+    struct yarn_symbol symbol;
+    uint64_t start = address - frame->in_function;
+    bool is_named = frame->function_size
+                        ? yarn_symbols_find_in(names->symbols, frame->module, address, start,
+                                               start + frame->function_size, &symbol)
+                        : yarn_symbols_find(names->symbols, frame->module, address, &symbol);
+    if (!is_named)
+        symbol.name = YARN_SPAN_EMPTY;
+    return symbol;
+}
+
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code)
@@ -83,8 +97,8 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
         symbol = name_kernel(names, address);
     else if (yarn_frame_is_generated(frame))
         symbol = name_generated(names, code);
-    else if (!yarn_symbols_find(names->symbols, frame->module, address, &symbol))
-        symbol.name = YARN_SPAN_EMPTY;
+    else
+        symbol = name_in_file(names, frame, address);
     return symbol;
 }
 

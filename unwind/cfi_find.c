@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/search.h"
 #include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"
 #include "unwind/cfi_pointer.h"
@@ -44,20 +45,18 @@ static uint64_t table_word(const struct table *table, uint64_t entry, uint64_t a
     return table->base + (uint64_t)(int64_t)value;
 }
 
+static uint64_t start_at(const void *table, size_t entry)
+{
+    return table_word(table, entry, 0);
+}
+
 /* The address of the FDE that starts last at or before `vaddr`. */
 static bool search_table(const struct table *table, uint64_t vaddr, uint64_t *ret_fde_vaddr)
 {
-    uint64_t low = 0, high = table->count; /* the answer is in [low, high), if low was ever right */
-    if (table_word(table, 0, 0) > vaddr)
+    size_t position = yarn_search_position(table, table->count, start_at, vaddr);
+    if (!position)
         return false;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (table_word(table, middle, 0) <= vaddr)
-            low = middle;
-        else
-            high = middle;
-    }
-    *ret_fde_vaddr = table_word(table, low, sizeof(int32_t));
+    *ret_fde_vaddr = table_word(table, position - 1, sizeof(int32_t));
     return true;
 }
 

@@ -106,6 +106,8 @@ static void compile(const struct yarn_rule_cache *cache, const struct yarn_modul
     }
     ret_made->rule = cache->machine->compile(&fde, vaddr);
     ret_made->function = (uint32_t)(fde.start + module->bias);
+    if (fde.end - fde.start <= UINT32_MAX)
+        ret_made->function_size = (uint32_t)(fde.end - fde.start);
 }
 
 static struct yarn_cached_rule make(const struct yarn_rule_cache *cache, uint64_t lookup_ip)

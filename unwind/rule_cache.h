@@ -17,6 +17,7 @@ struct yarn_cached_rule {
     uint64_t key; /* lookup ip and epoch; 0: free */
     uint32_t module;
     uint32_t function; /* where its code begins, the lower half; the address itself if unknown */
+    uint32_t function_size; /* of the code that one FDE covers; 0: unknown */
     struct yarn_rule rule;
 };
 

@@ -85,7 +85,8 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
     ret_frames->count = 0;
     if (!registers->valid || stack->first.size == 0) {
         const struct yarn_module *module = yarn_module_map_find(walker->map, registers->ip);
-        ret_frames->frame[0] = (struct yarn_frame){registers->ip, registers->ip, module};
+        ret_frames->frame[0] =
+            (struct yarn_frame){.ip = registers->ip, .lookup_ip = registers->ip, .module = module};
         ret_frames->count = 1;
         ret_frames->end = YARN_UNWIND_NONE;
     } else {

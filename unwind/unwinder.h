@@ -63,6 +63,8 @@ struct yarn_frame {
     uint64_t ip;        /* as it stood in the register or on the stack */
     uint64_t lookup_ip; /* inside the calling instruction: ip - 1 for a return address */
     const struct yarn_module *module; /* borrowed; NULL: unknown */
+    uint32_t in_function;             /* lookup_ip, counted from where its FDE's code begins */
+    uint32_t function_size;           /* of that code; 0: both are unknown */
 };
 
 struct yarn_frames {

@@ -76,11 +76,24 @@ struct yarn_join_frame yarn_walker_trail_frame(struct yarn_walker *walker, uint6
     return trail_frame(ip, is_exact, place, &found);
 }
 
+static struct yarn_frame frame_of(uint64_t ip, uint64_t lookup_ip,
+                                  const struct yarn_cached_rule *found,
+                                  const struct yarn_module *module)
+{
+    return (struct yarn_frame){
+        .ip = ip,
+        .lookup_ip = lookup_ip,
+        .module = module,
+        .in_function = (uint32_t)lookup_ip - found->function,
+        .function_size = found->function_size,
+    };
+}
+
 struct yarn_frame yarn_walker_frame(struct yarn_walker *walker, const struct yarn_join_frame *from)
 {
     uint64_t lookup_ip = lookup_ip_of(from->ip, from->is_exact);
     struct yarn_cached_rule found = yarn_rule_cache_find(&walker->cache, lookup_ip);
-    return (struct yarn_frame){from->ip, lookup_ip, module_at(walker, found.module)};
+    return frame_of(from->ip, lookup_ip, &found, module_at(walker, found.module));
 }
 
 /* False where the frames are full. */
@@ -92,11 +105,7 @@ static bool append(struct yarn_walk *walk, uint64_t lookup_ip, const struct yarn
         return false;
     walk->walker->trail[frames->count] =
         trail_frame(walk->registers.ip, walk->is_exact, place_of(walk, &found->rule), found);
-    frames->frame[frames->count++] = (struct yarn_frame){
-        .ip = walk->registers.ip,
-        .lookup_ip = lookup_ip,
-        .module = module,
-    };
+    frames->frame[frames->count++] = frame_of(walk->registers.ip, lookup_ip, found, module);
     return true;
 }
 

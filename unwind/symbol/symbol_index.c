@@ -2,6 +2,7 @@
 #include "unwind/symbol/symbol_index.h"
 
 #include "core/base/pages.h"
+#include "core/base/search.h"
 #include "core/base/sort.h"
 
 enum { NUMBER_BITS = 30, PAGE = 4096 };
@@ -106,20 +107,17 @@ int yarn_symbol_index_open(struct yarn_symbol_index *index, uint64_t base,
     return 0;
 }
 
+static uint64_t offset_at(const void *keys, size_t position)
+{
+    return ((const uint64_t *)keys)[position] >> 32;
+}
+
 size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_t vaddr)
 {
     if (vaddr < index->base)
         return 0;
     uint64_t offset = yarn_u64_min(vaddr - index->base, UINT32_MAX);
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->keys[middle] >> 32 <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return yarn_search_position(index->keys, index->count, offset_at, offset);
 }
 
 bool yarn_symbol_index_at(const struct yarn_symbol_index *index, size_t position,

@@ -235,6 +235,17 @@ static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols 
     return true;
 }
 
+static bool find(struct yarn_symbols *symbols, const struct yarn_module *module, uint64_t vaddr,
+                 const struct function *function, struct yarn_symbol *ret_symbol)
+{
+    struct module_symbols *known = symbols_of(symbols, module);
+    if (known && (find_stub(symbols, known, vaddr, ret_symbol) ||
+                  find_name(&known->index, function, vaddr, ret_symbol)))
+        return true;
+    *ret_symbol = (struct yarn_symbol){.start = function->start, .end = function->end};
+    return false;
+}
+
 bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *module,
                        uint64_t vaddr, struct yarn_symbol *ret_symbol)
 {
@@ -242,11 +253,16 @@ bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *m
     if (!module->image)
         return false;
     struct function function = function_at(module->image, vaddr);
-    struct module_symbols *known = symbols_of(symbols, module);
-    if (known && (find_stub(symbols, known, vaddr, ret_symbol) ||
-                  find_name(&known->index, &function, vaddr, ret_symbol)))
-        return true;
-    ret_symbol->start = function.start;
-    ret_symbol->end = function.end;
-    return false;
+    return find(symbols, module, vaddr, &function, ret_symbol);
+}
+
+bool yarn_symbols_find_in(struct yarn_symbols *symbols, const struct yarn_module *module,
+                          uint64_t vaddr, uint64_t start, uint64_t end,
+                          struct yarn_symbol *ret_symbol)
+{
+    *ret_symbol = (struct yarn_symbol){.start = 0};
+    if (!module->image)
+        return false;
+    struct function function = {start, end, true, module->image};
+    return find(symbols, module, vaddr, &function, ret_symbol);
 }

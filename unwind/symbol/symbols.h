@@ -31,3 +31,9 @@ void yarn_symbols_free(struct yarn_symbols *symbols);
  * *ret_symbol; true where it has a name. */
 bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *module,
                        uint64_t vaddr, struct yarn_symbol *ret_symbol);
+
+/* The same, where the caller knows which code [start, end) the FDE covers that covers the address.
+ */
+bool yarn_symbols_find_in(struct yarn_symbols *symbols, const struct yarn_module *module,
+                          uint64_t vaddr, uint64_t start, uint64_t end,
+                          struct yarn_symbol *ret_symbol);
