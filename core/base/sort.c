@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/sort.h"
 
-enum { SMALL = 24 };
+enum {
+    SMALL = 24,
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS,
+    MANY = DIGITS / 4, /* from here on distributing costs less than comparing */
+};
 
 static void swap(uint64_t *a, uint64_t *b)
 {
@@ -88,10 +93,69 @@ static void sort_range(uint64_t *values, size_t count, unsigned rounds_left)
     sort_by_insertion(values, count);
 }
 
-void yarn_sort_u64(uint64_t *values, size_t count)
+static void sort_by_comparing(uint64_t *values, size_t count)
 {
     unsigned rounds = 2;
     for (size_t left = count; left > 1; left /= 2)
         rounds += 2;
     sort_range(values, count, rounds);
+}
+
+static size_t digit_of(uint64_t value, unsigned shift)
+{
+    return value >> shift & (DIGITS - 1);
+}
+
+/* The lowest bit of the highest digit that is not the same in all; false where all are equal. */
+static bool find_digit(const uint64_t *values, size_t count, unsigned *ret_shift)
+{
+    uint64_t differing = 0;
+    for (size_t i = 1; i < count; i++)
+        differing |= values[i] ^ values[0];
+    if (!differing)
+        return false;
+    unsigned nr_bits = 64 - (unsigned)__builtin_clzll(differing);
+    *ret_shift = nr_bits > DIGIT_BITS ? nr_bits - DIGIT_BITS : 0;
+    return true;
+}
+
+/* In place: each value is swapped to where its digit begins, until all are there. */
+static void distribute(uint64_t *values, size_t count, unsigned shift, size_t ret_ends[DIGITS])
+{
+    size_t next[DIGITS] = {0}, start = 0;
+    for (size_t i = 0; i < count; i++)
+        next[digit_of(values[i], shift)]++;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        size_t size = next[digit];
+        next[digit] = start;
+        ret_ends[digit] = start += size;
+    }
+    for (size_t digit = 0; digit < DIGITS; digit++)
+        while (next[digit] < ret_ends[digit]) {
+            uint64_t value = values[next[digit]];
+            for (size_t its = digit_of(value, shift); its != digit; its = digit_of(value, shift))
+                swap(&value, &values[next[its]++]);
+            values[next[digit]++] = value;
+        }
+}
+
+/* Each level has a digit less to tell apart, so there are eight at most. */
+static void sort_by_digits(uint64_t *values, size_t count)
+{
+    size_t ends[DIGITS], start = 0;
+    unsigned shift;
+    if (count < MANY) {
+        sort_by_comparing(values, count);
+        return;
+    }
+    if (!find_digit(values, count, &shift))
+        return;
+    distribute(values, count, shift, ends);
+    for (size_t digit = 0; digit < DIGITS; start = ends[digit++])
+        sort_by_digits(values + start, ends[digit] - start);
+}
+
+void yarn_sort_u64(uint64_t *values, size_t count)
+{
+    sort_by_digits(values, count);
 }

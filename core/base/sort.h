@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sorting without malloc (libc's qsort may allocate): numbers in place, in ascending order, in
- * O(n log n) whatever the input, with a bounded and small stack. Who sorts records packs key and
- * number of each into one word. Threads, signals: safe anywhere.
+ * Sorting without malloc (libc's qsort may allocate): numbers in place, in ascending order, many of
+ * them by their digits and few by comparing, in O(n log n) whatever the input, with at most 20 KiB
+ * of stack. Who sorts records packs key and number of each into one word. Threads, signals: safe
+ * anywhere.
  */
 #pragma once
 

@@ -48,8 +48,22 @@ static uint64_t saw(uint64_t at, uint64_t count)
     return at % 17 ? UINT64_MAX - at : at;
 }
 
+/* Digits that fill up one level after the other. */
+static uint64_t one_bit_each(uint64_t at, uint64_t count)
+{
+    (void)count;
+    return UINT64_C(1) << at % 64;
+}
+
+/* As offsets of symbols: the upper half tells them apart, the lower half is their number. */
+static uint64_t numbered_offsets(uint64_t at, uint64_t count)
+{
+    return (yarn_hash_u64(at) % (count * 40)) << 32 | at;
+}
+
 static order_fn *const orders[] = {
-    ascending, descending, equal, organ_pipe, random_order, few_values, saw,
+    ascending,  descending, equal,        organ_pipe,       random_order,
+    few_values, saw,        one_bit_each, numbered_offsets,
 };
 
 static void check_sorted(order_fn *order, size_t count)
