@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/include/yarn/control.h"
-
 #include "preload/exported.h"
 #include "preload/lifecycle.h"
 #include "preload/recorder.h"

@@ -7,19 +7,12 @@
  */
 #pragma once
 
-#include "core/base/text.h"
-#include "preload/facts.h"
-
-enum { YARN_DUMP_PATH_MAX = 4096 };
+#include "preload/path.h"
 
 struct yarn_dump_file {
-    char path[YARN_DUMP_PATH_MAX];
-    char
-        like[YARN_DUMP_PATH_MAX]; /* the same for any executable, as a glob; empty: not to be had */
+    char path[YARN_PATH_MAX];
+    char like[YARN_PATH_MAX]; /* the same for any executable, as a glob; empty: not to be had */
 };
-
-/* The folder of a path: in ret_folder, of YARN_DUMP_PATH_MAX bytes, or a constant. */
-const char *yarn_dump_file_folder(const char *path, char *ret_folder);
 
 /* Expands the pattern (relative to the working folder), makes the folders and finds out whether a
  * file could be created there. On failure `path` holds what was tried. */

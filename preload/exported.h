@@ -6,3 +6,9 @@
 #pragma once
 
 #define YARN_EXPORTED __attribute__((visibility("default")))
+
+/* What the calls of <yarn/control.h> find. */
+YARN_EXPORTED int yarn_start(void);
+YARN_EXPORTED int yarn_stop(void);
+YARN_EXPORTED int yarn_mark(const char *text);
+YARN_EXPORTED int yarn_flush(void);

@@ -32,6 +32,8 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
         ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
         return;
     }
+    if (yarn_coverage_excludes(&recording->coverage, record->time_ns))
+        return;
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     const struct yarn_frames *frames = yarn_walks_of(&recording->walks, record, is_kernel);
     struct yarn_queued *queued = yarn_queue_put(&recording->queue, frames->count);

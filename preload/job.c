@@ -21,6 +21,17 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
     return err;
 }
 
+/* What the patterns read of the environment. */
+static int keep_environment(struct yarn_job *job)
+{
+    char patterns[2 * YARN_OPTION_TEXT_MAX + 1];
+    struct yarn_text text = yarn_text_of(patterns, sizeof patterns);
+    yarn_text_add(&text, job->options.output);
+    yarn_text_add(&text, job->options.control);
+    job->envp = yarn_pattern_environment(patterns, job->envp, &job->arena);
+    return job->envp ? 0 : -ENOMEM;
+}
+
 static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
 {
     struct yarn_option_fault at;
@@ -32,9 +43,9 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
     err = parse_events(job, fault);
     if (err)
         return err;
-    job->envp = yarn_pattern_environment(job->options.output, job->envp, &job->arena);
-    if (!job->envp)
-        return -ENOMEM;
+    err = keep_environment(job);
+    if (err)
+        return err;
     return yarn_facts_take(&job->facts, &job->arena, argc, argv);
 }
 

@@ -16,7 +16,7 @@ struct yarn_job {
     struct yarn_options options;
     struct yarn_event_list events;
     struct yarn_facts facts;
-    char *const *envp; /* what the output pattern reads of the environment */
+    char *const *envp; /* what the path patterns read of the environment */
 };
 
 /* -EINVAL: a bad value; *fault says which in one line. Another negative errno: *fault is empty. */

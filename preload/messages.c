@@ -9,6 +9,12 @@ enum { STDERR = 2 };
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
                        const char *text, const char *detail)
 {
+    yarn_messages_add_aside(messages, level, text, detail, false);
+}
+
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+                             const char *text, const char *detail, bool is_aside)
+{
     uint32_t count = atomic_load_explicit(&messages->count, memory_order_relaxed);
     if ((int)level > messages->most_detailed)
         return;
@@ -24,6 +30,7 @@ void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level l
         yarn_text_add(&line, detail);
     }
     message->level = level;
+    message->is_aside = is_aside;
     message->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     atomic_store_explicit(&messages->count, count + 1, memory_order_release);
 }

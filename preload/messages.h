@@ -26,6 +26,7 @@ enum yarn_message_level {
 struct yarn_message {
     uint64_t time_ns;
     enum yarn_message_level level;
+    bool is_aside; /* not worth a dump by itself */
     char text[YARN_MESSAGE_BYTES];
 };
 
@@ -39,6 +40,10 @@ struct yarn_messages {
 /* Both texts are joined by ": "; `detail` may be NULL. */
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
                        const char *text, const char *detail);
+
+/* The same of something that is not worth a dump by itself, if is_aside. */
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+                             const char *text, const char *detail, bool is_aside);
 
 /* Appends the messages from *written on to a file, one a line, and moves *written. "stderr" is the
  * caller's descriptor 2. For host threads. */

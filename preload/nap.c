@@ -35,24 +35,23 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
     return true;
 }
 
-/* On the reader. */
-static uint64_t host_cpu_ns(void)
-{
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-}
-
 /* Not where another recording of the process had its part before. */
 static bool has_all_to_pay(struct yarn_recorder *recorder)
 {
     return atomic_load(&recorder->above) && !recorder->job.facts.lineage.predecessor;
 }
 
+uint64_t yarn_nap_used_ns(struct yarn_recorder *recorder)
+{
+    return has_all_to_pay(recorder) ? yarn_coverage_host_cpu_ns() : 0;
+}
+
 void yarn_nap_end(struct yarn_recorder *recorder)
 {
     atomic_store(&recorder->ledger, yarn_ledger_new());
     recorder->recording.ledger = atomic_load(&recorder->ledger);
-    if (has_all_to_pay(recorder))
-        recorder->recording.missed_ns = host_cpu_ns();
+    if (!recorder->starts_paused)
+        recorder->recording.missed_ns = yarn_nap_used_ns(recorder);
 }
 
 void yarn_nap_pay(struct yarn_recorder *recorder)
@@ -61,8 +60,12 @@ void yarn_nap_pay(struct yarn_recorder *recorder)
     recorder->paid_ns = 0;
     if ((recorder->recording.writer && !recorder->recording.is_early) || !has_all_to_pay(recorder))
         return;
-    recorder->paid_ns = host_cpu_ns() + (ledger ? atomic_load(&ledger->cpu_ns) : 0);
-    yarn_ledger_pay(atomic_load(&recorder->above), recorder->paid_ns);
+    uint64_t used_ns = yarn_coverage_host_cpu_ns();
+    uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.coverage);
+    recorder->paid_ns =
+        (used_ns > off_ns ? used_ns - off_ns : 0) + (ledger ? atomic_load(&ledger->cpu_ns) : 0);
+    if (recorder->paid_ns)
+        yarn_ledger_pay(atomic_load(&recorder->above), recorder->paid_ns);
 }
 
 void yarn_nap_take_back(struct yarn_recorder *recorder)
@@ -85,6 +88,9 @@ bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret
     uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
     *ret_paid_ns = 0;
     if (change_state(recorder, YARN_RECORDER_NAPPING, to) || leave_failed(recorder, for_good)) {
+        /* Who would not be recorded has nothing to pay: nobody asked for its time. */
+        if (recorder->starts_paused)
+            return true;
         *ret_paid_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
         yarn_ledger_pay(atomic_load(&recorder->above), *ret_paid_ns);
         return true;

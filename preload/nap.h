@@ -18,8 +18,11 @@
  * once where the recorder does not nap. */
 bool yarn_nap_take(struct yarn_recorder *recorder);
 
+/* By the reader: the CPU time that a child after fork has used by itself; 0 for other processes. */
+uint64_t yarn_nap_used_ns(struct yarn_recorder *recorder);
+
 /* By the reader, once the events are on: from now on children pay here. What the process has used
- * until now goes into the recording as missed. */
+ * until now goes into the recording as missed, unless it begins stopped. */
 void yarn_nap_end(struct yarn_recorder *recorder);
 
 /* By the reader, before the recording closes or the host execs: where there is no dump, pays what

@@ -68,7 +68,7 @@ static bool look_at(void *self, const char *name)
 void yarn_predecessor_find(const struct yarn_dump_file *file, const struct yarn_facts *facts,
                            uint64_t birth_ns, struct yarn_lineage *lineage)
 {
-    char folder[YARN_DUMP_PATH_MAX];
+    char folder[YARN_PATH_MAX];
     const char *slash = strrchr(file->like, '/');
     if (!file->like[0] || !birth_ns || birth_ns + YOUNG_NS > facts->start_ns)
         return;
@@ -77,8 +77,7 @@ void yarn_predecessor_find(const struct yarn_dump_file *file, const struct yarn_
         .from_ns = birth_ns > TICK_NS ? birth_ns - TICK_NS : 0,
         .until_ns = facts->start_ns,
     };
-    search.folder =
-        yarn_process_open_folder(YARN_FILE_CWD, yarn_dump_file_folder(file->like, folder));
+    search.folder = yarn_process_open_folder(YARN_FILE_CWD, yarn_path_folder(file->like, folder));
     if (search.folder < 0)
         return;
     int err = yarn_folder_list(search.folder, look_at, &search);

@@ -6,6 +6,7 @@
 #include "core/sys/futex.h"
 #include "core/sys/signal.h"
 #include "preload/nap.h"
+#include "preload/orders.h"
 
 /* After an early wake-up whose drain left more than samples behind: the end of a thread is seen
  * soon. */
@@ -33,68 +34,17 @@ static void fail(struct yarn_recorder *recorder, const char *what, int err)
     set_state(recorder, YARN_RECORDER_FAILED);
 }
 
-/* What the host wants; false where that was the end. */
-static bool obey(struct yarn_recorder *recorder)
-{
-    struct yarn_recording *recording = &recorder->recording;
-    switch ((enum yarn_recorder_command)atomic_load(&recorder->command)) {
-    case YARN_RECORDER_NONE:
-        return true;
-    case YARN_RECORDER_FLUSH: {
-        bool has_news;
-        yarn_recording_drain_all(recording, &has_news);
-        yarn_recording_flush(recording);
-        break;
-    }
-    case YARN_RECORDER_PAUSE:
-        yarn_recording_pause(recording);
-        set_state(recorder, YARN_RECORDER_PAUSED);
-        break;
-    case YARN_RECORDER_RESUME:
-        yarn_recording_resume(recording);
-        set_state(recorder, YARN_RECORDER_RUNNING);
-        break;
-    case YARN_RECORDER_FOLLOW_IDS: {
-        yarn_recording_begin_early(recording);
-        int err = yarn_ids_take(&recorder->ids);
-        if (err && !recording->failure) {
-            recording->failure = "the reader could not give up the rights that the host gave up";
-            recording->failure_error = err;
-        }
-        break;
-    }
-    case YARN_RECORDER_YIELD_SIGNAL:
-        yarn_recording_yield_signal(recording);
-        break;
-    case YARN_RECORDER_EXPECT_FILTER: {
-        bool left;
-        recorder->expects_filter = true;
-        yarn_recording_drain_all(recording, &left);
-        yarn_recording_flush(recording);
-        break;
-    }
-    case YARN_RECORDER_EXEC:
-        yarn_recording_seal(recording, YARN_DUMP_END_EXEC, -1);
-        yarn_nap_pay(recorder);
-        break;
-    case YARN_RECORDER_END:
-        return false;
-    }
-    atomic_store(&recorder->command, YARN_RECORDER_NONE);
-    yarn_futex_wake(&recorder->command);
-    return true;
-}
-
 /* While the host is in exec: whatever was written now would take the dump's end back. False where
  * another thread has the process end. */
 static bool hold(struct yarn_recorder *recorder)
 {
     while (atomic_load(&recorder->is_in_exec)) {
-        if (!obey(recorder))
+        if (!yarn_orders_obey(recorder))
             return false;
         yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, HOLD_NS);
     }
     yarn_nap_take_back(recorder);
+    yarn_orders_open_socket(recorder);
     return true;
 }
 
@@ -112,31 +62,79 @@ enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
 
 enum outcome { TOLD_TO_END, ALONE, BROKEN };
 
+/* Those that host threads have stored. */
+static void take_marks(struct yarn_recorder *recorder)
+{
+    const struct yarn_mark *mark;
+    while ((mark = yarn_marks_next(&recorder->marks))) {
+        yarn_recording_mark(&recorder->recording, mark->time_ns, mark->tid, mark->text);
+        recorder->has_unsaved = true;
+        yarn_marks_free(&recorder->marks, mark);
+    }
+}
+
+static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *reader,
+                          uint64_t timeout_ns)
+{
+    struct pollfd visitors[YARN_CONTROL_FDS_MAX];
+    size_t count = yarn_control_socket_watch(&recorder->control, visitors);
+    yarn_reader_watch(reader, visitors, count);
+    atomic_store(&recorder->is_polling, reader->kind == &yarn_reader_poll || reader->nr_visitors);
+    yarn_reader_wait(reader, timeout_ns);
+}
+
+/* When to look again at the latest. */
+static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint64_t now_ns,
+                             uint64_t flush_ns)
+{
+    uint64_t timeout_ns = flush_ns <= now_ns ? 0 : flush_ns - now_ns;
+    timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_wait_ns(&recorder->recording));
+    if (is_soon)
+        timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
+    if (recorder->expects_filter)
+        timeout_ns = yarn_u64_min(timeout_ns, FILTER_NS);
+    timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_confirm(&recorder->recording, now_ns));
+    return yarn_schedule_wait_ns(&recorder->schedule, now_ns, timeout_ns);
+}
+
+/* While it is stopped there is nothing to say again and again. */
+static bool has_to_flush(const struct yarn_recorder *recorder)
+{
+    const struct yarn_recording *recording = &recorder->recording;
+    return !recording->coverage.is_off || recorder->has_unsaved ||
+           atomic_load(&recorder->messages.count) != recording->nr_messages_written;
+}
+
 static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *reader)
 {
     struct yarn_recording *recording = &recorder->recording;
     uint64_t interval_ns = recorder->job.options.interval_ns;
     uint64_t flush_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + interval_ns;
-    uint64_t timeout_ns = interval_ns;
+    uint64_t timeout_ns =
+        yarn_schedule_wait_ns(&recorder->schedule, flush_ns - interval_ns, interval_ns);
     size_t nr_records = 0; /* since a flush was due */
     for (;;) {
         bool has_news;
         if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
             return TOLD_TO_END;
         yarn_recording_unseal(recording);
-        yarn_reader_wait(reader, timeout_ns);
-        yarn_recorder_take_marks(recorder);
+        wait_for_work(recorder, reader, timeout_ns);
+        take_marks(recorder);
         note_filter(recorder);
         nr_records += yarn_recording_drain(recording, &has_news);
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         bool is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
         bool is_settled = yarn_recording_settle(recording, is_due);
-        if (!obey(recorder))
+        if (!yarn_orders_obey(recorder))
             return TOLD_TO_END;
         if (atomic_load(&recorder->is_in_exec))
             continue;
+        yarn_orders_serve(recorder);
+        yarn_orders_keep_schedule(recorder, now_ns);
         if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
-            yarn_recording_flush(recording);
+            if (has_to_flush(recorder))
+                yarn_recording_flush(recording);
+            recorder->has_unsaved = false;
             flush_ns = now_ns + interval_ns;
         }
         bool is_quiet = is_due && !nr_records;
@@ -146,12 +144,9 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             nr_records = 0;
         if (recording->failure)
             return BROKEN;
-        timeout_ns = !is_settled || flush_ns <= now_ns ? 0 : flush_ns - now_ns;
-        timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_wait_ns(recording));
-        if (has_news && reader->woke_early)
-            timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
-        if (recorder->expects_filter)
-            timeout_ns = yarn_u64_min(timeout_ns, FILTER_NS);
+        timeout_ns = is_settled
+                         ? next_timeout(recorder, has_news && reader->woke_early, now_ns, flush_ns)
+                         : 0;
     }
 }
 
@@ -161,7 +156,7 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     struct yarn_recording *recording = &recorder->recording;
     enum yarn_dump_end_reason reason = YARN_DUMP_END_EXIT_RAW;
     int status = -1;
-    yarn_recorder_take_marks(recorder);
+    take_marks(recorder);
     if (outcome == ALONE) {
         status = yarn_process_exit_status(recording->task_folder, recorder->job.facts.pid);
         recorder->host_signal =
@@ -181,17 +176,11 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }
-    yarn_recording_pause(recording);
+    yarn_recording_halt(recording);
     yarn_nap_pay(recorder);
     yarn_recording_end(recording, reason, status);
+    yarn_control_socket_close(&recorder->control);
     return outcome == ALONE ? status : 0;
-}
-
-static void begin(struct yarn_recorder *recorder)
-{
-    if (recorder->starts_paused)
-        yarn_recording_pause(&recorder->recording);
-    set_state(recorder, recorder->starts_paused ? YARN_RECORDER_PAUSED : YARN_RECORDER_RUNNING);
 }
 
 int yarn_reader_thread_run(void *argument)
@@ -221,8 +210,8 @@ int yarn_reader_thread_run(void *argument)
         fail(recorder, "the rings could not be watched", err);
         return 0;
     }
-    yarn_nap_end(recorder);
-    begin(recorder);
+    yarn_orders_open_socket(recorder);
+    yarn_orders_begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
     set_state(recorder, YARN_RECORDER_ENDED);

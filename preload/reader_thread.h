@@ -12,6 +12,3 @@
 
 /* The exit code of the thread: the host's where the reader outlives it, else 0. */
 int yarn_reader_thread_run(void *recorder);
-
-/* Gives the marks that host threads have stored to the recording. */
-void yarn_recorder_take_marks(struct yarn_recorder *recorder);

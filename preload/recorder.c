@@ -11,7 +11,6 @@
 #define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
 #define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
 
-enum { MARK_FREE, MARK_BUSY, MARK_READY };
 /* Without a clock: a second or so, and some milliseconds. */
 enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
 
@@ -70,6 +69,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     if (!err) {
         yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
+        recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
+                                                      recorder->job.facts.start_ns);
         err = run(recorder, line);
     }
     if (err) {
@@ -90,10 +91,9 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
     recorder->recording.failure = NULL;
-    recorder->recording.spec.reader = YARN_SESSION_READER_POLL;
-    for (size_t i = 0; i < YARN_MARKS_MAX; i++)
-        atomic_store(&recorder->marks[i].state, MARK_FREE);
-    atomic_store(&recorder->nr_marks, 0);
+    recorder->control = YARN_CONTROL_SOCKET_CLOSED;
+    recorder->has_unsaved = false;
+    yarn_marks_init(&recorder->marks);
     atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
@@ -104,13 +104,23 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;
+    atomic_store(&recorder->is_polling, 0);
     atomic_store(&recorder->state, state);
+}
+
+/* A child follows its own YARN_START, YARN_DELAY and YARN_DURATION, but a stop by command holds for
+ * it, too. */
+static bool is_paused_by_command(struct yarn_recorder *recorder)
+{
+    uint32_t by = atomic_load(&recorder->paused_by);
+    return atomic_load(&recorder->state) == YARN_RECORDER_PAUSED &&
+           (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
 }
 
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
-    recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+    bool is_told_to_pause = is_paused_by_command(recorder);
     if (ledger) {
         yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
         atomic_store(&recorder->ledger, NULL);
@@ -118,7 +128,10 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     yarn_pages_forget();
     yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
     reset(recorder, YARN_RECORDER_NAPPING);
-    yarn_facts_inherit(&recorder->job.facts); /* last: now it is this process's */
+    yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
+    recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
+                                                  recorder->job.facts.start_ns) ||
+                              is_told_to_pause;
     if (yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder))
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
 }
@@ -203,7 +216,7 @@ static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command
 {
     atomic_store(&recorder->command, command);
     yarn_futex_wake(&recorder->command);
-    if (recorder->recording.spec.reader == YARN_SESSION_READER_POLL &&
+    if (atomic_load(&recorder->is_polling) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
@@ -293,34 +306,7 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 {
-    if (!is_recording(recorder))
-        return -ESRCH;
-    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
-        struct yarn_mark *mark = &recorder->marks[i];
-        uint32_t free = MARK_FREE;
-        if (!atomic_compare_exchange_strong(&mark->state, &free, MARK_BUSY))
-            continue;
-        struct yarn_text copy = yarn_text_of(mark->text, sizeof mark->text);
-        yarn_text_add(&copy, text);
-        mark->tid = (uint32_t)yarn_process_tid();
-        mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        atomic_fetch_add(&recorder->nr_marks, 1);
-        atomic_store(&mark->state, MARK_READY);
-        return 0;
-    }
-    return -EAGAIN;
-}
-
-void yarn_recorder_take_marks(struct yarn_recorder *recorder)
-{
-    for (size_t i = 0; i < YARN_MARKS_MAX && atomic_load(&recorder->nr_marks); i++) {
-        struct yarn_mark *mark = &recorder->marks[i];
-        if (atomic_load(&mark->state) != MARK_READY)
-            continue;
-        yarn_recording_mark(&recorder->recording, mark->time_ns, mark->tid, mark->text);
-        atomic_fetch_sub(&recorder->nr_marks, 1);
-        atomic_store(&mark->state, MARK_FREE);
-    }
+    return is_recording(recorder) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
 }
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)

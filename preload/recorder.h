@@ -30,10 +30,13 @@
 #include "core/sys/ids.h"
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
+#include "preload/control_socket.h"
 #include "preload/job.h"
 #include "preload/ledger.h"
+#include "preload/marks.h"
 #include "preload/messages.h"
 #include "preload/recording.h"
+#include "preload/schedule.h"
 
 enum yarn_recorder_state {
     YARN_RECORDER_NAPPING,
@@ -48,7 +51,7 @@ enum yarn_recorder_state {
 enum yarn_recorder_command {
     YARN_RECORDER_NONE,
     YARN_RECORDER_FLUSH,
-    YARN_RECORDER_PAUSE,
+    YARN_RECORDER_PAUSE, /* by the program */
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_YIELD_SIGNAL,
@@ -57,28 +60,20 @@ enum yarn_recorder_command {
     YARN_RECORDER_END,
 };
 
-enum { YARN_MARKS_MAX = 64, YARN_MARK_BYTES = 240 };
-
-struct yarn_mark {
-    _Atomic uint32_t state; /* free, being written, written */
-    uint32_t tid;
-    uint64_t time_ns;
-    char text[YARN_MARK_BYTES];
-};
-
 struct yarn_recorder {
     struct yarn_job job;
     struct yarn_messages messages;
     struct yarn_thread thread;
-    _Atomic uint32_t state;    /* enum yarn_recorder_state; woken at each change */
-    _Atomic uint32_t command;  /* enum yarn_recorder_command; woken when set back */
-    _Atomic uint32_t is_busy;  /* a host thread is handing over a command */
-    _Atomic uint32_t nr_marks; /* that are being written or wait to be taken */
+    _Atomic uint32_t state;   /* enum yarn_recorder_state; woken at each change */
+    _Atomic uint32_t command; /* enum yarn_recorder_command; woken when set back */
+    _Atomic uint32_t is_busy; /* a host thread is handing over a command */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
     _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */
     _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
     _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
+    _Atomic uint32_t is_polling;        /* the reader sleeps in poll: only a signal wakes it */
+    _Atomic uint32_t paused_by;         /* where it is PAUSED; enum yarn_dump_coverage_cause */
     struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
     struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
     uint64_t paid_ns;                   /* there, by the reader */
@@ -86,8 +81,12 @@ struct yarn_recorder {
     bool starts_paused;
     int host_signal;     /* the reader's: of which the process has to die; 0 */
     bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
+    struct yarn_schedule schedule;
+    struct yarn_control_socket control;
+    bool has_unsaved; /* something that a flush has to bring into the file though nothing is sampled
+                       */
     struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
-    struct yarn_mark marks[YARN_MARKS_MAX];
+    struct yarn_marks marks;
     uint32_t nr_messages_logged;
     struct yarn_recording recording; /* the reader thread's */
 };
@@ -131,7 +130,7 @@ bool yarn_recorder_is_ours(const struct yarn_recorder *recorder);
 YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,
                                           enum yarn_recorder_command command);
 
-/* Stores a mark. -EAGAIN where too many wait. Async-signal-safe. */
+/* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
 /* Gives the reader the rights that the calling thread has; it ends the recording where it cannot

@@ -11,33 +11,17 @@
 enum {
     THREADS_NAMED_MAX = 1024,
     COMM_BYTES = 64,
+    CONFIRM_FACTOR = 8,
     SETTLE_SHARE = 8, /* of the time in which a ring fills */
 };
 
-#define QUEUE_BYTES YARN_MIB(4)
+#define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
+#define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
 
-static int fail(struct yarn_recording *recording, const char *what, int err)
-{
-    if (!recording->failure) {
-        recording->failure = what;
-        recording->failure_error = err;
-    }
-    return err;
-}
-
-static void write_thread(struct yarn_recording *recording, uint32_t tid, uint32_t parent_tid,
-                         uint64_t time_ns, const char *comm)
-{
-    struct yarn_dump_thread thread = {
-        .tid = tid,
-        .parent_tid = parent_tid,
-        .time_ns = time_ns,
-        .comm = yarn_span_of_text(comm),
-    };
-    yarn_dump_write_thread(recording->writer, &thread);
-}
-
-static void write_threads(struct yarn_recording *recording)
+/* Every thread of the host that is there now, and its name. */
+static void tell_threads(struct yarn_recording *recording,
+                         void (*tell)(struct yarn_recording *recording, uint32_t tid,
+                                      uint64_t now_ns, const char *comm))
 {
     pid_t tids[THREADS_NAMED_MAX];
     pid_t own = yarn_process_tid();
@@ -48,8 +32,37 @@ static void write_threads(struct yarn_recording *recording)
         if (tids[i] == own)
             continue;
         yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
-        write_thread(recording, (uint32_t)tids[i], 0, now_ns, comm);
+        tell(recording, (uint32_t)tids[i], now_ns, comm);
     }
+}
+
+static void write_thread(struct yarn_recording *recording, uint32_t tid, uint64_t now_ns,
+                         const char *comm)
+{
+    struct yarn_dump_thread thread = {
+        .tid = tid,
+        .time_ns = now_ns,
+        .comm = yarn_span_of_text(comm),
+    };
+    yarn_dump_write_thread(recording->writer, &thread);
+}
+
+static void write_name(struct yarn_recording *recording, uint32_t tid, uint64_t now_ns,
+                       const char *comm)
+{
+    struct yarn_dump_thread_name name = {
+        .tid = tid,
+        .time_ns = now_ns,
+        .comm = yarn_span_of_text(comm),
+    };
+    yarn_dump_write_thread_name(recording->writer, &name);
+}
+
+/* After a stop, in which the kernel told nothing of threads. */
+static void name_threads(struct yarn_recording *recording)
+{
+    if (recording->writer)
+        tell_threads(recording, write_name);
 }
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
@@ -76,19 +89,20 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     struct yarn_lineage lineage = lineage_of(recording);
     int fd = yarn_dump_file_create(&recording->file);
     if (fd < 0) {
-        fail(recording, "the dump could not be created", fd);
+        yarn_recording_fail(recording, "the dump could not be created", fd);
         return false;
     }
     int err = yarn_dump_writer_new(&recording->writer, fd, NULL);
     if (err) {
         yarn_file_close(fd);
-        fail(recording, "no memory for the dump's tables", err);
+        yarn_recording_fail(recording, "no memory for the dump's tables", err);
         return false;
     }
     recording->stacks.writer = recording->writer;
     recording->stacks.epoch = yarn_dump_writer_epoch(recording->writer);
     yarn_preamble_write(recording->writer, recording->job, &lineage, &recording->session);
-    write_threads(recording);
+    tell_threads(recording, write_thread);
+    yarn_coverage_write(&recording->coverage, recording->writer);
     return true;
 }
 
@@ -120,19 +134,12 @@ static void note_failure(struct yarn_recording *recording)
 {
     const struct yarn_session_report *report = &recording->session.report;
     if (report->failure)
-        fail(recording, report->failure, report->failure_error);
+        yarn_recording_fail(recording, report->failure, report->failure_error);
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;
     recording->has_told_refused_threads = true;
     const char *why = why_refused(report->thread_refusal);
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
-}
-
-static void enable(struct yarn_recording *recording)
-{
-    recording->is_enabled = true;
-    yarn_session_enable(&recording->session);
-    note_failure(recording);
 }
 
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
@@ -170,6 +177,11 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
     return yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
 }
 
+static bool is_worth_a_dump(const struct yarn_message *message)
+{
+    return message->level <= YARN_MESSAGE_WARNING && !message->is_aside;
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
@@ -182,7 +194,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     }
     uint32_t count = atomic_load(&recording->messages->count);
     for (uint32_t i = 0; i < count && (!recording->writer || recording->is_early); i++)
-        has_warning |= recording->messages->message[i].level <= YARN_MESSAGE_WARNING;
+        has_warning |= is_worth_a_dump(&recording->messages->message[i]);
     bool is_wanted = has_warning || recording->job->options.empty == YARN_EMPTY_KEEP ||
                      yarn_trust_has_children(recording);
     if (is_wanted)
@@ -191,12 +203,13 @@ void yarn_recording_flush(struct yarn_recording *recording)
         recording->is_early = false;
     if (!recording->writer)
         return;
+    yarn_coverage_write(&recording->coverage, recording->writer);
     yarn_frame_names_write_late(&recording->names, recording->writer, false);
     yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
     if (err)
-        fail(recording, "the dump could not be written", err);
+        yarn_recording_fail(recording, "the dump could not be written", err);
 }
 
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,
@@ -212,10 +225,57 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
         yarn_dump_write_message(recording->writer, &message);
 }
 
-void yarn_recording_pause(struct yarn_recording *recording)
+static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
+{
+    recording->confirm_step_ns = CONFIRM_FIRST_NS;
+    recording->confirm_at_ns = now_ns + CONFIRM_FIRST_NS;
+}
+
+uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns)
+{
+    if (!recording->confirm_step_ns)
+        return UINT64_MAX;
+    if (now_ns < recording->confirm_at_ns)
+        return recording->confirm_at_ns - now_ns;
+    if (recording->coverage.is_off)
+        yarn_session_disable(&recording->session);
+    else
+        yarn_session_enable(&recording->session);
+    recording->confirm_step_ns *= CONFIRM_FACTOR;
+    if (recording->confirm_step_ns > CONFIRM_LAST_NS) {
+        recording->confirm_step_ns = 0;
+        return UINT64_MAX;
+    }
+    recording->confirm_at_ns = now_ns + recording->confirm_step_ns;
+    return recording->confirm_step_ns;
+}
+
+/* Why the mappings after the events: one may be seen twice so, but none can be missed (KF 20). */
+static void enable(struct yarn_recording *recording)
+{
+    yarn_session_enable(&recording->session);
+    note_failure(recording);
+    if (yarn_module_map_read_proc(recording->map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
+        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+                          "/proc/self/maps could not be read",
+                          "frames of modules that were loaded before the start are unknown");
+}
+
+void yarn_recording_begin(struct yarn_recording *recording)
+{
+    enable(recording);
+    confirm_later(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
+}
+
+void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns)
+{
+    yarn_coverage_begin_off(&recording->coverage, recording->job->facts.start_ns,
+                            yarn_coverage_host_cpu_ns() - used_ns);
+}
+
+void yarn_recording_halt(struct yarn_recording *recording)
 {
     bool has_news;
-    recording->is_enabled = false;
     yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);
     yarn_recording_flush(recording);
@@ -227,9 +287,28 @@ void yarn_recording_yield_signal(struct yarn_recording *recording)
     note_failure(recording);
 }
 
-void yarn_recording_resume(struct yarn_recording *recording)
+void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause)
 {
+    bool has_news;
+    if (recording->coverage.is_off)
+        return;
+    yarn_session_disable(&recording->session);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    yarn_coverage_stop(&recording->coverage, now_ns, cause);
+    yarn_recording_drain_all(recording, &has_news);
+    yarn_recording_flush(recording);
+    confirm_later(recording, now_ns);
+}
+
+void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause)
+{
+    if (!recording->coverage.is_off)
+        return;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    yarn_coverage_start(&recording->coverage, now_ns, cause);
     enable(recording);
+    name_threads(recording);
+    confirm_later(recording, now_ns);
 }
 
 bool yarn_recording_is_alone(struct yarn_recording *recording)
@@ -243,24 +322,6 @@ bool yarn_recording_is_alone(struct yarn_recording *recording)
     /* In a PID namespace without a /proc of its own the folder has other numbers than ours: then it
      * lacks this very thread, and tells nothing. */
     return !yarn_process_thread_is_dead(recording->task_folder, yarn_process_tid());
-}
-
-static void close_all(struct yarn_recording *recording)
-{
-    yarn_dump_writer_free(recording->writer);
-    recording->writer = NULL;
-    yarn_stacks_close(&recording->stacks);
-    yarn_queue_close(&recording->queue);
-    yarn_walks_close(&recording->walks);
-    yarn_frame_names_close(&recording->names);
-    yarn_unwinder_free(recording->unwinder);
-    yarn_module_map_free(recording->map);
-    recording->unwinder = NULL;
-    recording->map = NULL;
-    yarn_session_close(&recording->session);
-    yarn_file_close(recording->task_folder);
-    yarn_file_close(recording->proc_self);
-    recording->task_folder = recording->proc_self = -1;
 }
 
 static void write_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
@@ -285,7 +346,8 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     bool has_news;
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
-    recording->is_held = yarn_session_needs_time(&recording->session) && recording->is_enabled;
+    recording->is_held =
+        yarn_session_needs_time(&recording->session) && !recording->coverage.is_off;
     if (recording->is_held)
         yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);
@@ -303,169 +365,9 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status)
 {
-    yarn_recording_pause(recording);
+    yarn_recording_halt(recording);
     write_end(recording, reason, status);
     if (recording->is_early)
         yarn_dump_file_remove(&recording->file);
-    close_all(recording);
-}
-
-static int open_folders(struct yarn_recording *recording)
-{
-    recording->proc_self = yarn_file_open_folder(YARN_FILE_CWD, "/proc/self");
-    if (recording->proc_self < 0)
-        return fail(recording, "/proc/self could not be opened", recording->proc_self);
-    recording->task_folder = yarn_process_open_folder(recording->proc_self, "task");
-    if (recording->task_folder < 0)
-        return fail(recording, "/proc/self/task could not be opened", recording->task_folder);
-    return 0;
-}
-
-static enum yarn_session_stack stack_kind(const struct yarn_recording *recording)
-{
-    switch (recording->job->options.callgraph.kind) {
-    case YARN_CALLGRAPH_NONE:
-        return YARN_SESSION_STACK_NONE;
-    case YARN_CALLGRAPH_FP:
-        return YARN_SESSION_STACK_CHAIN;
-    case YARN_CALLGRAPH_LBR:
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                          "YARN_CALLGRAPH: branch records need a hardware counter",
-                          "dwarf instead");
-        return YARN_SESSION_STACK_COPY;
-    case YARN_CALLGRAPH_AUTO:
-    case YARN_CALLGRAPH_DWARF:
-        break;
-    }
-    return YARN_SESSION_STACK_COPY;
-}
-
-static int open_session(struct yarn_recording *recording)
-{
-    const struct yarn_options *options = &recording->job->options;
-    recording->spec = (struct yarn_session_spec){
-        .events = recording->job->events.specs,
-        .nr_events = recording->job->events.count,
-        .frequency_hz = options->frequency_hz,
-        .sampler = options->sampler == YARN_SAMPLER_PERF    ? YARN_SESSION_SAMPLER_PERF
-                   : options->sampler == YARN_SAMPLER_TIMER ? YARN_SESSION_SAMPLER_TIMER
-                                                            : YARN_SESSION_SAMPLER_AUTO,
-        .strategy = options->strategy == YARN_STRATEGY_PER_THREAD ? YARN_SESSION_STRATEGY_PER_THREAD
-                    : options->strategy == YARN_STRATEGY_PER_CORE ? YARN_SESSION_STRATEGY_PER_CORE
-                                                                  : YARN_SESSION_STRATEGY_AUTO,
-        .stack = stack_kind(recording),
-        .stack_bytes = options->callgraph.stack_bytes,
-        .ring_bytes = options->ring_bytes,
-        .interval_ns = options->interval_ns,
-        .reader = options->reader == YARN_READER_TIMED ? YARN_SESSION_READER_TIMED
-                                                       : YARN_SESSION_READER_POLL,
-        .pid = recording->job->facts.pid,
-        .blocked_signals = recording->job->facts.blocked_signals,
-        .proc_self = recording->proc_self,
-        .task_folder = recording->task_folder,
-    };
-    if (!recording->spec.stack_bytes)
-        recording->spec.stack_bytes = YARN_STACK_BYTES_DEFAULT;
-    int err = yarn_session_open(&recording->session, &recording->spec);
-    if (err)
-        return fail(recording, recording->session.report.failure, err);
-    if (yarn_session_needs_time(&recording->session))
-        recording->spec.reader = YARN_SESSION_READER_TIMED;
-    recording->clock_event = YARN_DUMP_NONE;
-    for (uint32_t i = (uint32_t)recording->spec.nr_events; i-- > 0;)
-        if (!recording->session.specs[i].error && recording->session.specs[i].spec.is_clock)
-            recording->clock_event = i;
-    return 0;
-}
-
-static int open_unwinding(struct yarn_recording *recording)
-{
-    enum yarn_unwinder_kind kind = recording->job->options.unwinder == YARN_UNWINDER_LIBUNWIND
-                                       ? YARN_UNWIND_BY_LIBUNWIND
-                                       : YARN_UNWIND_BY_LADDER;
-    int err = yarn_module_map_new(&recording->map, recording->proc_self);
-    if (!err)
-        err = yarn_unwinder_new(&recording->unwinder, kind, recording->map);
-    if (!err)
-        err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
-    if (!err)
-        err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
-                              recording->session.merge.decoder.layout.registers_mask,
-                              yarn_plan_rate(&recording->spec));
-    if (!err)
-        err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
-    if (!err)
-        err = yarn_stacks_open(&recording->stacks, recording->map, &recording->names);
-    return err ? fail(recording, "no memory for unwinding", err) : 0;
-}
-
-/* Each step down that the kernel forced, once. */
-static void report_steps(struct yarn_recording *recording)
-{
-    const struct yarn_session *session = &recording->session;
-    const struct yarn_session_report *report = &session->report;
-    for (uint32_t bit = 1; bit < YARN_ATTR_ALL; bit <<= 1)
-        if (!(report->features & bit))
-            yarn_messages_add(recording->messages, YARN_MESSAGE_INFO, "not in this kernel",
-                              yarn_attr_feature_name(bit));
-    if (report->got.stack_bytes < report->asked.stack_bytes)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
-                          "stack copies are smaller than asked for",
-                          "the limit of locked memory leaves no room");
-    if (report->refusal)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
-                          "perf was refused, timers take the samples", report->refusal);
-    if (yarn_session_needs_time(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
-                          "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
-    if (report->nr_late_threads)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                          "threads appeared while events were attached",
-                          "some may be counted twice");
-    for (size_t i = 0; i < recording->spec.nr_events; i++)
-        if (session->specs[i].error)
-            yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                              recording->spec.events[i].name, session->specs[i].reason);
-}
-
-static void report_options(struct yarn_recording *recording)
-{
-    const struct yarn_options *options = &recording->job->options;
-    for (size_t i = 0; i < options->nr_warnings; i++)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
-}
-
-int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job *job,
-                        struct yarn_messages *messages)
-{
-    *recording = (struct yarn_recording){
-        .job = job,
-        .messages = messages,
-        .proc_self = -1,
-        .task_folder = -1,
-        .session = YARN_SESSION_CLOSED,
-    };
-    int err = open_folders(recording);
-    if (!err) {
-        err = yarn_dump_file_prepare(&recording->file, job->options.output, &job->facts, job->envp);
-        if (err)
-            fail(recording, "the dump's folder cannot be written to", err);
-    }
-    if (!err)
-        err = open_session(recording);
-    if (!err)
-        err = open_unwinding(recording);
-    if (err) {
-        close_all(recording);
-        return err;
-    }
-    report_options(recording);
-    report_steps(recording);
-    enable(recording);
-    /* After the events are on: a mapping may then be seen twice, but none can be missed (KF 20). */
-    err = yarn_module_map_read_proc(recording->map, yarn_clock_ns(YARN_TIME_MONOTONIC));
-    if (err)
-        yarn_messages_add(messages, YARN_MESSAGE_WARNING, "/proc/self/maps could not be read",
-                          "frames of modules that were loaded before the start are unknown");
-    return 0;
+    yarn_recording_close(recording);
 }

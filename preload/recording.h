@@ -14,6 +14,7 @@
 
 #include "core/session/session.h"
 #include "output/dump/writer.h"
+#include "preload/coverage.h"
 #include "preload/dump_file.h"
 #include "preload/job.h"
 #include "preload/ledger.h"
@@ -40,6 +41,8 @@ struct yarn_recording {
     struct yarn_dump_file file;
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */
     struct yarn_dump_totals totals;
+    struct yarn_coverage coverage;
+    uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
@@ -47,7 +50,6 @@ struct yarn_recording {
     const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;
     bool has_tried_dump; /* to begin it; there is no second try */
-    bool is_enabled;     /* the events count */
     bool is_held;        /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;
@@ -55,9 +57,17 @@ struct yarn_recording {
     bool saw_thread_end; /* since the last look at the host's threads */
 };
 
-/* Opens everything and enables the events. On failure it is closed, but `failure` stays. */
+/* Opens everything, the events off. On failure it is closed, but `failure` stays. */
 YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
+
+/* Notes what ends the recording; the first time counts. */
+void yarn_recording_fail(struct yarn_recording *recording, const char *what, int err);
+
+/* Begins with the events on; or stopped by the user's options, where the process has used used_ns
+ * of CPU time by itself before. */
+void yarn_recording_begin(struct yarn_recording *recording);
+void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns);
 
 /* The dump's file and preamble, at the first thing that is worth a dump. False where none can be
  * had: then nothing is recorded any more. */
@@ -88,9 +98,16 @@ void yarn_recording_flush(struct yarn_recording *recording);
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,
                          const char *text);
 
-/* Disables the events, drains to the last record and flushes; resume enables them again. */
-void yarn_recording_pause(struct yarn_recording *recording);
-void yarn_recording_resume(struct yarn_recording *recording);
+/* Disables the events, drains to the last record and flushes. */
+void yarn_recording_halt(struct yarn_recording *recording);
+
+/* By the user's wish: as a halt, until resumed. What is so already stays so. */
+void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
+void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
+
+/* Says a start or stop again where that is due: the kernel lets an event that a thread inherits at
+ * the moment of one miss it. How long until the next time; UINT64_MAX: not again. */
+uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns);
 
 /* The host wants the signal that is borrowed of it: another takes its place. */
 void yarn_recording_yield_signal(struct yarn_recording *recording);
@@ -105,6 +122,9 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
 /* After a seal, where the host goes on after all. */
 void yarn_recording_unseal(struct yarn_recording *recording);
 
-/* As a pause; then seals the dump and closes everything. */
+/* As a halt; then seals the dump and closes everything. */
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status);
+
+/* Gives everything back, without a word in the dump. Idempotent. */
+void yarn_recording_close(struct yarn_recording *recording);

@@ -29,9 +29,15 @@ static void write_messages(struct yarn_recording *recording)
     }
 }
 
-static uint64_t host_cpu_ns(void)
+static uint64_t subtract(uint64_t whole, uint64_t part)
 {
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    return whole > part ? whole - part : 0;
+}
+
+/* Of the host's threads, while the recording was on. */
+static uint64_t host_cpu_ns(const struct yarn_recording *recording)
+{
+    return subtract(yarn_coverage_host_cpu_ns(), yarn_coverage_off_cpu_ns(&recording->coverage));
 }
 
 /* It costs a system call for each open event. */
@@ -39,7 +45,7 @@ static uint64_t cpu_ns_of(const struct yarn_recording *recording)
 {
     /* No event is open where the threads' numbers could not be found out. */
     if (recording->clock_event == YARN_DUMP_NONE || !yarn_session_can_count(&recording->session))
-        return host_cpu_ns();
+        return host_cpu_ns(recording);
     return yarn_session_cpu_ns(&recording->session, recording->clock_event) + recording->missed_ns;
 }
 
@@ -47,20 +53,21 @@ bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
 {
     uint64_t least_ns = PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / recording->spec.frequency_hz;
     return recording->clock_event != YARN_DUMP_NONE &&
-           !recording->totals.value[YARN_DUMP_TOTAL_SAMPLES] && host_cpu_ns() >= least_ns &&
-           cpu_ns_of(recording) >= least_ns;
+           !recording->totals.value[YARN_DUMP_TOTAL_SAMPLES] &&
+           host_cpu_ns(recording) >= least_ns && cpu_ns_of(recording) >= least_ns;
 }
 
 static void read_cpu_time(struct yarn_recording *recording)
 {
     bool has_clock = recording->clock_event != YARN_DUMP_NONE;
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
-    if (has_clock && cpu_ns > recording->sampled_ns)
-        unsampled_ns = cpu_ns - recording->sampled_ns;
+    if (has_clock)
+        unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
     *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_CHILDREN_NS) = children_ns;
+    *total(recording, YARN_DUMP_TOTAL_OFF_CPU_NS) = yarn_coverage_off_cpu_ns(&recording->coverage);
     *total(recording, YARN_DUMP_TOTAL_CHILDREN) =
         recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;
 }
@@ -75,6 +82,7 @@ static void write_totals(struct yarn_recording *recording)
 {
     struct yarn_recording *r = recording;
     r->totals.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    *total(r, YARN_DUMP_TOTAL_OFF_NS) = yarn_coverage_off_ns(&r->coverage, r->totals.time_ns);
     *total(r, YARN_DUMP_TOTAL_DRAIN_CPU_NS) = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     *total(r, YARN_DUMP_TOTAL_MEMORY_BYTES) =
         yarn_pages_total() + yarn_session_ring_bytes(&r->session);

@@ -9,6 +9,7 @@ static const uint64_t ring_min_bytes = YARN_KIB(4);
 static const uint64_t ring_max_bytes = YARN_MIB(1024);
 static const uint64_t interval_min_ns = YARN_NS_PER_MS;
 static const uint64_t interval_max_ns = 3600 * YARN_NS_PER_SECOND;
+static const uint64_t while_max_ns = UINT64_C(1000) * 3600 * YARN_NS_PER_SECOND;
 
 static int fail_whole(const char *text, const char *why, struct yarn_parse_error *ret_error)
 {
@@ -34,6 +35,13 @@ int yarn_option_parse_pattern(const char *text, void *ret_field, struct yarn_par
     if (err)
         return err;
     return yarn_option_parse_text(text, ret_field, ret_error);
+}
+
+int yarn_option_parse_optional_pattern(const char *text, void *ret_field,
+                                       struct yarn_parse_error *ret_error)
+{
+    return *text ? yarn_option_parse_pattern(text, ret_field, ret_error)
+                 : yarn_option_parse_text(text, ret_field, ret_error);
 }
 
 /* `err` is what the parse of the number returned. */
@@ -91,6 +99,19 @@ int yarn_option_parse_interval(const char *text, void *ret_field,
     uint64_t ns = 0;
     int err = yarn_parse_duration(text, strlen(text), &ns);
     err = check_range(text, err, ns, interval_min_ns, interval_max_ns, "not a time", ret_error);
+    if (err)
+        return err;
+    *(uint64_t *)ret_field = ns;
+    return 0;
+}
+
+int yarn_option_parse_while(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
+{
+    uint64_t ns = 0;
+    int err = 0;
+    if (strcmp(text, "none") != 0)
+        err = yarn_parse_duration(text, strlen(text), &ns);
+    err = check_range(text, err, ns, 0, while_max_ns, "not a time", ret_error);
     if (err)
         return err;
     *(uint64_t *)ret_field = ns;
@@ -181,6 +202,17 @@ int yarn_option_parse_empty(const char *text, void *ret_field, struct yarn_parse
     if (err)
         return err;
     *(enum yarn_empty *)ret_field = (enum yarn_empty)choice;
+    return 0;
+}
+
+int yarn_option_parse_start(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
+{
+    static const char *const words[] = {[YARN_START_ON] = "on", [YARN_START_OFF] = "off"};
+    size_t choice;
+    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
+    if (err)
+        return err;
+    *(enum yarn_start_choice *)ret_field = (enum yarn_start_choice)choice;
     return 0;
 }
 

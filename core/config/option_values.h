@@ -17,10 +17,14 @@ typedef int yarn_option_parse_fn(const char *text, void *ret_field,
 yarn_option_parse_fn yarn_option_parse_text;
 yarn_option_parse_fn yarn_option_parse_path;
 yarn_option_parse_fn yarn_option_parse_pattern;
+/* As a pattern; nothing is allowed. */
+yarn_option_parse_fn yarn_option_parse_optional_pattern;
 yarn_option_parse_fn yarn_option_parse_frequency;
 yarn_option_parse_fn yarn_option_parse_callgraph;
 yarn_option_parse_fn yarn_option_parse_ring;
 yarn_option_parse_fn yarn_option_parse_interval;
+/* A length of time; 0 where there is none. */
+yarn_option_parse_fn yarn_option_parse_while;
 yarn_option_parse_fn yarn_option_parse_unwinder;
 yarn_option_parse_fn yarn_option_parse_sampler;
 yarn_option_parse_fn yarn_option_parse_strategy;
@@ -28,4 +32,5 @@ yarn_option_parse_fn yarn_option_parse_reader;
 yarn_option_parse_fn yarn_option_parse_clock;
 yarn_option_parse_fn yarn_option_parse_empty;
 yarn_option_parse_fn yarn_option_parse_follow;
+yarn_option_parse_fn yarn_option_parse_start;
 yarn_option_parse_fn yarn_option_parse_log;

@@ -25,6 +25,7 @@ enum yarn_reader_choice { YARN_READER_AUTO, YARN_READER_POLL, YARN_READER_TIMED 
 enum yarn_clock_choice { YARN_CLOCK_MONOTONIC, YARN_CLOCK_MONOTONIC_RAW, YARN_CLOCK_BOOTTIME };
 enum yarn_empty { YARN_EMPTY_DROP, YARN_EMPTY_KEEP };
 enum yarn_follow { YARN_FOLLOW_NONE, YARN_FOLLOW_FORK = 1, YARN_FOLLOW_EXEC = 2 }; /* bits */
+enum yarn_start_choice { YARN_START_ON, YARN_START_OFF };
 enum yarn_log_level {
     YARN_LOG_OFF,
     YARN_LOG_ERROR,

@@ -204,7 +204,8 @@ int yarn_pattern_expand(const char *pattern, const struct yarn_pattern_facts *fa
     if (facts->is_folder && !has_slash)
         yarn_text_add(text, "/");
     if (facts->is_folder || has_slash) {
-        err = expand_pieces(YARN_PATTERN_DEFAULT, facts, text, ret_error);
+        const char *name = facts->in_folder ? facts->in_folder : YARN_PATTERN_DEFAULT;
+        err = expand_pieces(name, facts, text, ret_error);
         if (err)
             return err;
     }

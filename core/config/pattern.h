@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The path pattern of YARN_OUTPUT: %e executable, %p pid, %h host, %t start in ns, %n sequence,
- * %r rank of MPI or Slurm, %{NAME} a variable of the environment, %% a percent sign.
+ * The path pattern of YARN_OUTPUT and YARN_CONTROL: %e executable, %p pid, %h host, %t start in ns,
+ * %n sequence, %r rank of MPI or Slurm, %{NAME} a variable of the environment, %% a percent sign.
  * Knows the letters; does not know the file system: the caller says whether a path is a folder.
  *
  * Threads, signals: pure functions; safe anywhere.
@@ -19,11 +19,13 @@ struct yarn_pattern_facts {
     uint64_t pid;
     uint64_t start_ns;
     uint64_t sequence;
-    char *const *envp; /* NULL: empty */
-    bool is_folder;    /* what the pattern names is a folder: the default pattern goes into it */
+    char *const *envp;     /* NULL: empty */
+    bool is_folder;        /* what the pattern names is a folder: `in_folder` goes into it */
+    const char *in_folder; /* the pattern within a folder; NULL: the dump's default */
 };
 
 #define YARN_PATTERN_DEFAULT "yarn.%e.%p.dump"
+#define YARN_PATTERN_CONTROL "yarn.%e.%p.sock"
 
 /* -EINVAL with the error at an unknown letter, a missing brace or a name that is missing. */
 YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
@@ -34,7 +36,7 @@ YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
 char *const *yarn_pattern_environment(const char *pattern, char *const envp[],
                                       struct yarn_arena *arena);
 
-/* Appends the path to *text. A path that ends in a slash gets the default pattern inside it.
+/* Appends the path to *text. A path that ends in a slash gets the pattern for folders behind it.
  * -EINVAL as above, -ENAMETOOLONG where the text is cut. An unset %{NAME} is nothing. */
 YARN_MUST_CHECK int yarn_pattern_expand(const char *pattern, const struct yarn_pattern_facts *facts,
                                         struct yarn_text *text, struct yarn_parse_error *ret_error);

@@ -292,6 +292,11 @@ static void enable_per_thread(struct yarn_session *session)
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             begin_thread(session, &threads->of_slot[i]);
+    /* Who was born while it was off. */
+    bool is_late = yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns;
+    int found = is_late ? scan(session, NULL) : 0;
+    if (found < 0)
+        yarn_probe_fail(session, "the list of threads could not be read", found);
 }
 
 static void disable_per_thread(struct yarn_session *session)

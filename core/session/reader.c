@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/reader.h"
 
+#include <poll.h>
+
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
+#include "core/sys/perf.h"
+#include "core/sys/thread.h"
+
 int yarn_reader_open(struct yarn_reader *reader, const struct yarn_reader_kind *kind,
                      const struct yarn_session *session, _Atomic uint32_t *command)
 {
@@ -14,9 +22,70 @@ int yarn_reader_open(struct yarn_reader *reader, const struct yarn_reader_kind *
     return kind->open(reader);
 }
 
+int yarn_reader_open_fds(struct yarn_reader *reader, size_t nr_leaders)
+{
+    size_t max = YARN_READER_FIRST_LEADER + nr_leaders;
+    int err = yarn_arena_open(&reader->arena, max * sizeof *reader->fds);
+    if (err)
+        return err;
+    reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, max);
+    if (!reader->fds)
+        return -ENOMEM;
+    reader->wake_fd = yarn_thread_open_wake();
+    if (reader->wake_fd < 0)
+        return reader->wake_fd;
+    reader->fds[0] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
+    reader->nr_fds = YARN_READER_FIRST_LEADER;
+    yarn_reader_watch(reader, NULL, 0);
+    return 0;
+}
+
+void yarn_reader_watch(struct yarn_reader *reader, const struct pollfd *visitors, size_t count)
+{
+    int err = count && !reader->fds ? yarn_reader_open_fds(reader, 0) : 0;
+    reader->nr_visitors = 0;
+    if (err || reader->wake_fd < 0)
+        return;
+    reader->nr_visitors = yarn_size_min(count, YARN_READER_VISITORS_MAX);
+    for (size_t i = 0; i < YARN_READER_VISITORS_MAX; i++)
+        reader->fds[YARN_READER_FIRST_VISITOR + i] =
+            i < count ? visitors[i] : (struct pollfd){.fd = -1}; /* which poll passes over */
+}
+
+/* True where a leader has something. */
+static bool poll_fds(struct yarn_reader *reader, size_t nr_fds, uint64_t timeout_ns)
+{
+    int ready = yarn_perf_poll(reader->fds, nr_fds, timeout_ns);
+    if (ready <= 0)
+        return false;
+    for (size_t i = 0; i < reader->nr_visitors; i++)
+        reader->has_visitor |= reader->fds[YARN_READER_FIRST_VISITOR + i].revents != 0;
+    bool is_woken = reader->fds[0].revents & POLLIN;
+    if (is_woken)
+        yarn_thread_clear_wake(reader->wake_fd);
+    return !is_woken && !reader->has_visitor;
+}
+
+void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns)
+{
+    if (!reader->nr_visitors)
+        yarn_futex_wait(reader->command, 0, timeout_ns);
+    else
+        poll_fds(reader, YARN_READER_FIRST_LEADER, timeout_ns);
+}
+
+bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t *ret_taken_ns)
+{
+    uint64_t start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    bool has_leader = poll_fds(reader, reader->nr_fds, timeout_ns);
+    *ret_taken_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - start_ns;
+    return has_leader;
+}
+
 void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     reader->woke_early = false;
+    reader->has_visitor = false;
     if (atomic_load(reader->command) == 0)
         reader->kind->wait(reader, timeout_ns);
 }
@@ -26,6 +95,8 @@ void yarn_reader_close(struct yarn_reader *reader)
     if (!reader->kind)
         return;
     reader->kind->close(reader);
+    yarn_file_close(reader->wake_fd);
+    reader->wake_fd = -1;
     yarn_arena_close(&reader->arena);
     reader->kind = NULL;
 }

@@ -4,12 +4,10 @@
 #include "core/session/attach.h"
 #include "core/session/reader.h"
 #include "core/sys/clock.h"
-#include "core/sys/file.h"
 #include "core/sys/futex.h"
-#include "core/sys/thread.h"
 
 enum {
-    FDS_MAX = 2048,
+    LEADERS_MAX = 2048,
     PAUSE_MAX_NS = 2000000,
     PAUSE_SHARE = 8, /* of the time in which a ring fills */
     /* Threads born a second, from where on waking by time is cheaper than being woken: each end of
@@ -22,25 +20,19 @@ enum {
 static void watch(struct yarn_reader *reader)
 {
     const struct yarn_session *session = reader->session;
-    size_t count = session->report.attachment->watched(session, reader->fds + 1, FDS_MAX - 1);
+    struct pollfd *leaders = reader->fds + YARN_READER_FIRST_LEADER;
+    size_t count = session->report.attachment->watched(session, leaders, LEADERS_MAX);
     reader->generation = session->watch_generation;
     reader->is_by_time = count == YARN_NOT_WATCHED;
-    reader->nr_fds = reader->is_by_time ? 1 : count + 1;
+    reader->nr_fds = YARN_READER_FIRST_LEADER + (reader->is_by_time ? 0 : count);
 }
 
 static int open_poll(struct yarn_reader *reader)
 {
     const struct yarn_session *session = reader->session;
-    int err = yarn_arena_open(&reader->arena, FDS_MAX * sizeof *reader->fds);
+    int err = yarn_reader_open_fds(reader, LEADERS_MAX);
     if (err)
         return err;
-    reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, FDS_MAX);
-    if (!reader->fds)
-        return -ENOMEM;
-    reader->wake_fd = yarn_thread_open_wake();
-    if (reader->wake_fd < 0)
-        return reader->wake_fd;
-    reader->fds[0] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
     watch(reader);
     reader->pause_ns = yarn_u64_min(
         yarn_plan_fill_ns(session->spec, &session->report.got) / PAUSE_SHARE, PAUSE_MAX_NS);
@@ -51,7 +43,7 @@ static int open_poll(struct yarn_reader *reader)
  * time. */
 static void drop_dead(struct yarn_reader *reader)
 {
-    for (size_t i = 1; i < reader->nr_fds; i++)
+    for (size_t i = YARN_READER_FIRST_LEADER; i < reader->nr_fds; i++)
         if (reader->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
             reader->fds[i].fd = -1;
 }
@@ -70,13 +62,13 @@ static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
 static void wait_by_time(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     uint64_t longest_ns = yarn_plan_timed_ns(reader->session->spec, &reader->session->report.got);
-    yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, longest_ns));
+    yarn_reader_sleep(reader, yarn_u64_min(timeout_ns, longest_ns));
 }
 
 static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
 {
-    uint64_t start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    bool is_churn = threads_come_and_go(reader, start_ns);
+    uint64_t taken_ns;
+    bool is_churn = threads_come_and_go(reader, yarn_clock_ns(YARN_TIME_MONOTONIC));
     if (reader->generation != reader->session->watch_generation)
         watch(reader);
     if (reader->session->soon_ns)
@@ -85,18 +77,12 @@ static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
         wait_by_time(reader, timeout_ns);
         return;
     }
-    int ready = yarn_perf_poll(reader->fds, reader->nr_fds, timeout_ns);
-    if (ready <= 0)
+    if (!yarn_reader_await(reader, timeout_ns, &taken_ns))
         return;
-    if (reader->fds[0].revents & POLLIN) {
-        yarn_thread_clear_wake(reader->wake_fd);
-        return;
-    }
     drop_dead(reader);
     reader->woke_early = true;
     /* Why: each inherited event that ends wakes the leader, so a host that makes many short
      * threads would have this loop spin. */
-    uint64_t taken_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - start_ns;
     uint64_t pause_ns = yarn_u64_min(reader->pause_ns, timeout_ns);
     if (taken_ns < pause_ns)
         yarn_futex_wait(reader->command, 0, pause_ns - taken_ns);
@@ -104,8 +90,7 @@ static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
 
 static void close_poll(struct yarn_reader *reader)
 {
-    yarn_file_close(reader->wake_fd);
-    reader->wake_fd = -1;
+    (void)reader;
 }
 
 const struct yarn_reader_kind yarn_reader_poll = {

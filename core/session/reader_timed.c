@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/reader.h"
-#include "core/sys/futex.h"
 
 static int open_timed(struct yarn_reader *reader)
 {
@@ -14,7 +13,7 @@ static void wait_timed(struct yarn_reader *reader, uint64_t timeout_ns)
     timeout_ns = yarn_u64_min(timeout_ns, reader->pause_ns);
     if (soon_ns)
         timeout_ns = yarn_u64_min(timeout_ns, soon_ns);
-    yarn_futex_wait(reader->command, 0, timeout_ns);
+    yarn_reader_sleep(reader, timeout_ns);
 }
 
 static void close_timed(struct yarn_reader *reader)

@@ -92,21 +92,37 @@ int yarn_file_write_all(int fd, struct yarn_span data)
     return 0;
 }
 
+static struct yarn_file_info info_of(const struct stat *info)
+{
+    return (struct yarn_file_info){
+        .device = info->st_dev,
+        .inode = info->st_ino,
+        .size_bytes = (uint64_t)info->st_size,
+        .modified_ns =
+            (uint64_t)info->st_mtim.tv_sec * YARN_NS_PER_SECOND + (uint64_t)info->st_mtim.tv_nsec,
+        .mode = info->st_mode,
+        .owner = info->st_uid,
+    };
+}
+
 int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
 {
     struct stat info;
     long result = yarn_raw_call(SYS_fstat, fd, (long)&info, 0, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
-    *ret_info = (struct yarn_file_info){
-        .device = info.st_dev,
-        .inode = info.st_ino,
-        .size_bytes = (uint64_t)info.st_size,
-        .modified_ns =
-            (uint64_t)info.st_mtim.tv_sec * YARN_NS_PER_SECOND + (uint64_t)info.st_mtim.tv_nsec,
-        .mode = info.st_mode,
-        .owner = info.st_uid,
-    };
+    *ret_info = info_of(&info);
+    return 0;
+}
+
+int yarn_file_stat_name(int dir, const char *path, struct yarn_file_info *ret_info)
+{
+    struct stat info;
+    long result =
+        yarn_raw_call(SYS_newfstatat, dir, (long)path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    *ret_info = info_of(&info);
     return 0;
 }
 

@@ -48,6 +48,8 @@ YARN_MUST_CHECK ssize_t yarn_file_read_at(int fd, void *ret_data, size_t size, u
 /* All of it, through short writes and EINTR. */
 YARN_MUST_CHECK int yarn_file_write_all(int fd, struct yarn_span data);
 YARN_MUST_CHECK int yarn_file_stat(int fd, struct yarn_file_info *ret_info);
+/* Of what the name itself is, which may be a link. */
+YARN_MUST_CHECK int yarn_file_stat_name(int dir, const char *path, struct yarn_file_info *ret_info);
 /* The target of a link, NUL-terminated; its length, or a negative errno. */
 YARN_MUST_CHECK ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size);
 /* Closes a descriptor; -1 is allowed. */

@@ -34,6 +34,11 @@ uint32_t yarn_process_cpu(void)
     return cpu;
 }
 
+uint32_t yarn_process_user(void)
+{
+    return (uint32_t)yarn_raw_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
 void yarn_process_system_names(struct yarn_system_names *ret_names)
 {
     struct utsname names = {0};

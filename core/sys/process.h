@@ -13,6 +13,7 @@
 pid_t yarn_process_pid(void);
 pid_t yarn_process_parent(void);
 pid_t yarn_process_tid(void);
+uint32_t yarn_process_user(void); /* the effective one of the calling thread */
 
 /* The cpu on which the caller runs. */
 uint32_t yarn_process_cpu(void);

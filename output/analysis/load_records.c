@@ -243,6 +243,21 @@ static int on_message(void *self, const struct yarn_dump_message *record)
                             (const char *)record->text.data);
 }
 
+static int on_coverage(void *self, const struct yarn_dump_coverage *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_coverage *coverage = yarn_array_grow(dump->coverage, &dump->coverage_capacity,
+                                                          dump->nr_coverage + 1, sizeof *coverage);
+    if (!coverage)
+        return -ENOMEM;
+    dump->coverage = coverage;
+    coverage[dump->nr_coverage++] = *record;
+    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
+                            "YARN_%s by %s", record->is_on ? "started" : "stopped",
+                            yarn_word_of_coverage_cause(record->cause));
+}
+
 static int on_totals(void *self, const struct yarn_dump_totals *record)
 {
     struct yarn_loader *loader = self;
@@ -312,6 +327,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .lost = on_lost,
     .throttle = on_throttle,
     .message = on_message,
+    .coverage = on_coverage,
     .totals = on_totals,
     .end = on_end,
     .from = on_from,

@@ -76,6 +76,7 @@ static void free_dump(struct yarn_profile_dump *dump)
     free(dump->modules);
     free(dump->options);
     free(dump->messages);
+    free(dump->coverage);
     free(dump->froms);
 }
 

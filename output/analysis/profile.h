@@ -6,7 +6,6 @@
  * frames, stacks, threads) hold over all dumps: equal names are one event, equal paths one module,
  * equal names in one module one function.
  * Knows what a dump says; does not know what a view shows of it (rows, tree, callers, timeline).
- *
  * Texts are numbers in `strings`. Times are CLOCK_MONOTONIC in ns.
  * Threads: one owner at a time; any number of readers once it is loaded.
  */
@@ -31,8 +30,7 @@ struct yarn_profile_event {
 };
 
 struct yarn_profile_module {
-    uint32_t path; /* "[unknown]" is module 0 */
-    uint32_t base;
+    uint32_t path, base; /* "[unknown]" is module 0 */
 };
 
 struct yarn_profile_function {

@@ -33,6 +33,8 @@ struct yarn_profile_dump {
     size_t nr_options, options_capacity;
     struct yarn_dump_message *messages; /* owned array */
     size_t nr_messages, messages_capacity;
+    struct yarn_dump_coverage *coverage; /* owned array; stops and starts as they were stored */
+    size_t nr_coverage, coverage_capacity;
     struct yarn_dump_from *froms; /* owned array; of a merged dump */
     size_t nr_froms, froms_capacity;
     struct yarn_trust trust;

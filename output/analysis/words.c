@@ -26,6 +26,16 @@ const char *yarn_word_of_message(uint32_t kind)
     return word(words, YARN_COUNT_OF(words), kind);
 }
 
+const char *yarn_word_of_coverage_cause(uint32_t cause)
+{
+    static const char *const words[YARN_DUMP_COVERAGE_CAUSE_COUNT] = {
+        [YARN_DUMP_COVERAGE_OPTION] = "option",     [YARN_DUMP_COVERAGE_PROGRAM] = "program",
+        [YARN_DUMP_COVERAGE_SOCKET] = "socket",     [YARN_DUMP_COVERAGE_DELAY] = "delay",
+        [YARN_DUMP_COVERAGE_DURATION] = "duration",
+    };
+    return word(words, YARN_COUNT_OF(words), cause);
+}
+
 const char *yarn_word_of_module_kind(uint32_t kind)
 {
     static const char *const words[] = {"file", "vdso", "anonymous"};

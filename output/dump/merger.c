@@ -39,7 +39,7 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
     uint8_t bytes[YARN_DUMP_FILE_HEADER_BYTES];
     const struct yarn_dump_file_header header = {
         .major = YARN_DUMP_MAJOR,
-        .minor = minor > YARN_DUMP_MINOR_MERGED ? minor : YARN_DUMP_MINOR_MERGED,
+        .minor = minor > YARN_DUMP_MINOR ? minor : YARN_DUMP_MINOR,
         .header_bytes = sizeof bytes,
     };
     yarn_dump_file_header_encode(&header, bytes);

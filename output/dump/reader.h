@@ -41,6 +41,7 @@ struct yarn_dump_visitor {
     int (*lost)(void *self, const struct yarn_dump_lost *lost);
     int (*throttle)(void *self, const struct yarn_dump_throttle *throttle);
     int (*message)(void *self, const struct yarn_dump_message *message);
+    int (*coverage)(void *self, const struct yarn_dump_coverage *coverage);
     int (*totals)(void *self, const struct yarn_dump_totals *totals);
     int (*end)(void *self, const struct yarn_dump_end *end);
     int (*from)(void *self, const struct yarn_dump_from *from);

@@ -219,7 +219,9 @@ struct yarn_dump_message {
     X(RECORDS_UNKNOWN, records_unknown)                                                            \
     X(RECORDS_BAD, records_bad)                                                                    \
     X(CHILDREN, children)       /* that were gone before they were recorded */                     \
-    X(CHILDREN_NS, children_ns) /* their CPU time; also in cpu_ns and unsampled_ns */
+    X(CHILDREN_NS, children_ns) /* their CPU time; also in cpu_ns and unsampled_ns */              \
+    X(OFF_NS, off_ns)           /* time in which the user had the recording stopped */             \
+    X(OFF_CPU_NS, off_cpu_ns)   /* CPU time then; in neither cpu_ns nor unsampled_ns */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,
@@ -242,6 +244,24 @@ struct yarn_dump_from {
     struct yarn_span damage; /* a sentence */
     bool is_cut;             /* it ended inside of a chunk */
     uint64_t cut_at;
+};
+
+/* Who stops and starts the recording. */
+enum yarn_dump_coverage_cause {
+    YARN_DUMP_COVERAGE_OPTION, /* YARN_START, or as the process was that forked this one */
+    YARN_DUMP_COVERAGE_PROGRAM,
+    YARN_DUMP_COVERAGE_SOCKET,
+    YARN_DUMP_COVERAGE_DELAY,
+    YARN_DUMP_COVERAGE_DURATION,
+    YARN_DUMP_COVERAGE_CAUSE_COUNT,
+};
+
+/* From a stop to the next start nothing is sampled. */
+struct yarn_dump_coverage {
+    uint64_t time_ns;
+    bool is_on;
+    uint32_t cause;      /* enum yarn_dump_coverage_cause */
+    uint64_t off_cpu_ns; /* of a start: the host's CPU time since the stop */
 };
 
 enum yarn_dump_end_reason {

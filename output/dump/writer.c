@@ -239,6 +239,12 @@ void yarn_dump_write_message(struct yarn_dump_writer *writer,
     write_record_at(writer, YARN_DUMP_RECORD_MESSAGE, message, message->time_ns);
 }
 
+void yarn_dump_write_coverage(struct yarn_dump_writer *writer,
+                              const struct yarn_dump_coverage *coverage)
+{
+    write_record_at(writer, YARN_DUMP_RECORD_COVERAGE, coverage, coverage->time_ns);
+}
+
 static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals,
                          bool is_all)
 {

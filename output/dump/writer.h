@@ -64,6 +64,8 @@ void yarn_dump_write_throttle(struct yarn_dump_writer *writer,
                               const struct yarn_dump_throttle *throttle);
 void yarn_dump_write_message(struct yarn_dump_writer *writer,
                              const struct yarn_dump_message *message);
+void yarn_dump_write_coverage(struct yarn_dump_writer *writer,
+                              const struct yarn_dump_coverage *coverage);
 void yarn_dump_write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals);
 /* Also flushes. */
 void yarn_dump_write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/clock.h"
+#include "output/analysis/coverage.h"
 #include "output/analysis/words.h"
 #include "output/text/json.h"
 #include "output/yarnprof/command_line.h"
@@ -177,6 +178,25 @@ static void put_messages(struct yarn_json *json, const struct yarn_profile_dump 
     yarn_json_end_array(json);
 }
 
+static void put_coverage(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    yarn_json_begin_array(json, "stopped");
+    for (size_t i = 0; i < dump->nr_coverage; i++) {
+        struct yarn_coverage_gap gap;
+        if (!yarn_coverage_gap_at(dump, i, &gap))
+            continue;
+        yarn_json_begin_object(json, NULL);
+        yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(&dump->process, gap.from_ns));
+        yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(&dump->process, gap.to_ns));
+        yarn_json_u64(json, "cpu_ns", gap.cpu_ns);
+        yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap.stopped_by));
+        yarn_json_text_or_null(json, "started_by",
+                               gap.has_end ? yarn_word_of_coverage_cause(gap.started_by) : NULL);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
 static void put_options(struct yarn_json *json, const struct yarn_profile_dump *dump)
 {
     yarn_json_begin_object(json, "options");
@@ -252,6 +272,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     put_trust(json, dump);
     put_options(json, dump);
     put_messages(json, dump);
+    put_coverage(json, dump);
     put_damage(json, &dump->summary);
     put_froms(json, dump);
     yarn_json_end_object(json);

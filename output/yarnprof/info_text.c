@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <time.h>
 
+#include "output/analysis/coverage.h"
 #include "output/analysis/words.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
@@ -65,6 +66,19 @@ static void print_end(const struct yarn_profile_dump *dump, const struct yarn_ou
     (void)fputc('\n', out->file);
 }
 
+/* How often, how long, and what the threads did meanwhile. */
+static void print_coverage(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+{
+    struct yarn_coverage_sum sum = yarn_coverage_sum_of(dump);
+    if (!dump->nr_coverage)
+        return;
+    print_label(out, "recorded");
+    (void)fprintf(out->file, "%s in %s; stopped for %s, with %s of CPU time\n",
+                  yarn_number_duration(sum.on_ns).text,
+                  yarn_number_of_things(sum.nr_spans, "part").text,
+                  yarn_number_duration(sum.off_ns).text, yarn_number_duration(sum.off_cpu_ns).text);
+}
+
 /* What a merged dump was made of; damage is told on standard error, as that of any dump. */
 static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
@@ -101,6 +115,7 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     print_froms(dump, out);
     print_moment(out, "start", process->start_realtime_ns);
     print_end(dump, out);
+    print_coverage(dump, out);
     (void)snprintf(text, sizeof text, "%s, Linux %s, %s, %u of %u cpus online",
                    text_of(process->host), text_of(process->kernel), text_of(process->arch),
                    process->cpus_online, process->cpus_present);

@@ -6,6 +6,7 @@
 
 static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
+    {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
     {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},

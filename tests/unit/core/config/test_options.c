@@ -50,6 +50,10 @@ START_TEST(nothing_set_gives_the_defaults)
     ck_assert_uint_eq(options.interval_ns, 100 * YARN_NS_PER_MS);
     ck_assert_int_eq(options.clock, YARN_CLOCK_MONOTONIC);
     ck_assert_int_eq(options.empty, YARN_EMPTY_DROP);
+    ck_assert_int_eq(options.start, YARN_START_ON);
+    ck_assert_uint_eq(options.delay_ns, 0);
+    ck_assert_uint_eq(options.duration_ns, 0);
+    ck_assert_str_eq(options.control, "");
     ck_assert_int_eq(options.log, YARN_LOG_WARNING);
     ck_assert_str_eq(options.log_file, "");
     ck_assert_uint_eq(options.nr_warnings, 0);
@@ -246,12 +250,11 @@ END_TEST
 
 START_TEST(later_and_unknown_names_are_warnings)
 {
-    char *envp[] = {"YARN_SCHED=off",   "YARN_COUNTER_INTERVAL=1s",
-                    "YARN_FRECUENCY=1", "YARN_events=cs",
-                    "YARN=delay=1s",    NULL};
+    char *envp[] = {"YARN_SCHED=off", "YARN_COUNTER_INTERVAL=1s", "YARN_FRECUENCY=1",
+                    "YARN_events=cs", "YARN=counters=cs",         NULL};
     ck_assert_int_eq(yarn_options_from_env(&options, &arena, envp, &fault), 0);
     ck_assert_uint_eq(options.nr_warnings, 5);
-    ck_assert_str_eq(options.warnings[0], "YARN: delay is not supported by this version");
+    ck_assert_str_eq(options.warnings[0], "YARN: counters is not supported by this version");
     ck_assert_str_eq(options.warnings[1], "YARN_SCHED is not supported by this version");
     ck_assert_str_eq(options.warnings[2], "YARN_COUNTER_INTERVAL is not supported by this version");
     ck_assert_str_eq(options.warnings[3], "YARN_FRECUENCY is not a variable that yarn knows");

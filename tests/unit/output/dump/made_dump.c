@@ -180,6 +180,9 @@ static void write_happenings(struct made_dump *dump, struct record_log *wanted, 
           .text = TEXT("phase two"));
     WRITE(message, .time_ns = now_ns + 8, .kind = YARN_DUMP_MESSAGE_WARNING,
           .text = TEXT("YARN_FOO is no variable of yarn"));
+    WRITE(coverage, .time_ns = now_ns + 9, .cause = YARN_DUMP_COVERAGE_SOCKET);
+    WRITE(coverage, .time_ns = now_ns + 90, .is_on = true, .cause = YARN_DUMP_COVERAGE_PROGRAM,
+          .off_cpu_ns = 77);
 }
 
 static void write_totals(struct made_dump *dump, struct record_log *wanted, uint64_t now_ns)

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * make_golden FOLDER: writes FOLDER/v1.yarndump, a dump with every kind of record that a recorder
- * writes, FOLDER/v1.1.yarndump, that dump merged with itself, and as .txt what a reader gives for
- * each. What is committed is read by a test for ever; a new version gets new names, the old files
- * stay.
+ * make_golden FOLDER: writes FOLDER/v1.1-process.yarndump, a dump with every kind of record that a
+ * recorder writes, FOLDER/v1.1.yarndump, that dump merged with itself, and as .txt what a reader
+ * gives for each. What is committed is read by a test for ever; a new version gets new names, the
+ * old files stay.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     made_dump_everything(&dump, NULL);
     int result = merge(&merged, made_dump_span(&dump));
     if (!result)
-        result = save_dump(argv[1], "v1", made_dump_span(&dump));
+        result = save_dump(argv[1], "v1.1-process", made_dump_span(&dump));
     if (!result)
         result = save_dump(argv[1], "v1.1", yarn_bytes_span(&merged));
     made_dump_free(&dump);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { KEYS_OF_1_0 = 20 };
+
 static void add(struct record_log *log, const char *format, ...) YARN_PRINTF(2, 3);
 
 static void add(struct record_log *log, const char *format, ...)
@@ -131,10 +133,15 @@ BEGIN(message)
     LOG_U(time_ns); LOG_U(kind); LOG_U(tid); LOG_T(text);
 END
 
+BEGIN(coverage)
+    LOG_U(time_ns); LOG_U(is_on); LOG_U(cause); LOG_U(off_cpu_ns);
+END
+
 BEGIN(totals)
     LOG_U(time_ns);
     for (size_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++)
-        add(log, " %zu=%" PRIu64, key, thing->value[key]);
+        if (key < KEYS_OF_1_0 || thing->value[key])
+            add(log, " %zu=%" PRIu64, key, thing->value[key]);
 END
 
 BEGIN(from)
@@ -179,6 +186,7 @@ const struct yarn_dump_visitor record_log_visitor = {
     .lost = log_lost,
     .throttle = log_throttle,
     .message = log_message,
+    .coverage = log_coverage,
     .totals = log_totals,
     .end = log_end,
     .from = log_from,

@@ -12,6 +12,7 @@ static const struct {
     uint16_t major, minor;
 } golden[] = {
     {YARN_GOLDEN_FOLDER "/v1.yarndump", YARN_GOLDEN_FOLDER "/v1.txt", 1, 0},
+    {YARN_GOLDEN_FOLDER "/v1.1-process.yarndump", YARN_GOLDEN_FOLDER "/v1.1-process.txt", 1, 1},
     {YARN_GOLDEN_FOLDER "/v1.1.yarndump", YARN_GOLDEN_FOLDER "/v1.1.txt", 1, 1},
 };
 

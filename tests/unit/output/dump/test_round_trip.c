@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "output/dump/format.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 START_TEST(every_kind_of_record_comes_back)
@@ -16,7 +17,7 @@ START_TEST(every_kind_of_record_comes_back)
     ck_assert_int_eq(
         yarn_dump_read_bytes(made_dump_span(&dump), &record_log_visitor, &got, &summary), 0);
     ck_assert_uint_eq(summary.version_major, 1);
-    ck_assert_uint_eq(summary.version_minor, 0);
+    ck_assert_uint_eq(summary.version_minor, YARN_DUMP_MINOR);
     ck_assert_uint_eq(summary.file_bytes, dump.size);
     ck_assert_uint_eq(summary.chunks, 3);
     ck_assert_uint_eq(summary.nr_damages, 0);

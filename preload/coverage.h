@@ -1,0 +1,51 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Which times the recording covers: when the user had it stopped and started, what of the host's
+ * CPU time fell between, and the records of it for the dump, which may begin later. Knows times;
+ * does not know the session.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "output/dump/writer.h"
+
+enum { YARN_COVERAGE_WAITING_MAX = 64 };
+
+struct yarn_coverage {
+    bool is_off;
+    uint64_t off_since_ns;     /* where it is off */
+    uint64_t off_since_cpu_ns; /* the host's CPU time then */
+    uint64_t from_ns,
+        until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
+    uint64_t off_ns, off_cpu_ns;                                  /* of the stops that have ended */
+    struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
+    size_t nr_waiting;
+};
+
+/* The CPU time of the host's threads so far: of the process without the calling reader. */
+uint64_t yarn_coverage_host_cpu_ns(void);
+
+/* Stopped by an option since the process's begin, before which cpu_ns had been used. */
+void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns);
+
+/* At a moment when the events are off already; before they are on again. */
+void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
+                        enum yarn_dump_coverage_cause cause);
+void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
+                         enum yarn_dump_coverage_cause cause);
+
+/* True where a sample of that time was not wanted: an event that was inherited at the very moment
+ * of a stop goes on for a while. */
+static inline bool yarn_coverage_excludes(const struct yarn_coverage *coverage, uint64_t time_ns)
+{
+    return time_ns > coverage->from_ns && time_ns < coverage->until_ns;
+}
+
+/* Up to now, with the stop that has not ended. */
+uint64_t yarn_coverage_off_ns(const struct yarn_coverage *coverage, uint64_t now_ns);
+uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage);
+
+/* Stores what waits. */
+void yarn_coverage_write(struct yarn_coverage *coverage, struct yarn_dump_writer *writer);

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Marks on their way from host threads to the reader: a host thread stores one and goes on, the
+ * reader takes it at its next look. Bounded. Does not know the dump.
+ *
+ * Threads: any puts, the reader takes. Signals: putting is safe.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "core/config/control.h"
+
+enum { YARN_MARKS_MAX = 64 };
+
+struct yarn_mark {
+    _Atomic uint32_t state; /* free, being written, written */
+    uint32_t tid;
+    uint64_t time_ns;
+    char text[YARN_CONTROL_MARK_MAX + 1]; /* one line */
+};
+
+struct yarn_marks {
+    _Atomic uint32_t count; /* that are being written or wait to be taken */
+    struct yarn_mark mark[YARN_MARKS_MAX];
+};
+
+/* Also in a child after fork: what the parent's threads were about to say is not the child's. */
+void yarn_marks_init(struct yarn_marks *marks);
+
+/* At this moment of the calling thread. -EAGAIN where too many wait, -EMSGSIZE where the text is
+ * longer than YARN_CONTROL_MARK_MAX. */
+YARN_MUST_CHECK int yarn_marks_put(struct yarn_marks *marks, const char *text);
+
+/* One that waits, to be given back; NULL where there is none. */
+const struct yarn_mark *yarn_marks_next(struct yarn_marks *marks);
+void yarn_marks_free(struct yarn_marks *marks, const struct yarn_mark *mark);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/orders.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
+#include "preload/nap.h"
+
+static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+{
+    atomic_store(&recorder->state, state);
+    yarn_futex_wake(&recorder->state);
+}
+
+/* ---- starting and stopping ---- */
+
+static void stop(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
+{
+    yarn_recording_pause(&recorder->recording, cause);
+    yarn_schedule_stopped(&recorder->schedule);
+    atomic_store(&recorder->paused_by, cause);
+    set_state(recorder, YARN_RECORDER_PAUSED);
+}
+
+static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
+{
+    yarn_recording_resume(&recorder->recording, cause);
+    yarn_schedule_started(&recorder->schedule, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    set_state(recorder, YARN_RECORDER_RUNNING);
+}
+
+void yarn_orders_begin(struct yarn_recorder *recorder)
+{
+    enum yarn_dump_coverage_cause cause = YARN_DUMP_COVERAGE_OPTION;
+    if (!recorder->starts_paused) {
+        yarn_recording_begin(&recorder->recording);
+        yarn_nap_end(recorder);
+        set_state(recorder, YARN_RECORDER_RUNNING);
+        return;
+    }
+    yarn_nap_end(recorder);
+    yarn_recording_begin_off(&recorder->recording, yarn_nap_used_ns(recorder));
+    atomic_store(&recorder->paused_by, cause);
+    set_state(recorder, YARN_RECORDER_PAUSED);
+}
+
+void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
+{
+    switch (yarn_schedule_look(&recorder->schedule, now_ns)) {
+    case YARN_SCHEDULE_NOTHING:
+        break;
+    case YARN_SCHEDULE_START:
+        start(recorder, YARN_DUMP_COVERAGE_DELAY);
+        break;
+    case YARN_SCHEDULE_STOP:
+        stop(recorder, YARN_DUMP_COVERAGE_DURATION);
+        break;
+    }
+}
+
+/* ---- host threads ---- */
+
+static void flush(struct yarn_recorder *recorder)
+{
+    bool has_news;
+    yarn_recording_drain_all(&recorder->recording, &has_news);
+    yarn_recording_flush(&recorder->recording);
+}
+
+static void follow_ids(struct yarn_recorder *recorder)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    yarn_recording_begin_early(recording);
+    int err = yarn_ids_take(&recorder->ids);
+    if (err && !recording->failure) {
+        recording->failure = "the reader could not give up the rights that the host gave up";
+        recording->failure_error = err;
+    }
+}
+
+bool yarn_orders_obey(struct yarn_recorder *recorder)
+{
+    switch ((enum yarn_recorder_command)atomic_load(&recorder->command)) {
+    case YARN_RECORDER_NONE:
+        return true;
+    case YARN_RECORDER_FLUSH:
+        flush(recorder);
+        break;
+    case YARN_RECORDER_PAUSE:
+        stop(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_RESUME:
+        start(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_FOLLOW_IDS:
+        follow_ids(recorder);
+        break;
+    case YARN_RECORDER_YIELD_SIGNAL:
+        yarn_recording_yield_signal(&recorder->recording);
+        break;
+    case YARN_RECORDER_EXPECT_FILTER:
+        recorder->expects_filter = true;
+        flush(recorder);
+        break;
+    case YARN_RECORDER_EXEC:
+        yarn_control_socket_close(&recorder->control);
+        yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
+        yarn_nap_pay(recorder);
+        break;
+    case YARN_RECORDER_END:
+        return false;
+    }
+    atomic_store(&recorder->command, YARN_RECORDER_NONE);
+    yarn_futex_wake(&recorder->command);
+    return true;
+}
+
+/* ---- the control socket ---- */
+
+void yarn_orders_open_socket(struct yarn_recorder *recorder)
+{
+    char bytes[YARN_MESSAGE_BYTES];
+    struct yarn_text detail = yarn_text_of(bytes, sizeof bytes);
+    const struct yarn_job *job = &recorder->job;
+    const char *pattern = job->options.control;
+    if (!*pattern)
+        return;
+    int err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
+    if (!err)
+        return;
+    yarn_text_add(&detail, recorder->control.path);
+    if (err == -EADDRINUSE) {
+        /* Why aside: each child of a process with a fixed name would leave a dump for it. */
+        yarn_messages_add_aside(
+            &recorder->messages, YARN_MESSAGE_WARNING,
+            "YARN_CONTROL: the name is taken, so this process takes no commands", detail.data,
+            job->facts.lineage.forked_by != 0);
+        return;
+    }
+    if (err != -ENAMETOOLONG) {
+        yarn_text_add(&detail, " (errno ");
+        yarn_text_add_i64(&detail, -err);
+        yarn_text_add(&detail, ")");
+    }
+    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+                      err == -ENAMETOOLONG
+                          ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
+                          : "YARN_CONTROL: the socket could not be made",
+                      detail.data);
+}
+
+static int check(const struct yarn_recording *recording, struct yarn_text *reply)
+{
+    if (!recording->failure)
+        return 0;
+    yarn_text_add(reply, recording->failure);
+    if (recording->failure_error) {
+        yarn_text_add(reply, " (errno ");
+        yarn_text_add_i64(reply, -recording->failure_error);
+        yarn_text_add(reply, ")");
+    }
+    return -EIO;
+}
+
+/* Whole, because the client stands elsewhere. */
+static void add_dump_path(struct yarn_text *text, const struct yarn_recording *recording)
+{
+    char folder[YARN_PATH_MAX];
+    const char *path = recording->file.path;
+    if (!recording->writer) {
+        yarn_text_add(text, "none");
+        return;
+    }
+    ssize_t size = *path == '/' ? 0
+                                : yarn_file_read_link(YARN_FILE_CWD, "/proc/thread-self/cwd",
+                                                      folder, sizeof folder);
+    if (size > 0) {
+        yarn_text_add_sized(text, folder, (size_t)size);
+        yarn_text_add(text, size > 1 ? "/" : "");
+    }
+    yarn_text_add(text, path);
+}
+
+static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
+{
+    const struct yarn_recording *recording = &recorder->recording;
+    const uint64_t *totals = recording->totals.value;
+    bool is_off = recording->coverage.is_off;
+    yarn_text_add(text, "state=");
+    yarn_text_add(text, is_off ? "stopped" : "recording");
+    yarn_text_add(text, " pid=");
+    yarn_text_add_i64(text, recorder->job.facts.pid);
+    yarn_text_add(text, " samples=");
+    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_SAMPLES]);
+    yarn_text_add(text, " lost=");
+    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
+    yarn_text_add(text, " dump=");
+    add_dump_path(text, recording);
+}
+
+static int obey_client(void *self, const struct yarn_control_command *command,
+                       struct yarn_text *reply)
+{
+    struct yarn_recorder *recorder = self;
+    struct yarn_recording *recording = &recorder->recording;
+    char mark[YARN_CONTROL_MARK_MAX + 1];
+    struct yarn_text text = yarn_text_of(mark, sizeof mark);
+    switch (command->verb) {
+    case YARN_CONTROL_START:
+        start(recorder, YARN_DUMP_COVERAGE_SOCKET);
+        yarn_text_add(reply, "recording");
+        break;
+    case YARN_CONTROL_STOP:
+        stop(recorder, YARN_DUMP_COVERAGE_SOCKET);
+        yarn_text_add(reply, "stopped");
+        break;
+    case YARN_CONTROL_MARK:
+        yarn_control_add_line(&text, command->text);
+        yarn_recording_mark(recording, yarn_clock_ns(YARN_TIME_MONOTONIC), 0, mark);
+        recorder->has_unsaved = true;
+        yarn_text_add(reply, "marked");
+        break;
+    case YARN_CONTROL_FLUSH:
+        flush(recorder);
+        yarn_text_add(reply, "flushed");
+        break;
+    case YARN_CONTROL_STATUS:
+        add_status(reply, recorder);
+        break;
+    case YARN_CONTROL_VERB_COUNT:
+        return -EINVAL;
+    }
+    if (recording->failure)
+        *reply = yarn_text_of(reply->data, reply->capacity);
+    return check(recording, reply);
+}
+
+void yarn_orders_serve(struct yarn_recorder *recorder)
+{
+    yarn_control_socket_serve(&recorder->control, obey_client, recorder);
+}

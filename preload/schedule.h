@@ -1,0 +1,32 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * When the recording is to begin and to stop by itself: YARN_START, YARN_DELAY and YARN_DURATION as
+ * moments. A command of the user's takes the place of what was planned; each start records for
+ * YARN_DURATION. Knows times; does not know the recording. Threads: the reader thread only.
+ */
+#pragma once
+
+#include "core/config/options.h"
+
+struct yarn_schedule {
+    uint64_t start_at_ns, stop_at_ns; /* 0: never */
+    uint64_t duration_ns;             /* 0: without end */
+};
+
+enum yarn_schedule_due { YARN_SCHEDULE_NOTHING, YARN_SCHEDULE_START, YARN_SCHEDULE_STOP };
+
+/* For a process that began at start_ns. True where it begins stopped. */
+bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_options *options,
+                         uint64_t start_ns);
+
+/* The recording was started or stopped, by whomever. */
+void yarn_schedule_started(struct yarn_schedule *schedule, uint64_t now_ns);
+void yarn_schedule_stopped(struct yarn_schedule *schedule);
+
+/* What is to be done now. */
+enum yarn_schedule_due yarn_schedule_look(const struct yarn_schedule *schedule, uint64_t now_ns);
+
+/* How long to wait for the next moment, at most timeout_ns. */
+uint64_t yarn_schedule_wait_ns(const struct yarn_schedule *schedule, uint64_t now_ns,
+                               uint64_t timeout_ns);
