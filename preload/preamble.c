@@ -98,24 +98,38 @@ static size_t describe_strategy(const struct yarn_plan_estimate *estimate, char 
     return text.size;
 }
 
-static size_t describe_choice(const struct yarn_session_report *report, char *ret_reason,
-                              size_t size)
+/* Why it is not the inherited clocks any more; the text's length. */
+static size_t describe_change(const struct yarn_job *job, const struct yarn_cpu_wide *wide,
+                              char *ret_reason, size_t size)
 {
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    yarn_text_add(&text, "clocks of whole cores since ");
+    yarn_text_add_u64(&text, (wide->since_ns - job->facts.start_ns) / YARN_NS_PER_MS);
+    yarn_text_add(&text, " ms: threads come and go faster than inherited clocks see");
+    return text.size;
+}
+
+static size_t describe_choice(const struct yarn_job *job, const struct yarn_session *session,
+                              char *ret_reason, size_t size)
+{
+    const struct yarn_session_report *report = &session->report;
     const struct yarn_plan_estimate *estimate = &report->estimate;
+    if (session->wide.events)
+        return describe_change(job, &session->wide, ret_reason, size);
     if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
         return describe_refusal(report, ret_reason, size);
     return describe_strategy(estimate, ret_reason, size);
 }
 
-static void write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                          const struct yarn_session *session)
+void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                                 const struct yarn_session *session)
 {
     const struct yarn_session_report *report = &session->report;
     char reason[REASON_BYTES];
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
-        .reason = yarn_span_of(reason, describe_choice(report, reason, sizeof reason)),
+        .reason = yarn_span_of(reason, describe_choice(job, session, reason, sizeof reason)),
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
                                                                                        : "poll"),
@@ -159,7 +173,7 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
 {
     write_process(writer, job, lineage);
     write_options(writer, &job->options);
-    write_sampler(writer, job, session);
+    yarn_preamble_write_sampler(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
         write_event(writer, i, &session->spec->events[i], &session->specs[i]);
 }

@@ -12,3 +12,7 @@
 
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
                          const struct yarn_lineage *lineage, const struct yarn_session *session);
+
+/* Again, where it has changed: the last one counts. */
+void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                                 const struct yarn_session *session);

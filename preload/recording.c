@@ -182,6 +182,15 @@ static bool is_worth_a_dump(const struct yarn_message *message)
     return message->level <= YARN_MESSAGE_WARNING && !message->is_aside;
 }
 
+/* Of how the samples are taken. */
+static void tell_change(struct yarn_recording *recording)
+{
+    if (recording->has_told_change || !recording->session.wide.events)
+        return;
+    recording->has_told_change = true;
+    yarn_preamble_write_sampler(recording->writer, recording->job, &recording->session);
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
@@ -204,6 +213,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     if (!recording->writer)
         return;
     yarn_coverage_write(&recording->coverage, recording->writer);
+    tell_change(recording);
     yarn_frame_names_write_late(&recording->names, recording->writer, false);
     yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);

@@ -53,6 +53,7 @@ struct yarn_recording {
     bool is_held;        /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;
+    bool has_told_change;
     bool is_early;       /* the dump was begun before there was anything to store */
     bool saw_thread_end; /* since the last look at the host's threads */
 };

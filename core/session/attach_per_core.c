@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
+#include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
@@ -259,19 +260,24 @@ static void enable_per_core(struct yarn_session *session)
     /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
     for (size_t i = 0; i < session->nr_events; i++)
         yarn_perf_enable(session->events[i].fd);
+    yarn_cpu_wide_resume(session);
+    session->is_enabled = true;
 }
 
 static void disable_per_core(struct yarn_session *session)
 {
     for (size_t i = 0; i < session->nr_events; i++)
         yarn_perf_disable(session->events[i].fd);
+    yarn_cpu_wide_pause(session);
+    session->is_enabled = false;
 }
 
 static void gather_per_core(struct yarn_session *session,
                             const struct yarn_record_listener *listener)
 {
-    (void)session;
     (void)listener;
+    if (session->is_enabled)
+        yarn_cpu_wide_attend(session);
 }
 
 /* Each core's event of a thread is enabled for all of the thread's time and runs only where its
@@ -297,6 +303,7 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
         sum.lost += one.lost;
     }
     share_enabled_time(&sum, session->nr_cores);
+    yarn_cpu_wide_count(session, number, &sum);
     return sum;
 }
 
@@ -318,6 +325,7 @@ static void close_per_core(struct yarn_session *session)
     for (size_t i = 0; i < session->nr_events; i++)
         yarn_event_close(&session->events[i]);
     session->nr_events = 0;
+    yarn_cpu_wide_close(session);
     close_rings(session);
 }
 

@@ -68,7 +68,9 @@ static void wait_by_time(struct yarn_reader *reader, uint64_t timeout_ns)
 static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     uint64_t taken_ns;
-    bool is_churn = threads_come_and_go(reader, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    /* Where cores have the clocks, no thread's end wakes anybody. */
+    bool is_churn = threads_come_and_go(reader, yarn_clock_ns(YARN_TIME_MONOTONIC)) &&
+                    !reader->session->wide.events;
     if (reader->generation != reader->session->watch_generation)
         watch(reader);
     if (reader->session->soon_ns)

@@ -151,7 +151,7 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
 
 bool yarn_session_can_count(const struct yarn_session *session)
 {
-    return session->nr_events || session->timer || session->threads;
+    return session->nr_events || session->timer || session->threads || session->wide.events;
 }
 
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)

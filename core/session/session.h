@@ -51,6 +51,20 @@ struct yarn_session_core {
     struct yarn_event leader;          /* a dummy on the reader thread: never hangs up */
     struct perf_event_mmap_page *page; /* owned mapping */
     struct yarn_ring ring;
+    uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last look */
+};
+
+/* See cpu_wide.h. */
+struct yarn_cpu_wide {
+    struct yarn_event *events; /* one for each core, some closed; NULL before the change */
+    int error;                 /* negative errno of a refusal: it is not tried again */
+    uint32_t spec;             /* number of the event that they stand for */
+    uint64_t since_ns;
+    struct yarn_perf_count before;      /* by the inherited events */
+    uint64_t window_ns, nr_births_seen; /* since when births are counted, and those before */
+    uint64_t next_look_ns;              /* at whether the clocks go on */
+    uint64_t cpu_ns, cpu_base_ns;       /* of the process: to the last pause; at the resume */
+    bool is_running;
 };
 
 struct yarn_session {
@@ -65,8 +79,10 @@ struct yarn_session {
     struct yarn_table numbers;         /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
+    struct yarn_cpu_wide wide;         /* of the strategy per-core */
     uint32_t watch_generation;         /* of the descriptors to poll */
     enum yarn_session_stack stack;     /* as got */
+    bool is_enabled;                   /* kept by the attachment per core */
     uint64_t nr_births;                /* of threads, as far as they were told */
     uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;

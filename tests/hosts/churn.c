@@ -3,9 +3,10 @@
  * Threads of every kind, many of them: `churn KIND COUNT [STEPS]`, each thread with STEPS thousand
  * steps of work (100 are about 100 us). What is printed depends on the arguments only.
  *
- *   join      one after the other          tiny      the same, on the smallest stacks
- *   at-once   all at the same time         altstack  each handles a signal on a stack of its own
- *   cancel    each waits and is cancelled  clone     made by clone(2), unknown to the C library
+ *   join      one after the other          pairs     two at a time
+ *   tiny      on the smallest stacks       altstack  each handles a signal on a stack of its own
+ *   at-once   all at the same time         clone     made by clone(2), unknown to the C library
+ *   cancel    each waits and is cancelled
  *   fork      child processes that exit    exec      child processes that exec /bin/true
  */
 #include <errno.h>
@@ -123,6 +124,17 @@ static void one_by_one(int count, size_t stack_bytes, void *(*run)(void *))
     }
 }
 
+static void by_pairs(int count)
+{
+    for (int i = 0; i < count; i++) {
+        pthread_t threads[2];
+        start(&threads[0], 0, work);
+        start(&threads[1], 0, work);
+        join(threads[0]);
+        join(threads[1]);
+    }
+}
+
 static void at_once(int count)
 {
     pthread_t *threads = calloc((size_t)count, sizeof *threads);
@@ -184,6 +196,8 @@ static int run(const char *kind, int count)
 {
     if (!strcmp(kind, "join"))
         one_by_one(count, 0, work);
+    else if (!strcmp(kind, "pairs"))
+        by_pairs(count);
     else if (!strcmp(kind, "tiny"))
         one_by_one(count, (size_t)PTHREAD_STACK_MIN, work);
     else if (!strcmp(kind, "altstack"))

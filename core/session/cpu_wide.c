@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/cpu_wide.h"
+
+#include "core/session/probe.h"
+#include "core/sys/clock.h"
+
+enum {
+    EVERY_PROCESS = -1,
+    /* Periods that the average thread can live where so many are born: with fewer, most of its time
+     * goes unseen, and inherited clocks cost more (15 us a thread) than those of cores (5 us a
+     * hit). */
+    PERIODS_A_LIFE = 3,
+    BIRTHS_LEAST = 20,
+};
+
+#define WINDOW_NS (20 * YARN_NS_PER_MS)
+#define LOOK_NS (100 * YARN_NS_PER_MS)
+
+static uint64_t host_cpu_ns(void)
+{
+    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
+}
+
+/* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one. */
+static uint32_t find_clock(const struct yarn_session *session)
+{
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+        const struct yarn_session_event *event = &session->specs[i];
+        if (event->error || !event->spec.is_clock)
+            continue;
+        if (found != UINT32_MAX || !event->spec.period)
+            return UINT32_MAX;
+        found = i;
+    }
+    return found;
+}
+
+static int open_one(struct yarn_session *session, uint32_t spec,
+                    const struct yarn_session_core *core, struct yarn_event *ret_event)
+{
+    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
+    options.is_single = true;
+    options.has_side_band = spec == yarn_probe_first(session);
+    struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
+    struct yarn_event event = YARN_EVENT_CLOSED;
+    int err = yarn_event_open(&event, &attr, spec, EVERY_PROCESS, core->cpu);
+    if (err)
+        return err;
+    err = yarn_event_redirect(&event, &core->leader);
+    if (!err)
+        err = yarn_table_put(&session->numbers, event.id, spec);
+    if (err)
+        yarn_event_close(&event);
+    else
+        *ret_event = event;
+    return err;
+}
+
+/* -ENODEV: the core is offline, and gets its clock when it is back. */
+static int open_all(struct yarn_session *session, uint32_t spec, struct yarn_event *ret_events)
+{
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        ret_events[i] = YARN_EVENT_CLOSED;
+        ret_events[i].cpu = session->cores[i].cpu;
+        int err = open_one(session, spec, &session->cores[i], &ret_events[i]);
+        if (!err || err == -ENODEV)
+            continue;
+        while (i-- > 0)
+            yarn_event_close(&ret_events[i]);
+        return err;
+    }
+    return 0;
+}
+
+static void close_inherited(struct yarn_session *session, uint32_t spec)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->nr_events; i++) {
+        if (session->events[i].spec == spec)
+            yarn_event_close(&session->events[i]);
+        else
+            session->events[kept++] = session->events[i];
+    }
+    session->nr_events = kept;
+}
+
+static void change_over(struct yarn_session *session, uint32_t spec)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    struct yarn_event *events =
+        YARN_ARENA_NEW(&session->arena, struct yarn_event, session->nr_cores);
+    wide->error = events ? open_all(session, spec, events) : -ENOMEM;
+    if (wide->error)
+        return;
+    wide->before = yarn_session_count(session, spec);
+    close_inherited(session, spec);
+    wide->events = events;
+    wide->spec = spec;
+    wide->since_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    wide->next_look_ns = wide->since_ns + LOOK_NS;
+    yarn_cpu_wide_resume(session);
+}
+
+/* Looks once in a while how many were born since. */
+static bool is_churning(struct yarn_session *session, uint64_t period_ns)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t passed_ns = now_ns - wide->window_ns;
+    uint64_t nr_births = session->nr_births - wide->nr_births_seen;
+    bool is_first = !wide->window_ns;
+    if (!is_first && passed_ns < WINDOW_NS)
+        return false;
+    wide->window_ns = now_ns;
+    wide->nr_births_seen = session->nr_births;
+    return !is_first && nr_births >= BIRTHS_LEAST &&
+           nr_births * PERIODS_A_LIFE * period_ns > passed_ns * session->nr_cores;
+}
+
+/* A clock that does not go on is of a core that is, or was, offline. */
+static void look_at_clocks(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (now_ns < wide->next_look_ns)
+        return;
+    wide->next_look_ns = now_ns + LOOK_NS;
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        struct yarn_perf_count count = {0};
+        struct yarn_event *event = &wide->events[i];
+        bool is_alive = yarn_event_is_open(event) && !yarn_event_count(event, &count) &&
+                        count.count != session->cores[i].clock_seen_ns;
+        session->cores[i].clock_seen_ns = count.count;
+        if (is_alive)
+            continue;
+        wide->before.lost += count.lost;
+        yarn_event_close(event);
+        session->cores[i].clock_seen_ns = 0;
+        if (!open_one(session, wide->spec, &session->cores[i], event))
+            yarn_perf_enable(event->fd);
+    }
+}
+
+void yarn_cpu_wide_attend(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    if (wide->events) {
+        look_at_clocks(session);
+        return;
+    }
+    if (wide->error || session->spec->strategy != YARN_SESSION_STRATEGY_AUTO)
+        return;
+    uint32_t clock = find_clock(session);
+    if (clock != UINT32_MAX && is_churning(session, session->specs[clock].spec.period))
+        change_over(session, clock);
+}
+
+void yarn_cpu_wide_resume(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    if (!wide->events || wide->is_running)
+        return;
+    wide->is_running = true;
+    wide->cpu_base_ns = host_cpu_ns();
+    for (size_t i = 0; i < session->nr_cores; i++)
+        if (yarn_event_is_open(&wide->events[i]))
+            yarn_perf_enable(wide->events[i].fd);
+}
+
+void yarn_cpu_wide_pause(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    if (!wide->events || !wide->is_running)
+        return;
+    for (size_t i = 0; i < session->nr_cores; i++)
+        if (yarn_event_is_open(&wide->events[i]))
+            yarn_perf_disable(wide->events[i].fd);
+    wide->cpu_ns += host_cpu_ns() - wide->cpu_base_ns;
+    wide->is_running = false;
+}
+
+void yarn_cpu_wide_close(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    for (size_t i = 0; wide->events && i < session->nr_cores; i++)
+        yarn_event_close(&wide->events[i]);
+    wide->events = NULL;
+}
+
+void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
+                         struct yarn_perf_count *sum)
+{
+    const struct yarn_cpu_wide *wide = &session->wide;
+    if (!wide->events || number != wide->spec)
+        return;
+    uint64_t cpu_ns = wide->cpu_ns + (wide->is_running ? host_cpu_ns() - wide->cpu_base_ns : 0);
+    sum->count += wide->before.count + cpu_ns;
+    sum->time_enabled_ns += wide->before.time_enabled_ns + cpu_ns;
+    sum->time_running_ns += wide->before.time_running_ns + cpu_ns;
+    sum->lost += wide->before.lost;
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        struct yarn_perf_count one;
+        if (yarn_event_is_open(&wide->events[i]) && !yarn_event_count(&wide->events[i], &one))
+            sum->lost += one.lost;
+    }
+}
