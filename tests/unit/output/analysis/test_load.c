@@ -88,6 +88,52 @@ START_TEST(a_name_that_comes_late_is_that_of_the_frames)
 }
 END_TEST
 
+/* The same code in another process may be another function. */
+START_TEST(a_name_that_comes_late_is_not_that_of_another_process)
+{
+    struct dump_maker other;
+    struct yarn_dump_code_name name = {
+        .module = 1,
+        .address = 0x2010,
+        .start = 0x2000,
+        .end = 0x2100,
+        .name = yarn_span_of_text("LazyCompile:run"),
+    };
+    uint32_t stack = dump_maker_stack(&maker, "main;libx!+2000");
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    yarn_dump_write_code_name(maker.writer, &name);
+    dump_maker_close(&maker, false);
+    dump_maker_open(&other, loaded_path(&loaded, "b"), "app", 200);
+    stack = dump_maker_stack(&other, "main;libx!+2000");
+    dump_maker_sample(&other, 200, stack, YARN_DUMP_STACK_COMPLETE, 3);
+    dump_maker_close(&other, false);
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
+                     "libx.so.1+0x2000 3 3 3; LazyCompile:run 2 2 2; main 0 5 0");
+}
+END_TEST
+
+START_TEST(stacks_that_are_equal_in_two_processes_are_there_once)
+{
+    struct dump_maker other;
+    uint32_t stack = dump_maker_stack(&maker, "main;hot;deep");
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 2);
+    dump_maker_close(&maker, false);
+    dump_maker_open(&other, loaded_path(&loaded, "b"), "app", 200);
+    stack = dump_maker_stack(&other, "main;hot;deep;deeper");
+    dump_maker_sample(&other, 200, stack, YARN_DUMP_STACK_COMPLETE, 3);
+    stack = dump_maker_stack(&other, "main;hot");
+    dump_maker_sample(&other, 200, stack, YARN_DUMP_STACK_COMPLETE, 1);
+    dump_maker_close(&other, false);
+    loaded_read(&loaded);
+    ck_assert_uint_eq(loaded.profile.nr_frames, 4);
+    ck_assert_uint_eq(loaded.profile.nr_stacks, 4);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
+                     "deeper 3 3 3; deep 2 5 2; hot 1 6 1; main 0 6 0");
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_PROCESS), "app 4 4 4; app 2 2 2");
+}
+END_TEST
+
 START_TEST(a_cut_dump_is_counted_by_what_it_holds)
 {
     dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
@@ -203,6 +249,8 @@ int main(void)
     tcase_add_test(tcase, a_thread_that_nobody_told_of_has_the_name_of_the_process);
     tcase_add_test(tcase, a_renamed_thread_has_its_last_name);
     tcase_add_test(tcase, a_name_that_comes_late_is_that_of_the_frames);
+    tcase_add_test(tcase, a_name_that_comes_late_is_not_that_of_another_process);
+    tcase_add_test(tcase, stacks_that_are_equal_in_two_processes_are_there_once);
     tcase_add_test(tcase, a_cut_dump_is_counted_by_what_it_holds);
     tcase_add_test(tcase, totals_that_tell_of_other_samples_are_told);
     tcase_add_test(tcase, doubt_is_the_share_of_what_is_missing);
