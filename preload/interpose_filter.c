@@ -3,7 +3,8 @@
  *
  * The C library's ways to set a system call filter: prctl and syscall. What a filter makes of a
  * call that it does not expect is often the end of the process, so nothing of ours may make one
- * behind it. Everything else passes through.
+ * behind it. Namespaces that are asked for through syscall go the way of their own functions.
+ * Everything else passes through.
  *
  * prctl is variadic and takes words in registers whatever there is of them; here it is defined with
  * all of them, hence not the header that declares it. Both may be called anywhere: in a signal
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
@@ -57,6 +59,10 @@ long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long
     call_fn next = (call_fn)yarn_syscall_next;
     if (!next)
         return call_plainly(number, a, b, c, d, e, f);
+    if (number == SYS_unshare)
+        return unshare((int)a);
+    if (number == SYS_setns)
+        return setns((int)a, (int)b);
     bool is_filter =
         number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
     if (!is_filter)

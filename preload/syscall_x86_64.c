@@ -15,30 +15,27 @@
 __attribute__((visibility("hidden"))) yarn_original_fn yarn_syscall_next;
 
 #define TEXT_OF(x) #x
-#define NUMBER(x) "$" TEXT_OF(x)
+#define LOOK_AT(number)                                                                            \
+    "  cmpq $" TEXT_OF(number) ", %rdi\n"                                                          \
+                               "  je 1f\n"
 
 __asm__(".text\n"
         ".globl syscall\n"
         ".type syscall, @function\n"
         "syscall:\n"
         "  .cfi_startproc\n"
-        "  endbr64\n"
-        "  cmpq " NUMBER(__NR_seccomp) ", %rdi\n"
-                                       "  je 1f\n"
-                                       "  cmpq " NUMBER(
-                                           __NR_prctl) ", %rdi\n"
-                                                       "  je 1f\n"
-                                                       "  movq yarn_syscall_next(%rip), %r11\n"
-                                                       "  testq %r11, %r11\n"
-                                                       "  je 1f\n"
-                                                       "  xorl %eax, %eax\n"
-                                                       "  jmp *%r11\n"
-                                                       "1:\n"
-                                                       "  pushq 8(%rsp)\n"
-                                                       "  .cfi_adjust_cfa_offset 8\n"
-                                                       "  call yarn_syscall_look\n"
-                                                       "  addq $8, %rsp\n"
-                                                       "  .cfi_adjust_cfa_offset -8\n"
-                                                       "  ret\n"
-                                                       "  .cfi_endproc\n"
-                                                       ".size syscall, . - syscall\n");
+        "  endbr64\n" LOOK_AT(__NR_seccomp) LOOK_AT(__NR_prctl) LOOK_AT(__NR_unshare)
+            LOOK_AT(__NR_setns) "  movq yarn_syscall_next(%rip), %r11\n"
+                                "  testq %r11, %r11\n"
+                                "  je 1f\n"
+                                "  xorl %eax, %eax\n"
+                                "  jmp *%r11\n"
+                                "1:\n"
+                                "  pushq 8(%rsp)\n"
+                                "  .cfi_adjust_cfa_offset 8\n"
+                                "  call yarn_syscall_look\n"
+                                "  addq $8, %rsp\n"
+                                "  .cfi_adjust_cfa_offset -8\n"
+                                "  ret\n"
+                                "  .cfi_endproc\n"
+                                ".size syscall, . - syscall\n");
