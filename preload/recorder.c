@@ -128,6 +128,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     yarn_pages_forget();
     yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
     reset(recorder, YARN_RECORDER_NAPPING);
+    atomic_store(&recorder->is_left, 0);
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
@@ -156,13 +157,17 @@ static bool wait_until_gone(pid_t pid, pid_t tid)
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why)
 {
+    if (atomic_exchange(&recorder->is_left, 1))
+        return false; /* by another thread, so the host has several anyhow */
     recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
     recorder->stop_reason = why;
     pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
     yarn_recorder_end(recorder, reason, -1);
     if (is_recording(recorder) || yarn_thread_join(&recorder->thread, END_TIMEOUT_NS) ||
-        !wait_until_gone(recorder->job.facts.pid, tid))
+        !wait_until_gone(recorder->job.facts.pid, tid)) {
+        atomic_store(&recorder->is_left, 0);
         return false;
+    }
     yarn_thread_fini(&recorder->thread);
     return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
 }
@@ -172,7 +177,9 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
     yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
     reset(recorder, YARN_RECORDER_STARTING);
     yarn_facts_renew(&recorder->job.facts);
-    return run(recorder, line);
+    int err = run(recorder, line);
+    atomic_store(&recorder->is_left, 0);
+    return err;
 }
 
 uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder)

@@ -67,6 +67,7 @@ struct yarn_recorder {
     _Atomic uint32_t state;   /* enum yarn_recorder_state; woken at each change */
     _Atomic uint32_t command; /* enum yarn_recorder_command; woken when set back */
     _Atomic uint32_t is_busy; /* a host thread is handing over a command */
+    _Atomic uint32_t is_left; /* a host thread has ended the reader and may start another */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
     _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */

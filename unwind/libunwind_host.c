@@ -80,6 +80,12 @@ int yarn_libunwind_host_pthread_mutex_unlock(void *mutex)
     return 0;
 }
 
+int *yarn_libunwind_host___errno_location(void)
+{
+    static int number;
+    return &number;
+}
+
 int yarn_libunwind_host_getpagesize(void)
 {
     return PAGE_SIZE;

@@ -24,6 +24,10 @@ int yarn_libunwind_host_pthread_mutex_init(void *mutex, const void *attributes);
 int yarn_libunwind_host_pthread_mutex_lock(void *mutex);
 int yarn_libunwind_host_pthread_mutex_unlock(void *mutex);
 
+/* Of nobody: the thread's own lies where the sizes of all the host's thread-local memory put it,
+ * which may be outside of the little that the reader has. */
+int *yarn_libunwind_host___errno_location(void);
+
 int yarn_libunwind_host_getpagesize(void);
 long yarn_libunwind_host_sysconf(int name);
 int yarn_libunwind_host_sigfillset(void *set);

@@ -2,6 +2,7 @@
 """The host's outside, its exit status, output and state, is the same with the preload."""
 
 import os
+import shutil
 import subprocess
 import time
 
@@ -65,6 +66,26 @@ class Transparent(harness.Case):
         run = self.assert_same_outside([harness.HOSTS / "hoststate"], cwd=cwd)
         self.assertIn(b"single-threaded: 1", run.stdout)
         self.assertIn(b"tasks by links: 1", run.stdout)
+
+    def test_threads_that_enter_namespaces_at_once(self):
+        argv = [harness.HOSTS / "setns_threads"]
+        plain = self.run_program(argv, preload=False)
+        for _ in range(5):
+            self.assertEqual(plain.outside(), self.run_program(argv).outside())
+
+    def test_thread_sanitizer(self):
+        """Its runtime replaces the C library's functions by some that want thread-local memory."""
+        compiler = shutil.which("gcc")
+        if not compiler:
+            self.skipTest("no gcc here")
+        source = harness.ROOT / "tests" / "hosts" / "setns_threads.c"
+        program = self.folder() / "sanitized"
+        words = [compiler, "-D_GNU_SOURCE", "-fsanitize=thread", "-O1", source, "-o", program]
+        if subprocess.run(words, capture_output=True).returncode:
+            self.skipTest("this gcc has no ThreadSanitizer")
+        plain = self.run_program([program], preload=False)
+        for _ in range(5):
+            self.assertEqual(plain.outside(), self.run_program([program]).outside())
 
     def test_rights_given_up_by_every_task(self):
         if os.getuid() != 0:
