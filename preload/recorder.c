@@ -44,6 +44,7 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     if (err) {
         recorder->recording.failure = "no thread could be made";
         recorder->recording.failure_error = err;
+        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
         describe_failure(&recorder->recording, line);
         return err;
     }

@@ -30,6 +30,7 @@ class Case:
     differs: tuple = ()
     files_vary: tuple = ()  # patterns of names whose files are not compared
     preloads: tuple = ()  # other libraries; "yarn" says where ours stands among them
+    rightly: str = ""  # the reason why it may come to another end altogether with the preload
     user: str = "any"  # "root": skipped for others; "ordinary": uid 65534 even for root
     no_dump: str = ""  # the reason why it leaves none
     no_state: str = ""  # the reason why descriptors and signals are not compared

@@ -11,6 +11,7 @@ SAME = "same"
 DIFFERS = "DIFFERS"
 UNSTABLE = "UNSTABLE"
 SKIPPED = "skipped"
+RIGHTLY = "rightly"
 # Less than this may rightly leave no sample.
 MUST_LEAVE_DUMP_SECONDS = 0.05
 NR_DIFF_LINES = 30
@@ -124,6 +125,8 @@ class Judge:
         lines = list(problems)
         for profiled in profileds:
             lines += difference(plains[0], profiled)
+        if lines and case.rightly:
+            return Verdict(case.name, RIGHTLY, f"differs: {case.rightly}")
         return Verdict(case.name, DIFFERS if lines else SAME, "\n".join(lines))
 
     def compare_states(self, case, plains, profileds):

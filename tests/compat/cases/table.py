@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """All rows of the matrix, in the order in which they run."""
 
-from cases import building, interpreters, python_suites, servers, shells, stressors, tools
+from cases import (
+    building,
+    instruments,
+    interpreters,
+    python_suites,
+    servers,
+    shells,
+    stressors,
+    tools,
+)
 
 CASES = [
     *shells.CASES,
@@ -9,6 +18,7 @@ CASES = [
     *building.CASES,
     *tools.CASES,
     *servers.CASES,
+    *instruments.CASES,
     *stressors.CASES,
     *python_suites.CASES,
 ]
