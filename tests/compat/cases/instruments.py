@@ -72,7 +72,7 @@ def under(name, command, packages, **rest):
         f"gcc {packages}",
         needs=f"gcc {command.split()[0]}",
         files=FILES,
-        files_vary=("program", "*.out*", "trace", "*.data", "*.prof*"),
+        files_vary=("program", "*.out*", "trace", "*.data", "*.prof*", ".debug*"),
         seconds=180,
         **rest,
     )
@@ -113,7 +113,7 @@ CASES = [
         varies=((r"0x[0-9a-f]+", "ADDRESS"), (r"LWP \d+", "LWP"), (r"\(?process \d+\)?", "PROCESS"),
                 (r"^\[(New Thread|Thread|Switching|Detaching).*\n", ""), (r"Thread \d+", "Thread"),
                 (r"argument=ADDRESS.*", "argument"), (r'^\d+\t.*\n', "")),
-        differs=((r"^warning: .*\n", "", "gdb tells of a thread that it did not see being made"),),
+        differs=((r"^\[New PROCESS\]\n", "", "gdb tells of each thread, and the reader is one"),),
     ),
     under("valgrind", "valgrind -q --error-exitcode=9 ./program", "valgrind", varies=(VALGRIND,),
           no_dump="valgrind's processor is not the kernel's: perf is refused to it"),
