@@ -145,11 +145,12 @@ static void note_failure(struct yarn_recording *recording)
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
-    if (yarn_watch_is_on(&recording->walks.watch)) {
-        struct yarn_record_listener glance = yarn_intake_glance_of(recording);
+    struct yarn_record_listener glance = yarn_intake_glance_of(recording);
+    /* Before the pass, which takes its time. */
+    if (recording->spec.stack == YARN_SESSION_STACK_COPY)
         yarn_merge_glance(&recording->session.merge, &glance);
-    }
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
+    yarn_walks_look_back(&recording->walks);
     note_failure(recording);
     return count;
 }

@@ -116,8 +116,8 @@ static int open_unwinding(struct yarn_recording *recording)
         err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
         err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
-                              recording->session.merge.decoder.layout.registers_mask,
-                              yarn_plan_rate(&recording->spec));
+                              &recording->spec, &recording->session.merge.decoder.layout,
+                              recording->session.report.got.stack_bytes);
     if (!err)
         err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
     if (!err)

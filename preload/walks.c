@@ -5,11 +5,14 @@
 #include "core/sys/clock.h"
 #include "preload/registers.h"
 
-/* An older one is not looked at again; a thread that does not run keeps its stack. */
-enum { YOUNG_NS = 5000000 };
+enum {
+    YOUNG_NS = 5000000, /* a thread that does not run keeps its stack; an older one is given up */
+    SHORTAGE = 1024,    /* of the largest copies: with all else they fill a record of 64 KiB */
+};
 
 int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
-                    struct yarn_unwinder *unwinder, uint64_t registers_mask, uint64_t rate_hz)
+                    struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec,
+                    const struct yarn_record_layout *layout, size_t copy_bytes)
 {
     struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
     if (!frames)
@@ -17,8 +20,10 @@ int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
     *walks = (struct yarn_walks){
         .map = map,
         .unwinder = unwinder,
-        .registers_mask = registers_mask,
-        .watch = yarn_watch_of(rate_hz),
+        .registers_mask = layout->registers_mask,
+        .copy_bytes = copy_bytes,
+        .is_asked = spec->stack != YARN_SESSION_STACK_NONE,
+        .watch = yarn_watch_of(yarn_plan_rate(spec)),
         .frames = frames,
     };
     return 0;
@@ -88,7 +93,8 @@ void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *recor
 {
     struct yarn_registers registers;
     struct yarn_stack_copy stack;
-    if (record->time_ns <= walks->watch.latest_ns ||
+    bool is_full = yarn_wrapped_size(&record->sample.stack) + SHORTAGE > walks->copy_bytes;
+    if (!is_full || record->time_ns <= walks->watch.latest_ns ||
         yarn_clock_ns(YARN_TIME_MONOTONIC) - record->time_ns > YOUNG_NS ||
         !read_copy(walks, &record->sample, &registers, &stack))
         return;
@@ -107,6 +113,14 @@ static void walk_ip(struct yarn_walks *walks, uint64_t ip)
     frames->end = YARN_UNWIND_NONE;
 }
 
+/* The kernel could give neither registers nor chain: callers there are, but which is unknown. */
+static void cut_off(struct yarn_frames *frames)
+{
+    frames->end = YARN_UNWIND_TRUNCATED;
+    frames->first_joined = frames->count;
+    frames->last_place = UINT64_MAX; /* odd, and no frame's: nothing is joined to it */
+}
+
 const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
                                         bool is_kernel)
 {
@@ -117,6 +131,8 @@ const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct y
         walk_chain(walks, &sample->callchain);
     if (!walks->frames->count && !is_kernel)
         walk_ip(walks, sample->ip);
+    if (walks->frames->end == YARN_UNWIND_NONE && walks->is_asked)
+        cut_off(walks->frames);
     return walks->frames;
 }
 
@@ -134,4 +150,9 @@ void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued)
     queued->first_joined = frames->first_joined;
     queued->end = frames->end;
     queued->frame = frames->frame;
+}
+
+void yarn_walks_look_back(struct yarn_walks *walks)
+{
+    yarn_unwinder_look_back(walks->unwinder, walks->frames);
 }

@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/own_memory.h"
+#include "unwind/fallback.h"
 
 /* How many return addresses right below the cut have to be where the copy has them: all that are
  * looked at, or for a while a few; measured, see README.md. */
@@ -136,6 +137,18 @@ bool yarn_beyond_read(struct yarn_beyond *beyond, struct yarn_walk *walk, uint32
     keep(beyond, walk, walked, tid, time_ns);
     beyond->nr_believed++;
     return true;
+}
+
+bool yarn_beyond_follow(struct yarn_beyond *beyond, struct yarn_walk *walk)
+{
+    struct yarn_walker *walker = walk->walker;
+    const struct yarn_frames *frames = walk->frames;
+    uint64_t callee;
+    walk_live(beyond, walk);
+    const struct yarn_join_frame *cut = &walker->trail[0], *caller = &walker->trail[1];
+    return frames->end == YARN_UNWIND_COMPLETE && frames->count > 1 && !(cut->place & 1) &&
+           yarn_fallback_call(walker->map, walker->machine, caller->ip, &callee) &&
+           (uint32_t)callee == cut->function;
 }
 
 const struct yarn_beyond_chain *yarn_beyond_find(const struct yarn_beyond *beyond, uint32_t tid,

@@ -40,6 +40,11 @@ YARN_MUST_CHECK int yarn_beyond_open(struct yarn_beyond *beyond, int proc_self);
 bool yarn_beyond_read(struct yarn_beyond *beyond, struct yarn_walk *walk, uint32_t tid,
                       uint64_t time_ns);
 
+/* For a walk that was cut off some time ago, whose only frame is the one that was cut off. True
+ * where the live stack has a call of its function in that place, by frames that reach the
+ * outermost: those are then the walk's and the trail's. */
+bool yarn_beyond_follow(struct yarn_beyond *beyond, struct yarn_walk *walk);
+
 /* What is known beyond the frame that was cut off in this very sample; NULL: nothing. */
 const struct yarn_beyond_chain *yarn_beyond_find(const struct yarn_beyond *beyond, uint32_t tid,
                                                  uint64_t time_ns,

@@ -159,18 +159,24 @@ static void learn_one(struct yarn_join *join, uint32_t tid, const struct yarn_jo
     };
 }
 
-void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
-                     unsigned count, bool is_complete)
+void yarn_join_add(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
+                   unsigned count, bool is_complete)
 {
     static const struct yarn_join_frame none = {0};
-    if (join->nr_walks++ == 0)
-        yarn_pages_populate(join->tables, bytes_in_use(join));
     for (unsigned i = 0; i + 1 < count; i++)
         /* Onto another stack (a handler's own): where places do not grow, a chain could loop. */
         if (frames[i + 1].place > frames[i].place)
             learn_one(join, tid, &frames[i], &frames[i + 1]);
     if (is_complete && count)
         learn_one(join, tid, &frames[count - 1], &none);
+}
+
+void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
+                     unsigned count, bool is_complete)
+{
+    if (join->nr_walks++ == 0)
+        yarn_pages_populate(join->tables, bytes_in_use(join));
+    yarn_join_add(join, tid, frames, count, is_complete);
     uint64_t top = count > 1 ? frames[count - 2].place : 0;
     yarn_coverage_add(&join->tables->coverage, tid, is_complete ? UINT64_MAX : top, join->nr_walks);
 }

@@ -35,6 +35,11 @@ YARN_MUST_CHECK int yarn_join_open(struct yarn_join *join);
 void yarn_join_learn(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
                      unsigned count, bool is_complete);
 
+/* Frames that no walk met: what else was within it is not known to have ended. After a walk only.
+ */
+void yarn_join_add(struct yarn_join *join, uint32_t tid, const struct yarn_join_frame *frames,
+                   unsigned count, bool is_complete);
+
 /* Appends to frames[0..count), whose last frame was cut off, until the outermost. Returns the new
  * count; `count` itself where the chain is not known to its end or does not fit. */
 unsigned yarn_join_complete(const struct yarn_join *join, uint32_t tid,

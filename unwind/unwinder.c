@@ -6,10 +6,18 @@
 #include "unwind/join.h"
 #include "unwind/walker.h"
 
+/* Where the latest walk that nothing joined came to its end. */
+struct cut {
+    struct yarn_walk walk;
+    uint32_t tid;
+    bool is_open; /* not looked at since */
+};
+
 struct yarn_unwinder {
     struct yarn_walker walker;
     struct yarn_join join;
     struct yarn_beyond beyond;
+    struct cut cut;
 };
 
 int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
@@ -80,10 +88,10 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
                           struct yarn_frames *ret_frames)
 {
     struct yarn_walker *walker = &unwinder->walker;
-    struct yarn_walk walk;
+    struct yarn_walk walk = {.walker = walker};
     yarn_walker_refresh(walker);
     ret_frames->count = 0;
-    if (!registers->valid || stack->first.size == 0) {
+    if (!registers->valid) {
         const struct yarn_module *module = yarn_module_map_find(walker->map, registers->ip);
         ret_frames->frame[0] =
             (struct yarn_frame){.ip = registers->ip, .lookup_ip = registers->ip, .module = module};
@@ -99,7 +107,8 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
     ret_frames->first_joined = ret_frames->count;
     if (is_cut) {
         ret_frames->last_place = walker->trail[ret_frames->count - 1].place;
-        yarn_unwinder_join(unwinder, tid, ret_frames);
+        if (!yarn_unwinder_join(unwinder, tid, ret_frames) && ret_frames->count < YARN_FRAMES_MAX)
+            unwinder->cut = (struct cut){.walk = walk, .tid = tid, .is_open = true};
     }
 }
 
@@ -110,7 +119,7 @@ bool yarn_unwinder_look_beyond(struct yarn_unwinder *unwinder,
 {
     struct yarn_walker *walker = &unwinder->walker;
     struct yarn_walk walk;
-    if (!registers->valid || stack->first.size == 0)
+    if (!registers->valid)
         return false;
     yarn_walker_refresh(walker);
     scratch->count = 0;
@@ -135,12 +144,28 @@ bool yarn_unwinder_join_beyond(struct yarn_unwinder *unwinder, uint32_t tid, uin
     if (!chain || walked - 1 + chain->count > YARN_FRAMES_MAX)
         return false;
     unsigned count = walked - 1 + chain->count;
+    unwinder->cut.is_open = false;
     memcpy(&trail[walked - 1], chain->frame, chain->count * sizeof trail[0]);
     learn(unwinder, tid, count, chain->is_complete);
     if (!chain->is_complete)
         return yarn_unwinder_join(unwinder, tid, frames);
     join(unwinder, walked, count, frames);
     return true;
+}
+
+void yarn_unwinder_look_back(struct yarn_unwinder *unwinder, struct yarn_frames *scratch)
+{
+    struct yarn_walk *walk = &unwinder->cut.walk;
+    if (!unwinder->cut.is_open)
+        return;
+    unwinder->cut.is_open = false;
+    yarn_walker_refresh(&unwinder->walker);
+    scratch->count = 1;
+    scratch->end = YARN_UNWIND_TRUNCATED;
+    walk->frames = scratch;
+    if (yarn_beyond_follow(&unwinder->beyond, walk))
+        yarn_join_add(&unwinder->join, unwinder->cut.tid, unwinder->walker.trail, scratch->count,
+                      true);
 }
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)

@@ -3,7 +3,7 @@
  *
  * From the registers and the stack copy of one sample to its frames, and the reason why the walk
  * ended. Knows the ladder (own rules, libunwind, frame pointers); does not know where samples come
- * from, names, or dumps. Reads live memory of the host in one function only, which says so.
+ * from, names, or dumps. Reads live memory of the host in its two looks only.
  *
  * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
  * and through pages.h only.
@@ -20,7 +20,7 @@ enum yarn_unwind_end {
     YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
     YARN_UNWIND_NO_UNWIND_INFO, /* nothing says how to step from the last frame */
     YARN_UNWIND_FAILED,         /* the information was there and made no sense */
-    YARN_UNWIND_NONE,           /* the sample came without registers or stack */
+    YARN_UNWIND_NONE,           /* the sample came without registers */
     YARN_UNWIND_END_COUNT,
 };
 
@@ -109,6 +109,10 @@ bool yarn_unwinder_look_beyond(struct yarn_unwinder *unwinder,
 /* Right after the walk of that very sample: joins it with what was seen. True where it could. */
 bool yarn_unwinder_join_beyond(struct yarn_unwinder *unwinder, uint32_t tid, uint64_t time_ns,
                                struct yarn_frames *frames);
+
+/* Of the latest walk that nothing could join: teaches what the live stack shows beyond its end by
+ * now, if that leads to the very frame that was cut off. `scratch` is written over. */
+void yarn_unwinder_look_back(struct yarn_unwinder *unwinder, struct yarn_frames *scratch);
 
 /* True where the code at the address has no caller by its own account: _start, clone3. Tells
  * whether a chain of frame pointers that ended there is whole. */

@@ -179,6 +179,64 @@ START_TEST(of_a_stack_past_the_bound_the_inner_part_is_learnt)
 }
 END_TEST
 
+static void walk_cut(void)
+{
+    yarn_unwinder_unwind(unwinder, &cut.registers, &cut.stack, TID, &frames);
+    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+}
+
+static void look_back(void)
+{
+    yarn_unwinder_look_back(unwinder, &truth);
+}
+
+static void take_walk_and_look_back(void)
+{
+    take();
+    walk_cut();
+    look_back();
+}
+
+static void take_and_walk(void)
+{
+    take();
+    walk_cut();
+}
+
+START_TEST(the_call_of_the_cut_frame_is_found_later)
+{
+    (void)descend(DEEP, take_walk_and_look_back);
+    yarn_unwinder_unwind(unwinder, &cut.registers, &cut.stack, TID, &frames);
+    assert_joined_truly();
+}
+END_TEST
+
+START_TEST(the_call_of_another_function_is_not_taken_for_it)
+{
+    (void)descend(DEEP, take_and_walk);
+    (void)descend_otherwise(DEEP, look_back);
+    walk_cut();
+    ck_assert_uint_eq(frames.first_joined, frames.count);
+}
+END_TEST
+
+START_TEST(an_empty_copy_is_a_cut_one_and_is_joined)
+{
+    take();
+    cut = whole;
+    cut.stack.first = YARN_SPAN_EMPTY;
+    walk_cut();
+    ck_assert_uint_eq(frames.count, 1);
+    yarn_unwinder_unwind(unwinder, &whole.registers, &whole.stack, TID, &frames);
+    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    unsigned count = frames.count;
+    yarn_unwinder_unwind(unwinder, &cut.registers, &cut.stack, TID, &frames);
+    ck_assert_int_eq(frames.end, YARN_UNWIND_JOINED);
+    ck_assert_uint_eq(frames.first_joined, 1);
+    ck_assert_uint_eq(frames.count, count);
+}
+END_TEST
+
 static void add_tests(Suite *suite, const char *name, void (*open_engine)(void))
 {
     TCase *tests = tcase_create(name);
@@ -191,6 +249,9 @@ static void add_tests(Suite *suite, const char *name, void (*open_engine)(void))
     tcase_add_test(tests, a_whole_copy_is_not_looked_beyond);
     tcase_add_test(tests, without_a_call_inside_the_copy_nothing_is_believed);
     tcase_add_test(tests, of_a_stack_past_the_bound_the_inner_part_is_learnt);
+    tcase_add_test(tests, the_call_of_the_cut_frame_is_found_later);
+    tcase_add_test(tests, the_call_of_another_function_is_not_taken_for_it);
+    tcase_add_test(tests, an_empty_copy_is_a_cut_one_and_is_joined);
     suite_add_tcase(suite, tests);
 }
 
