@@ -147,6 +147,27 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
         .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, (pid_t)record->task.tid),
     };
     yarn_dump_write_thread_end(recording->writer, &end);
+    recording->ended[end.tid % YARN_ENDED_THREADS] = (struct yarn_ended_thread){
+        .tid = end.tid,
+        .time_ns = end.time_ns,
+    };
+}
+
+/* The event of each core tells what it counted of a thread, after the thread's end was told. */
+static void on_count(struct yarn_recording *recording, const struct yarn_record *record)
+{
+    uint32_t tid = record->counted.tid;
+    struct yarn_ended_thread *ended = &recording->ended[tid % YARN_ENDED_THREADS];
+    if (record->counted.pid != (uint32_t)recording->job->facts.pid || ended->tid != tid ||
+        !record->counted.value || !recording->writer)
+        return;
+    ended->cpu_ns += record->counted.value;
+    struct yarn_dump_thread_end end = {
+        .tid = tid,
+        .time_ns = ended->time_ns,
+        .cpu_ns = ended->cpu_ns,
+    };
+    yarn_dump_write_thread_end(recording->writer, &end);
 }
 
 static void on_comm(struct yarn_recording *recording, const struct yarn_record *record)
@@ -206,6 +227,9 @@ static void on_record(void *self, const struct yarn_record *record)
     case YARN_RECORD_FORK:
     case YARN_RECORD_EXIT:
         on_thread(recording, record);
+        break;
+    case YARN_RECORD_COUNT:
+        on_count(recording, record);
         break;
     case YARN_RECORD_COMM:
         on_comm(recording, record);

@@ -23,6 +23,14 @@
 #include "preload/stacks.h"
 #include "preload/walks.h"
 
+enum { YARN_ENDED_THREADS = 256 };
+
+/* A thread that has just ended, whose counts are being told. */
+struct yarn_ended_thread {
+    uint32_t tid;
+    uint64_t time_ns, cpu_ns;
+};
+
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
@@ -49,8 +57,9 @@ struct yarn_recording {
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
     const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written;
-    bool has_tried_dump; /* to begin it; there is no second try */
-    bool is_held;        /* by a seal: they were enabled before and are not now */
+    struct yarn_ended_thread ended[YARN_ENDED_THREADS]; /* at its number modulo their count */
+    bool has_tried_dump;                                /* to begin it; there is no second try */
+    bool is_held; /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;
     bool has_told_change;

@@ -41,12 +41,21 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
     return true;
 }
 
+static bool is_first_clock(const struct yarn_session *session, uint32_t number)
+{
+    for (uint32_t i = 0; i < number; i++)
+        if (!session->specs[i].error && session->specs[i].spec.is_clock)
+            return false;
+    return session->specs[number].spec.is_clock;
+}
+
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     struct yarn_attr_options options = {
         .features = session->report.features,
         .stack_bytes = session->report.got.stack_bytes,
         .is_single = session->threads != NULL,
+        .has_exit_count = is_first_clock(session, spec),
         .has_side_band = spec == yarn_probe_first(session),
     };
     switch (session->stack) {

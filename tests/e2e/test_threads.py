@@ -109,13 +109,23 @@ class PerThread(Case):
     def test_eight_threads_have_equal_shares_and_exact_times(self):
         run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **self.variables)
         dump = self.assert_per_thread(run)
+        self.assert_equal_shares_and_exact_times(run, dump, 8)
+
+    def test_times_of_inherited_clocks_are_exact_but_for_exchanged_events(self):
+        run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **WAYS["per-core"])
+        (dump,) = harness.info(run.dumps)
+        self.assert_equal_shares_and_exact_times(run, dump, 6)
+
+    def assert_equal_shares_and_exact_times(self, run, dump, nr_known):
         shares = harness.self_percent(run.dumps)
         found = [shares[f"void (anonymous namespace)::worker<{i}>()"] for i in range(8)]
         for share in found:
             self.assertAlmostEqual(share, 12.5, delta=2)
         workers = [thread for thread in dump["threads"] if thread["samples"]]
         self.assertEqual(len(workers), 8)
-        for thread in workers:
+        known = [thread for thread in workers if thread["cpu_ns"]]
+        self.assertGreaterEqual(len(known), nr_known)
+        for thread in known:
             self.assertIsNotNone(thread["end_ns"])
             self.assertGreaterEqual(thread["cpu_ns"] * 1.02, thread["samples"] * 1e9 / 999)
         self.assertEqual(dump["trust"]["lost"], 0)
