@@ -53,6 +53,16 @@ void yarn_lifecycle_refuse(const char *why)
     print_line(&line);
 }
 
+static struct yarn_file_info stderr_at_start;
+
+/* A host may have given the number to something else, which is not ours to write to. */
+static bool has_stderr_of_start(void)
+{
+    struct yarn_file_info now;
+    return !yarn_file_stat(STDERR, &now) && now.device == stderr_at_start.device &&
+           now.inode == stderr_at_start.inode;
+}
+
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
 {
     char bytes[LINE_BYTES];
@@ -62,13 +72,19 @@ void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
     int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
     if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
         yarn_heritage_leave_out(envp);
+    if (err == -ENOMEM && !line.size)
+        yarn_text_add(&line, "yarn: nothing is recorded: there is no memory");
     if (err && line.size)
         print_line(&line);
+    else if (!err && yarn_file_stat(STDERR, &stderr_at_start))
+        stderr_at_start = (struct yarn_file_info){.inode = 0};
 }
 
 bool yarn_lifecycle_has_reader(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!recorder)
+        recorder = recorder_behind_filter();
     return recorder && yarn_thread_is_running(&recorder->thread);
 }
 
@@ -80,8 +96,13 @@ void yarn_lifecycle_note_status(int status)
 void yarn_lifecycle_end(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder)
-        yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
+    if (!recorder)
+        return;
+    yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (yarn_recorder_tell_failure(recorder, &line) && has_stderr_of_start())
+        print_line(&line);
 }
 
 void yarn_lifecycle_follow_fork(void)

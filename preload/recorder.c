@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/recorder.h"
 
+#include <sys/resource.h>
+
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
@@ -10,6 +12,9 @@
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 #define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
 #define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
+#define MEMORY_LEAST YARN_MIB(40)
+
+enum { MEMORY_SHARE = 8, FILE_LEAST = 64 * 1024 };
 
 /* Without a clock: a second or so, and some milliseconds. */
 enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
@@ -27,9 +32,12 @@ static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t tim
     return true;
 }
 
-static void describe_failure(const struct yarn_recording *recording, struct yarn_text *line)
+static const char nothing_recorded[] = "yarn: nothing is recorded: ";
+
+static void describe_failure(const struct yarn_recording *recording, const char *what,
+                             struct yarn_text *line)
 {
-    yarn_text_add(line, "yarn: nothing is recorded: ");
+    yarn_text_add(line, what);
     yarn_text_add(line, recording->failure ? recording->failure : "the reader did not start");
     if (recording->failure_error) {
         yarn_text_add(line, " (errno ");
@@ -45,16 +53,38 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
         recorder->recording.failure = "no thread could be made";
         recorder->recording.failure_error = err;
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
-        describe_failure(&recorder->recording, line);
+        describe_failure(&recorder->recording, nothing_recorded, line);
         return err;
     }
     wait_for_change(&recorder->state, YARN_RECORDER_STARTING, START_TIMEOUT_NS);
     if (atomic_load(&recorder->state) != YARN_RECORDER_FAILED)
         return 0;
-    describe_failure(&recorder->recording, line);
+    describe_failure(&recorder->recording, nothing_recorded, line);
     if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
         yarn_thread_fini(&recorder->thread);
     return -ECANCELED;
+}
+
+/* Whether there can be a recording. A host with a limit of its memory counts on all of it: we take
+ * a small share or nothing. */
+static int check_limits(struct yarn_text *line)
+{
+    if (yarn_process_limit(RLIMIT_FSIZE) < FILE_LEAST) {
+        yarn_text_add(line, nothing_recorded);
+        yarn_text_add(line, "the limit of file size (ulimit -f) leaves no room for a dump: "
+                            "64 KiB at least");
+        return -EFBIG;
+    }
+    uint64_t limit = yarn_u64_min(yarn_process_limit(RLIMIT_AS), yarn_process_limit(RLIMIT_DATA));
+    if (limit / MEMORY_SHARE < MEMORY_LEAST) {
+        yarn_text_add(line, nothing_recorded);
+        yarn_text_add(line, "the limit of address space or data (ulimit -v, -d) leaves too little "
+                            "memory: 320 MiB at least");
+        return -ENOMEM;
+    }
+    if (limit < UINT64_MAX)
+        yarn_pages_cap((size_t)(limit / MEMORY_SHARE));
+    return 0;
 }
 
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
@@ -67,6 +97,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     int err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err && !yarn_job_is_wanted(&recorder->job))
         err = -ECANCELED;
+    if (!err)
+        err = check_limits(line);
     if (!err) {
         yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
@@ -315,6 +347,15 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 {
     return is_recording(recorder) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
+}
+
+bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    if (is_recording(recorder) || !recorder->recording.is_failure_untold)
+        return false;
+    recorder->recording.is_failure_untold = false;
+    describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
+    return true;
 }
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)

@@ -138,6 +138,10 @@ YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const cha
  * take them. */
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 
+/* Writes why the recording failed, where no dump says so; false where there is nothing to tell, or
+ * it was told. */
+bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line);
+
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless
  * the reader does not answer in time. Idempotent. */
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,

@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
+#include "preload/dump_end.h"
 #include "preload/intake.h"
 #include "preload/preamble.h"
 #include "preload/predecessor.h"
@@ -26,7 +27,8 @@ static void tell_threads(struct yarn_recording *recording,
     pid_t tids[THREADS_NAMED_MAX];
     pid_t own = yarn_process_tid();
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    int count = yarn_process_threads(recording->task_folder, tids, THREADS_NAMED_MAX);
+    int count = yarn_process_own_threads(recording->task_folder, recording->job->facts.pid, tids,
+                                         THREADS_NAMED_MAX);
     for (int i = 0; i < count && i < THREADS_NAMED_MAX; i++) {
         char comm[COMM_BYTES];
         if (tids[i] == own)
@@ -95,7 +97,10 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     int err = yarn_dump_writer_new(&recording->writer, fd, NULL);
     if (err) {
         yarn_file_close(fd);
-        yarn_recording_fail(recording, "no memory for the dump's tables", err);
+        yarn_dump_file_remove(&recording->file);
+        yarn_recording_fail(
+            recording,
+            err == -ENOMEM ? "no memory for the dump's tables" : yarn_dump_end_failure(err), err);
         return false;
     }
     recording->stacks.writer = recording->writer;
@@ -220,7 +225,9 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
     if (err)
-        yarn_recording_fail(recording, "the dump could not be written", err);
+        yarn_recording_fail(recording, yarn_dump_end_failure(err), err);
+    else
+        recording->nr_messages_kept = recording->nr_messages_written;
 }
 
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,
@@ -335,22 +342,6 @@ bool yarn_recording_is_alone(struct yarn_recording *recording)
     return !yarn_process_thread_is_dead(recording->task_folder, yarn_process_tid());
 }
 
-static void write_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
-                      int status)
-{
-    if (!recording->writer)
-        return;
-    struct yarn_dump_end end = {
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-        .reason = reason,
-        .status = status,
-    };
-    yarn_frame_names_write_late(&recording->names, recording->writer, true);
-    yarn_stacks_write_modules(&recording->stacks);
-    yarn_trust_write_final(recording);
-    yarn_dump_write_end(recording->writer, &end);
-}
-
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status)
 {
@@ -363,7 +354,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
         yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);
     yarn_recording_flush(recording);
-    write_end(recording, reason, status);
+    yarn_dump_end_write(recording, reason, status);
 }
 
 void yarn_recording_unseal(struct yarn_recording *recording)
@@ -377,7 +368,7 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
                         int status)
 {
     yarn_recording_halt(recording);
-    write_end(recording, reason, status);
+    yarn_dump_end_write(recording, reason, status);
     if (recording->is_early)
         yarn_dump_file_remove(&recording->file);
     yarn_recording_close(recording);

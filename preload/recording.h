@@ -55,10 +55,11 @@ struct yarn_recording {
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
-    const struct yarn_ledger *ledger; /* borrowed; of children never recorded; NULL */
-    size_t nr_messages_written;
+    const struct yarn_ledger *ledger;             /* borrowed; of children never recorded; NULL */
+    size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
+    bool is_failure_untold;                       /* the dump, if there is one, does not say it */
+    bool has_tried_dump;                          /* to begin it; there is no second try */
     struct yarn_ended_thread ended[YARN_ENDED_THREADS]; /* at its number modulo their count */
-    bool has_tried_dump;                                /* to begin it; there is no second try */
     bool is_held; /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;

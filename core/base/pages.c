@@ -10,13 +10,41 @@
 enum { PAGE = 4096 };
 
 static atomic_size_t total;
+static atomic_size_t taken;
+static atomic_size_t most; /* 0: as much as the kernel gives */
 static atomic_bool is_hiding;
+
+void yarn_pages_cap(size_t most_bytes)
+{
+    atomic_store_explicit(&most, most_bytes, memory_order_relaxed);
+}
+
+bool yarn_pages_take(size_t size)
+{
+    size_t cap = atomic_load_explicit(&most, memory_order_relaxed);
+    size = yarn_align_up(size, PAGE);
+    size_t before = atomic_fetch_add_explicit(&taken, size, memory_order_relaxed);
+    if (!cap || (before < cap && size <= cap - before))
+        return true;
+    yarn_pages_give(size);
+    return false;
+}
+
+void yarn_pages_give(size_t size)
+{
+    atomic_fetch_sub_explicit(&taken, yarn_align_up(size, PAGE), memory_order_relaxed);
+}
 
 static void *map(size_t size, int flags)
 {
+    if (!yarn_pages_take(size))
+        return NULL;
     long result = yarn_raw_call(SYS_mmap, 0, (long)yarn_align_up(size, PAGE),
                                 PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
-    return yarn_raw_is_error(result) ? NULL : (void *)result;
+    if (!yarn_raw_is_error(result))
+        return (void *)result;
+    yarn_pages_give(size);
+    return NULL;
 }
 
 static void advise(void *pages, size_t size, int advice)
@@ -56,12 +84,15 @@ void yarn_pages_show_to_children(void *pages, size_t size)
 void yarn_pages_forget(void)
 {
     atomic_store_explicit(&total, 0, memory_order_relaxed);
+    atomic_store_explicit(&taken, 0, memory_order_relaxed);
 }
 
 void yarn_pages_release(void *pages, size_t size)
 {
-    if (pages)
-        yarn_raw_call(SYS_munmap, (long)pages, (long)yarn_align_up(size, PAGE), 0, 0, 0, 0);
+    if (!pages)
+        return;
+    yarn_raw_call(SYS_munmap, (long)pages, (long)yarn_align_up(size, PAGE), 0, 0, 0, 0);
+    yarn_pages_give(size);
 }
 
 void yarn_pages_count(size_t more_bytes)

@@ -18,6 +18,12 @@ void yarn_pages_unmap(void *pages, size_t size);
  * fault each, or by two where the first touch is a read. */
 void yarn_pages_populate(void *pages, size_t size);
 
+/* The most address space that this process may hold through these functions from now on; those that
+ * map anything else say so by take, false where it would be more, and give. */
+void yarn_pages_cap(size_t most_bytes);
+YARN_MUST_CHECK bool yarn_pages_take(size_t size);
+void yarn_pages_give(size_t size);
+
 /* Address space without memory behind it: pages appear when they are touched, and count in the
  * total only as far as yarn_pages_count says. Unmapped by yarn_pages_release. */
 void *yarn_pages_reserve(size_t size);

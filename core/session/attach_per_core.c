@@ -196,7 +196,8 @@ static int attach_threads(struct yarn_session *session)
     if (!scan.known)
         return yarn_probe_fail(session, "no memory for the list of threads", -ENOMEM);
     for (int i = 0; i < SCANS_MAX; i++) {
-        int count = yarn_process_threads(session->spec->task_folder, tids, YARN_COUNT_OF(tids));
+        int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid, tids,
+                                             YARN_COUNT_OF(tids));
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
         size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));

@@ -168,7 +168,8 @@ static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
-    int count = yarn_process_threads(session->spec->task_folder, threads->tids, THREADS_MAX);
+    int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid,
+                                         threads->tids, THREADS_MAX);
     int nr_new = 0;
     size_t nr_refused = count > THREADS_MAX ? (size_t)count - THREADS_MAX : 0;
     threads->nr_scans++;

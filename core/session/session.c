@@ -5,7 +5,10 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 
-enum { ARENA_BYTES = 64 * 1024 * 1024, CPUS_MAX = 1024 };
+enum { CPUS_MAX = 1024 };
+/* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
+ * thread, which are as long as they may ever be. */
+enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
 
 static int init_specs(struct yarn_session *session)
 {
@@ -30,6 +33,18 @@ static void init_layout(struct yarn_session *session)
     }
 }
 
+/* Why not simply much: some hosts have a limit of address space, and count on all of it. */
+static size_t arena_bytes(const struct yarn_session_spec *spec)
+{
+    int cpus[CPUS_MAX];
+    size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
+    int nr_threads = yarn_process_threads(spec->task_folder, NULL, 0);
+    size_t threads = ARENA_THREADS + (nr_threads > 0 ? (size_t)nr_threads : 0);
+    size_t per_cpu = sizeof(struct yarn_session_core) + sizeof(struct yarn_merge_source) +
+                     threads * spec->nr_events * sizeof(struct yarn_event);
+    return ARENA_BYTES + spec->nr_events * ARENA_EVENT_BYTES + nr_cpus * per_cpu;
+}
+
 static int open_by(struct yarn_session *session, const struct yarn_session_spec *spec,
                    const struct yarn_attachment *attachment)
 {
@@ -42,7 +57,7 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
         .features = YARN_ATTR_ALL,
         .attachment = attachment,
     };
-    int err = yarn_arena_open(&session->arena, ARENA_BYTES);
+    int err = yarn_arena_open(&session->arena, arena_bytes(spec));
     if (!err)
         err = init_specs(session);
     if (!err)

@@ -207,30 +207,14 @@ static void part_from_gone(struct yarn_timer_threads *threads)
     }
 }
 
-/* The process's threads, at most YARN_TIMER_THREADS_AT_ONCE of them; how many there are, or a
- * negative errno. */
-static int list(struct yarn_timer_threads *threads)
-{
-    int count =
-        yarn_process_threads(threads->task_folder, threads->tids, YARN_TIMER_THREADS_AT_ONCE);
-    for (int i = 0; i < count; i++)
-        if (i == YARN_TIMER_THREADS_AT_ONCE || threads->tids[i] == threads->own_tid)
-            return count;
-    if (count < 0)
-        return count;
-    /* In a PID namespace without a /proc of its own the list has other numbers than ours. That of
-     * the first thread is known all the same. */
-    threads->tids[0] = threads->terms->pid;
-    return 1;
-}
-
 int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number, bool is_first,
                             const struct yarn_record_listener *listener)
 {
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (!is_first && begin_ns < threads->next_scan_ns)
         return 0;
-    int count = list(threads);
+    int count = yarn_process_own_threads(threads->task_folder, threads->terms->pid, threads->tids,
+                                         YARN_TIMER_THREADS_AT_ONCE);
     if (count < 0)
         return count;
     size_t nr_refused = 0;

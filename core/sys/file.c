@@ -105,6 +105,14 @@ static struct yarn_file_info info_of(const struct stat *info)
     };
 }
 
+int yarn_file_cut(int fd, uint64_t size_bytes)
+{
+    long result = yarn_raw_call(SYS_ftruncate, fd, (long)size_bytes, 0, 0, 0, 0);
+    if (!yarn_raw_is_error(result))
+        result = yarn_raw_call(SYS_lseek, fd, (long)size_bytes, SEEK_SET, 0, 0, 0);
+    return yarn_raw_is_error(result) ? (int)result : 0;
+}
+
 int yarn_file_stat(int fd, struct yarn_file_info *ret_info)
 {
     struct stat info;
@@ -151,9 +159,13 @@ int yarn_file_map(int fd, struct yarn_span *ret_span)
         return err;
     if (!info.size_bytes || !S_ISREG(info.mode))
         return -EINVAL;
+    if (!yarn_pages_take((size_t)info.size_bytes))
+        return -ENOMEM;
     long result = yarn_raw_call(SYS_mmap, 0, (long)info.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (yarn_raw_is_error(result))
+    if (yarn_raw_is_error(result)) {
+        yarn_pages_give((size_t)info.size_bytes);
         return (int)result;
+    }
     yarn_pages_hide_like_ours((void *)result, (size_t)info.size_bytes);
     *ret_span = yarn_span_of((const void *)result, (size_t)info.size_bytes);
     return 0;
@@ -161,6 +173,8 @@ int yarn_file_map(int fd, struct yarn_span *ret_span)
 
 void yarn_file_unmap(struct yarn_span span)
 {
-    if (span.data)
-        yarn_raw_call(SYS_munmap, (long)span.data, (long)span.size, 0, 0, 0, 0);
+    if (!span.data)
+        return;
+    yarn_raw_call(SYS_munmap, (long)span.data, (long)span.size, 0, 0, 0, 0);
+    yarn_pages_give(span.size);
 }

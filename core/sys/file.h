@@ -47,6 +47,8 @@ YARN_MUST_CHECK ssize_t yarn_file_read(int fd, void *ret_data, size_t size);
 YARN_MUST_CHECK ssize_t yarn_file_read_at(int fd, void *ret_data, size_t size, uint64_t offset);
 /* All of it, through short writes and EINTR. */
 YARN_MUST_CHECK int yarn_file_write_all(int fd, struct yarn_span data);
+/* Takes off what lies behind `size_bytes`, where the next write goes. */
+YARN_MUST_CHECK int yarn_file_cut(int fd, uint64_t size_bytes);
 YARN_MUST_CHECK int yarn_file_stat(int fd, struct yarn_file_info *ret_info);
 /* Of what the name itself is, which may be a link. */
 YARN_MUST_CHECK int yarn_file_stat_name(int dir, const char *path, struct yarn_file_info *ret_info);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "core/base/pages.h"
 #include "core/base/raw.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -67,18 +68,24 @@ int yarn_perf_read(int fd, bool has_lost, struct yarn_perf_count *ret_count)
 
 int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_page)
 {
+    if (!yarn_pages_take(PAGE_BYTES + data_bytes))
+        return -ENOMEM;
     long result = yarn_raw_call(SYS_mmap, 0, (long)(PAGE_BYTES + data_bytes),
                                 PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (yarn_raw_is_error(result))
+    if (yarn_raw_is_error(result)) {
+        yarn_pages_give(PAGE_BYTES + data_bytes);
         return (int)result;
+    }
     *ret_page = (struct perf_event_mmap_page *)result;
     return 0;
 }
 
 void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes)
 {
-    if (page)
-        yarn_raw_call(SYS_munmap, (long)page, (long)(PAGE_BYTES + data_bytes), 0, 0, 0, 0);
+    if (!page)
+        return;
+    yarn_raw_call(SYS_munmap, (long)page, (long)(PAGE_BYTES + data_bytes), 0, 0, 0, 0);
+    yarn_pages_give(PAGE_BYTES + data_bytes);
 }
 
 int yarn_perf_poll(struct pollfd *fds, size_t count, uint64_t timeout_ns)

@@ -149,6 +149,13 @@ static int threads_of_block(struct yarn_span block, pid_t *ret_tids, size_t size
     return count;
 }
 
+uint64_t yarn_process_limit(int resource)
+{
+    uint64_t limits[2]; /* the soft and the hard one */
+    long result = yarn_raw_call(SYS_prlimit64, 0, resource, 0, (long)limits, 0, 0);
+    return yarn_raw_is_error(result) ? UINT64_MAX : limits[0];
+}
+
 int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
 {
     alignas(8) uint8_t block[4096];
@@ -164,6 +171,20 @@ int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
             return count;
         count = threads_of_block(yarn_span_of(block, (size_t)result), ret_tids, size, count);
     }
+}
+
+int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids, size_t size)
+{
+    pid_t own = yarn_process_tid();
+    int count = yarn_process_threads(task_folder, ret_tids, size);
+    for (int i = 0; i < count; i++)
+        if ((size_t)i == size || ret_tids[i] == own)
+            return count;
+    if (count < 0)
+        return count;
+    if (size)
+        ret_tids[0] = pid;
+    return 1;
 }
 
 /* Reads TID/NAME below the folder: the length or a negative errno. The text is terminated. */

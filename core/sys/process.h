@@ -30,10 +30,19 @@ size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size
 size_t yarn_process_present_cpus(int *ret_cpus, size_t size);
 size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
 
+/* A soft resource limit (RLIMIT_AS, RLIMIT_FSIZE, …); UINT64_MAX where there is none. */
+uint64_t yarn_process_limit(int resource);
+
 /* The threads in `task_folder` (an open /proc/self/task, whose position is reset): at most `size`
  * go to ret_tids, the number of all is returned, or a negative errno. A leader that has ended and
  * waits for the others is still in the list. */
 YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size);
+
+/* The same for the calling thread's process. In a PID namespace without a /proc of its own the
+ * folder has other numbers than ours and lacks the caller; then there is the first thread only,
+ * `pid`. */
+YARN_MUST_CHECK int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids,
+                                             size_t size);
 
 /* False where the process has no such thread. */
 bool yarn_process_has_thread(pid_t pid, pid_t tid);

@@ -12,6 +12,17 @@ void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_
     pending->records = yarn_bytes_of(pending->records_data, sizeof pending->records_data);
 }
 
+void yarn_dump_pending_drop(struct yarn_dump_pending *pending)
+{
+    pending->strings.count = pending->symbols.count = 0;
+    pending->frames.count = pending->stacks.count = 0;
+    yarn_bytes_reset(&pending->text);
+    yarn_bytes_reset(&pending->records);
+    pending->nr_samples = 0;
+    pending->nr_streams = 0;
+    pending->last_stream = 0;
+}
+
 static struct yarn_bytes begin_batch(struct yarn_dump_pending *pending)
 {
     return yarn_bytes_of(pending->batch + HEAD_MAX, sizeof pending->batch - HEAD_MAX);

@@ -96,6 +96,8 @@ void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
 bool yarn_dump_pending_has_thread(const struct yarn_dump_pending *pending, uint32_t tid);
 
 void yarn_dump_pending_seal(struct yarn_dump_pending *pending);
+/* Forgets what waits. */
+void yarn_dump_pending_drop(struct yarn_dump_pending *pending);
 
 /* Of pending_samples.c: the samples as one record. */
 void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending);

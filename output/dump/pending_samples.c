@@ -143,6 +143,14 @@ static void encode_samples(struct yarn_dump_pending *pending, struct yarn_bytes 
     yarn_column_encode(payload, column, count);
 }
 
+static void count_ends(const struct yarn_dump_pending *pending,
+                       uint64_t ret_counts[YARN_DUMP_STACK_END_COUNT])
+{
+    for (size_t i = 0; i < pending->nr_samples; i++)
+        if (pending->samples[i].stack_end < YARN_DUMP_STACK_END_COUNT)
+            ret_counts[pending->samples[i].stack_end]++;
+}
+
 void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending)
 {
     if (!pending->nr_samples)
@@ -159,6 +167,9 @@ void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending)
     encode_times(pending, &payload);
     encode_samples(pending, &payload);
     yarn_dump_pending_append(pending, YARN_DUMP_RECORD_SAMPLES, &payload);
+    uint64_t counts[YARN_DUMP_STACK_END_COUNT] = {0};
+    count_ends(pending, counts);
+    yarn_dump_sink_count_samples(pending->sink, counts);
     pending->nr_samples = 0;
     pending->nr_streams = 0;
     pending->last_stream = 0;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/sink.h"
 
+#include <sys/resource.h>
+
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "core/base/crc32c.h"
 #include "core/base/pages.h"
 #include "core/sys/file.h"
+#include "core/sys/process.h"
+
+enum { RESERVE_BYTES = 4096 }; /* of a limited file, for the reason of its end */
 
 static int write_file_header(int fd)
 {
@@ -75,6 +80,34 @@ static size_t compress(struct yarn_dump_sink *sink, uint8_t *ret_payload)
     return ZSTD_isError(size) ? 0 : size;
 }
 
+void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
+                                  const uint64_t counts[YARN_DUMP_STACK_END_COUNT])
+{
+    for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
+        sink->waiting[i] += counts[i];
+}
+
+bool yarn_dump_sink_recover(struct yarn_dump_sink *sink)
+{
+    bool is_full = sink->error == -ENOSPC || sink->error == -EFBIG || sink->error == -EDQUOT;
+    if (!is_full || sink->is_recovered || yarn_file_cut(sink->fd, sink->bytes_written))
+        return false;
+    sink->is_recovered = true;
+    sink->error = 0;
+    memset(sink->waiting, 0, sizeof sink->waiting);
+    yarn_bytes_reset(&sink->raw);
+    yarn_dump_sink_forget_time(sink);
+    return true;
+}
+
+static int write_chunk(struct yarn_dump_sink *sink, size_t size)
+{
+    uint64_t end = sink->bytes_written + size + (sink->is_recovered ? 0 : RESERVE_BYTES);
+    if (end > yarn_process_limit(RLIMIT_FSIZE))
+        return -EFBIG;
+    return yarn_file_write_all(sink->fd, yarn_span_of(sink->stored, size));
+}
+
 void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
 {
     if (!sink->raw.size || sink->error)
@@ -92,9 +125,14 @@ void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
     yarn_dump_chunk_encode(&sink->chunk, sink->stored);
 
     size += YARN_DUMP_CHUNK_HEADER_BYTES;
-    sink->error = yarn_file_write_all(sink->fd, yarn_span_of(sink->stored, size));
-    if (!sink->error)
-        sink->bytes_written += size;
+    sink->error = write_chunk(sink, size);
+    if (sink->error)
+        return;
+    sink->bytes_written += size;
+    for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++) {
+        sink->written[i] += sink->waiting[i];
+        sink->waiting[i] = 0;
+    }
     sink->chunk.sequence++;
     yarn_bytes_reset(&sink->raw);
 }

@@ -5,7 +5,9 @@
  * workspace, and appends header and payload to the file with one write. Knows chunks and their
  * order; does not know what records mean.
  *
- * After the first failing write `error` is set and nothing is written any more.
+ * After the first failing write `error` is set and nothing is written any more, unless it is
+ * recovered from. A limit of the file's size fails a little early, so that there is room for what
+ * is said then.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -13,6 +15,7 @@
 
 #include "core/base/bytes.h"
 #include "output/dump/chunk.h"
+#include "output/dump/types.h"
 
 enum { YARN_DUMP_SINK_BYTES = 256 << 10 }; /* of a chunk, raw */
 
@@ -26,7 +29,10 @@ struct yarn_dump_sink {
     struct ZSTD_CCtx_s *compressor; /* in the workspace */
     struct yarn_dump_chunk chunk;   /* the next one's header */
     bool has_time;                  /* chunk.time_ns is set */
-    struct yarn_bytes raw;          /* on raw_data */
+    bool is_recovered;
+    /* Samples by how their stack ended: in `raw`, and in the file. */
+    uint64_t waiting[YARN_DUMP_STACK_END_COUNT], written[YARN_DUMP_STACK_END_COUNT];
+    struct yarn_bytes raw; /* on raw_data */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };
@@ -44,5 +50,11 @@ void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink);
 
 /* Adds whole records, in the same chunk; at most YARN_DUMP_SINK_BYTES. */
 void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records);
+/* After records that hold samples. */
+void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
+                                  const uint64_t counts[YARN_DUMP_STACK_END_COUNT]);
+/* Once, after a write that failed for want of room: takes off what came into the file of it, and
+ * forgets the chunk. False where it is not for that, or not the first time. */
+bool yarn_dump_sink_recover(struct yarn_dump_sink *sink);
 /* The chunk becomes part of the file. A no-op where it is empty. */
 void yarn_dump_sink_flush(struct yarn_dump_sink *sink);

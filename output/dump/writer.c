@@ -245,9 +245,44 @@ void yarn_dump_write_coverage(struct yarn_dump_writer *writer,
     write_record_at(writer, YARN_DUMP_RECORD_COVERAGE, coverage, coverage->time_ns);
 }
 
-static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals,
+bool yarn_dump_writer_recover(struct yarn_dump_writer *writer)
+{
+    if (!yarn_dump_sink_recover(&writer->sink))
+        return false;
+    yarn_dump_pending_drop(&writer->pending);
+    begin_epoch(writer);
+    return true;
+}
+
+/* What is in the file, where not everything came there. */
+static struct yarn_dump_totals without_unwritten(const struct yarn_dump_writer *writer,
+                                                 const struct yarn_dump_totals *totals)
+{
+    static const enum yarn_dump_total keys[YARN_DUMP_STACK_END_COUNT] = {
+        [YARN_DUMP_STACK_COMPLETE] = YARN_DUMP_TOTAL_STACKS_COMPLETE,
+        [YARN_DUMP_STACK_JOINED] = YARN_DUMP_TOTAL_STACKS_JOINED,
+        [YARN_DUMP_STACK_TRUNCATED] = YARN_DUMP_TOTAL_STACKS_TRUNCATED,
+        [YARN_DUMP_STACK_NO_UNWIND_INFO] = YARN_DUMP_TOTAL_STACKS_NO_UNWIND_INFO,
+        [YARN_DUMP_STACK_FAILED] = YARN_DUMP_TOTAL_STACKS_FAILED,
+        [YARN_DUMP_STACK_NONE] = YARN_DUMP_TOTAL_STACKS_NONE,
+    };
+    struct yarn_dump_totals corrected = *totals;
+    uint64_t counted = totals->value[YARN_DUMP_TOTAL_SAMPLES], written = 0;
+    if (!writer->sink.is_recovered)
+        return corrected;
+    for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++) {
+        corrected.value[keys[i]] = writer->sink.written[i];
+        written += writer->sink.written[i];
+    }
+    corrected.value[YARN_DUMP_TOTAL_SAMPLES] = written;
+    corrected.value[YARN_DUMP_TOTAL_LOST] += counted > written ? counted - written : 0;
+    return corrected;
+}
+
+static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *given,
                          bool is_all)
 {
+    const struct yarn_dump_totals all = without_unwritten(writer, given), *totals = &all;
     uint8_t data[YARN_DUMP_RECORD_MAX];
     bool has_change = is_all;
     uint64_t base_ns = yarn_dump_sink_time(&writer->sink, totals->time_ns);

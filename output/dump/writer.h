@@ -8,7 +8,8 @@
  * Knows FORMAT.md; does not know where records come from.
  *
  * The first failing write puts the writer into a failed state: every later call does nothing, and
- * yarn_dump_writer_error tells the errno. What was written before stays readable.
+ * yarn_dump_writer_error tells the errno. What was written before stays readable. Where it was for
+ * want of room, yarn_dump_writer_recover allows for a few last records.
  *
  * When a table of interned things reaches its bound, the writer starts a new epoch: numbering of
  * strings, symbols, frames and stacks begins at 0 again. This happens in yarn_dump_writer_flush, in
@@ -39,6 +40,10 @@ void yarn_dump_writer_free(struct yarn_dump_writer *writer);
 void yarn_dump_writer_flush(struct yarn_dump_writer *writer);
 
 int yarn_dump_writer_error(const struct yarn_dump_writer *writer);
+/* After a write that failed because the disk or the file is full, once: forgets what did not get
+ * into the file (totals that are written from then on show it as lost) and begins a new epoch. The
+ * records that follow should be few. False where nothing can be written all the same. */
+YARN_MUST_CHECK bool yarn_dump_writer_recover(struct yarn_dump_writer *writer);
 uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer);
 uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer);
 

@@ -53,7 +53,8 @@ def clean_environment():
     return {"LANG": "C.UTF-8", "TMPDIR": tempfile.gettempdir(), **kept}
 
 
-def start(argv, folder, preload=True, cwd=None, stdin=None, **variables):
+def start(argv, folder, preload=True, cwd=None, stdin=None, before=None, **variables):
+    """`before`: what the child does first, such as setting limits."""
     environment = clean_environment()
     if preload:
         environment["LD_PRELOAD"] = str(PRELOAD)
@@ -66,6 +67,7 @@ def start(argv, folder, preload=True, cwd=None, stdin=None, **variables):
         stdin=stdin or subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=before,
     )
 
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/dump_end.h"
+
+#include "core/sys/clock.h"
+#include "preload/trust.h"
+
+const char *yarn_dump_end_failure(int err)
+{
+    switch (err) {
+    case -EFBIG:
+        return "the dump would exceed the limit of file size (ulimit -f)";
+    case -ENOSPC:
+    case -EDQUOT:
+        return "no space is left where the dump lies";
+    default:
+        return "the dump could not be written";
+    }
+}
+
+/* The end of a dump that ran out of room. */
+static void write_last_words(struct yarn_recording *recording)
+{
+    struct yarn_dump_end end = {
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .reason = YARN_DUMP_END_FAILED,
+        .status = -1,
+    };
+    int err = yarn_dump_writer_error(recording->writer);
+    if (!recording->failure) {
+        recording->failure = yarn_dump_end_failure(err);
+        recording->failure_error = err;
+        yarn_messages_add(recording->messages, YARN_MESSAGE_ERROR, "the recording ended early",
+                          recording->failure);
+    }
+    recording->is_failure_untold = !yarn_dump_writer_recover(recording->writer);
+    if (recording->is_failure_untold)
+        return;
+    recording->nr_messages_written = recording->nr_messages_kept;
+    yarn_trust_write_final(recording);
+    yarn_dump_write_end(recording->writer, &end);
+    recording->is_failure_untold = yarn_dump_writer_error(recording->writer) != 0;
+}
+
+void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
+                         int status)
+{
+    if (!recording->writer) {
+        recording->is_failure_untold = recording->failure;
+        return;
+    }
+    struct yarn_dump_end end = {
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .reason = reason,
+        .status = status,
+    };
+    yarn_frame_names_write_late(&recording->names, recording->writer, true);
+    yarn_stacks_write_modules(&recording->stacks);
+    yarn_trust_write_final(recording);
+    yarn_dump_write_end(recording->writer, &end);
+    if (yarn_dump_writer_error(recording->writer))
+        write_last_words(recording);
+}

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Narrow surroundings: either there is a profile, or the dump or one line says why there is none,
+and the host never notices."""
+
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+
+MIB = 1 << 20
+SPLIT = harness.HOSTS / "split"
+CHILDREN = harness.HOSTS / "children"
+IMAGES = harness.HOSTS / "images"
+NOT_DUMPABLE = """
+import ctypes, threading
+def work():
+    n = 0
+    for i in range(1000000): n += i
+    print(n, flush=True)
+assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+# What each limit may lead to: samples in a dump, or one line.
+LIMITS = {
+    "nofile 8": (resource.RLIMIT_NOFILE, 8, "samples"),
+    "nofile 5": (resource.RLIMIT_NOFILE, 5, "line"),
+    "memlock 0": (resource.RLIMIT_MEMLOCK, 0, "samples"),
+    "fsize 0": (resource.RLIMIT_FSIZE, 0, "line"),
+    "fsize 1 MiB": (resource.RLIMIT_FSIZE, MIB, "samples"),
+    "stack unlimited": (resource.RLIMIT_STACK, resource.RLIM_INFINITY, "samples"),
+    "stack 128 KiB": (resource.RLIMIT_STACK, MIB // 8, "samples"),
+    "data 8 MiB": (resource.RLIMIT_DATA, 8 * MIB, "line"),
+    "data 400 MiB": (resource.RLIMIT_DATA, 400 * MIB, "samples"),
+    "core 0": (resource.RLIMIT_CORE, 0, "samples"),
+    "as 8 MiB": (resource.RLIMIT_AS, 8 * MIB, "line"),
+    "as 100 MiB": (resource.RLIMIT_AS, 100 * MIB, "line"),
+    "as 320 MiB": (resource.RLIMIT_AS, 320 * MIB, "samples"),
+}
+
+
+def limited(which, value):
+    return lambda: resource.setrlimit(which, (value, value))
+
+
+class Case(harness.Case):
+    def assert_same_outside(self, argv, outcome="samples", **options):
+        variables = {name: options.pop(name) for name in list(options) if name.startswith("YARN_")}
+        plain = self.run_program(argv, preload=False, **options)
+        profiled = self.run_program(argv, **options, **variables)
+        self.assertEqual((plain.status, plain.stdout), (profiled.status, profiled.stdout))
+        if outcome == "line":
+            rest = profiled.stderr.removeprefix(plain.stderr)
+            self.assertRegex(rest, rb"^yarn: nothing is recorded: [^\n]*\n$")
+            self.assertEqual(self.dumps_of(profiled), [])
+        else:
+            self.assertEqual(plain.stderr, profiled.stderr)
+            harness.yarnprof("verify", profiled.dumps)
+        if outcome == "samples":
+            self.assertGreater(harness.trust(profiled.dumps)["samples"], 0)
+        return profiled
+
+    def ways(self):
+        """The samplers that there are."""
+        return ("timer",) if harness.open_user_clock() else ("auto", "timer")
+
+
+class Limits(Case):
+    def test_each(self):
+        for name, (which, value, outcome) in LIMITS.items():
+            # Where there is no profile, it is for reasons that come before the sampler.
+            for sampler in self.ways() if outcome == "samples" else ("auto",):
+                with self.subTest(limit=name, sampler=sampler):
+                    run = self.assert_same_outside(
+                        [SPLIT, "1"], outcome, before=limited(which, value), YARN_SAMPLER=sampler
+                    )
+                    self.assertEqual(run.status, 0)
+
+    def test_no_thread_can_be_made(self):
+        if os.getuid() == 0:
+            self.skipTest("the limit does not hold for root")
+        before = limited(resource.RLIMIT_NPROC, 0)
+        self.assert_same_outside([SPLIT, "1"], "line", before=before)
+
+    def test_no_timer_can_be_queued(self):
+        before = limited(resource.RLIMIT_SIGPENDING, 0)
+        run = self.assert_same_outside([SPLIT, "2"], "dump", before=before, YARN_SAMPLER="timer")
+        text = harness.yarnprof("info", run.dumps).stdout
+        self.assertIn(b"raise the limit of pending signals", text)
+
+    def test_eight_processes_of_one_user_without_locked_memory(self):
+        before = limited(resource.RLIMIT_MEMLOCK, 0)
+        folder, begun = self.folder(), time.monotonic()
+        started = [harness.start([SPLIT, "3"], folder, before=before) for _ in range(8)]
+        for process in started:
+            run = harness.wait(process, begun, folder)
+            self.assertEqual((run.status, run.stderr), (0, b""))
+        dumps = harness.info(folder)
+        self.assertEqual(len(dumps), 8)
+        for dump in dumps:
+            self.assertGreater(dump["trust"]["samples"], 0)
+            if dump["sampler"]["got"] == "timer":
+                self.assertIn("perf was refused", dump["sampler"]["reason"])
+        print("\nsamplers of eight:", sorted(dump["sampler"]["got"] for dump in dumps))
+
+    def test_file_size_in_the_middle(self):
+        before = limited(resource.RLIMIT_FSIZE, MIB // 16)
+        if harness.open_user_clock():
+            self.skipTest("timers are too slow to fill the file")
+        run = self.assert_same_outside([SPLIT, "60"], before=before, YARN_FREQUENCY="40000")
+        (dump,) = harness.info(run.dumps)
+        self.assertEqual(dump["process"]["exit"], "failed")
+        self.assertIn("ulimit -f", " ".join(m["text"] for m in dump["messages"]))
+        self.assertGreater(dump["trust"]["lost"], 0)
+
+    def test_cpu_limit_ends_the_host_as_ever(self):
+        before = lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
+        run = self.assert_same_outside([SPLIT, "400"], "samples", before=before)
+        self.assertEqual(run.status, -signal.SIGXCPU)
+
+
+class Places(Case):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.root, 0o755)
+
+    def needs_root(self, *programs):
+        if os.getuid() != 0:
+            self.skipTest("needs root")
+        for program in programs:
+            if not shutil.which(program):
+                self.skipTest(f"no {program} on this machine")
+
+    def in_namespace(self, *options, script="exec \"$@\""):
+        self.needs_root("unshare")
+        argv = ["unshare", *options, "/bin/sh", "-c", script, "sh", SPLIT, "2"]
+        return argv
+
+    def test_folder_that_cannot_be_written_to(self):
+        folder = self.folder()
+        folder.chmod(0o555)
+        if os.access(folder, os.W_OK):
+            self.skipTest("root can write everywhere")
+        self.assert_same_outside([SPLIT, "1"], "line", YARN_OUTPUT=f"{folder}/")
+
+    def test_disk(self):
+        self.needs_root("mount")
+        disk = self.folder()
+        for size, options in (("8k", "rw"), ("4k", "ro")):
+            done = subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", f"size={size},{options}", "none", disk],
+                capture_output=True,
+            )
+            if done.returncode:
+                self.skipTest(done.stderr.decode())
+            try:
+                with self.subTest(size=size, options=options):
+                    plain = self.run_program([SPLIT, "15"], preload=False)
+                    run = self.run_program(
+                        [SPLIT, "15"], YARN_OUTPUT=f"{disk}/", YARN_FREQUENCY="20000"
+                    )
+                    self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+                    self.check_full(disk, run)
+            finally:
+                subprocess.run(["umount", disk], check=True)
+
+    def check_full(self, disk, run):
+        """The reason is in the dump or in the line, in one of them."""
+        dumps = list(pathlib.Path(disk).glob("*.dump"))
+        told = b""
+        if dumps:
+            harness.yarnprof("verify", disk)
+            told = harness.yarnprof("info", disk).stdout
+        if b"no space is left" in told:
+            self.assertEqual(run.stderr, b"")
+        else:
+            self.assertRegex(run.stderr, rb"^yarn: (the recording ended early|nothing is recorded): .*\n$")
+
+    def test_no_proc(self):
+        argv = self.in_namespace("--mount", script='umount -l /proc; exec "$@"')
+        plain = self.run_program(argv, preload=False)
+        run = self.run_program(argv)
+        self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+        self.assertIn(b"yarn: nothing is recorded: /proc/self could not be opened", run.stderr)
+
+    def test_mounts_and_process_numbers_of_its_own(self):
+        for options in (("--mount",), ("--pid", "--fork"), ("--pid", "--fork", "--mount-proc")):
+            for sampler in self.ways():
+                with self.subTest(options=options, sampler=sampler):
+                    argv = self.in_namespace(*options)
+                    run = self.assert_same_outside(argv, YARN_SAMPLER=sampler)
+                    self.assertIn("hot_a", harness.self_percent(run.dumps))
+
+    def test_not_dumpable(self):
+        for sampler in self.ways():
+            with self.subTest(sampler=sampler):
+                self.assert_same_outside(["/usr/bin/python3", "-c", NOT_DUMPABLE], YARN_SAMPLER=sampler)
+
+
+class Timer(Case):
+    """Moments in the host's life, with the sampler that handles a signal."""
+
+    def test_unshare_begins_another_recording(self):
+        run = self.assert_same_outside([CHILDREN, "unshare"], YARN_SAMPLER="timer")
+        first, second = sorted(harness.info(run.dumps), key=lambda d: d["process"]["start_ns"])
+        self.assertEqual(first["process"]["exit"], "stopped")
+        self.assertEqual(second["process"]["predecessor"]["start_ns"], first["process"]["start_ns"])
+
+    def test_rights_given_up_by_every_task(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to have rights that can be given up")
+        self.assert_same_outside([harness.HOSTS / "setids"], YARN_SAMPLER="timer")
+
+    def test_images_and_children(self):
+        for argv in ([IMAGES, "execv", 2], [CHILDREN, "tree"], [CHILDREN, "programs"]):
+            with self.subTest(argv=argv[1:]):
+                self.assert_same_outside(argv, YARN_SAMPLER="timer")
+
+    def test_server_that_gives_up_root_and_folder(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root")
+        jail = self.folder()
+        os.chmod(self.root, 0o755)
+        run = self.run_program([CHILDREN, "chroot", jail], YARN_SAMPLER="timer")
+        self.assertEqual((run.status, run.stdout.splitlines()[-1]), (0, b"status 0"))
+        self.assertIn("child_work", harness.self_percent(run.dumps))
+
+
+if __name__ == "__main__":
+    harness.main(needs_perf=False)
