@@ -121,6 +121,7 @@ CASES = [
         files={**SOURCES, "CMakeLists.txt": CMAKE},
         varies=(
             (r"^\[ *\d+%\].*\n", ""),
+            (r"^make.*: (Entering|Leaving) directory.*\n", ""),
             SECONDS,
             (r"\(\d+\.\d+s\)", "(TIME)"),
             (r"^ *(Start|\d/\d Test) .*\n", ""),
