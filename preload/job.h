@@ -17,6 +17,7 @@ struct yarn_job {
     struct yarn_event_list events;
     struct yarn_facts facts;
     char *const *envp; /* what the path patterns read of the environment */
+    bool host_waits;   /* the constructor's wait: no host thread runs */
 };
 
 /* -EINVAL: a bad value; *fault says which in one line. Another negative errno: *fault is empty. */

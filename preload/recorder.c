@@ -104,7 +104,9 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
         recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                       recorder->job.facts.start_ns);
+        recorder->job.host_waits = true;
         err = run(recorder, line);
+        recorder->job.host_waits = false;
     }
     if (err) {
         yarn_job_fini(&recorder->job);

@@ -87,6 +87,7 @@ static int open_session(struct yarn_recording *recording)
                                                        : YARN_SESSION_READER_POLL,
         .pid = recording->job->facts.pid,
         .blocked_signals = recording->job->facts.blocked_signals,
+        .host_waits = recording->job->host_waits,
         .proc_self = recording->proc_self,
         .task_folder = recording->task_folder,
     };

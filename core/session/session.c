@@ -3,9 +3,10 @@
 
 #include "core/session/attach.h"
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/process.h"
 
-enum { CPUS_MAX = 1024 };
+enum { CPUS_MAX = 1024, LOW_DESCRIPTORS = 16 };
 /* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
@@ -74,6 +75,28 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
     return err;
 }
 
+/* What the soft limit of open files refused, under the hard one. Low numbers are kept free
+ * meanwhile: with the soft limit back, those are what files can be opened with. */
+static int open_with_more_files(struct yarn_session *session, const struct yarn_session_spec *spec,
+                                const struct yarn_attachment *attachment)
+{
+    struct yarn_file_limit before;
+    int kept_free[LOW_DESCRIPTORS], nr_kept_free = 0;
+    if (!yarn_process_raise_files(&before))
+        return -EMFILE;
+    while (nr_kept_free < LOW_DESCRIPTORS) {
+        int fd = yarn_file_open(YARN_FILE_CWD, "/dev/null");
+        if (fd < 0)
+            break;
+        kept_free[nr_kept_free++] = fd;
+    }
+    int err = open_by(session, spec, attachment);
+    while (nr_kept_free > 0)
+        yarn_file_close(kept_free[--nr_kept_free]);
+    yarn_process_restore_files(&before);
+    return err;
+}
+
 static struct yarn_plan_estimate estimate_of(const struct yarn_session_spec *spec)
 {
     int cpus[CPUS_MAX];
@@ -85,8 +108,11 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
     if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
         return open_by(session, spec, &yarn_attach_timer);
     struct yarn_plan_estimate estimate = estimate_of(spec);
-    int err = open_by(session, spec,
-                      estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core);
+    const struct yarn_attachment *attachment =
+        estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
+    int err = open_by(session, spec, attachment);
+    if (err == -EMFILE && spec->host_waits)
+        err = open_with_more_files(session, spec, attachment);
     session->report.estimate = estimate;
     if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
         return err;

@@ -46,6 +46,7 @@ struct yarn_session_spec {
     enum yarn_session_reader reader;
     pid_t pid;                /* of the host */
     uint64_t blocked_signals; /* by the host, a mask */
+    bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
     int proc_self;            /* its open /proc/self; borrowed */
     int task_folder;          /* its open /proc/self/task; borrowed */
 };

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
@@ -154,6 +155,28 @@ uint64_t yarn_process_limit(int resource)
     uint64_t limits[2]; /* the soft and the hard one */
     long result = yarn_raw_call(SYS_prlimit64, 0, resource, 0, (long)limits, 0, 0);
     return yarn_raw_is_error(result) ? UINT64_MAX : limits[0];
+}
+
+static long exchange_file_limit(const struct yarn_file_limit *set, struct yarn_file_limit *ret_old)
+{
+    return yarn_raw_call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)set, (long)ret_old, 0, 0);
+}
+
+bool yarn_process_raise_files(struct yarn_file_limit *ret_before)
+{
+    if (yarn_raw_is_error(exchange_file_limit(NULL, ret_before)) ||
+        ret_before->soft >= ret_before->hard)
+        return false;
+    struct yarn_file_limit raised = {.soft = ret_before->hard, .hard = ret_before->hard};
+    return !yarn_raw_is_error(exchange_file_limit(&raised, NULL));
+}
+
+void yarn_process_restore_files(const struct yarn_file_limit *before)
+{
+    struct yarn_file_limit now;
+    if (!yarn_raw_is_error(exchange_file_limit(NULL, &now)) && now.soft == before->hard &&
+        now.hard == before->hard)
+        exchange_file_limit(before, NULL);
 }
 
 int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)

@@ -33,6 +33,15 @@ size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
 /* A soft resource limit (RLIMIT_AS, RLIMIT_FSIZE, …); UINT64_MAX where there is none. */
 uint64_t yarn_process_limit(int resource);
 
+/* The limit of open files, which is the process's, not the thread's. */
+struct yarn_file_limit {
+    uint64_t soft, hard;
+};
+/* Raises the soft limit to the hard one. False where that gains nothing or is refused. */
+bool yarn_process_raise_files(struct yarn_file_limit *ret_before);
+/* Unless somebody else has changed it meanwhile. */
+void yarn_process_restore_files(const struct yarn_file_limit *before);
+
 /* The threads in `task_folder` (an open /proc/self/task, whose position is reset): at most `size`
  * go to ret_tids, the number of all is returned, or a negative errno. A leader that has ended and
  * waits for the others is still in the list. */

@@ -83,6 +83,16 @@ class Limits(Case):
                     )
                     self.assertEqual(run.status, 0)
 
+    def test_soft_limit_of_open_files(self):
+        """Raised while the host waits at its start, and given back."""
+        if harness.open_user_clock():
+            self.skipTest("the kernel refuses perf_event_open here")
+        before = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 4096))
+        run = self.assert_same_outside([harness.HOSTS / "hoststate"], before=before, cwd="/")
+        self.assertIn(b"limit 7: 8 4096\n", run.stdout)
+        (dump,) = harness.info(run.dumps)
+        self.assertEqual(dump["sampler"]["got"], "perf")
+
     def test_no_thread_can_be_made(self):
         if os.getuid() == 0:
             self.skipTest("the limit does not hold for root")
