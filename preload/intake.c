@@ -43,6 +43,7 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     }
     if (!queued) {
         recording->nr_dropped++;
+        ++*total(recording, YARN_DUMP_TOTAL_LOST);
         return;
     }
     queued->time_ns = record->time_ns;
