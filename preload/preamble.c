@@ -58,23 +58,39 @@ static const char *error_name(int error)
     return NULL;
 }
 
+static void add_error(struct yarn_text *text, int error)
+{
+    yarn_text_add(text, " (");
+    if (error_name(error)) {
+        yarn_text_add(text, error_name(error));
+    } else {
+        yarn_text_add(text, "errno ");
+        yarn_text_add_i64(text, error);
+    }
+    yarn_text_add(text, "): ");
+}
+
 /* Why the sampler is not perf, where that was not asked for; the text's length. */
 static size_t describe_refusal(const struct yarn_session_report *report, char *ret_reason,
                                size_t size)
 {
     struct yarn_text text = yarn_text_of(ret_reason, size);
-    int error = -report->refusal_error;
     if (!report->refusal)
         return 0;
-    yarn_text_add(&text, "perf was refused (");
-    if (error_name(error)) {
-        yarn_text_add(&text, error_name(error));
-    } else {
-        yarn_text_add(&text, "errno ");
-        yarn_text_add_i64(&text, error);
-    }
-    yarn_text_add(&text, "): ");
+    yarn_text_add(&text, "perf was refused");
+    add_error(&text, -report->refusal_error);
     yarn_text_add(&text, report->refusal);
+    return text.size;
+}
+
+/* Why the events have no descriptors; the text's length. */
+static size_t describe_shortage(const struct yarn_session_report *report, char *ret_reason,
+                                size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    yarn_text_add(&text, "one event, in rings without descriptors that are read by time");
+    add_error(&text, -report->files_error);
+    yarn_text_add(&text, "raise the limit of open files");
     return text.size;
 }
 
@@ -116,6 +132,8 @@ static size_t describe_choice(const struct yarn_job *job, const struct yarn_sess
     const struct yarn_plan_estimate *estimate = &report->estimate;
     if (session->wide.events)
         return describe_change(job, &session->wide, ret_reason, size);
+    if (yarn_session_is_mapped_only(session))
+        return describe_shortage(report, ret_reason, size);
     if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
         return describe_refusal(report, ret_reason, size);
     return describe_strategy(estimate, ret_reason, size);

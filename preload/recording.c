@@ -349,7 +349,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
     recording->is_held =
-        yarn_session_needs_time(&recording->session) && !recording->coverage.is_off;
+        yarn_session_borrows_signal(&recording->session) && !recording->coverage.is_off;
     if (recording->is_held)
         yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);

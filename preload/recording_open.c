@@ -142,7 +142,7 @@ static void report_steps(struct yarn_recording *recording)
     if (report->refusal)
         yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
                           "perf was refused, timers take the samples", report->refusal);
-    if (yarn_session_needs_time(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
+    if (yarn_session_borrows_signal(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
         yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
                           "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)

@@ -44,7 +44,8 @@ static uint64_t host_cpu_ns(const struct yarn_recording *recording)
 static uint64_t cpu_ns_of(const struct yarn_recording *recording)
 {
     /* No event is open where the threads' numbers could not be found out. */
-    if (recording->clock_event == YARN_DUMP_NONE || !yarn_session_can_count(&recording->session))
+    if (recording->clock_event == YARN_DUMP_NONE ||
+        !yarn_session_can_count(&recording->session, recording->clock_event))
         return host_cpu_ns(recording);
     return yarn_session_cpu_ns(&recording->session, recording->clock_event) + recording->missed_ns;
 }
@@ -94,7 +95,7 @@ static void write_counts(struct yarn_recording *recording)
 {
     uint64_t lost = 0;
     for (uint32_t i = 0; i < recording->spec.nr_events; i++) {
-        if (recording->session.specs[i].error)
+        if (recording->session.specs[i].error || !yarn_session_can_count(&recording->session, i))
             continue;
         struct yarn_perf_count sum = yarn_session_count(&recording->session, i);
         struct yarn_dump_count count = {

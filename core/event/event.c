@@ -32,6 +32,13 @@ int yarn_event_redirect(const struct yarn_event *event, const struct yarn_event 
     return yarn_perf_set_output(event->fd, leader->fd);
 }
 
+int yarn_event_map(const struct yarn_event *event, size_t data_bytes,
+                   struct perf_event_mmap_page **ret_page)
+{
+    int err = yarn_perf_map(event->fd, data_bytes, ret_page);
+    return err == -EPERM ? -EDQUOT : err;
+}
+
 int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret_count)
 {
     return yarn_perf_read(event->fd, event->has_lost, ret_count);

@@ -6,9 +6,12 @@
  *   per_core  for each present cpu, thread and spec one inherited event, redirected into the ring
  *             of the cpu's leader. The kernel does the rest.
  *   per_thread  for each thread and spec one event of its own, and a ring of the thread. Threads
- * are told of by the events of those that make them, and found in the list. timer     where perf is
- * refused: for each thread a timer of its CPU time, whose signal's handler writes the sample into a
- * ring of the thread.
+ *             are told of by the events of those that make them, and found in the list.
+ *   mapped    where there are too few descriptors for that: for each present cpu and thread one
+ *             inherited event, which is mapped itself and lives by the mapping: its descriptor is
+ *             closed. The reader looks by time, and counts nothing.
+ *   timer     where perf is refused: for each thread a timer of its CPU time, whose signal's
+ *             handler writes the sample into a ring of the thread.
  *
  * Private to core/session.
  */
@@ -32,6 +35,8 @@ struct yarn_attachment {
     /* Fills the descriptors to poll; their number, or YARN_NOT_WATCHED. NULL: never any. They may
      * change with session->watch_generation. */
     size_t (*watched)(const struct yarn_session *session, struct pollfd *fds, size_t size);
+    /* Whether that event's count is known; NULL: where there are events. */
+    bool (*can_count)(const struct yarn_session *session, uint32_t number);
     struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);
     /* CPU time of the host since the enable, where threads may be without events; else NULL. */
     uint64_t (*cpu_ns)(const struct yarn_session *session);
@@ -43,4 +48,5 @@ struct yarn_attachment {
 
 extern const struct yarn_attachment yarn_attach_per_core;
 extern const struct yarn_attachment yarn_attach_per_thread;
+extern const struct yarn_attachment yarn_attach_mapped;
 extern const struct yarn_attachment yarn_attach_timer;

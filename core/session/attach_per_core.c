@@ -2,12 +2,12 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
+#include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
+#include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
-
-enum { CPUS_MAX = 1024, THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
 
 /* ---- leaders and their rings ---- */
 
@@ -21,40 +21,23 @@ static int open_leader(struct yarn_session *session, int cpu, struct yarn_event 
 
 static int open_core(struct yarn_session *session, int cpu)
 {
-    struct yarn_session_core *core = &session->cores[session->nr_cores];
-    size_t ring_bytes = session->report.got.ring_bytes;
-    *core = (struct yarn_session_core){.cpu = cpu, .leader = YARN_EVENT_CLOSED};
-    int err = open_leader(session, cpu, &core->leader);
+    struct yarn_event leader = YARN_EVENT_CLOSED;
+    int err = open_leader(session, cpu, &leader);
+    if (!err)
+        err = yarn_core_rings_add(session, &leader);
     if (err)
-        return err;
-    err = yarn_perf_map(core->leader.fd, ring_bytes, &core->page);
-    if (err) {
-        yarn_event_close(&core->leader);
-        return err == -EPERM ? -EDQUOT : err; /* the memlock limit, told from a refused open */
-    }
-    const uint8_t *data = (const uint8_t *)core->page + core->page->data_offset;
-    core->ring = yarn_ring_of(core->page, data, ring_bytes);
-    session->nr_cores++;
-    return 0;
+        yarn_event_close(&leader);
+    return err;
 }
 
-static void close_rings(struct yarn_session *session)
+static int open_cores(struct yarn_session *session)
 {
-    for (size_t i = 0; i < session->nr_cores; i++) {
-        yarn_perf_unmap(session->cores[i].page, session->cores[i].ring.data.size);
-        yarn_event_close(&session->cores[i].leader);
-    }
-    session->nr_cores = 0;
-}
-
-static int open_cores(struct yarn_session *session, const int *cpus, size_t nr_cpus)
-{
-    for (size_t i = 0; i < nr_cpus; i++) {
-        int err = open_core(session, cpus[i]);
+    for (size_t i = 0; i < session->nr_cpus; i++) {
+        int err = open_core(session, session->cpus[i]);
         if (err == -EINVAL && session->nr_cores)
             continue; /* present and yet not possible */
         if (err) {
-            close_rings(session);
+            yarn_core_rings_close(session);
             return err;
         }
     }
@@ -65,28 +48,22 @@ static int open_cores(struct yarn_session *session, const int *cpus, size_t nr_c
  * kernel does not know them. */
 static int open_all_cores(struct yarn_session *session)
 {
-    int cpus[CPUS_MAX];
-    size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
-    session->report.got = yarn_plan_of_core(session->spec, nr_cpus);
-    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, nr_cpus);
-    if (!session->cores)
-        return yarn_probe_fail(session, "no memory for the list of cores", -ENOMEM);
+    int err = yarn_core_rings_find_cpus(session);
+    if (!err)
+        err = yarn_core_rings_init(session, session->nr_cpus);
+    if (err)
+        return err;
+    session->report.got = yarn_plan_of_core(session->spec, session->nr_cpus);
     for (;;) {
-        int err = open_cores(session, cpus, nr_cpus);
+        err = open_cores(session);
         if (!err)
-            break;
+            return 0;
         if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
             continue;
         if (yarn_probe_give_up_feature(session, err))
             continue;
-        return yarn_probe_fail(session,
-                               err == -EDQUOT
-                                   ? "no memory for a ring: raise the limit of locked memory"
-                                   : yarn_probe_reason(err),
-                               err);
+        return yarn_probe_fail(session, yarn_probe_reason(err), err);
     }
-    session->report.nr_rings = session->nr_cores;
-    return 0;
 }
 
 /* ---- events on threads ---- */
@@ -140,74 +117,6 @@ static int attach_thread(struct yarn_session *session, pid_t tid)
         if (err)
             return err;
     }
-    session->report.nr_threads++;
-    return 0;
-}
-
-static bool is_known(const pid_t *tids, size_t count, pid_t tid)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tids[i] == tid)
-            return true;
-    return false;
-}
-
-/* What a scan of the thread list goes through. */
-struct scan {
-    pid_t own_tid;
-    pid_t *known;
-    size_t nr_known, max_known;
-    bool is_first;
-};
-
-/* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
-static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
-                      size_t count)
-{
-    int found = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (tids[i] == scan->own_tid || is_known(scan->known, scan->nr_known, tids[i]))
-            continue;
-        if (scan->nr_known == scan->max_known)
-            return -ENOSPC;
-        scan->known[scan->nr_known++] = tids[i];
-        int err = attach_thread(session, tids[i]);
-        if (err == -ESRCH)
-            continue;
-        if (err)
-            return err;
-        found++;
-        session->report.nr_late_threads += !scan->is_first;
-    }
-    return found;
-}
-
-/* Until two scans of the list are alike: a thread that was made by one that had no events yet has
- * none either (KF 2). */
-static int attach_threads(struct yarn_session *session)
-{
-    pid_t tids[THREADS_AT_ONCE];
-    struct scan scan = {
-        .own_tid = yarn_process_tid(),
-        .max_known = THREADS_AT_ONCE,
-        .known = YARN_ARENA_NEW(&session->arena, pid_t, THREADS_AT_ONCE),
-        .is_first = true,
-    };
-    if (!scan.known)
-        return yarn_probe_fail(session, "no memory for the list of threads", -ENOMEM);
-    for (int i = 0; i < SCANS_MAX; i++) {
-        int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid, tids,
-                                             YARN_COUNT_OF(tids));
-        if (count < 0)
-            return yarn_probe_fail(session, "the list of threads could not be read", count);
-        size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));
-        int found = attach_new(session, &scan, tids, listed);
-        if (found < 0)
-            return yarn_probe_fail(session, "an event could not be opened on every thread", found);
-        if (found == 0)
-            return 0;
-        scan.is_first = false;
-    }
     return 0;
 }
 
@@ -226,18 +135,24 @@ static int make_room(struct yarn_session *session)
     return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
-/* The rings are the same all the time. */
-static int init_merge(struct yarn_session *session)
+static void close_events(struct yarn_session *session)
 {
-    struct yarn_merge_source *sources =
-        YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, session->nr_cores);
-    if (!sources)
-        return yarn_probe_fail(session, "no memory for the list of rings", -ENOMEM);
-    for (size_t i = 0; i < session->nr_cores; i++)
-        sources[i] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
-    session->merge.sources = sources;
-    session->merge.count = session->nr_cores;
-    return 0;
+    for (size_t i = 0; i < session->nr_events; i++)
+        yarn_event_close(&session->events[i]);
+    session->nr_events = 0;
+    yarn_table_clear(&session->numbers);
+}
+
+/* Fewer events where there are no descriptors for all. */
+static int attach_threads(struct yarn_session *session)
+{
+    for (;;) {
+        int err = yarn_thread_scan(session, attach_thread);
+        if (!yarn_probe_lacks_files(err) || !session->may_drop_events ||
+            !yarn_probe_drop_event(session, err))
+            return err;
+        close_events(session);
+    }
 }
 
 static int open_per_core(struct yarn_session *session)
@@ -250,7 +165,7 @@ static int open_per_core(struct yarn_session *session)
     if (!err)
         err = attach_threads(session);
     if (!err)
-        err = init_merge(session);
+        err = yarn_core_rings_merge(session);
     return err;
 }
 
@@ -316,18 +231,11 @@ static size_t watched_per_core(const struct yarn_session *session, struct pollfd
     return count;
 }
 
-static size_t ring_bytes_per_core(const struct yarn_session *session)
-{
-    return session->nr_cores * session->report.got.ring_bytes;
-}
-
 static void close_per_core(struct yarn_session *session)
 {
-    for (size_t i = 0; i < session->nr_events; i++)
-        yarn_event_close(&session->events[i]);
-    session->nr_events = 0;
+    close_events(session);
     yarn_cpu_wide_close(session);
-    close_rings(session);
+    yarn_core_rings_close(session);
 }
 
 const struct yarn_attachment yarn_attach_per_core = {
@@ -339,6 +247,6 @@ const struct yarn_attachment yarn_attach_per_core = {
     .gather = gather_per_core,
     .watched = watched_per_core,
     .count = count_per_core,
-    .ring_bytes = ring_bytes_per_core,
+    .ring_bytes = yarn_core_rings_bytes,
     .close = close_per_core,
 };

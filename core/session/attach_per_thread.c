@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
+#include "core/session/host_clock.h"
 #include "core/session/mappings.h"
 #include "core/session/probe.h"
 #include "core/session/thread_ring.h"
@@ -39,7 +40,7 @@ struct yarn_thread_rings {
     uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
     bool is_enabled;
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
-    uint64_t cpu_ns, cpu_base_ns; /* of the process, up to the last disable; at the enable */
+    struct yarn_host_clock clock;
 };
 
 /* ---- slots ---- */
@@ -267,21 +268,12 @@ static int open_per_thread(struct yarn_session *session)
         return yarn_probe_fail(session, "the list of threads could not be read", found);
     err = session->report.thread_refusal;
     if (!found && err)
-        return yarn_probe_fail(session,
-                               err == -EDQUOT
-                                   ? "no memory for a ring: raise the limit of locked memory"
-                                   : yarn_probe_reason(err),
-                               err);
+        return yarn_probe_fail(session, yarn_probe_reason(err), err);
     session->report.nr_threads = session->report.nr_rings = (size_t)found;
     return 0;
 }
 
 /* ---- running ---- */
-
-static uint64_t host_cpu_ns(void)
-{
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-}
 
 static void enable_per_thread(struct yarn_session *session)
 {
@@ -289,7 +281,7 @@ static void enable_per_thread(struct yarn_session *session)
     if (threads->is_enabled)
         return;
     threads->is_enabled = true;
-    threads->cpu_base_ns = host_cpu_ns();
+    yarn_host_clock_start(&threads->clock);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             begin_thread(session, &threads->of_slot[i]);
@@ -309,7 +301,7 @@ static void disable_per_thread(struct yarn_session *session)
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_ring_disable(&threads->of_slot[i]);
-    threads->cpu_ns += host_cpu_ns() - threads->cpu_base_ns;
+    yarn_host_clock_stop(&threads->clock);
 }
 
 static bool is_told_of_something(struct yarn_thread_rings *threads)
@@ -403,9 +395,7 @@ static struct yarn_perf_count count_per_thread(const struct yarn_session *sessio
 
 static uint64_t cpu_ns_per_thread(const struct yarn_session *session)
 {
-    const struct yarn_thread_rings *threads = session->threads;
-    uint64_t running_ns = threads->is_enabled ? host_cpu_ns() - threads->cpu_base_ns : 0;
-    return threads->cpu_ns + running_ns;
+    return yarn_host_clock_ns(&session->threads->clock);
 }
 
 static uint64_t thread_cpu_ns_per_thread(const struct yarn_session *session, pid_t tid)

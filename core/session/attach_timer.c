@@ -2,6 +2,7 @@
 #include <linux/perf_event.h>
 
 #include "core/session/attach.h"
+#include "core/session/host_clock.h"
 #include "core/session/mappings.h"
 #include "core/session/timer_threads.h"
 #include "core/sys/clock.h"
@@ -22,8 +23,8 @@ struct yarn_timer_sampler {
     uint64_t yielded;  /* signals that the host wanted for itself, a mask */
     uint32_t event;    /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
-    bool needs_look;              /* at the mappings: there are stacks that are not known */
-    uint64_t cpu_ns, cpu_base_ns; /* of the host's threads, up to the last disable; at the enable */
+    bool needs_look; /* at the mappings: there are stacks that are not known */
+    struct yarn_host_clock clock;
 };
 
 static int fail(struct yarn_session *session, const char *what, int err)
@@ -116,11 +117,6 @@ static void make_terms(struct yarn_session *session)
     }
 }
 
-static uint64_t host_cpu_ns(void)
-{
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-}
-
 static int find_signal(const struct yarn_session *session)
 {
     return yarn_signal_find(yarn_timer_sample_on_signal,
@@ -169,7 +165,7 @@ static void enable_timer(struct yarn_session *session)
         return;
     }
     timer->signal_number = number;
-    timer->cpu_base_ns = host_cpu_ns();
+    yarn_host_clock_start(&timer->clock);
     err = yarn_timer_threads_scan(&timer->threads, number, true, NULL);
     if (err)
         fail(session, "the list of threads could not be read", err);
@@ -187,7 +183,7 @@ static bool stop(struct yarn_session *session, bool has_signal)
     else
         yarn_signal_lose();
     timer->signal_number = 0;
-    timer->cpu_ns += host_cpu_ns() - timer->cpu_base_ns;
+    yarn_host_clock_stop(&timer->clock);
     return yarn_timer_threads_wait(&timer->threads);
 }
 
@@ -279,9 +275,7 @@ static struct yarn_perf_count count_timer(const struct yarn_session *session, ui
     const struct yarn_timer_sampler *timer = session->timer;
     if (number != timer->event)
         return (struct yarn_perf_count){.count = 0};
-    uint64_t cpu_ns = timer->cpu_ns;
-    if (timer->signal_number)
-        cpu_ns += host_cpu_ns() - timer->cpu_base_ns;
+    uint64_t cpu_ns = yarn_host_clock_ns(&timer->clock);
     return (struct yarn_perf_count){
         .count = cpu_ns,
         .time_enabled_ns = cpu_ns,

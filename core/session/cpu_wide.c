@@ -16,11 +16,6 @@ enum {
 #define WINDOW_NS (20 * YARN_NS_PER_MS)
 #define LOOK_NS (100 * YARN_NS_PER_MS)
 
-static uint64_t host_cpu_ns(void)
-{
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-}
-
 /* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one. */
 static uint32_t find_clock(const struct yarn_session *session)
 {
@@ -159,10 +154,9 @@ void yarn_cpu_wide_attend(struct yarn_session *session)
 void yarn_cpu_wide_resume(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;
-    if (!wide->events || wide->is_running)
+    if (!wide->events || wide->clock.is_running)
         return;
-    wide->is_running = true;
-    wide->cpu_base_ns = host_cpu_ns();
+    yarn_host_clock_start(&wide->clock);
     for (size_t i = 0; i < session->nr_cores; i++)
         if (yarn_event_is_open(&wide->events[i]))
             yarn_perf_enable(wide->events[i].fd);
@@ -171,13 +165,12 @@ void yarn_cpu_wide_resume(struct yarn_session *session)
 void yarn_cpu_wide_pause(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;
-    if (!wide->events || !wide->is_running)
+    if (!wide->events || !wide->clock.is_running)
         return;
     for (size_t i = 0; i < session->nr_cores; i++)
         if (yarn_event_is_open(&wide->events[i]))
             yarn_perf_disable(wide->events[i].fd);
-    wide->cpu_ns += host_cpu_ns() - wide->cpu_base_ns;
-    wide->is_running = false;
+    yarn_host_clock_stop(&wide->clock);
 }
 
 void yarn_cpu_wide_close(struct yarn_session *session)
@@ -194,7 +187,7 @@ void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
     const struct yarn_cpu_wide *wide = &session->wide;
     if (!wide->events || number != wide->spec)
         return;
-    uint64_t cpu_ns = wide->cpu_ns + (wide->is_running ? host_cpu_ns() - wide->cpu_base_ns : 0);
+    uint64_t cpu_ns = yarn_host_clock_ns(&wide->clock);
     sum->count += wide->before.count + cpu_ns;
     sum->time_enabled_ns += wide->before.time_enabled_ns + cpu_ns;
     sum->time_running_ns += wide->before.time_running_ns + cpu_ns;

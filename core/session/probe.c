@@ -25,11 +25,35 @@ const char *yarn_probe_reason(int err)
     case -EMFILE:
     case -ENFILE:
         return "no free descriptor: raise the limit of open files";
+    case -EDQUOT:
+        return "no memory for a ring: raise the limit of locked memory";
     case -EINVAL:
         return "the kernel does not take this event with these terms";
     default:
         return "the kernel refused the event";
     }
+}
+
+bool yarn_probe_lacks_files(int err)
+{
+    return err == -EMFILE || err == -ENFILE;
+}
+
+bool yarn_probe_drop_event(struct yarn_session *session, int err)
+{
+    uint32_t kept = yarn_probe_first(session);
+    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
+        if (!session->specs[i].error && session->specs[i].spec.is_clock)
+            kept = i;
+    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;) {
+        if (session->specs[i].error || i == kept)
+            continue;
+        session->specs[i].error = -err;
+        session->specs[i].reason = yarn_probe_reason(err);
+        session->report.failure = NULL; /* it goes on without */
+        return true;
+    }
+    return false;
 }
 
 bool yarn_probe_give_up_feature(struct yarn_session *session, int err)

@@ -17,6 +17,13 @@ const char *yarn_probe_reason(int err);
 /* Takes the failure into the report; returns `err`. */
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err);
 
+/* True for a refusal for want of descriptors. */
+bool yarn_probe_lacks_files(int err);
+
+/* Gives up the last of the events that are wanted, but never the one that all turns on: the first
+ * clock, or the first event. `err` is the reason. False where that one is all there is. */
+bool yarn_probe_drop_event(struct yarn_session *session, int err);
+
 /* True where an older kernel may have refused a feature that can be done without: it is given up.
  */
 bool yarn_probe_give_up_feature(struct yarn_session *session, int err);

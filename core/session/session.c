@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/session.h"
 
+#include <sys/resource.h>
+
 #include "core/session/attach.h"
+#include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
 
-enum { CPUS_MAX = 1024, LOW_DESCRIPTORS = 16 };
+enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 };
 /* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
@@ -47,16 +50,18 @@ static size_t arena_bytes(const struct yarn_session_spec *spec)
 }
 
 static int open_by(struct yarn_session *session, const struct yarn_session_spec *spec,
-                   const struct yarn_attachment *attachment)
+                   const struct yarn_attachment *attachment, int files_error)
 {
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
+    session->may_drop_events = files_error != 0;
     session->stack = spec->stack;
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(spec),
         .got = yarn_plan_first(spec),
         .features = YARN_ATTR_ALL,
         .attachment = attachment,
+        .files_error = files_error,
     };
     int err = yarn_arena_open(&session->arena, arena_bytes(spec));
     if (!err)
@@ -75,25 +80,79 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
     return err;
 }
 
-/* What the soft limit of open files refused, under the hard one. Low numbers are kept free
- * meanwhile: with the soft limit back, those are what files can be opened with. */
-static int open_with_more_files(struct yarn_session *session, const struct yarn_session_spec *spec,
-                                const struct yarn_attachment *attachment)
+/* Whether as many descriptors are left as the reader needs later: to be woken, for the dump, for
+ * the files that it reads one at a time. Numbers are dense: nobody else opens in this table. */
+static bool has_spare_files(void)
 {
-    struct yarn_file_limit before;
-    int kept_free[LOW_DESCRIPTORS], nr_kept_free = 0;
-    if (!yarn_process_raise_files(&before))
-        return -EMFILE;
-    while (nr_kept_free < LOW_DESCRIPTORS) {
+    int lowest_free = yarn_file_open(YARN_FILE_CWD, "/dev/null");
+    yarn_file_close(lowest_free);
+    return lowest_free >= 0 &&
+           (uint64_t)lowest_free + SPARE_FILES <= yarn_process_limit(RLIMIT_NOFILE);
+}
+
+static int open_with_spare_files(struct yarn_session *session, const struct yarn_session_spec *spec,
+                                 const struct yarn_attachment *attachment)
+{
+    int err = open_by(session, spec, attachment, 0);
+    if (err || has_spare_files())
+        return err;
+    yarn_session_close(session);
+    session->report.failure = yarn_probe_reason(-EMFILE);
+    session->report.failure_error = -EMFILE;
+    return -EMFILE;
+}
+
+struct kept_free {
+    int fds[LOW_FILES];
+    size_t count;
+};
+
+/* The lowest numbers, or none where there are not so many. */
+static bool keep_free(struct kept_free *kept, size_t wanted)
+{
+    for (kept->count = 0; kept->count < wanted; kept->count++) {
         int fd = yarn_file_open(YARN_FILE_CWD, "/dev/null");
         if (fd < 0)
-            break;
-        kept_free[nr_kept_free++] = fd;
+            return false;
+        kept->fds[kept->count] = fd;
     }
-    int err = open_by(session, spec, attachment);
-    while (nr_kept_free > 0)
-        yarn_file_close(kept_free[--nr_kept_free]);
-    yarn_process_restore_files(&before);
+    return true;
+}
+
+static void set_free(struct kept_free *kept)
+{
+    while (kept->count > 0)
+        yarn_file_close(kept->fds[--kept->count]);
+}
+
+/* With `nr_spare` descriptors to spare. */
+static int open_short(struct yarn_session *session, const struct yarn_session_spec *spec,
+                      const struct yarn_attachment *attachment, int files_error, size_t nr_spare)
+{
+    struct kept_free kept;
+    int err =
+        keep_free(&kept, nr_spare) ? open_by(session, spec, attachment, files_error) : -EMFILE;
+    set_free(&kept);
+    return err;
+}
+
+/* Down the ladder of descriptors (KF 14): what the soft limit refuses may be had under the hard
+ * one, while the host waits; then fewer events; then events that need none once they are mapped.
+ * Why low numbers are kept free: with the soft limit back, those are what files are opened with. */
+static int open_perf(struct yarn_session *session, const struct yarn_session_spec *spec,
+                     const struct yarn_attachment *attachment)
+{
+    struct yarn_file_limit before;
+    int err = open_with_spare_files(session, spec, attachment);
+    if (!yarn_probe_lacks_files(err))
+        return err;
+    int files_error = err;
+    bool is_raised = spec->host_waits && yarn_process_raise_files(&before);
+    err = open_short(session, spec, attachment, files_error, is_raised ? LOW_FILES : SPARE_FILES);
+    if (yarn_probe_lacks_files(err))
+        err = open_short(session, spec, &yarn_attach_mapped, files_error, SPARE_FILES_MAPPED);
+    if (is_raised)
+        yarn_process_restore_files(&before);
     return err;
 }
 
@@ -106,18 +165,16 @@ static struct yarn_plan_estimate estimate_of(const struct yarn_session_spec *spe
 int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
 {
     if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
-        return open_by(session, spec, &yarn_attach_timer);
+        return open_by(session, spec, &yarn_attach_timer, 0);
     struct yarn_plan_estimate estimate = estimate_of(spec);
     const struct yarn_attachment *attachment =
         estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
-    int err = open_by(session, spec, attachment);
-    if (err == -EMFILE && spec->host_waits)
-        err = open_with_more_files(session, spec, attachment);
+    int err = open_perf(session, spec, attachment);
     session->report.estimate = estimate;
     if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
-    int second_err = open_by(session, spec, &yarn_attach_timer);
+    int second_err = open_by(session, spec, &yarn_attach_timer, 0);
     session->report.refusal = refused.failure;
     session->report.refusal_error = refused.failure_error;
     /* What the timer sampler does not have at all is perf's failure to report. */
@@ -190,8 +247,10 @@ bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
     return true;
 }
 
-bool yarn_session_can_count(const struct yarn_session *session)
+bool yarn_session_can_count(const struct yarn_session *session, uint32_t number)
 {
+    if (session->report.attachment->can_count)
+        return session->report.attachment->can_count(session, number);
     return session->nr_events || session->timer || session->threads || session->wide.events;
 }
 
@@ -225,7 +284,17 @@ const char *yarn_session_strategy_name(const struct yarn_session *session)
 
 bool yarn_session_needs_time(const struct yarn_session *session)
 {
-    return session->report.attachment == &yarn_attach_timer;
+    return !session->report.attachment->watched;
+}
+
+bool yarn_session_borrows_signal(const struct yarn_session *session)
+{
+    return session->report.attachment->yield_signal;
+}
+
+bool yarn_session_is_mapped_only(const struct yarn_session *session)
+{
+    return session->report.attachment == &yarn_attach_mapped;
 }
 
 size_t yarn_session_ring_bytes(const struct yarn_session *session)

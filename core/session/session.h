@@ -17,34 +17,11 @@
 #include "core/event/attr.h"
 #include "core/event/event.h"
 #include "core/record/merge.h"
-#include "core/session/plan.h"
+#include "core/session/host_clock.h"
+#include "core/session/report.h"
 
-/* What became of one event spec. */
-struct yarn_session_event {
-    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
-    int error;                   /* errno of the refusal; 0 where it is open */
-    const char *reason;          /* of a refusal or of a difference, a static sentence; or NULL */
-};
-
-struct yarn_attachment;
 struct yarn_timer_sampler;
 struct yarn_thread_rings;
-
-struct yarn_session_report {
-    struct yarn_plan asked, got;
-    uint32_t features;      /* enum yarn_attr_feature that the kernel took */
-    size_t nr_threads;      /* attached at the start */
-    size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
-    size_t nr_rings;
-    const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
-    struct yarn_plan_estimate estimate;       /* of what the strategies cost */
-    const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
-    int refusal_error;         /* the negative errno */
-    size_t nr_refused_threads; /* the most at once that could not be sampled */
-    int thread_refusal;        /* the negative errno of one of them */
-    const char *failure; /* what could not be done, a static sentence; NULL while all is well */
-    int failure_error;   /* its negative errno */
-};
 
 struct yarn_session_core {
     int cpu;
@@ -52,6 +29,12 @@ struct yarn_session_core {
     struct perf_event_mmap_page *page; /* owned mapping */
     struct yarn_ring ring;
     uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last look */
+};
+
+/* See attach_mapped.c. */
+struct yarn_mapped {
+    uint32_t spec; /* number of the one event */
+    struct yarn_host_clock clock;
 };
 
 /* See cpu_wide.h. */
@@ -63,16 +46,17 @@ struct yarn_cpu_wide {
     struct yarn_perf_count before;      /* by the inherited events */
     uint64_t window_ns, nr_births_seen; /* since when births are counted, and those before */
     uint64_t next_look_ns;              /* at whether the clocks go on */
-    uint64_t cpu_ns, cpu_base_ns;       /* of the process: to the last pause; at the resume */
-    bool is_running;
+    struct yarn_host_clock clock;
 };
 
 struct yarn_session {
     const struct yarn_session_spec *spec; /* borrowed */
     struct yarn_session_report report;
     struct yarn_arena arena;
+    int *cpus; /* present */
+    size_t nr_cpus;
     struct yarn_session_core *cores;
-    size_t nr_cores;
+    size_t nr_cores, max_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
     struct yarn_session_event *specs;  /* one for each of spec->events */
@@ -80,8 +64,10 @@ struct yarn_session {
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
+    struct yarn_mapped mapped;         /* of events without descriptors */
     uint32_t watch_generation;         /* of the descriptors to poll */
     enum yarn_session_stack stack;     /* as got */
+    bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
     uint64_t nr_births;                /* of threads, as far as they were told */
     uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
@@ -112,8 +98,9 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
                                uint32_t *ret_number);
 
-/* False where no thread could be attached. */
-bool yarn_session_can_count(const struct yarn_session *session);
+/* False where the count of event `number` is not known: no thread could be attached, or its events
+ * have no descriptors. */
+bool yarn_session_can_count(const struct yarn_session *session, uint32_t number);
 
 /* Sums over threads and cores, by system calls: one for each open event. The enabled time is that
  * of the threads: less running time says that the event had to share a counter. */
@@ -132,6 +119,12 @@ const char *yarn_session_strategy_name(const struct yarn_session *session);
 
 /* True where records need somebody to look for them in time: no ring wakes a poller. */
 bool yarn_session_needs_time(const struct yarn_session *session);
+
+/* True where samples are taken by a signal's handler on the host's threads. */
+bool yarn_session_borrows_signal(const struct yarn_session *session);
+
+/* True where the events have no descriptors, for want of them. */
+bool yarn_session_is_mapped_only(const struct yarn_session *session);
 
 /* Bytes of ring memory. */
 size_t yarn_session_ring_bytes(const struct yarn_session *session);

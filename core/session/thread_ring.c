@@ -8,9 +8,9 @@ enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 static int map(const struct yarn_event *event, size_t bytes, struct perf_event_mmap_page **ret_page,
                struct yarn_ring *ret_ring)
 {
-    int err = yarn_perf_map(event->fd, bytes, ret_page);
+    int err = yarn_event_map(event, bytes, ret_page);
     if (err)
-        return err == -EPERM ? -EDQUOT : err; /* the memlock limit, told from a refused open */
+        return err;
     const uint8_t *data = (const uint8_t *)*ret_page + (*ret_page)->data_offset;
     *ret_ring = yarn_ring_of(*ret_page, data, bytes);
     return 0;

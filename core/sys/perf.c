@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -41,6 +42,16 @@ int yarn_perf_enable(int fd)
 int yarn_perf_disable(int fd)
 {
     return control(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void yarn_perf_enable_own(void)
+{
+    yarn_raw_call(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0, 0);
+}
+
+void yarn_perf_disable_own(void)
+{
+    yarn_raw_call(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0, 0);
 }
 
 int yarn_perf_set_output(int fd, int leader_fd)

@@ -19,6 +19,11 @@ YARN_MUST_CHECK int yarn_perf_id(int fd, uint64_t *ret_id);
 int yarn_perf_enable(int fd);
 int yarn_perf_disable(int fd);
 
+/* All events that the calling thread has opened, also those whose descriptors it has closed but
+ * not unmapped. */
+void yarn_perf_enable_own(void);
+void yarn_perf_disable_own(void);
+
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
 

@@ -2,6 +2,7 @@
 """Narrow surroundings: either there is a profile, or the dump or one line says why there is none,
 and the host never notices."""
 
+import errno
 import os
 import pathlib
 import resource
@@ -134,6 +135,78 @@ class Limits(Case):
         before = lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
         run = self.assert_same_outside([SPLIT, "400"], "samples", before=before)
         self.assertEqual(run.status, -signal.SIGXCPU)
+
+
+class OpenFiles(Case):
+    """Hard limits of open files that are too small for all events of all cores."""
+
+    EVENTS = ("cpu-clock", "page-faults", "minor-faults")
+    # Of the reader's own table: 0 to 2, two folders; to be woken, the dump, and files that it reads.
+    TAKEN, SPARE = 5, 4
+
+    def setUp(self):
+        super().setUp()
+        if harness.open_user_clock():
+            self.skipTest("the kernel refuses perf_event_open here")
+
+    def nr_events(self, limit):
+        """As many as fit; 0: not one, with a descriptor for each core and its leader."""
+        cpus = os.sysconf("SC_NPROCESSORS_CONF")
+        return max(0, min(3, (limit - self.TAKEN - self.SPARE - cpus) // cpus))
+
+    def run_at(self, limit, argv, **variables):
+        return self.assert_same_outside(
+            argv, before=limited(resource.RLIMIT_NOFILE, limit), **variables
+        )
+
+    def test_as_many_events_as_fit(self):
+        for limit, strategy in ((7, "per-core"), (8, "per-thread"), (16, "per-core"),
+                                (32, "per-core")):
+            with self.subTest(limit=limit, strategy=strategy):
+                run = self.run_at(limit, [SPLIT, "3"], YARN_EVENTS=",".join(self.EVENTS),
+                                  YARN_STRATEGY=strategy)
+                self.check_events(run, limit, strategy)
+
+    def check_events(self, run, limit, strategy):
+        (dump,) = harness.info(run.dumps)
+        self.assertEqual(dump["sampler"]["got"], "perf")
+        nr_taken = sum(not event["errno"] for event in dump["events"])
+        nr_fitting = self.nr_events(limit) if strategy == "per-core" else 0
+        self.assertEqual(nr_taken, max(1, nr_fitting))
+        is_short = nr_taken == 1 and "without descriptors" in dump["sampler"]["reason"]
+        self.assertEqual(is_short, dump["sampler"]["reader"] == "timed")
+        for event in dump["events"][nr_taken:]:
+            self.assertEqual(event["errno"], errno.EMFILE)
+            self.assertIn("raise the limit of open files", event["reason"])
+        shares = harness.self_percent(run.dumps, "--event=cpu-clock")
+        self.assertAlmostEqual(shares.get("hot_a", 0), 60, delta=10)
+        trust = dump["trust"]
+        self.assertLess(trust["unsampled_ns"], 0.1 * trust["cpu_ns"])
+        self.assertEqual((trust["lost"], trust["frames_unknown"]), (0, 0))
+
+    def test_event_that_is_no_clock(self):
+        run = self.run_at(8, [SPLIT, "1"], YARN_EVENTS="page-faults/period=1/")
+        (dump,) = harness.info(run.dumps)
+        self.assertIn("without descriptors", dump["sampler"]["reason"])
+        self.assertNotIn(b"counted", harness.yarnprof("info", run.dumps).stdout)
+
+    def test_threads_children_and_images(self):
+        for argv in (["threads8", "6"], ["children", "tree"], ["children", "unshare"],
+                     ["images", "execv", "2"]):
+            with self.subTest(host=argv):
+                run = self.run_at(8, [harness.HOSTS / argv[0], *argv[1:]])
+                for dump in harness.info(run.dumps):
+                    self.assertIn("without descriptors", dump["sampler"]["reason"])
+                if argv[0] == "threads8":
+                    shares = harness.self_percent(run.dumps)
+                    for i in range(8):
+                        found = shares[f"void (anonymous namespace)::worker<{i}>()"]
+                        self.assertAlmostEqual(found, 12.5, delta=4)
+
+    def test_stop_and_start(self):
+        """Without a descriptor an event is switched by the thread that opened it."""
+        run = self.run_at(8, [harness.HOSTS / "parts"])
+        self.assertGreater(harness.self_percent(run.dumps).get("wanted", 0), 95)
 
 
 class Places(Case):

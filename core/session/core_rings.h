@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The rings of a session that has them by core: one for each of session->cores. Knows their
+ * mapping, their end and how they are merged; does not know what fills them (the attachments).
+ *
+ * Private to core/session. Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/session.h"
+
+/* Room for so many rings, and the list of present cpus. A failure is in the report. */
+YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session, size_t max_rings);
+
+/* The present cpus, before there is room for their rings. */
+YARN_MUST_CHECK int yarn_core_rings_find_cpus(struct yarn_session *session);
+
+/* Maps the event, which becomes the leader of one more ring of the size that the report says.
+ * -EDQUOT: the limit of locked memory. On failure the event stays the caller's. */
+YARN_MUST_CHECK int yarn_core_rings_add(struct yarn_session *session,
+                                        const struct yarn_event *event);
+
+/* Once all are there. A failure is in the report. */
+YARN_MUST_CHECK int yarn_core_rings_merge(struct yarn_session *session);
+
+size_t yarn_core_rings_bytes(const struct yarn_session *session);
+
+/* Leaders and rings. Idempotent. */
+void yarn_core_rings_close(struct yarn_session *session);

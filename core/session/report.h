@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a session asked of the kernel and what it got: each step down, each refusal, with its errno
+ * and a sentence. Filled by the session and its attachments, told by the layer on top.
+ */
+#pragma once
+
+#include "core/session/plan.h"
+
+/* What became of one event spec. */
+struct yarn_session_event {
+    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
+    int error;                   /* errno of the refusal; 0 where it is open */
+    const char *reason;          /* of a refusal or of a difference, a static sentence; or NULL */
+};
+
+struct yarn_attachment;
+
+struct yarn_session_report {
+    struct yarn_plan asked, got;
+    uint32_t features;      /* enum yarn_attr_feature that the kernel took */
+    size_t nr_threads;      /* attached at the start */
+    size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
+    size_t nr_rings;
+    const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
+    struct yarn_plan_estimate estimate;       /* of what the strategies cost */
+    const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
+    int refusal_error;         /* the negative errno */
+    int files_error;           /* the negative errno by which the first try had no descriptors; 0 */
+    size_t nr_refused_threads; /* the most at once that could not be sampled */
+    int thread_refusal;        /* the negative errno of one of them */
+    const char *failure; /* what could not be done, a static sentence; NULL while all is well */
+    int failure_error;   /* its negative errno */
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/thread_scan.h"
+
+#include "core/session/probe.h"
+#include "core/sys/process.h"
+
+enum { THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
+
+struct scan {
+    yarn_thread_attach_fn attach;
+    pid_t own_tid;
+    pid_t *known;
+    size_t nr_known;
+    bool is_first;
+};
+
+static bool is_known(const struct scan *scan, pid_t tid)
+{
+    for (size_t i = 0; i < scan->nr_known; i++)
+        if (scan->known[i] == tid)
+            return true;
+    return false;
+}
+
+/* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
+static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
+                      size_t count)
+{
+    int found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (tids[i] == scan->own_tid || is_known(scan, tids[i]))
+            continue;
+        if (scan->nr_known == THREADS_AT_ONCE)
+            return -ENOSPC;
+        scan->known[scan->nr_known++] = tids[i];
+        int err = scan->attach(session, tids[i]);
+        if (err == -ESRCH)
+            continue;
+        if (err)
+            return err;
+        found++;
+        session->report.nr_threads++;
+        session->report.nr_late_threads += !scan->is_first;
+    }
+    return found;
+}
+
+/* What the user can do something about, by its own sentence. */
+static const char *reason_of(int err)
+{
+    if (yarn_probe_lacks_files(err) || err == -EDQUOT)
+        return yarn_probe_reason(err);
+    return "an event could not be opened on every thread";
+}
+
+int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
+{
+    pid_t tids[THREADS_AT_ONCE], known[THREADS_AT_ONCE];
+    struct scan scan = {
+        .attach = attach,
+        .own_tid = yarn_process_tid(),
+        .known = known,
+        .is_first = true,
+    };
+    session->report.nr_threads = session->report.nr_late_threads = 0;
+    for (int i = 0; i < SCANS_MAX; i++) {
+        int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid, tids,
+                                             YARN_COUNT_OF(tids));
+        if (count < 0)
+            return yarn_probe_fail(session, "the list of threads could not be read", count);
+        size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));
+        int found = attach_new(session, &scan, tids, listed);
+        if (found < 0)
+            return yarn_probe_fail(session, reason_of(found), found);
+        if (found == 0)
+            return 0;
+        scan.is_first = false;
+    }
+    return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the host's threads, all of them, while more may be coming: for attachments whose events
+ * the threads that come later inherit. A thread that was made by one that had no events yet has
+ * none either (KF 2), so the list is read until two readings are alike.
+ *
+ * Private to core/session. Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/session.h"
+
+/* -ESRCH: the thread has gone, which is no fault. */
+typedef int (*yarn_thread_attach_fn)(struct yarn_session *session, pid_t tid);
+
+/* Calls `attach` once for each thread but the caller. A failure is in the report. */
+YARN_MUST_CHECK int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach);
