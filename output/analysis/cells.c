@@ -5,12 +5,12 @@
 
 #include "output/analysis/array.h"
 
-static uint64_t hash_of(const struct yarn_cell *cell)
+static uint32_t hash_of(const struct yarn_cell *cell)
 {
     uint64_t rest =
         (uint64_t)cell->event << 48 | (uint64_t)cell->cpu << 32 | (uint64_t)cell->stack_end << 24;
     uint64_t key = (uint64_t)cell->thread << 32 | cell->stack;
-    return yarn_hash_u64(key ^ yarn_hash_u64(rest));
+    return (uint32_t)yarn_hash_u64(key ^ yarn_hash_u64(rest));
 }
 
 static bool is_same(const struct yarn_cell *a, const struct yarn_cell *b)
@@ -19,28 +19,55 @@ static bool is_same(const struct yarn_cell *a, const struct yarn_cell *b)
            a->cpu == b->cpu && a->stack_end == b->stack_end;
 }
 
-/* The slot of the cell with these fields, or the free one where it belongs. */
-static uint32_t *slot_of(const struct yarn_cells *cells, const struct yarn_cell *cell)
+/* The slot of the cell with these fields, or the free one where it belongs. Why the hash is in the
+ * slot: other cells are not looked at, which are seldom in the cache. */
+static uint64_t *slot_of(const struct yarn_cells *cells, const struct yarn_cell *cell,
+                         uint32_t hash)
 {
     size_t mask = cells->nr_slots - 1;
-    size_t at = (size_t)hash_of(cell) & mask;
-    while (cells->slots[at] && !is_same(&cells->cells[cells->slots[at] - 1], cell))
+    size_t at = hash & mask;
+    while (cells->slots[at]) {
+        uint64_t slot = cells->slots[at];
+        if (slot >> 32 == hash && is_same(&cells->cells[(uint32_t)slot - 1], cell))
+            break;
         at = (at + 1) & mask;
+    }
     return &cells->slots[at];
 }
 
 static int grow_slots(struct yarn_cells *cells)
 {
-    struct yarn_cells bigger = *cells;
-    bigger.nr_slots = cells->nr_slots ? cells->nr_slots * 2 : 1024;
-    bigger.slots = calloc(bigger.nr_slots, sizeof *bigger.slots);
-    if (!bigger.slots)
+    size_t nr_slots = cells->nr_slots ? cells->nr_slots * 2 : 1024;
+    uint64_t *slots = calloc(nr_slots, sizeof *slots);
+    if (!slots)
         return -ENOMEM;
-    for (size_t i = 0; i < cells->count; i++)
-        *slot_of(&bigger, &cells->cells[i]) = (uint32_t)i + 1;
+    for (size_t i = 0; i < cells->nr_slots; i++) {
+        if (!cells->slots[i])
+            continue;
+        size_t at = (cells->slots[i] >> 32) & (nr_slots - 1);
+        while (slots[at])
+            at = (at + 1) & (nr_slots - 1);
+        slots[at] = cells->slots[i];
+    }
     free(cells->slots);
-    *cells = bigger;
+    cells->slots = slots;
+    cells->nr_slots = nr_slots;
     return 0;
+}
+
+/* There is room for one more. */
+static void place(struct yarn_cells *cells, const struct yarn_cell *more)
+{
+    uint32_t hash = hash_of(more);
+    uint64_t *slot = slot_of(cells, more, hash);
+    if (*slot) {
+        struct yarn_cell *cell = &cells->cells[(uint32_t)*slot - 1];
+        cell->weight += more->weight;
+        cell->samples += more->samples;
+    } else {
+        cells->cells[cells->count++] = *more;
+        *slot = (uint64_t)hash << 32 | (uint32_t)cells->count;
+    }
 }
 
 int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more)
@@ -50,21 +77,26 @@ int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more)
         if (err)
             return err;
     }
-    uint32_t *slot = slot_of(cells, more);
-    if (*slot) {
-        struct yarn_cell *cell = &cells->cells[*slot - 1];
-        cell->weight += more->weight;
-        cell->samples += more->samples;
-        return 0;
-    }
     struct yarn_cell *grown =
         yarn_array_grow(cells->cells, &cells->capacity, cells->count + 1, sizeof *grown);
     if (!grown)
         return -ENOMEM;
     cells->cells = grown;
-    grown[cells->count++] = *more;
-    *slot = (uint32_t)cells->count;
+    place(cells, more);
     return 0;
+}
+
+void yarn_cells_change(struct yarn_cells *cells, yarn_cell_change_fn *change, void *self)
+{
+    size_t nr_before = cells->count;
+    cells->count = 0;
+    if (nr_before)
+        memset(cells->slots, 0, cells->nr_slots * sizeof *cells->slots);
+    for (size_t i = 0; i < nr_before; i++) {
+        struct yarn_cell cell = cells->cells[i];
+        if (change(self, &cell))
+            place(cells, &cell);
+    }
 }
 
 void yarn_cells_fini(struct yarn_cells *cells)

@@ -23,10 +23,16 @@ struct yarn_cells {
     struct yarn_cell *cells; /* owned array */
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* owned; 1 + number of a cell, 0: free */
+    uint64_t *slots; /* owned; half its hash, then 1 + number of a cell; 0: free */
     size_t nr_slots; /* a power of two */
 };
 
 /* Adds weight and samples of `more` to the cell of its other fields. */
 YARN_MUST_CHECK int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more);
+
+/* Changes other fields than weight and samples; false: the cell goes. */
+typedef bool yarn_cell_change_fn(void *self, struct yarn_cell *cell);
+
+/* Changes each, and adds up those that are alike then. Takes no memory. */
+void yarn_cells_change(struct yarn_cells *cells, yarn_cell_change_fn *change, void *self);
 void yarn_cells_fini(struct yarn_cells *cells);

@@ -97,6 +97,11 @@ bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_
            list_has(filter->processes, yarn_profile_text(profile, dump->comm), pid);
 }
 
+bool yarn_filter_is_by_thread(const struct yarn_filter *filter)
+{
+    return filter->threads || filter->processes || filter->comms;
+}
+
 bool yarn_filter_is_by_function(const struct yarn_filter *filter)
 {
     return filter->modules || filter->has_function;

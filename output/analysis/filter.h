@@ -45,6 +45,8 @@ bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_
                             uint32_t thread);
 bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yarn_profile *profile,
                               uint32_t function);
+/* False where every thread passes. */
+bool yarn_filter_is_by_thread(const struct yarn_filter *filter);
 /* False where every function passes. */
 bool yarn_filter_is_by_function(const struct yarn_filter *filter);
 

@@ -47,9 +47,8 @@ bool yarn_select_is_part(const struct yarn_select *select)
 {
     const struct yarn_filter *filter = &select->filter;
     const struct yarn_time_range *time = &select->time;
-    return filter->threads || filter->processes || filter->comms || filter->modules ||
-           filter->has_function || time->from_ns || time->from_is_absolute ||
-           time->to_ns != UINT64_MAX;
+    return yarn_filter_is_by_thread(filter) || yarn_filter_is_by_function(filter) ||
+           time->from_ns || time->from_is_absolute || time->to_ns != UINT64_MAX;
 }
 
 void yarn_select_fini(struct yarn_select *select)
@@ -154,7 +153,7 @@ void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profil
 
 bool yarn_select_has_all_threads(const struct yarn_select *select)
 {
-    return !select->filter.threads && !select->filter.processes && !select->filter.comms;
+    return !yarn_filter_is_by_thread(&select->filter);
 }
 
 bool yarn_select_has_all_functions(const struct yarn_select *select)

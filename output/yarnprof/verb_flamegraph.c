@@ -75,7 +75,7 @@ static int load(const struct request *request, char *const *paths, struct side *
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
     };
-    yarn_slices_init(&side->slices);
+    yarn_slices_init(&side->slices, &request->select.filter);
     int status =
         yarn_select_load_view("flamegraph", &request->select, 0, paths, &options, &side->profile);
     side->is_loaded = status < 0;

@@ -164,14 +164,18 @@ void yarn_page_about_events(const struct yarn_page_graph *graph, FILE *file)
 void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
 {
     for (size_t i = 0; i < graph->nr_threads; i++) {
-        const struct yarn_profile *profile = graph->sides[graph->threads[i].side].profile;
-        const struct yarn_profile_thread *thread = &profile->threads[graph->threads[i].number];
+        const struct yarn_page_thread *lane = &graph->threads[i];
+        const struct yarn_profile *profile = graph->sides[lane->side].profile;
+        const struct yarn_profile_thread *thread = &profile->threads[lane->number];
         const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-        (void)fprintf(file, "<li data-side=%u data-tid=%u data-pid=%u data-process=\"",
-                      graph->threads[i].side, thread->tid, dump->process.pid);
+        bool is_named = graph->sides[lane->side].slices->lanes.kind != YARN_LANES_ALL;
+        (void)fprintf(file,
+                      "<li data-side=%u data-tid=%u data-pid=%u data-count=%u data-process=\"",
+                      lane->side, thread->tid, dump->process.pid, lane->count);
         yarn_html_text(file, yarn_profile_text(profile, dump->comm));
         (void)fputs("\">", file);
-        yarn_html_text(file, yarn_profile_text(profile, thread->comm));
+        if (lane->count == 1 || is_named)
+            yarn_html_text(file, yarn_profile_text(profile, thread->comm));
         (void)fputs("</li>\n", file);
     }
 }

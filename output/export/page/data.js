@@ -89,6 +89,7 @@ function readDocument(data) {
         side: Number(item.dataset.side),
         tid: Number(item.dataset.tid),
         pid: Number(item.dataset.pid),
+        count: Number(item.dataset.count),
         process: item.dataset.process,
     }));
     return data;

@@ -91,7 +91,8 @@ static void join_equal_cells(struct yarn_page_graph *graph)
     graph->nr_cells = kept;
 }
 
-static int make_equally_wide(struct yarn_page_graph *graph)
+/* Slices of both sides are equally wide. */
+static int settle_slices(struct yarn_page_graph *graph)
 {
     unsigned shift = 0;
     int err = 0;
@@ -100,8 +101,9 @@ static int make_equally_wide(struct yarn_page_graph *graph)
             shift = graph->sides[side].slices->shift;
     }
     for (size_t side = 0; !err && side < 2; side++) {
-        if (graph->sides[side].profile)
-            err = yarn_slices_coarsen(graph->sides[side].slices, shift);
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        if (profile)
+            err = yarn_slices_settle(graph->sides[side].slices, profile, shift);
     }
     return err;
 }
@@ -110,7 +112,7 @@ static int build(struct yarn_page_graph *graph, const struct yarn_filter *filter
 {
     int err = yarn_match_build(graph->sides[0].profile, graph->sides[1].profile, &graph->match);
     if (!err)
-        err = make_equally_wide(graph);
+        err = settle_slices(graph);
     if (!err)
         err = add_events(graph, filter);
     if (!err)

@@ -45,9 +45,11 @@ struct yarn_page_event {
     uint32_t numbers[2];     /* of the profiles; YARN_DUMP_NONE: that one has none */
 };
 
+/* A lane of the timeline: one thread, or several that memory allows to be shown only together. */
 struct yarn_page_thread {
     uint32_t side;
-    uint32_t number; /* of the profile */
+    uint32_t number; /* of the profile: its first */
+    uint32_t count;
 };
 
 /* Each pointer is an owned array; its count and its capacity follow. */

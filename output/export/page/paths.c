@@ -100,26 +100,41 @@ static bool is_shown(const struct walk *walk, const struct yarn_cell *cell)
     return !walk->stacks || (cell->stack != YARN_DUMP_NONE && walk->stacks[cell->stack]);
 }
 
+static int add_thread(struct walk *walk, uint32_t first, uint32_t number)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    struct yarn_page_thread *threads = yarn_array_grow(graph->threads, &graph->threads_capacity,
+                                                       graph->nr_threads + 1, sizeof *threads);
+    if (!threads)
+        return -ENOMEM;
+    graph->threads = threads;
+    walk->threads[first] = (uint32_t)graph->nr_threads;
+    threads[graph->nr_threads++] = (struct yarn_page_thread){(uint32_t)walk->side, number, 1};
+    return 0;
+}
+
 static int map_threads(struct walk *walk, const struct yarn_filter *filter)
 {
     struct yarn_page_graph *graph = walk->graph;
     const struct yarn_profile *profile = graph->sides[walk->side].profile;
+    const struct yarn_lanes *lanes = &graph->sides[walk->side].slices->lanes;
     walk->threads = calloc(profile->nr_threads + 1, sizeof *walk->threads);
     if (!walk->threads)
         return -ENOMEM;
-    for (uint32_t i = 0; i < profile->nr_threads; i++) {
+    for (uint32_t i = 0; i < profile->nr_threads; i++)
         walk->threads[i] = YARN_DUMP_NONE;
-        if (!profile->threads[i].samples || !yarn_filter_has_thread(filter, profile, i))
+    int err = 0;
+    for (uint32_t i = 0; !err && i < profile->nr_threads; i++) {
+        uint32_t first = yarn_lanes_first(lanes, i);
+        if (first == YARN_DUMP_NONE || !profile->threads[i].samples ||
+            !yarn_filter_has_thread(filter, profile, i))
             continue;
-        struct yarn_page_thread *threads = yarn_array_grow(graph->threads, &graph->threads_capacity,
-                                                           graph->nr_threads + 1, sizeof *threads);
-        if (!threads)
-            return -ENOMEM;
-        graph->threads = threads;
-        walk->threads[i] = (uint32_t)graph->nr_threads;
-        threads[graph->nr_threads++] = (struct yarn_page_thread){(uint32_t)walk->side, i};
+        if (walk->threads[first] == YARN_DUMP_NONE)
+            err = add_thread(walk, first, i);
+        else
+            graph->threads[walk->threads[first]].count++;
     }
-    return 0;
+    return err;
 }
 
 static int map_events(struct walk *walk)

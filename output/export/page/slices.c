@@ -1,71 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/export/page/slices.h"
 
+#include <stdlib.h>
+
 enum {
-    FIRST_SHIFT = 16,        /* 66 us */
-    LAST_SHIFT = 62,         /* one slice for all time */
-    MAX_SLICES = 4096,       /* more than a screen has pixels */
-    FEWEST_SLICES = 512,     /* not halved for the sake of memory */
-    CROWDED_CELLS = 1 << 20, /* halves the slices where they can be spared */
+    FIRST_SHIFT = 16,  /* 66 us */
+    LAST_SHIFT = 62,   /* one slice for all time */
+    MAX_SLICES = 4096, /* more than a screen has pixels */
+    BOUND = 1 << 20,   /* 32 MB, and about 5 MB of page */
 };
 
-void yarn_slices_init(struct yarn_slices *slices)
+/* What is given up when there are too many cells, in this order: slices down to so few, then lanes
+ * of that kind. */
+static const struct {
+    uint32_t fewest_slices;
+    enum yarn_lanes_kind lanes;
+} steps[] = {{512, YARN_LANES_NAMES}, {64, YARN_LANES_ALL}, {1, YARN_LANES_ALL}};
+
+void yarn_slices_init(struct yarn_slices *slices, const struct yarn_filter *filter)
 {
-    *slices = (struct yarn_slices){.shift = FIRST_SHIFT};
+    *slices = (struct yarn_slices){
+        .lanes = YARN_LANES_EMPTY,
+        .bound = BOUND,
+        .most_cells = BOUND,
+        .shift = FIRST_SHIFT,
+    };
+    slices->lanes.filter = filter;
 }
 
 void yarn_slices_fini(struct yarn_slices *slices)
 {
     yarn_cells_fini(&slices->cells);
+    yarn_lanes_fini(&slices->lanes);
 }
 
-/* Every cell gets the slice (its own + ahead) >> narrower. */
-static int renumber(struct yarn_slices *slices, uint32_t ahead, unsigned narrower)
+struct change {
+    const struct yarn_lanes *lanes;
+    uint32_t ahead;
+    unsigned narrower;
+};
+
+/* The slice (its own + ahead) >> narrower, and the lane that its thread is in now. */
+static bool change_cell(void *self, struct yarn_cell *cell)
 {
-    struct yarn_cells renumbered = {0};
-    for (size_t i = 0; i < slices->cells.count; i++) {
-        struct yarn_cell cell = slices->cells.cells[i];
-        cell.cpu = (uint16_t)((cell.cpu + ahead) >> narrower);
-        int err = yarn_cells_add(&renumbered, &cell);
-        if (err) {
-            yarn_cells_fini(&renumbered);
-            return err;
-        }
-    }
-    yarn_cells_fini(&slices->cells);
-    slices->cells = renumbered;
-    return 0;
+    const struct change *change = self;
+    cell->cpu = (uint16_t)((cell->cpu + change->ahead) >> change->narrower);
+    cell->thread = yarn_lanes_first(change->lanes, cell->thread);
+    return cell->thread != YARN_DUMP_NONE;
 }
 
-static int double_width(struct yarn_slices *slices)
+static void change_cells(struct yarn_slices *slices, uint32_t ahead, unsigned narrower)
+{
+    struct change change = {&slices->lanes, ahead, narrower};
+    yarn_cells_change(&slices->cells, change_cell, &change);
+}
+
+static void double_width(struct yarn_slices *slices)
 {
     uint32_t odd = slices->base & 1;
-    int err = renumber(slices, odd, 1);
-    if (err)
-        return err;
+    change_cells(slices, odd, 1);
     slices->count = (slices->count + odd + 1) / 2;
     slices->base >>= 1;
     slices->shift++;
-    return 0;
 }
 
 /* Time begins earlier: with some room, so that a dump that is written backwards is no trouble, but
  * not before the recording. */
-static int begin_earlier(struct yarn_slices *slices, uint64_t slice, uint64_t start)
+static void begin_earlier(struct yarn_slices *slices, uint64_t slice, uint64_t start)
 {
     uint64_t room = yarn_u64_min(slices->count / 8 + 8, slice > start ? slice - start : 0);
     uint64_t ahead = slices->base - (slice - room);
-    int err = renumber(slices, (uint32_t)ahead, 0);
-    if (err)
-        return err;
+    change_cells(slices, (uint32_t)ahead, 0);
     slices->base = slice - room;
     slices->count += (uint32_t)ahead;
+}
+
+static int join_threads(struct yarn_slices *slices, const struct yarn_profile *profile,
+                        enum yarn_lanes_kind kind, bool is_whole)
+{
+    int err = yarn_lanes_join(&slices->lanes, profile, kind, is_whole);
+    if (!err)
+        change_cells(slices, 0, 0);
+    return err;
+}
+
+/* -ENOENT: there is nothing left to give up. */
+static int give_up_more(struct yarn_slices *slices, const struct yarn_profile *profile)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(steps); i++) {
+        if (slices->count > steps[i].fewest_slices && slices->shift < LAST_SHIFT) {
+            double_width(slices);
+            return 0;
+        }
+        if (slices->lanes.kind < steps[i].lanes)
+            return join_threads(slices, profile, steps[i].lanes, false);
+    }
+    return -ENOENT;
+}
+
+/* How many stacks have a cell, of each event (of eight that share a bit, of one). */
+static int count_stacks(const struct yarn_slices *slices, size_t *ret_count)
+{
+    const struct yarn_cells *cells = &slices->cells;
+    uint32_t most = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        uint32_t stack = cells->cells[i].stack;
+        most = stack != YARN_DUMP_NONE && stack > most ? stack : most;
+    }
+    uint8_t *seen = calloc((size_t)most + 1, 1);
+    if (!seen)
+        return -ENOMEM;
+    size_t count = 0;
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct yarn_cell *cell = &cells->cells[i];
+        uint8_t bit = (uint8_t)(1u << cell->event % 8);
+        if (cell->stack == YARN_DUMP_NONE || seen[cell->stack] & bit)
+            continue;
+        seen[cell->stack] |= bit;
+        count++;
+    }
+    free(seen);
+    *ret_count = count;
     return 0;
 }
 
-static bool is_crowded(const struct yarn_slices *slices)
+/* Why down to three quarters: the next cells must not be too many again at once. Why at least an
+ * eighth more, where stacks allow more: looking costs as much as there are cells. */
+static int make_fewer(struct yarn_slices *slices, const struct yarn_profile *profile)
 {
-    return slices->cells.count >= CROWDED_CELLS && slices->count >= 2 * FEWEST_SLICES;
+    size_t nr_stacks;
+    int err = count_stacks(slices, &nr_stacks);
+    if (err)
+        return err;
+    size_t most = yarn_size_max(slices->bound, 2 * nr_stacks);
+    if (slices->cells.count < most) {
+        slices->most_cells = yarn_size_max(most, slices->cells.count / 8 * 9);
+        return 0;
+    }
+    /* Filtered threads may have got their last names since. */
+    if (slices->lanes.kind != YARN_LANES_THREADS)
+        err = join_threads(slices, profile, slices->lanes.kind, false);
+    while (!err && slices->cells.count > most / 4 * 3)
+        err = give_up_more(slices, profile);
+    if (err == -ENOENT)
+        most = yarn_size_max(most, 2 * slices->cells.count);
+    slices->most_cells = most;
+    return err == -ENOENT ? 0 : err;
 }
 
 /* How many slices there are when the sample is among them. */
@@ -75,16 +155,18 @@ static uint64_t count_with(const struct yarn_slices *slices, uint64_t slice)
     return yarn_u64_max(end, slice + 1) - yarn_u64_min(slices->base, slice);
 }
 
-static int make_room(struct yarn_slices *slices, uint64_t time_ns, uint64_t start_ns)
+static int make_room(struct yarn_slices *slices, const struct yarn_profile *profile,
+                     uint64_t time_ns)
 {
     int err = 0;
     if (!slices->count)
         slices->base = time_ns >> slices->shift;
-    while (!err && slices->shift < LAST_SHIFT &&
-           (count_with(slices, time_ns >> slices->shift) > MAX_SLICES || is_crowded(slices)))
-        err = double_width(slices);
-    if (!err && time_ns >> slices->shift < slices->base)
-        err = begin_earlier(slices, time_ns >> slices->shift, start_ns >> slices->shift);
+    if (slices->cells.count >= slices->most_cells)
+        err = make_fewer(slices, profile);
+    while (slices->shift < LAST_SHIFT && count_with(slices, time_ns >> slices->shift) > MAX_SLICES)
+        double_width(slices);
+    if (time_ns >> slices->shift < slices->base)
+        begin_earlier(slices, time_ns >> slices->shift, profile->start_ns >> slices->shift);
     return err;
 }
 
@@ -92,18 +174,22 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
                      const struct yarn_timeline_entry *sample)
 {
     struct yarn_slices *slices = self;
-    int err = make_room(slices, sample->time_ns, profile->start_ns);
+    int err = make_room(slices, profile, sample->time_ns);
+    if (!err && slices->lanes.kind != YARN_LANES_THREADS && sample->thread >= slices->lanes.count)
+        err = yarn_lanes_add(&slices->lanes, profile);
     if (err)
         return err;
     struct yarn_cell cell = {
         .weight = sample->weight,
         .samples = 1,
         .stack = sample->stack,
-        .thread = sample->thread,
+        .thread = yarn_lanes_first(&slices->lanes, sample->thread),
         .event = sample->event,
         .cpu = (uint16_t)((sample->time_ns >> slices->shift) - slices->base),
         .stack_end = sample->stack_end,
     };
+    if (cell.thread == YARN_DUMP_NONE)
+        return 0;
     slices->count = cell.cpu >= slices->count ? cell.cpu + 1u : slices->count;
     return yarn_cells_add(&slices->cells, &cell);
 }
@@ -118,10 +204,12 @@ uint32_t yarn_slices_first(const struct yarn_slices *slices)
     return first;
 }
 
-int yarn_slices_coarsen(struct yarn_slices *slices, unsigned shift)
+int yarn_slices_settle(struct yarn_slices *slices, const struct yarn_profile *profile,
+                       unsigned shift)
 {
-    int err = 0;
-    while (!err && slices->shift < shift)
-        err = double_width(slices);
-    return err;
+    while (slices->shift < shift)
+        double_width(slices);
+    if (slices->lanes.kind == YARN_LANES_THREADS)
+        return 0;
+    return join_threads(slices, profile, slices->lanes.kind, true);
 }

@@ -1,25 +1,31 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The samples of a profile added up by time: one cell for each (event, thread, stack, stack end,
- * slice) that occurs. The slices are as narrow as a page has use for and as memory allows: they
- * double when there are too many of them or of the cells, so that ten times the samples need no ten
- * times the memory.
+ * The samples of a profile added up by time: one cell for each (event, lane of threads, stack,
+ * stack end, slice) that occurs. They are bounded by a fixed number, or by twice the stacks where
+ * that is more: what would go beyond makes slices wider, and joins threads into lanes. The sums
+ * stay exact.
  * Threads: one owner at a time.
  */
 #pragma once
 
 #include "output/analysis/profile.h"
 #include "output/analysis/timeline.h"
+#include "output/export/page/lanes.h"
 
 struct yarn_slices {
-    struct yarn_cells cells; /* `cpu` is the number of the slice */
-    unsigned shift;          /* a slice lasts 1 << shift ns */
-    uint64_t base;           /* slice 0 begins at base << shift */
+    struct yarn_cells
+        cells; /* `cpu` is the number of the slice, `thread` that of the lane's first */
+    struct yarn_lanes lanes;
+    size_t bound;      /* of the cells, where stacks are few */
+    size_t most_cells; /* with so many, slices and lanes are looked at again */
+    unsigned shift;    /* a slice lasts 1 << shift ns */
+    uint64_t base;     /* slice 0 begins at base << shift */
     uint32_t count;
 };
 
-void yarn_slices_init(struct yarn_slices *slices);
+/* The filter is borrowed and tells which threads will be wanted; NULL: all. */
+void yarn_slices_init(struct yarn_slices *slices, const struct yarn_filter *filter);
 void yarn_slices_fini(struct yarn_slices *slices);
 
 /* A yarn_sample_fn; `self` are the slices. */
@@ -29,5 +35,6 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
 /* The first slice with a sample. */
 uint32_t yarn_slices_first(const struct yarn_slices *slices);
 
-/* Slices of 1 << shift ns, if they are narrower now. */
-YARN_MUST_CHECK int yarn_slices_coarsen(struct yarn_slices *slices, unsigned shift);
+/* After the last sample. Slices become 1 << shift ns wide, if they are narrower now. */
+YARN_MUST_CHECK int yarn_slices_settle(struct yarn_slices *slices,
+                                       const struct yarn_profile *profile, unsigned shift);

@@ -45,11 +45,12 @@ class Timeline {
     makeNames() {
         const names = byId("lane-names");
         names.replaceChildren(...this.lanes.map((thread, index) => {
-            const { comm, tid, pid, process, side } = this.model.data.threads[thread];
+            const { comm, tid, pid, process, side, count } = this.model.data.threads[thread];
             const name = element("div", "lane", comm);
             const where = this.model.data.isDiff ? (side ? "after " : "before ") : "";
-            name.append(element("small", "", ` ${where}${tid}`));
-            name.title = `${comm}, thread ${tid} of ${process} (${pid})`;
+            name.append(element("small", "", ` ${where}${count > 1 ? `${count} threads` : tid}`));
+            name.title = count > 1 ? `${count} threads${comm && ` called ${comm}`}, too many to be shown each`
+                : `${comm}, thread ${tid} of ${process} (${pid})`;
             name.setAttribute("role", "option");
             name.setAttribute("aria-selected", "false");
             name.tabIndex = index ? -1 : 0;
@@ -126,6 +127,13 @@ class Timeline {
         return load;
     }
 
+    /* Threads that share a lane may have run at once. */
+    fullLoadOf(thread, nrBars, full) {
+        if (this.model.data.threads[thread].count === 1)
+            return full;
+        return this.loadOf(thread, nrBars).reduce((a, b) => Math.max(a, b), full);
+    }
+
     /* What a full bar weighs: its time for clocks, the greatest seen for others. */
     fullLoad(lanes, nrBars) {
         const { data, event } = this.model;
@@ -151,7 +159,8 @@ class Timeline {
             const isQuiet = this.chosen.size && !this.chosen.has(thread);
             context.globalAlpha = isQuiet ? 0.3 : 1;
             context.fillStyle = style.getPropertyValue("--bar");
-            this.paintLane(context, this.loadOf(thread, nrBars), full, width,
+            this.paintLane(context, this.loadOf(thread, nrBars),
+                           this.fullLoadOf(thread, nrBars, full), width,
                            (first + i + 1) * LANE - scroll);
         });
         context.globalAlpha = 1;
@@ -248,7 +257,7 @@ class Timeline {
     describe() {
         const { from, to, data: { nrSlices, sliceNs, startNs } } = this.model;
         if (from === 0 && to === nrSlices)
-            return `${duration(nrSlices * sliceNs)}; drag to choose a span of time`;
+            return `${duration(nrSlices * sliceNs)} in slices of ${duration(sliceNs)}; drag to choose a span`;
         const moment = (slice) => duration(startNs + slice * sliceNs);
         return `${moment(from)} to ${moment(to)} (${duration((to - from) * sliceNs)})`;
     }

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What yarnprof prints of dumps of known content, and how it ends."""
 
+import base64
+import collections
 import csv
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -637,6 +640,32 @@ class Output(WithDumps):
         self.assertEqual(child.wait(), -signal.SIGINT)
 
 
+def samples_on(page):
+    """The sum over the cells of a page: see output/export/page/numbers.h."""
+    packed = base64.b64decode(re.search(r'id="numbers">([^<]*)<', page).group(1))
+    numbers, value, shift = [], 0, 0
+    for byte in packed:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value, shift = 0, 0
+    left = iter(numbers)
+    skip = lambda count: collections.deque(itertools.islice(left, count), maxlen=0)
+    skip(4)
+    skip(2 * next(left))  # functions
+    skip(2 * next(left))  # nodes
+    skip(2 * next(left))  # leaves
+    total = 0
+    for _ in range(next(left)):
+        skip(2)
+        count, period = next(left), next(left)
+        skip(2 * count)
+        total += sum(itertools.islice(left, count)) + count
+        skip(0 if period else count)
+    return total
+
+
 @unittest.skipIf(os.environ.get("YARN_TEST_SANITIZED"), "a sanitizer's shadow is larger than this")
 class Memory(unittest.TestCase):
     """What is kept is what is different, not each sample."""
@@ -672,6 +701,16 @@ class Memory(unittest.TestCase):
         self.assertEqual([(row["function"], row["self"], row["total"]) for row in many["rows"]],
                          [(row["function"], 400 * row["self"], 400 * row["total"])
                           for row in one["rows"]])
+
+    def test_a_page_of_many_processes_is_no_larger_than_of_one(self):
+        merged, sizes, samples = self.merged(150), [], []
+        for dump in (self.dump, merged):
+            page = self.folder / "page.html"
+            self.within(140, "flamegraph", dump, "-o", page)
+            sizes.append(page.stat().st_size)
+            samples.append(samples_on(page.read_text()))
+        self.assertEqual(samples, [20000, 150 * 20000])
+        self.assertLess(sizes[1], 1.2 * sizes[0])
 
     def test_a_script_longer_than_memory_is_in_order(self):
         merged = self.merged(30)
