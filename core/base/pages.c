@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "core/base/place.h"
 #include "core/base/raw.h"
 
 enum { PAGE = 4096 };
@@ -39,8 +40,9 @@ static void *map(size_t size, int flags)
 {
     if (!yarn_pages_take(size))
         return NULL;
-    long result = yarn_raw_call(SYS_mmap, 0, (long)yarn_align_up(size, PAGE),
-                                PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    long result =
+        yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)yarn_align_up(size, PAGE),
+                      PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
     if (!yarn_raw_is_error(result))
         return (void *)result;
     yarn_pages_give(size);

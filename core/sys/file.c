@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "core/base/place.h"
 #include "core/base/raw.h"
 
 static int open_at(int dir, const char *path, int flags, int mode)
@@ -159,15 +160,17 @@ int yarn_file_map(int fd, struct yarn_span *ret_span)
         return err;
     if (!info.size_bytes || !S_ISREG(info.mode))
         return -EINVAL;
-    if (!yarn_pages_take((size_t)info.size_bytes))
+    size_t size = (size_t)info.size_bytes;
+    if (!yarn_pages_take(size))
         return -ENOMEM;
-    long result = yarn_raw_call(SYS_mmap, 0, (long)info.size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    long result = yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)size, PROT_READ,
+                                MAP_PRIVATE, fd, 0);
     if (yarn_raw_is_error(result)) {
-        yarn_pages_give((size_t)info.size_bytes);
+        yarn_pages_give(size);
         return (int)result;
     }
-    yarn_pages_hide_like_ours((void *)result, (size_t)info.size_bytes);
-    *ret_span = yarn_span_of((const void *)result, (size_t)info.size_bytes);
+    yarn_pages_hide_like_ours((void *)result, size);
+    *ret_span = yarn_span_of((const void *)result, size);
     return 0;
 }
 

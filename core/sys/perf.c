@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/base/pages.h"
+#include "core/base/place.h"
 #include "core/base/raw.h"
 
 enum { PAGE_BYTES = 4096 };
@@ -79,12 +80,13 @@ int yarn_perf_read(int fd, bool has_lost, struct yarn_perf_count *ret_count)
 
 int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_page)
 {
-    if (!yarn_pages_take(PAGE_BYTES + data_bytes))
+    size_t size = PAGE_BYTES + data_bytes;
+    if (!yarn_pages_take(size))
         return -ENOMEM;
-    long result = yarn_raw_call(SYS_mmap, 0, (long)(PAGE_BYTES + data_bytes),
+    long result = yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)size,
                                 PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (yarn_raw_is_error(result)) {
-        yarn_pages_give(PAGE_BYTES + data_bytes);
+        yarn_pages_give(size);
         return (int)result;
     }
     *ret_page = (struct perf_event_mmap_page *)result;

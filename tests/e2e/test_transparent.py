@@ -67,6 +67,14 @@ class Transparent(harness.Case):
         self.assertIn(b"single-threaded: 1", run.stdout)
         self.assertIn(b"tasks by links: 1", run.stdout)
 
+    def test_addresses_that_the_host_has_given_back(self):
+        """It maps over them once more, and the reader must not lie there by then."""
+        for sampler in ("auto", "timer"):
+            run = self.assert_same_outside(
+                [harness.HOSTS / "givenback"], YARN_INTERVAL="50", YARN_SAMPLER=sampler
+            )
+            self.assertEqual(run.stdout.count(b"vacant"), 3)
+
     def test_threads_that_enter_namespaces_at_once(self):
         argv = [harness.HOSTS / "setns_threads"]
         plain = self.run_program(argv, preload=False)

@@ -40,8 +40,6 @@ OPERATIONS = {
 RIGHTLY = {
     "kcmp": "a process of several threads has a list of semaphore operations to undo, which its fork "
     "child has not; the reader is a thread, and the test wants both to have none",
-    "remap": "it gives pages back and then goes on to change them; by then they may be those of the "
-    "reader, as of any other thread",
 }
 
 
