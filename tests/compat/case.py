@@ -24,6 +24,7 @@ class Case:
     packages: str = ""
     needs: str = ""  # programs and files besides the first word
     files: dict = dataclasses.field(default_factory=dict)
+    source: str = ""  # a source package of Debian, unpacked in the folder "source"
     variables: dict = dataclasses.field(default_factory=dict)
     stdin: str = ""
     varies: tuple = ()

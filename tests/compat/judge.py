@@ -93,6 +93,9 @@ class Judge:
         missing = case.missing()
         if missing:
             return Verdict(case.name, SKIPPED, f"no {missing} here (packages {case.packages})")
+        refusal = self.runner.obtain(case)
+        if refusal:
+            return Verdict(case.name, SKIPPED, refusal)
         states = [False, True]
         if case.once or case.no_state:
             states = [False] if case.once else [False, False]

@@ -104,11 +104,20 @@ class Runner:
         self.work = self.root / "work"
         self.dumps = self.root / "dumps"
         self.states = self.root / "states"
+        self.sources = self.root / "sources"
         self.variables = variables
         adopt_orphans()
 
     def close(self):
         shutil.rmtree(self.root, ignore_errors=True)
+
+    def obtain(self, case):
+        """Fetches the source package of a case. The reason where it cannot be had."""
+        if not case.source or (self.sources / case.source).exists():
+            return None
+        fetch = [harness.ROOT / "scripts" / "fetch-source", case.source, self.sources / case.source]
+        done = subprocess.run(fetch, stderr=subprocess.PIPE, text=True)
+        return " ".join(done.stderr.split()) if done.returncode else None
 
     def owner(self, case):
         return ORDINARY if case.user == "ordinary" else os.getuid()
@@ -125,6 +134,9 @@ class Runner:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
             path.chmod(0o755 if content.startswith("#!") else 0o644)
+        if case.source:
+            copy = ["cp", "-a", self.sources / case.source, self.work / "source"]
+            subprocess.run(copy, check=True)
         if self.owner(case) != os.getuid():
             for path in [self.work, *self.work.rglob("*")]:
                 os.chown(path, ORDINARY, ORDINARY)

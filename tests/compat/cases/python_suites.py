@@ -42,7 +42,7 @@ if __name__ == "__main__":
     log = os.open("log", os.O_WRONLY | os.O_CREAT, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    support.use_resources = []
+    support.use_resources = sys.argv.pop(1).split(",")
     result = Result()
     unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:]).run(result)
     for _, text in [*result.failures, *result.errors]:
@@ -53,12 +53,13 @@ if __name__ == "__main__":
 """
 
 
-def suite(name, seconds=300, once=True, **rest):
+def suite(name, file="", resources="none", seconds=300, once=True, **rest):
+    """`resources`: what the tests may use that they ask for, as regrtest's -u."""
     return Case(
         f"python-{name}".replace("_", "-"),
-        f"/usr/bin/python3 run.py test.{name}",
+        f"/usr/bin/python3 run.py {resources} test.{name}",
         "python3 libpython3-testsuite",
-        needs=f"/usr/lib/python3/../python3.11/test/{name}.py",
+        needs=f"/usr/lib/python3/../python3.11/test/{file or name + '.py'}",
         files={"run.py": RUN},
         files_vary=("log", "__pycache__*", "@test*"),
         seconds=seconds,
@@ -79,7 +80,7 @@ CASES = [
     suite("test_multiprocessing_spawn"),
     suite("test_multiprocessing_forkserver"),
     suite("test_concurrent_futures", seconds=500),
-    suite("test_asyncio", seconds=300),
+    suite("test_asyncio", file="test_asyncio/__init__.py"),
     suite("test_os"),
     suite("test_posix"),
     suite("test_faulthandler"),
@@ -89,7 +90,7 @@ CASES = [
     suite("test_mmap"),
     suite("test_select"),
     suite("test_selectors"),
-    suite("test_socketserver"),
+    suite("test_socketserver", resources="network"),
     suite("test_exceptions"),
     suite("test_ctypes"),
 ]
