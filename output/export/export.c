@@ -2,10 +2,11 @@
 #include "output/export/export.h"
 
 static const struct yarn_export_format formats[] = {
-    {"folded", "one line a stack: flamegraph.pl, inferno, speedscope", YARN_EXPORT_ONE_EVENT,
-     yarn_export_folded},
+    {"folded", "one line a stack: flamegraph.pl, inferno, speedscope",
+     YARN_EXPORT_ONE_EVENT | YARN_EXPORT_THREADS, yarn_export_folded},
     {"pprof", "go tool pprof, Pyroscope, Parca, speedscope",
-     YARN_EXPORT_CPUS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES | YARN_EXPORT_BINARY,
+     YARN_EXPORT_CPUS | YARN_EXPORT_THREADS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES |
+         YARN_EXPORT_BINARY,
      yarn_export_pprof},
     {"speedscope", "speedscope.app", YARN_EXPORT_TIMES, yarn_export_speedscope},
     {"firefox", "profiler.firefox.com, Perfetto",

@@ -35,6 +35,7 @@ enum yarn_export_needs {
     YARN_EXPORT_FILE = 16,   /* a file that can be gone back in */
     YARN_EXPORT_BINARY = 32, /* nothing for a terminal */
     YARN_EXPORT_ONE_EVENT = 64,
+    YARN_EXPORT_THREADS = 128, /* sums kept apart by thread */
 };
 
 struct yarn_export_format {

@@ -148,6 +148,8 @@ static int load_and_export(const struct request *request, char *const *paths)
     struct yarn_profile profile;
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,
+        .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
+                          yarn_select_has_all_threads(&request->select),
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
     };
     unsigned shown = 0;
