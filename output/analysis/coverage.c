@@ -44,3 +44,16 @@ struct yarn_coverage_sum yarn_coverage_sum_of(const struct yarn_profile_dump *du
     sum.on_ns = length_ns > sum.off_ns ? length_ns - sum.off_ns : 0;
     return sum;
 }
+
+struct yarn_coverage_sum yarn_coverage_sum_of_all(const struct yarn_profile *profile)
+{
+    struct yarn_coverage_sum sum = {0};
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        struct yarn_coverage_sum more = yarn_coverage_sum_of(&profile->dumps[i]);
+        sum.on_ns += more.on_ns;
+        sum.off_ns += more.off_ns;
+        sum.off_cpu_ns += more.off_cpu_ns;
+        sum.nr_spans += more.nr_spans;
+    }
+    return sum;
+}

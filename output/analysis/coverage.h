@@ -25,3 +25,5 @@ struct yarn_coverage_sum {
 };
 
 struct yarn_coverage_sum yarn_coverage_sum_of(const struct yarn_profile_dump *dump);
+/* Over all its dumps: the time of processes that ran at once is added up. */
+struct yarn_coverage_sum yarn_coverage_sum_of_all(const struct yarn_profile *profile);

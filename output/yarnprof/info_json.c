@@ -6,6 +6,25 @@
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/info.h"
 
+/* The process that is told. */
+struct told {
+    const struct yarn_profile *profile;
+    const struct yarn_profile_dump *dump;
+    size_t first_thread; /* of its own among those of the profile */
+};
+
+/* Writes the n-th item, or nothing. */
+typedef void put_item_fn(struct yarn_json *json, const struct told *told, size_t n);
+
+static void put_list(struct yarn_json *json, const struct told *told, const char *key, size_t count,
+                     put_item_fn *put_item)
+{
+    yarn_json_begin_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        put_item(json, told, i);
+    yarn_json_end_array(json);
+}
+
 static void put_argv(struct yarn_json *json, struct yarn_span arguments)
 {
     yarn_json_begin_array(json, "argv");
@@ -81,8 +100,9 @@ static void put_sampler(struct yarn_json *json, const struct yarn_dump_sampler *
     yarn_json_end_object(json);
 }
 
-static void put_event(struct yarn_json *json, const struct yarn_profile_dump_event *event)
+static void put_event(struct yarn_json *json, const struct told *told, size_t n)
 {
+    const struct yarn_profile_dump_event *event = &told->dump->events[n];
     const struct yarn_dump_event *record = &event->record;
     yarn_json_begin_object(json, NULL);
     yarn_json_span(json, "name", record->name);
@@ -102,14 +122,14 @@ static void put_event(struct yarn_json *json, const struct yarn_profile_dump_eve
     yarn_json_end_object(json);
 }
 
-static void put_thread(struct yarn_json *json, const struct yarn_profile *profile,
-                       const struct yarn_profile_thread *thread)
+static void put_thread(struct yarn_json *json, const struct told *told, size_t n)
 {
-    const struct yarn_dump_process *process = &profile->dumps[thread->dump].process;
+    const struct yarn_profile_thread *thread = &told->profile->threads[told->first_thread + n];
+    const struct yarn_dump_process *process = &told->dump->process;
     yarn_json_begin_object(json, NULL);
     yarn_json_u64(json, "tid", thread->tid);
     yarn_json_u64(json, "parent_tid", thread->parent_tid);
-    yarn_json_text(json, "comm", yarn_profile_text(profile, thread->comm));
+    yarn_json_text(json, "comm", yarn_profile_text(told->profile, thread->comm));
     yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, thread->start_ns));
     if (thread->has_ended)
         yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(process, thread->end_ns));
@@ -120,9 +140,9 @@ static void put_thread(struct yarn_json *json, const struct yarn_profile *profil
     yarn_json_end_object(json);
 }
 
-static void put_module(struct yarn_json *json, const struct yarn_profile_dump *dump,
-                       const struct yarn_dump_module *module)
+static void put_module(struct yarn_json *json, const struct told *told, size_t n)
 {
+    const struct yarn_dump_module *module = &told->dump->modules[n];
     char build_id[72];
     yarn_json_begin_object(json, NULL);
     yarn_json_span(json, "path", module->path);
@@ -132,7 +152,7 @@ static void put_module(struct yarn_json *json, const struct yarn_profile_dump *d
     yarn_json_u64(json, "end", module->end);
     yarn_json_u64(json, "file_offset", module->file_offset);
     yarn_json_u64(json, "bias", module->bias);
-    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&dump->process, module->time_ns));
+    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, module->time_ns));
     yarn_json_text(json, "kind", yarn_word_of_module_kind(module->kind));
     yarn_json_text(json, "state", yarn_word_of_module_state(module->state));
     yarn_json_end_object(json);
@@ -163,38 +183,30 @@ static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *du
     yarn_json_end_object(json);
 }
 
-static void put_messages(struct yarn_json *json, const struct yarn_profile_dump *dump)
+static void put_message(struct yarn_json *json, const struct told *told, size_t n)
 {
-    yarn_json_begin_array(json, "messages");
-    for (size_t i = 0; i < dump->nr_messages; i++) {
-        const struct yarn_dump_message *message = &dump->messages[i];
-        yarn_json_begin_object(json, NULL);
-        yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&dump->process, message->time_ns));
-        yarn_json_text(json, "kind", yarn_word_of_message(message->kind));
-        yarn_json_u64(json, "tid", message->tid);
-        yarn_json_span(json, "text", message->text);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
+    const struct yarn_dump_message *message = &told->dump->messages[n];
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, message->time_ns));
+    yarn_json_text(json, "kind", yarn_word_of_message(message->kind));
+    yarn_json_u64(json, "tid", message->tid);
+    yarn_json_span(json, "text", message->text);
+    yarn_json_end_object(json);
 }
 
-static void put_coverage(struct yarn_json *json, const struct yarn_profile_dump *dump)
+static void put_gap(struct yarn_json *json, const struct told *told, size_t n)
 {
-    yarn_json_begin_array(json, "stopped");
-    for (size_t i = 0; i < dump->nr_coverage; i++) {
-        struct yarn_coverage_gap gap;
-        if (!yarn_coverage_gap_at(dump, i, &gap))
-            continue;
-        yarn_json_begin_object(json, NULL);
-        yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(&dump->process, gap.from_ns));
-        yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(&dump->process, gap.to_ns));
-        yarn_json_u64(json, "cpu_ns", gap.cpu_ns);
-        yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap.stopped_by));
-        yarn_json_text_or_null(json, "started_by",
-                               gap.has_end ? yarn_word_of_coverage_cause(gap.started_by) : NULL);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
+    struct yarn_coverage_gap gap;
+    if (!yarn_coverage_gap_at(told->dump, n, &gap))
+        return;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(&told->dump->process, gap.from_ns));
+    yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(&told->dump->process, gap.to_ns));
+    yarn_json_u64(json, "cpu_ns", gap.cpu_ns);
+    yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap.stopped_by));
+    yarn_json_text_or_null(json, "started_by",
+                           gap.has_end ? yarn_word_of_coverage_cause(gap.started_by) : NULL);
+    yarn_json_end_object(json);
 }
 
 static void put_options(struct yarn_json *json, const struct yarn_profile_dump *dump)
@@ -205,76 +217,56 @@ static void put_options(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_end_object(json);
 }
 
-static void put_damage(struct yarn_json *json, const struct yarn_dump_summary *summary)
+static void put_damage(struct yarn_json *json, const struct told *told, size_t n)
 {
-    size_t kept = yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages));
-    yarn_json_begin_array(json, "damage");
-    for (size_t i = 0; i < kept; i++) {
-        yarn_json_begin_object(json, NULL);
-        yarn_json_u64(json, "offset", summary->damages[i].offset);
-        yarn_json_u64(json, "bytes", summary->damages[i].size);
-        yarn_json_text(json, "why", summary->damages[i].why);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
+    const struct yarn_dump_damage *damage = &told->dump->summary.damages[n];
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "offset", damage->offset);
+    yarn_json_u64(json, "bytes", damage->size);
+    yarn_json_text(json, "why", damage->why);
+    yarn_json_end_object(json);
 }
 
-static void put_froms(struct yarn_json *json, const struct yarn_profile_dump *dump)
+static void put_from(struct yarn_json *json, const struct told *told, size_t n)
 {
-    yarn_json_begin_array(json, "merged_from");
-    for (size_t i = 0; i < dump->nr_froms; i++) {
-        const struct yarn_dump_from *from = &dump->froms[i];
-        yarn_json_begin_object(json, NULL);
-        yarn_json_span(json, "path", from->path);
-        yarn_json_u64(json, "bytes", from->file_bytes);
-        yarn_json_u64(json, "damages", from->nr_damages);
-        yarn_json_u64(json, "damaged_bytes", from->damaged_bytes);
-        yarn_json_u64(json, "damage_offset", from->damage_at);
-        yarn_json_span(json, "damage", from->damage);
-        yarn_json_bool(json, "is_cut", from->is_cut);
-        yarn_json_u64(json, "cut_offset", from->cut_at);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-}
-
-static void put_lists(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
-{
-    const struct yarn_profile_dump *dump = &profile->dumps[number];
-    struct yarn_info_threads threads = yarn_info_threads_of(profile, number);
-    yarn_json_begin_array(json, "events");
-    for (size_t i = 0; i < dump->nr_events; i++)
-        put_event(json, &dump->events[i]);
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "threads");
-    for (size_t i = threads.begin; i < threads.end; i++)
-        put_thread(json, profile, &profile->threads[i]);
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "modules");
-    for (size_t i = 0; i < dump->nr_modules; i++)
-        put_module(json, dump, &dump->modules[i]);
-    yarn_json_end_array(json);
+    const struct yarn_dump_from *from = &told->dump->froms[n];
+    yarn_json_begin_object(json, NULL);
+    yarn_json_span(json, "path", from->path);
+    yarn_json_u64(json, "bytes", from->file_bytes);
+    yarn_json_u64(json, "damages", from->nr_damages);
+    yarn_json_u64(json, "damaged_bytes", from->damaged_bytes);
+    yarn_json_u64(json, "damage_offset", from->damage_at);
+    yarn_json_span(json, "damage", from->damage);
+    yarn_json_bool(json, "is_cut", from->is_cut);
+    yarn_json_u64(json, "cut_offset", from->cut_at);
+    yarn_json_end_object(json);
 }
 
 static void put_dump(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
 {
     const struct yarn_profile_dump *dump = &profile->dumps[number];
+    const struct yarn_dump_summary *summary = &dump->summary;
+    struct yarn_info_threads threads = yarn_info_threads_of(profile, number);
+    struct told told = {profile, dump, threads.begin};
     char version[16];
-    (void)snprintf(version, sizeof version, "%u.%u", dump->summary.version_major,
-                   dump->summary.version_minor);
+    (void)snprintf(version, sizeof version, "%u.%u", summary->version_major,
+                   summary->version_minor);
     yarn_json_begin_object(json, NULL);
     yarn_json_text(json, "path", dump->path);
     yarn_json_text(json, "version", version);
-    yarn_json_u64(json, "bytes", dump->summary.file_bytes);
+    yarn_json_u64(json, "bytes", summary->file_bytes);
     put_process(json, dump);
     put_sampler(json, &dump->sampler);
-    put_lists(json, profile, number);
+    put_list(json, &told, "events", dump->nr_events, put_event);
+    put_list(json, &told, "threads", threads.end - threads.begin, put_thread);
+    put_list(json, &told, "modules", dump->nr_modules, put_module);
     put_trust(json, dump);
     put_options(json, dump);
-    put_messages(json, dump);
-    put_coverage(json, dump);
-    put_damage(json, &dump->summary);
-    put_froms(json, dump);
+    put_list(json, &told, "messages", dump->nr_messages, put_message);
+    put_list(json, &told, "stopped", dump->nr_coverage, put_gap);
+    put_list(json, &told, "damage",
+             yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages)), put_damage);
+    put_list(json, &told, "merged_from", dump->nr_froms, put_from);
     yarn_json_end_object(json);
 }
 

@@ -21,7 +21,6 @@ struct yarn_report {
     struct yarn_trust trust;
     enum yarn_report_view view;
     size_t limit; /* rows or nodes; 0: all */
-    bool has_limit;
     double least_percent; /* nodes below are not shown */
     bool is_by_total;
     bool is_side_by_side; /* text: one table for all events */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 
+#include "output/analysis/coverage.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/numbers.h"
@@ -117,6 +118,29 @@ static void warn_of_missing(const struct yarn_report *report, const struct yarn_
         warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
 }
 
+static void note(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
+static void note(const struct yarn_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(out->file, "%snote: ", yarn_out_paint(out, YARN_PAINT_FAINT));
+    (void)vfprintf(out->file, format, args);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    va_end(args);
+}
+
+/* The user wanted it so, but whoever reads may be another one. */
+static void tell_stops(const struct yarn_report *report, const struct yarn_out *out)
+{
+    struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);
+    if (sum.off_ns)
+        note(out, "recording was stopped for %s of %s (%.1f %%), in which %s of CPU time passed",
+             yarn_number_duration(sum.off_ns).text,
+             yarn_number_duration(sum.on_ns + sum.off_ns).text,
+             yarn_percent(sum.off_ns, sum.on_ns + sum.off_ns),
+             yarn_number_duration(sum.off_cpu_ns).text);
+}
+
 /* Stripped programs and libraries: what would help is in nobody's manual. */
 static void hint_at_symbols(const struct yarn_report *report, const struct yarn_out *out)
 {
@@ -130,16 +154,15 @@ static void hint_at_symbols(const struct yarn_report *report, const struct yarn_
     }
     double percent = yarn_percent(nameless, report->trust.samples);
     if (percent > NAMELESS_PERCENT)
-        (void)fprintf(out->file,
-                      "%snote: %.1f %% of the samples are in code without names; debug symbols "
-                      "would help%s\n",
-                      yarn_out_paint(out, YARN_PAINT_FAINT), percent, yarn_out_plain(out));
+        note(out, "%.1f %% of the samples are in code without names; debug symbols would help",
+             percent);
 }
 
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)
 {
     print_run(report, out);
     print_size(report, out);
+    tell_stops(report, out);
     warn_of_missing(report, out);
     warn_of_stacks(&report->trust, out);
     hint_at_symbols(report, out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/coverage.h"
 #include "output/text/json.h"
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
@@ -161,12 +162,15 @@ static void put_tree(const struct yarn_report *report, struct yarn_json *json)
 
 static void put_notes(const struct yarn_report *report, struct yarn_json *json)
 {
+    struct yarn_coverage_sum coverage = yarn_coverage_sum_of_all(report->profile);
     yarn_json_begin_object(json, "notes");
     yarn_json_u64(json, "lost", report->trust.lost);
     yarn_json_u64(json, "unsampled_ns", report->trust.unsampled_ns);
     yarn_json_u64(json, "truncated", report->trust.stacks_truncated);
     yarn_json_u64(json, "no_unwind_info", report->trust.stacks_no_unwind_info);
     yarn_json_u64(json, "failed", report->trust.stacks_failed);
+    yarn_json_u64(json, "stopped_ns", coverage.off_ns);
+    yarn_json_u64(json, "stopped_cpu_ns", coverage.off_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
     yarn_json_end_object(json);
 }

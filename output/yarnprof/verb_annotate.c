@@ -7,10 +7,10 @@
 #include "output/yarnprof/report.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
+#include "output/yarnprof/view.h"
 
 enum {
-    LIMIT = YARN_ARGUMENT_OWN,
-    CONTEXT,
+    CONTEXT = YARN_ARGUMENT_OWN,
     SOURCE_ROOT,
     OBJDUMP,
     HOTTEST_OF_TEXT = 30,
@@ -18,7 +18,7 @@ enum {
 };
 
 static const struct yarn_argument arguments[] = {
-    {"limit", 0, "N", "the N hottest lines and instructions; 0 is all (text: 30)", LIMIT},
+    YARN_VIEW_LIMIT_ARGUMENT("the N hottest lines and instructions; 0 is all (text: 30)"),
     {"context", 0, "N", "as many lines and instructions around each (text: 3)", CONTEXT},
     {"source-root", 0, "FOLDER", "where the source is, if not where it was built", SOURCE_ROOT},
     {"objdump", 0, "COMMAND", "the disassembler; by default objdump", OBJDUMP},
@@ -30,22 +30,21 @@ static const struct yarn_argument arguments[] = {
 };
 
 struct request {
-    struct yarn_out out;
-    struct yarn_select select;
+    struct yarn_view view;
     struct yarn_annotate annotate;
     const char *wanted;
-    bool has_limit, has_context;
+    bool has_context;
 };
 
-static int take_number(const char *value, size_t *ret_number, bool *ret_has, const char **ret_right)
+static int take_context(struct request *request, const char *value, const char **ret_right)
 {
     uint64_t number;
     *ret_right = "a number";
     int err = yarn_parse_u64(value, strlen(value), &number);
     if (err || number > UINT32_MAX)
         return -EINVAL;
-    *ret_number = (size_t)number;
-    *ret_has = true;
+    request->annotate.context = (size_t)number;
+    request->has_context = true;
     return 0;
 }
 
@@ -53,10 +52,8 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
     switch (id) {
-    case LIMIT:
-        return take_number(value, &request->annotate.limit, &request->has_limit, ret_right);
     case CONTEXT:
-        return take_number(value, &request->annotate.context, &request->has_context, ret_right);
+        return take_context(request, value, ret_right);
     case SOURCE_ROOT:
         request->annotate.source_root = value;
         return 0;
@@ -66,11 +63,8 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     default:
         break;
     }
-    int err = yarn_select_take(&request->select, id, value, ret_right);
-    if (err != -ENOENT)
-        return err;
-    err = yarn_out_take(&request->out, id, value, ret_right);
-    if (err || request->out.format != YARN_OUT_CSV)
+    int err = yarn_view_take(&request->view, id, value, ret_right);
+    if (err || request->view.out.format != YARN_OUT_CSV)
         return err;
     *ret_right = "text or json";
     return -EINVAL;
@@ -93,7 +87,7 @@ static int keep_called(const struct request *request, const struct yarn_profile 
                        struct yarn_rows *rows)
 {
     size_t nr_called = 0, nr_kind = 0;
-    bool is_inlined = request->select.inlines == YARN_INLINES_ON;
+    bool is_inlined = request->view.select.inlines == YARN_INLINES_ON;
     uint8_t *called = yarn_functions_called(profile, request->wanted, NULL);
     if (!called)
         return -ENOMEM;
@@ -138,7 +132,7 @@ static int widen_selfs(const struct request *request, const struct yarn_profile 
         if (!i || row[-1].event != row->event) {
             free(selfs);
             selfs = NULL;
-            err = yarn_annotation_selfs(profile, &request->select.filter, row->event, &selfs);
+            err = yarn_annotation_selfs(profile, &request->view.select.filter, row->event, &selfs);
         }
         if (err)
             break;
@@ -159,39 +153,38 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
         return err;
     struct yarn_report report = {
         .profile = profile,
-        .filter = &request->select.filter,
+        .filter = &request->view.select.filter,
         .rows = *rows,
-        .limit = request->has_limit ? request->annotate.limit : 0,
+        .limit = yarn_view_limit(&request->view, 0),
         .is_part = true,
     };
     report.trust.clean_end = true;
     for (size_t i = 0; i < profile->nr_dumps; i++)
         yarn_trust_add(&report.trust, &profile->dumps[i].trust);
-    if (request->out.format == YARN_OUT_JSON)
-        return yarn_report_json(&report, &request->out);
-    return yarn_report_text(&report, &request->out);
+    if (request->view.out.format == YARN_OUT_JSON)
+        return yarn_report_json(&report, &request->view.out);
+    return yarn_report_text(&report, &request->view.out);
 }
 
 static int print_function(struct request *request, const struct yarn_profile *profile,
                           uint32_t function)
 {
     struct yarn_annotate *annotate = &request->annotate;
-    bool is_text = request->out.format == YARN_OUT_TEXT;
-    if (!request->has_limit)
-        annotate->limit = is_text ? HOTTEST_OF_TEXT : 0;
+    bool is_text = request->view.out.format == YARN_OUT_TEXT;
+    annotate->limit = yarn_view_limit(&request->view, HOTTEST_OF_TEXT);
     if (!request->has_context)
         annotate->context = CONTEXT_OF_TEXT;
-    int err = yarn_annotate_init(annotate, profile, &request->select.filter, function);
+    int err = yarn_annotate_init(annotate, profile, &request->view.select.filter, function);
     if (err)
         return err;
-    return is_text ? yarn_annotate_text(annotate, &request->out)
-                   : yarn_annotate_json(annotate, &request->out);
+    return is_text ? yarn_annotate_text(annotate, &request->view.out)
+                   : yarn_annotate_json(annotate, &request->view.out);
 }
 
 static int show(struct request *request, const struct yarn_profile *profile)
 {
     struct yarn_rows rows = {0};
-    int err = yarn_rows_build(profile, &request->select.filter, YARN_BY_FUNCTION, &rows);
+    int err = yarn_rows_build(profile, &request->view.select.filter, YARN_BY_FUNCTION, &rows);
     if (!err)
         err = keep_called(request, profile, &rows);
     size_t count = err ? 0 : count_functions(&rows);
@@ -200,7 +193,7 @@ static int show(struct request *request, const struct yarn_profile *profile)
         yarn_complain("annotate", "no sample that is looked at has %s on its stack",
                       request->wanted);
     if (!err && count)
-        status = yarn_out_open(&request->out, "annotate");
+        status = yarn_out_open(&request->view.out, "annotate");
     if (status < 0) {
         if (count > 1)
             yarn_complain("annotate",
@@ -210,7 +203,7 @@ static int show(struct request *request, const struct yarn_profile *profile)
                         : print_function(request, profile, rows.rows[0].key);
     }
     if (status < 0 || err)
-        status = yarn_out_finish(&request->out, "annotate", err);
+        status = yarn_out_finish(&request->view.out, "annotate", err);
     yarn_rows_fini(&rows);
     yarn_annotate_fini(&request->annotate);
     return status;
@@ -220,7 +213,7 @@ static int show(struct request *request, const struct yarn_profile *profile)
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
     struct yarn_load_options options = {0};
-    struct yarn_select select = request->select;
+    struct yarn_select select = request->view.select;
     select.inlines = YARN_INLINES_ON;
     return yarn_select_load_view("annotate", &select, YARN_SELECT_LINES | YARN_SELECT_INLINES,
                                  paths, &options, ret_profile);
@@ -228,7 +221,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
 
 int yarn_verb_annotate(int argc, char **argv)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct request request = {.view = YARN_VIEW_EMPTY};
     struct yarn_command mine = command;
     struct yarn_profile profile;
     int first;
@@ -246,6 +239,6 @@ int yarn_verb_annotate(int argc, char **argv)
             yarn_profile_fini(&profile);
         }
     }
-    yarn_select_fini(&request.select);
+    yarn_select_fini(&request.view.select);
     return status;
 }

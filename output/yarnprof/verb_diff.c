@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/text.h"
 #include "output/analysis/clock.h"
 #include "output/yarnprof/diff.h"
-#include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
+#include "output/yarnprof/view.h"
 
-enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, LIMIT, ROWS_OF_TEXT = 40 };
+enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ROWS_OF_TEXT = 40 };
 
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW", "by samples (shares of them) or by time (spent a second)", NORMALIZE},
     {"sort", 0, "ORDER", "by the change of self or of total", SORT},
-    {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
+    YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
     YARN_OUT_FORMAT_ARGUMENT,
@@ -22,11 +21,8 @@ static const struct yarn_argument arguments[] = {
 };
 
 struct request {
-    struct yarn_out out;
-    struct yarn_select select;
+    struct yarn_view view;
     struct yarn_diff_options options;
-    size_t limit;
-    bool has_limit;
 };
 
 static int take_normalize(struct request *request, const char *value, const char **ret_right)
@@ -45,18 +41,6 @@ static int take_sort(struct request *request, const char *value, const char **re
     return is_total || strcmp(value, "self") == 0 ? 0 : -EINVAL;
 }
 
-static int take_limit(struct request *request, const char *value, const char **ret_right)
-{
-    uint64_t limit;
-    *ret_right = "a number of rows";
-    int err = yarn_parse_u64(value, strlen(value), &limit);
-    if (err)
-        return err;
-    request->limit = (size_t)limit;
-    request->has_limit = true;
-    return 0;
-}
-
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
@@ -65,13 +49,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_normalize(request, value, ret_right);
     case SORT:
         return take_sort(request, value, ret_right);
-    case LIMIT:
-        return take_limit(request, value, ret_right);
     default:
-        break;
+        return yarn_view_take(&request->view, id, value, ret_right);
     }
-    int err = yarn_select_take(&request->select, id, value, ret_right);
-    return err == -ENOENT ? yarn_out_take(&request->out, id, value, ret_right) : err;
 }
 
 static const struct yarn_command command = {
@@ -131,28 +111,26 @@ static int show(struct request *request, char *const *paths,
         .diff = &diff,
         .options = &request->options,
         .paths = {paths[0], paths[1]},
-        .limit = request->limit,
+        .limit = yarn_view_limit(&request->view, ROWS_OF_TEXT),
     };
-    if (!request->has_limit && request->out.format == YARN_OUT_TEXT)
-        view.limit = ROWS_OF_TEXT;
-    request->options.filter = &request->select.filter;
+    request->options.filter = &request->view.select.filter;
     for (size_t side = 0; side < 2; side++)
-        request->options.seconds[side] = seconds_of(profiles[side], &request->select.time);
+        request->options.seconds[side] = seconds_of(profiles[side], &request->view.select.time);
     int err = yarn_diff_build(profiles, &request->options, &diff);
-    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->out, "diff");
+    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "diff");
     if (!err && status < 0)
-        err = print(&view, &request->out);
+        err = print(&view, &request->view.out);
     yarn_diff_fini(&diff);
-    return status < 0 || err ? yarn_out_finish(&request->out, "diff", err) : status;
+    return status < 0 || err ? yarn_out_finish(&request->view.out, "diff", err) : status;
 }
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
 {
     struct yarn_load_options options = {
-        .has_no_threads = yarn_select_has_all_threads(&request->select),
+        .has_no_threads = yarn_select_has_all_threads(&request->view.select),
     };
-    return yarn_select_load_view("diff", &request->select, 0, (char *const[]){(char *)path, NULL},
-                                 &options, ret_profile);
+    return yarn_select_load_view("diff", &request->view.select, 0,
+                                 (char *const[]){(char *)path, NULL}, &options, ret_profile);
 }
 
 static int load_and_show(struct request *request, char *const *paths)
@@ -172,7 +150,7 @@ static int load_and_show(struct request *request, char *const *paths)
 
 int yarn_verb_diff(int argc, char **argv)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct request request = {.view = YARN_VIEW_EMPTY};
     struct yarn_command mine = command;
     int first;
     mine.self = &request;
@@ -183,6 +161,6 @@ int yarn_verb_diff(int argc, char **argv)
     }
     if (status < 0)
         status = load_and_show(&request, argv + first);
-    yarn_select_fini(&request.select);
+    yarn_select_fini(&request.view.select);
     return status;
 }

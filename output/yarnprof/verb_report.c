@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/text.h"
 #include "output/analysis/called.h"
 #include "output/yarnprof/report.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
+#include "output/yarnprof/view.h"
 
 enum {
     TREE = YARN_ARGUMENT_OWN,
     CALLERS,
     BY,
     SORT,
-    LIMIT,
     PERCENT_LIMIT,
     SIDE_BY_SIDE,
     ROWS_OF_TEXT = 40,
@@ -26,7 +25,7 @@ static const struct yarn_argument arguments[] = {
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
     {"by", 0, "KEY", "function, line, module, thread, process, cpu or event", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
-    {"limit", 0, "N", "at most N rows an event; 0 is all (text: 40)", LIMIT},
+    YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
      PERCENT_LIMIT},
     {"side-by-side", 0, NULL, "all events in one table (text)", SIDE_BY_SIDE},
@@ -38,8 +37,7 @@ static const struct yarn_argument arguments[] = {
 };
 
 struct request {
-    struct yarn_out out;
-    struct yarn_select select;
+    struct yarn_view view;
     struct yarn_report report;
     enum yarn_by by;
     bool has_by, has_least;
@@ -71,18 +69,6 @@ static int take_sort(struct request *request, const char *value, const char **re
     return request->report.is_by_total || strcmp(value, "self") == 0 ? 0 : -EINVAL;
 }
 
-static int take_limit(struct request *request, const char *value, const char **ret_right)
-{
-    uint64_t limit;
-    *ret_right = "a number of rows";
-    int err = yarn_parse_u64(value, strlen(value), &limit);
-    if (err)
-        return err;
-    request->report.limit = (size_t)limit;
-    request->report.has_limit = true;
-    return 0;
-}
-
 static int take_percent(struct request *request, const char *value, const char **ret_right)
 {
     char *end;
@@ -110,18 +96,14 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_by(request, value, ret_right);
     case SORT:
         return take_sort(request, value, ret_right);
-    case LIMIT:
-        return take_limit(request, value, ret_right);
     case SIDE_BY_SIDE:
         request->report.is_side_by_side = true;
         return 0;
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
     default:
-        break;
+        return yarn_view_take(&request->view, id, value, ret_right);
     }
-    int err = yarn_select_take(&request->select, id, value, ret_right);
-    return err == -ENOENT ? yarn_out_take(&request->out, id, value, ret_right) : err;
 }
 
 static const struct yarn_command command = {
@@ -158,7 +140,7 @@ static int build(struct request *request)
         return err;
     if (report->is_by_total)
         yarn_rows_sort_by_total(report->profile, &report->rows);
-    else if (request->out.format == YARN_OUT_TEXT)
+    else if (request->view.out.format == YARN_OUT_TEXT)
         yarn_rows_sort_by_self_and_total(report->profile, &report->rows);
     if (report->view == YARN_REPORT_TREE)
         return yarn_tree_build(report->profile, report->filter, report->least_percent,
@@ -182,12 +164,12 @@ static int print(const struct yarn_report *report, const struct yarn_out *out)
 static int show(struct request *request, struct yarn_profile *profile)
 {
     struct yarn_report *report = &request->report;
-    bool is_text = request->out.format == YARN_OUT_TEXT;
+    bool is_text = request->view.out.format == YARN_OUT_TEXT;
     report->profile = profile;
-    report->filter = &request->select.filter;
-    report->is_part = yarn_select_is_part(&request->select);
-    if (!report->has_limit)
-        report->limit = is_text && report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0;
+    report->filter = &request->view.select.filter;
+    report->is_part = yarn_select_is_part(&request->view.select);
+    report->limit =
+        yarn_view_limit(&request->view, report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0);
     if (!request->has_least)
         report->least_percent = !is_text                              ? 0
                                 : report->view == YARN_REPORT_CALLERS ? LEAST_PERCENT_OF_CALLERS
@@ -197,12 +179,12 @@ static int show(struct request *request, struct yarn_profile *profile)
         yarn_trust_add(&report->trust, &profile->dumps[i].trust);
 
     int err = build(request);
-    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->out, "report");
+    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "report");
     if (!err && status < 0)
-        err = print(report, &request->out);
+        err = print(report, &request->view.out);
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
-    return status < 0 || err ? yarn_out_finish(&request->out, "report", err) : status;
+    return status < 0 || err ? yarn_out_finish(&request->view.out, "report", err) : status;
 }
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
@@ -211,20 +193,21 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
     bool is_by_sample = is_by_thread || request->by == YARN_BY_CPU || request->by == YARN_BY_EVENT;
     struct yarn_load_options options = {
         .by_cpu = request->by == YARN_BY_CPU,
-        .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->select),
-        .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->select),
+        .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
+        .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
     };
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)
         shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
     else if (request->report.view != YARN_REPORT_ROWS)
         shown = YARN_SELECT_INLINES;
-    return yarn_select_load_view("report", &request->select, shown, paths, &options, ret_profile);
+    return yarn_select_load_view("report", &request->view.select, shown, paths, &options,
+                                 ret_profile);
 }
 
 int yarn_verb_report(int argc, char **argv)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct request request = {.view = YARN_VIEW_EMPTY};
     struct yarn_command mine = command;
     int first;
     mine.self = &request;
@@ -244,6 +227,6 @@ int yarn_verb_report(int argc, char **argv)
     status = show(&request, &profile);
     yarn_profile_fini(&profile);
 done:
-    yarn_select_fini(&request.select);
+    yarn_select_fini(&request.view.select);
     return status;
 }

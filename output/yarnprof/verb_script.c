@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/out.h"
 #include "output/yarnprof/script.h"
-#include "output/yarnprof/select.h"
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
+#include "output/yarnprof/view.h"
 
 /* Entries in memory: 24 MB, and as much again while they are sorted. */
 enum { ENTRIES_MOST = 512 << 10 };
@@ -22,8 +21,7 @@ static const struct yarn_argument arguments[] = {
 };
 
 struct request {
-    struct yarn_out out;
-    struct yarn_select select;
+    struct yarn_view view;
     struct yarn_script script;
 };
 
@@ -42,10 +40,8 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         request->script.is_samples_only = true;
         return 0;
     default:
-        break;
+        return yarn_view_take(&request->view, id, value, ret_right);
     }
-    int err = yarn_select_take(&request->select, id, value, ret_right);
-    return err == -ENOENT ? yarn_out_take(&request->out, id, value, ret_right) : err;
 }
 
 static const struct yarn_command command = {
@@ -64,24 +60,24 @@ static int show(struct request *request, struct yarn_timeline *timeline)
         yarn_complain("script", "%s", strerror(-err));
         return YARN_STATUS_FAILED;
     }
-    int status = yarn_out_open(&request->out, "script");
+    int status = yarn_out_open(&request->view.out, "script");
     if (status >= 0)
         return status;
-    err = yarn_script_print(script, timeline, &request->out);
-    return yarn_out_finish(&request->out, "script", err);
+    err = yarn_script_print(script, timeline, &request->view.out);
+    return yarn_out_finish(&request->view.out, "script", err);
 }
 
 static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
                 struct yarn_profile *ret_profile)
 {
     struct yarn_load_options options = {.timeline = timeline};
-    return yarn_select_load_view("script", &request->select, 0, paths, &options, ret_profile);
+    return yarn_select_load_view("script", &request->view.select, 0, paths, &options, ret_profile);
 }
 
 int yarn_verb_script(int argc, char **argv)
 {
     struct request request = {
-        .select = YARN_SELECT_EMPTY,
+        .view = YARN_VIEW_EMPTY,
         .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT},
     };
     struct yarn_command mine = command;
@@ -94,12 +90,12 @@ int yarn_verb_script(int argc, char **argv)
         status = load(&request, argv + first, &timeline, &profile);
         if (status < 0) {
             request.script.profile = &profile;
-            request.script.filter = &request.select.filter;
+            request.script.filter = &request.view.select.filter;
             status = show(&request, &timeline);
             yarn_profile_fini(&profile);
         }
     }
     yarn_timeline_fini(&timeline);
-    yarn_select_fini(&request.select);
+    yarn_select_fini(&request.view.select);
     return status;
 }

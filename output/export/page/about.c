@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "output/analysis/coverage.h"
 #include "output/export/page/html.h"
 
 enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };
@@ -119,6 +120,12 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
     }
 }
 
+static double percent_of_stops(const struct yarn_profile *profile)
+{
+    struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(profile);
+    return sum.off_ns ? 100.0 * (double)sum.off_ns / (double)(sum.on_ns + sum.off_ns) : 0;
+}
+
 static void put_missing(const struct yarn_profile *profile, const char *side, FILE *file)
 {
     struct yarn_trust trust = trust_of(profile);
@@ -127,6 +134,7 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
         double percent;
         const char *what;
     } sentences[] = {
+        {percent_of_stops(profile), "of the time recording was stopped"},
         {gaps.unsampled, "of the CPU time passed unsampled"},
         {gaps.lost, "of the samples were lost"},
         {gaps.truncated, "of the stacks are cut"},

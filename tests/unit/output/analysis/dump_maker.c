@@ -201,6 +201,19 @@ void dump_maker_sample_of(struct dump_maker *maker, uint32_t event, uint32_t tid
     write_sample(maker, &sample);
 }
 
+void dump_maker_stop(struct dump_maker *maker, uint64_t stopped_ns)
+{
+    struct yarn_dump_coverage coverage = {.time_ns = maker->now_ns,
+                                          .cause = YARN_DUMP_COVERAGE_PROGRAM};
+    yarn_dump_write_coverage(maker->writer, &coverage);
+    maker->now_ns += stopped_ns;
+    maker->off_cpu_ns += stopped_ns / 2;
+    coverage.time_ns = maker->now_ns;
+    coverage.is_on = true;
+    coverage.off_cpu_ns = stopped_ns / 2;
+    yarn_dump_write_coverage(maker->writer, &coverage);
+}
+
 static void write_totals(struct dump_maker *maker)
 {
     struct yarn_dump_totals totals = {.time_ns = maker->now_ns};
@@ -208,6 +221,7 @@ static void write_totals(struct dump_maker *maker)
     totals.value[YARN_DUMP_TOTAL_LOST] = maker->lost;
     totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight + maker->unsampled_ns;
     totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = maker->unsampled_ns;
+    totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] = maker->off_cpu_ns;
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         totals.value[YARN_DUMP_TOTAL_STACKS_COMPLETE + i] = maker->ends[i];
     struct yarn_dump_count count = {

@@ -18,6 +18,7 @@ struct dump_maker {
     uint64_t ends[YARN_DUMP_STACK_END_COUNT];
     uint64_t lost; /* of event 0 */
     uint64_t unsampled_ns;
+    uint64_t off_cpu_ns;
     /* Frames by "module!function", found by name. */
     char *names[MAKER_FUNCTIONS_MAX];
     uint32_t frames[MAKER_FUNCTIONS_MAX];
@@ -46,6 +47,9 @@ void dump_maker_sample(struct dump_maker *maker, uint32_t tid, uint32_t stack, u
 /* One of any event and weight, now. */
 void dump_maker_sample_of(struct dump_maker *maker, uint32_t event, uint32_t tid, uint32_t cpu,
                           uint32_t stack, uint64_t weight);
+
+/* Nothing is recorded for so long, of which half is CPU time. */
+void dump_maker_stop(struct dump_maker *maker, uint64_t stopped_ns);
 
 /* With totals and an end record; `is_cut`: without both. */
 void dump_maker_close(struct dump_maker *maker, bool is_cut);

@@ -63,7 +63,8 @@ static void make_cut(const char *folder)
     dump_maker_close(&maker, true);
 }
 
-/* One has a name that a terminal must not get. One has no sample, but used the CPU for 7 ms. Of the
+/* One has a name that a terminal must not get. One has no sample, but used the CPU for 7 ms. One
+ * was stopped for 30 of 40 ms. Of the
  * other's 10 samples 2 more were lost; 5 ms passed unsampled, 2 of them with the lost samples. */
 static void make_missing(const char *folder)
 {
@@ -85,6 +86,11 @@ static void make_missing(const char *folder)
     dump_maker_close(&maker, false);
     open_in(more, "silent.dump", "silent", 600);
     maker.unsampled_ns = 7 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+    open_in(more, "stopped.dump", "stopped", 800);
+    dump_maker_sample(&maker, 800, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      10);
+    dump_maker_stop(&maker, 30 * MAKER_PERIOD_NS);
     dump_maker_close(&maker, false);
 }
 

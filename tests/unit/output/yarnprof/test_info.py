@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof info and verify say of dumps of known content."""
+
+import json
+
+from command_line import WithDumps, main, run
+
+TRUST_KEYS = {
+    "samples", "lost", "throttled", "foreign", "stacks_complete", "stacks_joined",
+    "stacks_truncated", "stacks_no_unwind_info", "stacks_failed", "stacks_none",
+    "frames_unknown", "cpu_ns", "unsampled_ns", "drain_cpu_ns", "memory_bytes",
+    "bytes_written", "clean_end",
+}  # fmt: skip
+
+
+class Info(WithDumps):
+    def test_json(self):
+        dumps = json.loads(self.good("info", "--format=json", self.app))["dumps"]
+        self.assertEqual(len(dumps), 1)
+        dump = dumps[0]
+        process = dump["process"]
+        self.assertEqual((process["pid"], process["ppid"]), (100, 1))
+        self.assertEqual(process["exe"], "/usr/bin/app")
+        self.assertEqual(process["argv"], ["/usr/bin/app", "--fast", "it's"])
+        self.assertEqual(process["end_ns"] - process["start_ns"], 100_000_000)
+        self.assertEqual((process["exit"], process["exit_status"]), ("exit", 3))
+        self.assertIsNone(process["predecessor"])
+        self.assertEqual(dump["sampler"]["got"], "perf")
+        errors = {event["name"]: event["errno"] for event in dump["events"]}
+        self.assertEqual(errors, {"cpu-clock": 0, "page-faults": 0, "cycles": 2})
+        self.assertEqual(dump["events"][0]["count"], 100_000_000)
+        self.assertEqual([module["build_id"] for module in dump["modules"]], ["abcdef01", None])
+        self.assertEqual([thread["comm"] for thread in dump["threads"]], ["app", "worker"])
+
+    def test_trust(self):
+        trust = json.loads(self.good("info", "--format=json", self.app))["dumps"][0]["trust"]
+        self.assertLessEqual(TRUST_KEYS, set(trust))
+        self.assertEqual(trust["samples"], 101)
+        self.assertEqual(sum(trust[key] for key in trust if key.startswith("stacks_")), 101)
+        self.assertIs(trust["clean_end"], True)
+
+    def test_a_cut_dump_says_so(self):
+        dump = json.loads(self.good("info", "--format=json", self.folder / "cut.dump"))["dumps"][0]
+        self.assertIs(dump["trust"]["clean_end"], False)
+        self.assertIsNone(dump["process"]["exit"])
+        self.assertIn("the recording was cut off", self.good("info", self.folder / "cut.dump"))
+
+    def test_text(self):
+        text = self.good("info", self.app)
+        for line in ["refused: No such file or directory (errno 2)", "abcdef01", "pid             100"]:
+            self.assertIn(line, text)
+
+
+class Verify(WithDumps):
+    def test_whole_and_early(self):
+        self.assertIn("app.dump: whole: ", self.good("verify", self.app))
+        self.assertIn("cut.dump: ends early: ", self.good("verify", self.folder / "cut.dump"))
+
+    def test_damage(self):
+        content = bytearray(self.app.read_bytes())
+        content[len(content) // 2] ^= 0x55
+        damaged = self.folder / "damaged"
+        damaged.write_bytes(content)
+        result = run("verify", damaged, self.app)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("damaged: damaged", result.stdout)
+        self.assertIn("offset 32", result.stdout)
+        self.assertIn("app.dump: whole", result.stdout)
+        damaged.unlink()
+
+    def test_trust_is_a_gate(self):
+        self.assertIn("trusted", self.good("verify", "--trust=10", self.app))
+        result = run("verify", "--trust", self.app)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not trusted: 5.94 %", result.stdout)
+
+    def test_what_is_no_dump(self):
+        self.assertIn("not a dump of yarn", self.bad(1, "verify", __file__))
+
+
+if __name__ == "__main__":
+    main()

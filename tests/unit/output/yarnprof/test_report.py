@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof report prints of dumps of known content."""
+
+import csv
+import io
+import json
+
+from command_line import WithDumps, main
+
+REPORT = """\
+/usr/bin/app --fast 'it'\\''s'
+100.0 ms, pid 100, 2 threads, sampled by perf
+warning: 5.9 % of the stacks are cut: their outer part is [truncated]; a greater \
+YARN_CALLGRAPH=dwarf:BYTES holds more
+warning: 4.0 % of the samples have no stack: their callers are unknown
+
+cpu-clock: 100 samples, 100.0 ms
+
+    SELF     TOTAL        TIME  FUNCTION       MODULE
+ 60.00 %   90.00 %     60.0 ms  hot            app
+ 30.00 %   30.00 %     30.0 ms  ns::warm(int)  libx.so.1
+  6.00 %    6.00 %      6.0 ms  app+0x1a00     app
+  4.00 %    4.00 %      4.0 ms  [no stack]     [unknown]
+  0.00 %   90.00 %        0 ns  _start         app
+  0.00 %   90.00 %        0 ns  main           app
+  0.00 %    6.00 %        0 ns  [truncated]    [unknown]
+  0.00 %    6.00 %        0 ns  deep\\x1b[31m   app
+  0.00 %    6.00 %        0 ns  outer          app
+
+page-faults: 1 sample, 3 events
+
+    SELF     TOTAL       COUNT  FUNCTION  MODULE
+100.00 %  100.00 %           3  hot       app
+  0.00 %  100.00 %           0  _start    app
+  0.00 %  100.00 %           0  main      app
+"""
+
+MISSING = """\
+    SELF     TOTAL        TIME  FUNCTION  MODULE
+100.00 %  100.00 %     10.0 ms  hot       missing
+  0.00 %  100.00 %        0 ns  main      missing
+ 20.00 %                2.0 ms  [lost]  2 samples
+ 30.00 %                3.0 ms  [unsampled]
+"""
+
+SIDE = """\
+         cpu-clock         page-faults
+    SELF     TOTAL      SELF     TOTAL  FUNCTION  MODULE
+100.00 %  100.00 %                      hot       missing
+  0.00 %  100.00 %    0.00 %  100.00 %  main      missing
+                    100.00 %  100.00 %  grow      missing
+ 20.00 %                                [lost]
+ 30.00 %                                [unsampled]
+"""
+
+TREE = """\
+   TOTAL      SELF  FUNCTION  MODULE
+ 90.00 %            ├─ _start  app
+ 90.00 %            │  main
+ 90.00 %   60.00 %  │  hot
+ 30.00 %   30.00 %  │  ns::warm(int)  libx.so.1
+  6.00 %            ├─ [truncated]
+  6.00 %            │  outer  app  [joined]
+  6.00 %            │  deep\\x1b[31m
+  6.00 %    6.00 %  │  app+0x1a00
+  4.00 %    4.00 %  └─ [no stack]
+"""
+
+CALLERS = """\
+   TOTAL      SELF  FUNCTION  MODULE
+ 90.00 %   60.00 %  hot  app
+ 90.00 %            main
+ 90.00 %            _start
+"""
+
+
+class Report(WithDumps):
+    def test_text(self):
+        self.assertEqual(self.good("report", self.app), REPORT)
+
+    def test_an_empty_tree_says_so(self):
+        text = self.good("report", "--callers=nobody", self.app)
+        self.assertIn("Nothing that is looked at has 1 % or more; --percent-limit=0", text)
+        text = self.good("report", "--callers=nobody", "--percent-limit=0", self.app)
+        self.assertIn("Nothing that is looked at has a sample.", text)
+
+    def test_tree(self):
+        self.assertIn(TREE, self.good("report", "--tree", self.app))
+
+    def test_callers_of_one(self):
+        text = self.good("report", "--callers=hot", "--event=cpu-clock", self.app)
+        self.assertTrue(text.endswith(CALLERS), text)
+
+    def test_json_rows(self):
+        report = json.loads(self.good("report", "--format=json", self.app))
+        self.assertEqual(
+            report["events"][:1],
+            [{"name": "cpu-clock", "unit": "ns", "total": 100_000_000, "samples": 100}],
+        )
+        self.assertEqual([event["name"] for event in report["events"]], ["cpu-clock", "page-faults"])
+        first = report["rows"][0]
+        self.assertEqual(first["event"], "cpu-clock")
+        self.assertEqual(first["function"], "hot")
+        self.assertEqual(first["module"], "app")
+        self.assertEqual((first["self"], first["total"]), (60_000_000, 90_000_000))
+        self.assertEqual((first["self_percent"], first["total_percent"]), (60, 90))
+        self.assertEqual(first["samples"], 60)
+        order = [(-row["self"], row["function"]) for row in report["rows"] if row["event"] == "cpu-clock"]
+        self.assertEqual(order, sorted(order))
+        self.assertEqual(sum(row["self"] for row in report["rows"][: len(order)]), 100_000_000)
+        for key, value in {"lost": 0, "unsampled_ns": 0, "truncated": 6}.items():
+            self.assertEqual(report["notes"][key], value)
+
+    def test_json_of_each_key(self):
+        for by, key, names in [
+            ("module", "module", {"app", "libx.so.1", "[unknown]"}),
+            ("thread", "thread", {"app", "worker"}),
+            ("process", "process", {"app"}),
+            ("cpu", "cpu", {0, 1}),
+            ("event", "event", {"cpu-clock", "page-faults"}),
+        ]:
+            with self.subTest(by=by):
+                rows = json.loads(self.good("report", "--format=json", f"--by={by}", self.app))["rows"]
+                self.assertEqual({row[key] for row in rows}, names)
+                self.assertLessEqual({"function", "module", "self", "total", "samples"}, set(rows[0]))
+
+    def test_json_tree_is_a_list_in_reading_order(self):
+        report = json.loads(self.good("report", "--tree", "--format=json", self.app))
+        self.assertEqual(report["rows"][0]["function"], "hot")
+        path = [(node["depth"], node["function"]) for node in report["tree"][:5]]
+        self.assertEqual(
+            path, [(0, None), (1, "_start"), (2, "main"), (3, "hot"), (4, "ns::warm(int)")]
+        )
+        ids = {node["id"] for node in report["tree"]}
+        self.assertTrue(all(node["parent"] in ids | {None} for node in report["tree"]))
+
+    def test_limit_cuts_json_only_if_given(self):
+        report = json.loads(self.good("report", "--format=json", "--limit=1", self.app))
+        self.assertEqual([row["event"] for row in report["rows"]], ["cpu-clock", "page-faults"])
+        text = self.good("report", "--limit=1", "--event=cpu-clock", self.app)
+        self.assertIn("… and 8 more rows; --limit=0 shows all", text)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(self.good("report", "--format=csv", self.app))))
+        self.assertEqual(rows[0]["function"], "hot")
+        self.assertEqual(rows[1]["function"], "ns::warm(int)")
+        self.assertEqual(rows[1]["self"], "30000000")
+        self.assertEqual(float(rows[1]["self_percent"]), 30.0)
+
+    def test_a_folder_is_one_profile(self):
+        report = json.loads(self.good("report", "--format=json", "--by=process", self.folder))
+        self.assertEqual(
+            {row["process"]: row["self"] for row in report["rows"] if row["event"] == "cpu-clock"},
+            {"app": 100_000_000, "child": 100_000_000, "cut": 20_000_000},
+        )
+
+    def test_output_goes_to_a_file(self):
+        target = self.folder / "out.json"
+        self.assertEqual(self.good("report", "--format=json", "-o", target, self.app), "")
+        self.assertEqual(json.loads(target.read_text())["rows"][0]["function"], "hot")
+        target.unlink()
+        self.assertIn("no/such", self.bad(1, "report", "-o", "/no/such/file", self.app))
+
+    def test_colors(self):
+        self.assertIn("\033[31m", self.good("report", "--color=always", self.app))
+        self.assertNotIn("\033", self.good("report", "--color=never", self.app))
+        self.assertNotIn("\033", self.good("report", self.app, NO_COLOR="1", TERM="xterm"))
+
+
+class Missing(WithDumps):
+    def setUp(self):
+        self.missing = self.folder / "more/missing.dump"
+
+    def test_lost_and_unsampled_time_have_rows(self):
+        self.assertIn(MISSING, self.good("report", self.missing))
+        by_thread = self.good("report", "--by=thread", self.missing)
+        self.assertIn(" 20.00 %           2      2.0 ms  [lost]  2 samples\n", by_thread)
+
+    def test_where_there_is_nothing_else(self):
+        text = self.good("report", self.folder / "more/silent.dump")
+        self.assertIn("warning: there is no sample", text)
+        self.assertRegex(text, r"\n +7\.0 ms  \[unsampled\]\n")
+
+    def test_not_of_a_part(self):
+        for option in ("--time=0..1s", "--thread=500", "--function=hot"):
+            self.assertNotIn("[lost]", self.good("report", option, self.missing))
+
+    def test_json_has_notes_instead(self):
+        report = json.loads(self.good("report", "--format=json", self.missing))
+        self.assertEqual({row["function"] for row in report["rows"]}, {"hot", "main", "grow"})
+        self.assertEqual(report["notes"]["lost"], 2)
+        self.assertEqual(report["notes"]["unsampled_ns"], 5000000)
+
+    def test_time_in_which_recording_was_stopped(self):
+        stopped = self.folder / "more/stopped.dump"
+        self.assertIn("note: recording was stopped for 30.0 ms of 40.0 ms (75.0 %), in which 15.0 ms "
+                      "of CPU time passed\n", self.good("report", stopped))
+        notes = json.loads(self.good("report", "--format=json", stopped))["notes"]
+        self.assertEqual((notes["stopped_ns"], notes["stopped_cpu_ns"]), (30_000_000, 15_000_000))
+        self.assertNotIn("stopped for", self.good("report", self.app))
+        self.assertIn("<span>75.0 % of the time recording was stopped</span>",
+                      self.good("flamegraph", stopped))
+
+    def test_events_side_by_side(self):
+        self.assertIn(SIDE, self.good("report", "--side-by-side", self.missing))
+        short = self.good("report", "--side-by-side", "--limit=1", self.missing)
+        self.assertIn("… and 2 more rows", short)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof script prints of dumps of known content."""
+
+import re
+
+from command_line import WithDumps, main
+
+SCRIPT_SAMPLE = """\
+worker     100/101     [000]  1000.061000:    1000000 cpu-clock: 
+\t            1310 ns::warm(int)+0x10 (/lib/libx.so.1)
+\t            1210 hot+0x10 (/usr/bin/app)
+\t            1110 main+0x10 (/usr/bin/app)
+\t            1010 _start+0x10 (/usr/bin/app)
+
+"""  # noqa: W291
+
+SCRIPT_CUT = """\
+\t            1a10 app+0x1a00+0x10 (/usr/bin/app)
+\t            1510 deep\\x1b[31m+0x10 (/usr/bin/app)
+\t            1410 outer+0x10 (/usr/bin/app) [joined]
+\t               0 [truncated] ([unknown])
+
+"""
+
+
+class Script(WithDumps):
+    def test_samples_have_perfs_layout(self):
+        text = self.good("script", self.app)
+        self.assertIn(SCRIPT_SAMPLE, text)
+        self.assertIn(SCRIPT_CUT, text)
+        self.assertIn("PERF_RECORD_MMAP2 100/100: [0x400000(0x100000) @ 0x0]: r-xp /usr/bin/app", text)
+        self.assertIn("YARN_mark phase 2", text)
+
+    def test_a_folder_reader_for_perf_reads_it(self):
+        """As stackcollapse-perf.pl reads: a head line, frames, an empty line."""
+        stacks, frames = {}, None
+        for line in self.good("script", self.app).splitlines():
+            if line.startswith("#"):
+                continue
+            if not line:
+                key = ";".join(reversed(frames))
+                stacks[key] = stacks.get(key, 0) + 1
+                frames = None
+            elif re.match(r"^\S.+?\s+\d+/*\d*\s+", line):
+                frames = []
+            else:
+                match = re.match(r"^\s*(\w+)\s*(.+) \((.*)\)", line)
+                self.assertIsNotNone(match, line)
+                frames.append(re.sub(r"\+0x[\da-f]+$", "", match.group(2)))
+        self.assertEqual(
+            stacks,
+            {
+                "_start;main;hot": 61,
+                "_start;main;hot;ns::warm(int)": 30,
+                "[truncated];outer;deep\\x1b[31m;app+0x1a00": 6,
+                "[no stack]": 4,
+            },
+        )
+
+    def test_times_never_go_back(self):
+        times = re.findall(r" (\d+\.\d{6}): ", self.good("script", self.folder))
+        self.assertGreater(len(times), 200)
+        self.assertEqual(times, sorted(times, key=float))
+
+    def test_fields(self):
+        lines = self.good("script", "--fields=comm,time,event", "--samples", "--no-header", self.app)
+        self.assertEqual(lines.splitlines()[0], "app  1000.001000: cpu-clock: ")
+        less = self.good("script", "-F", "-ip,-symoff,-dso", self.app)
+        self.assertIn("\n\tns::warm(int)\n\thot\n", less)
+
+    def test_filters(self):
+        text = self.good("script", "--samples", "--no-header", "--thread=worker", self.app)
+        self.assertEqual(text.count("cpu-clock"), 36)
+        text = self.good("script", "--samples", "--no-header", "--function=warm", self.app)
+        self.assertEqual(text.count("cpu-clock"), 30)
+        text = self.good("script", "--samples", "--no-header", "--time=..10ms", self.app)
+        self.assertEqual(text.count("cpu-clock"), 10)
+
+
+if __name__ == "__main__":
+    main()

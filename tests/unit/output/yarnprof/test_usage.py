@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes, help and the manual."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+
+from command_line import VERBS, WithDumps, main, run
+
+MAN = pathlib.Path(__file__).resolve().parents[4] / "output/yarnprof/man"
+
+
+class Mistakes(WithDumps):
+    def test_files(self):
+        self.assertIn("/no/such", self.bad(1, "report", "/no/such"))
+        self.assertIn("not a dump of yarn", self.bad(1, "report", __file__))
+        with tempfile.TemporaryDirectory() as empty:
+            self.assertIn("no dump", self.bad(1, "report", empty))
+
+    def test_usage(self):
+        for arguments in [
+            [],
+            ["nonsense"],
+            ["report"],
+            ["report", "--nonsense", self.app],
+            ["report", "--by=nonsense", self.app],
+            ["report", "--by=line", "--tree", self.app],
+            ["report", "--format=xml", self.app],
+            ["report", "--limit=x", self.app],
+            ["report", "--function=(", self.app],
+            ["report", "--time=5", self.app],
+            ["report", "--tree", "--by=thread", self.app],
+            ["script", "--fields=nonsense", self.app],
+            ["verify", "--trust=200", self.app],
+            ["merge", "-o", self.folder / "none"],
+            ["merge", "--nonsense", self.app],
+            ["record"],
+            ["record", "--sampler=nonsense", "true"],
+            ["record", "-e", "nonsense", "true"],
+            ["record", "-F", "x", "true"],
+        ]:
+            with self.subTest(arguments=arguments):
+                self.bad(2, *arguments)
+
+    def test_help(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                self.assertIn(f"usage: yarnprof {verb} ", self.good(verb, "--help"))
+                self.assertIn(f"  {verb} ", self.good("--help"))
+
+
+class Manual(unittest.TestCase):
+    def test_each_option_is_described(self):
+        for verb in VERBS:
+            page = (MAN / f"yarnprof-{verb}.1").read_text().replace("\\-", "-")
+            for option in re.findall(r"^  .*?--([a-z-]+)", run(verb, "--help").stdout, re.MULTILINE):
+                with self.subTest(verb=verb, option=option):
+                    self.assertRegex(page, rf"--{option}\b")
+
+    def test_each_variable_is_described(self):
+        page = (MAN / "yarn.7").read_text()
+        options = run("record", "--help").stdout
+        for option in re.findall(r"^  .*?--([a-z-]+)", options, re.MULTILINE):
+            if option not in ("help", "call-graph"):
+                self.assertIn("YARN_" + option.upper().replace("-", "_"), page)
+
+
+if __name__ == "__main__":
+    main()
