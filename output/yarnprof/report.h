@@ -20,7 +20,7 @@ struct yarn_report {
     struct yarn_tree tree; /* of the views with depth */
     struct yarn_trust trust;
     enum yarn_report_view view;
-    size_t limit; /* rows or nodes; 0: all */
+    size_t limit;         /* rows or nodes; 0: all */
     double least_percent; /* nodes below are not shown */
     bool is_by_total;
     bool is_side_by_side; /* text: one table for all events */
