@@ -62,10 +62,28 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
     return err;
 }
 
+static bool matches(const struct yarn_options *options, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
+}
+
 bool yarn_job_is_wanted(const struct yarn_job *job)
 {
-    const char *slash = strrchr(job->facts.exe, '/');
-    return yarn_glob_list_matches(job->options.comm, slash ? slash + 1 : job->facts.exe);
+    return matches(&job->options, job->facts.exe);
+}
+
+bool yarn_job_is_wanted_early(char *const envp[], const char *path)
+{
+    struct yarn_arena arena;
+    struct yarn_options options;
+    struct yarn_option_fault fault;
+    if (!path || yarn_arena_open(&arena, ARENA_BYTES))
+        return true;
+    bool is_wanted =
+        yarn_options_from_env(&options, &arena, envp, &fault) != 0 || matches(&options, path);
+    yarn_arena_close(&arena);
+    return is_wanted;
 }
 
 void yarn_job_fini(struct yarn_job *job)

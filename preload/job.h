@@ -9,6 +9,7 @@
 #include "core/base/arena.h"
 #include "core/config/options.h"
 #include "core/event/parse.h"
+#include "core/sys/rehearsal.h"
 #include "preload/facts.h"
 
 struct yarn_job {
@@ -16,8 +17,9 @@ struct yarn_job {
     struct yarn_options options;
     struct yarn_event_list events;
     struct yarn_facts facts;
-    char *const *envp; /* what the path patterns read of the environment */
-    bool host_waits;   /* the constructor's wait: no host thread runs */
+    struct yarn_rehearsal rehearsal; /* of what a filter of system calls permits; all, without */
+    char *const *envp;               /* what the path patterns read of the environment */
+    bool host_waits;                 /* the constructor's wait: no host thread runs */
 };
 
 /* -EINVAL: a bad value; *fault says which in one line. Another negative errno: *fault is empty. */
@@ -26,6 +28,17 @@ YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const ar
 
 /* False where the executable is none of YARN_COMM. */
 bool yarn_job_is_wanted(const struct yarn_job *job);
+
+/* The same before there is a job, without a system call but for memory: by the path that the
+ * program was started by. Where YARN_COMM cannot be told, it is wanted. */
+bool yarn_job_is_wanted_early(char *const envp[], const char *path);
+
+/* True where the reader is to be born with a descriptor table, root and working folder of its own,
+ * because it may not call for them. */
+static inline bool yarn_job_is_apart(const struct yarn_job *job)
+{
+    return job->rehearsal.is_unshare_refused;
+}
 
 /* Idempotent. */
 void yarn_job_fini(struct yarn_job *job);

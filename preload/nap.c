@@ -20,7 +20,7 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
     if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
         return true;
     /* Refused, as the rest of what the reader needs would be. */
-    if (yarn_process_own_place()) {
+    if (!yarn_job_is_apart(&recorder->job) && yarn_process_own_place()) {
         change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_FAILED);
         return false;
     }

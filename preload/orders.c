@@ -125,7 +125,9 @@ void yarn_orders_open_socket(struct yarn_recorder *recorder)
     const char *pattern = job->options.control;
     if (!*pattern)
         return;
-    int err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
+    int err = -EPERM;
+    if (!job->rehearsal.deadly[YARN_REHEARSAL_CONTROL])
+        err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
     if (!err)
         return;
     yarn_text_add(&detail, recorder->control.path);

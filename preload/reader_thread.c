@@ -190,7 +190,7 @@ int yarn_reader_thread_run(void *argument)
     struct yarn_reader reader;
     if (!yarn_nap_take(recorder))
         return 0;
-    int err = yarn_process_own_files();
+    int err = yarn_process_own_files(yarn_job_is_apart(&recorder->job));
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);
         return 0;

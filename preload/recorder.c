@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/recorder.h"
 
-#include <sys/resource.h>
-
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
 #include "preload/nap.h"
 #include "preload/reader_thread.h"
+#include "preload/surroundings.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 #define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
 #define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
-#define MEMORY_LEAST YARN_MIB(40)
-
-enum { MEMORY_SHARE = 8, FILE_LEAST = 64 * 1024 };
 
 /* Without a clock: a second or so, and some milliseconds. */
 enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
@@ -48,7 +44,8 @@ static void describe_failure(const struct yarn_recording *recording, const char 
 
 static int run(struct yarn_recorder *recorder, struct yarn_text *line)
 {
-    int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder);
+    int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
+                                yarn_job_is_apart(&recorder->job));
     if (err) {
         recorder->recording.failure = "no thread could be made";
         recorder->recording.failure_error = err;
@@ -65,28 +62,6 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     return -ECANCELED;
 }
 
-/* Whether there can be a recording. A host with a limit of its memory counts on all of it: we take
- * a small share or nothing. */
-static int check_limits(struct yarn_text *line)
-{
-    if (yarn_process_limit(RLIMIT_FSIZE) < FILE_LEAST) {
-        yarn_text_add(line, nothing_recorded);
-        yarn_text_add(line, "the limit of file size (ulimit -f) leaves no room for a dump: "
-                            "64 KiB at least");
-        return -EFBIG;
-    }
-    uint64_t limit = yarn_u64_min(yarn_process_limit(RLIMIT_AS), yarn_process_limit(RLIMIT_DATA));
-    if (limit / MEMORY_SHARE < MEMORY_LEAST) {
-        yarn_text_add(line, nothing_recorded);
-        yarn_text_add(line, "the limit of address space or data (ulimit -v, -d) leaves too little "
-                            "memory: 320 MiB at least");
-        return -ENOMEM;
-    }
-    if (limit < UINT64_MAX)
-        yarn_pages_cap((size_t)(limit / MEMORY_SHARE));
-    return 0;
-}
-
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
                         char *const envp[], struct yarn_text *line)
 {
@@ -94,11 +69,13 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     if (!recorder)
         return -ENOMEM;
     atomic_store(&recorder->state, YARN_RECORDER_STARTING);
-    int err = yarn_job_init(&recorder->job, argc, argv, envp, line);
+    int err = yarn_surroundings_rehearse(&recorder->job.rehearsal, envp, line);
+    if (!err)
+        err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err && !yarn_job_is_wanted(&recorder->job))
         err = -ECANCELED;
     if (!err)
-        err = check_limits(line);
+        err = yarn_surroundings_check(&recorder->job, line);
     if (!err) {
         yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
@@ -168,7 +145,8 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_told_to_pause;
-    if (yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder))
+    if (yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
+                          yarn_job_is_apart(&recorder->job)))
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
 }
 
@@ -335,7 +313,15 @@ void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
 
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 {
-    if (!is_recording(recorder) || !claim(recorder, COMMAND_TIMEOUT_NS))
+    if (!is_recording(recorder))
+        return;
+    if (recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
+        recorder->stop_reason = "the host changed its rights, and its seccomp filter ends whoever "
+                                "asks for them as the reader would";
+        yarn_recorder_end(recorder, YARN_DUMP_END_SECCOMP, -1);
+        return;
+    }
+    if (!claim(recorder, COMMAND_TIMEOUT_NS))
         return;
     if (yarn_ids_read(&recorder->ids)) {
         atomic_store(&recorder->is_busy, 0);

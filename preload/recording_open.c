@@ -66,6 +66,21 @@ static enum yarn_session_stack stack_kind(const struct yarn_recording *recording
     return YARN_SESSION_STACK_COPY;
 }
 
+/* Of a filter that the program was started behind: what would end it is not tried. */
+static void follow_filter(struct yarn_recording *recording)
+{
+    const struct yarn_rehearsal *rehearsal = &recording->job->rehearsal;
+    if (rehearsal->deadly[YARN_REHEARSAL_PERF])
+        recording->spec.perf_refusal =
+            "the program was started behind a seccomp filter that ends it for what perf needs";
+    if (rehearsal->deadly[YARN_REHEARSAL_TIMER])
+        recording->spec.sampler = YARN_SESSION_SAMPLER_PERF;
+    for (size_t i = 0; i < YARN_REHEARSAL_PART_COUNT; i++)
+        if (rehearsal->deadly[i])
+            yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+                              "a seccomp filter would end the program for", rehearsal->deadly[i]);
+}
+
 static int open_session(struct yarn_recording *recording)
 {
     const struct yarn_options *options = &recording->job->options;
@@ -91,6 +106,7 @@ static int open_session(struct yarn_recording *recording)
         .proc_self = recording->proc_self,
         .task_folder = recording->task_folder,
     };
+    follow_filter(recording);
     if (!recording->spec.stack_bytes)
         recording->spec.stack_bytes = YARN_STACK_BYTES_DEFAULT;
     int err = yarn_session_open(&recording->session, &recording->spec);

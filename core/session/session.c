@@ -156,6 +156,16 @@ static int open_perf(struct yarn_session *session, const struct yarn_session_spe
     return err;
 }
 
+/* Without a call. */
+static int refuse_perf(struct yarn_session *session, const struct yarn_session_spec *spec,
+                       const struct yarn_attachment *attachment)
+{
+    *session = YARN_SESSION_CLOSED;
+    session->spec = spec;
+    session->report = (struct yarn_session_report){.attachment = attachment};
+    return yarn_probe_fail(session, spec->perf_refusal, -EPERM);
+}
+
 static struct yarn_plan_estimate estimate_of(const struct yarn_session_spec *spec)
 {
     int cpus[CPUS_MAX];
@@ -169,7 +179,8 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
     struct yarn_plan_estimate estimate = estimate_of(spec);
     const struct yarn_attachment *attachment =
         estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
-    int err = open_perf(session, spec, attachment);
+    int err = spec->perf_refusal ? refuse_perf(session, spec, attachment)
+                                 : open_perf(session, spec, attachment);
     session->report.estimate = estimate;
     if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
         return err;

@@ -319,9 +319,9 @@ void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t
         ret_name[length - 1] = 0;
 }
 
-int yarn_process_own_files(void)
+int yarn_process_own_files(bool is_apart)
 {
-    long result = yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
+    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
     result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);

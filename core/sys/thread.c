@@ -19,10 +19,6 @@ enum {
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
 };
 
-static const int clone_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                               CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
-                               CLONE_CHILD_CLEARTID;
-
 static uint64_t set_signal_mask(uint64_t mask)
 {
     uint64_t before = 0;
@@ -30,7 +26,7 @@ static uint64_t set_signal_mask(uint64_t mask)
     return before;
 }
 
-int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument)
+int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument, bool is_apart)
 {
     size_t memory_bytes = GUARD_BYTES + STACK_BYTES + yarn_thread_tls_bytes();
     uint8_t *memory = yarn_pages_map(memory_bytes);
@@ -41,7 +37,7 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
 
     *thread = (struct yarn_thread){.memory = memory, .memory_bytes = memory_bytes};
     uint64_t before = set_signal_mask(~UINT64_C(0));
-    long tid = yarn_thread_clone(clone_flags, stack_top, &thread->tid,
+    long tid = yarn_thread_clone(yarn_thread_flags(is_apart), stack_top, &thread->tid,
                                  yarn_thread_tls_init(stack_top), run, argument);
     set_signal_mask(before);
     if (yarn_raw_is_error(tid)) {

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -26,9 +27,19 @@ struct yarn_thread {
  * last thread (Linux 5.18 and later; before, the leader's code counts). */
 typedef int (*yarn_thread_fn)(void *argument);
 
-/* `thread` must not move while the thread lives: the kernel writes into it. */
+/* Those of the clone call. */
+static inline int yarn_thread_flags(bool is_apart)
+{
+    const int apart = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                      CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    return is_apart ? apart : apart | CLONE_FS | CLONE_FILES;
+}
+
+/* `thread` must not move while the thread lives: the kernel writes into it. `is_apart`: born with a
+ * copy of the descriptor table, root and working folder, for where unshare is refused; not the
+ * flags of the C library, so not under valgrind. */
 YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,
-                                      void *argument);
+                                      void *argument, bool is_apart);
 
 static inline bool yarn_thread_is_running(const struct yarn_thread *thread)
 {

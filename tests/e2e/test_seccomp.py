@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that shut themselves in: nothing of ours may make a call that a filter would punish."""
 
+import ctypes
 import os
 import shutil
 import signal
+import struct
 import subprocess
+import unittest
 
 import harness
 
 SANDBOX = harness.HOSTS / "sandbox"
+SPLIT = harness.HOSTS / "split"
 PYTHON = "/usr/bin/python3"
 LIBSECCOMP = """
 import os, seccomp, sys
@@ -176,6 +180,143 @@ class Libseccomp(Case):
             with self.subTest(sampler=sampler):
                 run = self.assert_same_outside(argv, YARN_SAMPLER=sampler)
                 self.assertIn("hot_a", harness.self_percent(run.dumps))
+
+
+# What filters say (seccomp(2)), and the numbers of calls on x86-64.
+KILL, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
+EPERM, ENOSYS, ALLOW = 0x00050001, 0x00050026, 0x7FFF0000
+THREAD_FLAG, NAMESPACE_FLAGS = 0x00010000, 0x7E020000
+CALLS = {
+    "ioctl": 16, "socket": 41, "clone": 56, "wait4": 61, "uname": 63, "setresuid": 117,
+    "pivot_root": 155, "prctl": 157, "mount": 165, "reboot": 169, "futex": 202, "timer_create": 222,
+    "mbind": 237, "add_key": 248, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
+    "open_by_handle_at": 304, "setns": 308, "kcmp": 312, "bpf": 321, "userfaultfd": 323,
+    "io_uring_setup": 425, "clone3": 435, "close_range": 436,
+}
+# Beside these a container's default profile lets pass whatever a program usually calls.
+CONTAINER = [
+    (EPERM, name) for name in (
+        "pivot_root", "mount", "reboot", "mbind", "add_key", "unshare", "move_pages",
+        "perf_event_open", "open_by_handle_at", "setns", "kcmp", "bpf", "userfaultfd",
+        "io_uring_setup")
+] + [(ENOSYS, "clone3"), (EPERM, "clone", NAMESPACE_FLAGS)]
+
+
+def behind(rules):
+    """To be done by a child before its exec: each rule is what the filter says to a call, or to one
+    that has such a bit in its first word."""
+    load, equal, any_bit, say = 0x20, 0x15, 0x45, 0x06
+    program = [(load, 0, 0, 0)]
+    for answer, name, *bits in rules:
+        program.append((equal, 0, 4 if bits else 1, CALLS[name]))
+        if bits:
+            program += [(load, 0, 0, 16), (any_bit, 0, 1, bits[0])]
+        program += [(say, 0, 0, answer)] + ([(load, 0, 0, 0)] if bits else [])
+    program.append((say, 0, 0, ALLOW))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *row) for row in program))
+    head = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(program), ctypes.addressof(code)))
+    control = ctypes.CDLL(None, use_errno=True).prctl
+
+    def install():
+        assert control(38, 1, 0, 0, 0) == 0  # no new privileges
+        assert control(22, 2, ctypes.c_void_p(ctypes.addressof(head)), 0, 0) == 0, code
+
+    return install
+
+
+@unittest.skipUnless(os.uname().machine == "x86_64", "the filters are written for x86-64")
+class Inherited(Case):
+    """A filter that was there before the program: what it would punish is found out by a child."""
+
+    def run_behind(self, rules, argv=(SPLIT, "1"), line=None, **variables):
+        install = behind(rules)
+        plain = self.run_program(argv, preload=False, before=install)
+        run = self.run_program(argv, before=install, **variables)
+        self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+        told = run.stderr.removeprefix(plain.stderr).decode()
+        if line:
+            self.assertRegex(told, rf"^yarn: nothing is recorded: [^\n]*{line}[^\n]*\n$")
+            self.assertEqual(self.dumps_of(run), [])
+            return None
+        self.assertEqual(told, "")
+        harness.yarnprof("verify", run.dumps)
+        dumps = harness.info(run.dumps)
+        for dump in dumps:
+            self.assertGreater(dump["trust"]["samples"], 0)
+        return dumps
+
+    def usual(self):
+        return "timer" if harness.open_user_clock() else "perf"
+
+    def test_container(self):
+        """Neither perf nor a descriptor table by unshare."""
+        dumps = self.run_behind(CONTAINER, [harness.HOSTS / "children", "tree"])
+        self.assertEqual([dump["sampler"]["got"] for dump in dumps], ["timer"] * 3)
+        for dump in dumps:
+            self.assertIn("perf was refused (EPERM)", dump["sampler"]["reason"])
+
+    def test_container_with_perf(self):
+        rules = [rule for rule in CONTAINER if rule[1] != "perf_event_open"]
+        dumps = self.run_behind(rules, [harness.HOSTS / "children", "tree"])
+        self.assertEqual([dump["sampler"]["got"] for dump in dumps], [self.usual()] * 3)
+        if os.getuid() == 0:
+            jail = self.folder()
+            os.chmod(self.root, 0o755)
+            (dump,) = self.run_behind(rules, [harness.HOSTS / "children", "chroot", jail])
+            self.assertEqual(dump["sampler"]["got"], self.usual())
+
+    def test_host_sees_nothing_of_the_child(self):
+        program = "import os, signal, sys\n" \
+            "print(signal.sigpending(), os.path.exists('/proc/self/task/%d/children' % os.getpid())" \
+            " and open('/proc/self/task/%d/children' % os.getpid()).read())\n" \
+            "try: print(os.waitpid(-1, os.WNOHANG | 0x40000000))\n" \
+            "except ChildProcessError: print('no child')"
+        argv = ["/bin/sh", "-c", 'trap "" CHLD; exec "$@"', "sh", PYTHON, "-c", program]
+        for rules in (CONTAINER, [(KILL, "timer_create")]):
+            install = behind(rules)
+            plain = self.run_program(argv, preload=False, before=install)
+            run = self.run_program(argv, before=install, YARN_EMPTY="keep")
+            self.assertEqual(plain.outside(), run.outside())
+
+    def test_call_that_ends_the_program(self):
+        for answer, name, got in ((KILL, "perf_event_open", "timer"), (KILL, "prctl", "timer"),
+                                  (KILL_THREAD, "ioctl", "timer"), (TRAP, "perf_event_open", "timer"),
+                                  (KILL, "timer_create", "perf"), (KILL, "unshare", "perf"),
+                                  (KILL, "setresuid", "perf"), (KILL, "uname", None),
+                                  (KILL_THREAD, "futex", None), (TRAP, "wait4", None)):
+            with self.subTest(answer=hex(answer), name=name):
+                if got == "perf" and self.usual() != "perf":
+                    continue
+                line = None if got else f"ends it for {name}"
+                dumps = self.run_behind([(answer, name)], line=line, YARN_LOG="info")
+                if got:
+                    self.assertEqual(dumps[0]["sampler"]["got"], got)
+                    self.assertIn(f"would end the program for: {name}", self.messages(dumps[0]))
+
+    def test_nothing_is_left_to_sample_by(self):
+        both = [(KILL, "perf_event_open"), (KILL, "timer_create")]
+        self.run_behind(both, line="ends it for perf_event_open")
+        self.run_behind(both[:1], line="ends it for perf_event_open", YARN_SAMPLER="perf")
+        self.run_behind(both[1:], line="ends it for timer_create", YARN_SAMPLER="timer")
+        self.run_behind([(KILL, "clone", THREAD_FLAG)], line="ends it for clone")
+        self.run_behind([(EPERM, "clone")], line="no process could be made")
+
+    def test_who_is_not_wanted_is_told_nothing(self):
+        run = self.run_program([SPLIT, "1"], before=behind([(KILL, "uname")]), YARN_COMM="other")
+        self.assertEqual((run.status, run.stderr), (0, b""))
+
+    def test_control_socket_that_would_end_the_program(self):
+        (dump,) = self.run_behind([(KILL, "socket")], YARN_CONTROL="%p.sock")
+        self.assertIn("the socket could not be made", self.messages(dump))
+
+    def test_rights_that_may_not_be_followed(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to have rights that can be given up")
+        program = "import os\nsum(i * i for i in range(3000000))\nos.setuid(65534)\n" \
+            "print(sum(i for i in range(1000000)))"
+        (dump,) = self.run_behind([(KILL, "setresuid")], [PYTHON, "-c", program])
+        self.assertEqual(dump["process"]["exit"], "seccomp")
+        self.assertIn("the host changed its rights", self.messages(dump))
 
 
 if __name__ == "__main__":

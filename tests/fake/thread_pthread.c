@@ -39,8 +39,9 @@ static void *enter(void *unused)
     return NULL;
 }
 
-int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument)
+int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument, bool is_apart)
 {
+    (void)is_apart;
     the_thread.thread = thread;
     the_thread.run = run;
     the_thread.argument = argument;

@@ -72,7 +72,7 @@ START_TEST(ids_are_given_up_by_our_thread_alone_and_for_good)
     struct yarn_thread thread;
     struct yarn_ids before, after;
     ck_assert_int_eq(yarn_ids_read(&before), 0);
-    ck_assert_int_eq(yarn_thread_start(&thread, become_nobody, &before), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, become_nobody, &before, false), 0);
     ck_assert_int_eq(yarn_thread_join(&thread, 10 * YARN_NS_PER_SECOND), 0);
     ck_assert_int_eq(yarn_ids_read(&after), 0);
     ck_assert_uint_eq(after.real_user, before.real_user);

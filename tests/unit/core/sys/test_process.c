@@ -336,7 +336,7 @@ static int own_files_in_a_child(void)
     int high = fcntl(0, F_DUPFD, 300);
     if (high < 300 || dup2(high, 17) != 17)
         return 1;
-    if (yarn_process_own_files())
+    if (yarn_process_own_files(false))
         return 2;
     for (int fd = 0; fd < 3; fd++)
         if (!is_dev_null(fd) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)

@@ -47,7 +47,7 @@ static void wait_for(uint32_t step)
 
 static void start(yarn_thread_fn run)
 {
-    ck_assert_int_eq(yarn_thread_start(&thread, run, &room), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, run, &room, false), 0);
 }
 
 static void end(void)
@@ -172,7 +172,7 @@ END_TEST
 START_TEST(thread_calls_that_fail_leave_errno_alone)
 {
     errno = 1234;
-    ck_assert_int_eq(yarn_thread_start(&thread, live_until_told, &room), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, live_until_told, &room, false), 0);
     wait_for(1);
     ck_assert_int_eq(yarn_thread_join(&thread, 0), -ETIMEDOUT);
     ck_assert_int_eq(yarn_thread_wake(&thread, 1), -ESRCH);
@@ -204,7 +204,7 @@ START_TEST(thread_that_the_kernel_refuses_leaves_nothing_behind)
         uint64_t before = signal_mask();
         if (setrlimit(RLIMIT_NPROC, &none) || (!getuid() && setresuid(65534, 65534, 65534)))
             _exit(1);
-        if (yarn_thread_start(&thread, look_around, &room) != -EAGAIN)
+        if (yarn_thread_start(&thread, look_around, &room, false) != -EAGAIN)
             _exit(2);
         bool is_clean = !thread.memory && !yarn_thread_is_running(&thread);
         _exit(is_clean && signal_mask() == before ? 0 : 3);
@@ -341,7 +341,7 @@ static int own_files(void *argument)
 {
     struct room *around = argument;
     struct stat info, null;
-    around->result[0] = yarn_process_own_files();
+    around->result[0] = yarn_process_own_files(false);
     yarn_raw_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_umask, 0777, 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_stat, (long)"/dev/null", (long)&null, 0, 0, 0, 0);
@@ -390,7 +390,7 @@ START_TEST(thread_does_not_keep_a_host_whose_last_thread_leaves)
     pid_t child = fork();
     if (!child) {
         atexit(tell);
-        if (yarn_thread_start(&thread, live_until_told, &room))
+        if (yarn_thread_start(&thread, live_until_told, &room, false))
             _exit(1);
         wait_for(1);
         pthread_exit(NULL);

@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What yarn is going to call, tried in a child that lives for a moment: for a process that was
+ * started behind a filter of system calls (seccomp) which may end whoever makes a call that it does
+ * not expect. The host must not be the one who finds that out.
+ *
+ * The child is a copy, not a thread and not on the host's memory: a filter that kills the process
+ * kills that one, and no dump of its memory can take the host along. It sends no signal at its end,
+ * is no child that the host's wait would see, and is reaped. What it takes is that the filter lets
+ * the host make a child at all (clone): one that ends the process for that ends it here.
+ *
+ * Threads: the host's first thread, before there is any other. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* Which calls are needed for what. */
+enum yarn_rehearsal_part {
+    YARN_REHEARSAL_ALL, /* that is recorded */
+    YARN_REHEARSAL_PERF,
+    YARN_REHEARSAL_TIMER,
+    YARN_REHEARSAL_RIGHTS,  /* to follow the host when it changes its own */
+    YARN_REHEARSAL_CONTROL, /* the control socket */
+    YARN_REHEARSAL_UNSHARE, /* a reader that gets its own place after its birth, not by it */
+    YARN_REHEARSAL_PART_COUNT,
+};
+
+struct yarn_rehearsal {
+    /* For each part the name of a call that ends who makes it; NULL: all are survived. */
+    const char *deadly[YARN_REHEARSAL_PART_COUNT];
+    bool is_unshare_refused; /* by an errno, as containers do, or deadly */
+};
+
+/* Whether the process has a filter: 0 or 1, or a negative errno where /proc does not say. By calls
+ * that the loader has just made. */
+YARN_MUST_CHECK int yarn_rehearsal_is_due(void);
+
+/* Tries everything. A negative errno where that cannot be done: no child can be made (-EAGAIN,
+ * -EPERM, …), or valgrind runs the program, which ends itself over the attempt (-ENOTSUP). */
+YARN_MUST_CHECK int yarn_rehearsal_run(struct yarn_rehearsal *ret_rehearsal);
