@@ -63,7 +63,7 @@ static void put_date(uint64_t realtime_ns, FILE *file)
     (void)fprintf(file, ", %s", text);
 }
 
-static void put_dump(const struct yarn_profile_dump *dump, FILE *file)
+static void put_dump(const struct yarn_profile_dump *dump, size_t nr_same, FILE *file)
 {
     const struct yarn_dump_process *process = &dump->process;
     (void)fputs("<dt>Process</dt><dd>", file);
@@ -77,7 +77,41 @@ static void put_dump(const struct yarn_profile_dump *dump, FILE *file)
     } else {
         (void)fputs("unknown: its record is missing", file);
     }
-    (void)fputs(dump->has_end ? "</dd>\n" : "; the recording was cut off</dd>\n", file);
+    (void)fputs(dump->has_end ? "" : "; the recording was cut off", file);
+    if (nr_same)
+        (void)fprintf(file, "; and %zu more process%s of this command", nr_same,
+                      nr_same == 1 ? "" : "es");
+    (void)fputs("</dd>\n", file);
+}
+
+static bool is_same(const struct yarn_profile_dump *one, const struct yarn_profile_dump *other)
+{
+    return one->has_process == other->has_process && one->has_end == other->has_end &&
+           yarn_span_equal(one->process.exe, other->process.exe) &&
+           yarn_span_equal(one->process.cmdline, other->process.cmdline);
+}
+
+/* Each command once, by its first process. */
+static void put_dumps(const struct yarn_profile *profile, FILE *file)
+{
+    size_t nr_told = 0, nr_left = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        size_t first = 0, nr_same = 0;
+        while (!is_same(&profile->dumps[first], dump))
+            first++;
+        if (first < i)
+            continue;
+        if (nr_told++ >= DUMPS_TOLD) {
+            nr_left++;
+            continue;
+        }
+        for (size_t j = i + 1; j < profile->nr_dumps; j++)
+            nr_same += is_same(&profile->dumps[j], dump);
+        put_dump(dump, nr_same, file);
+    }
+    if (nr_left)
+        (void)fprintf(file, "<dt></dt><dd>and %zu more commands</dd>\n", nr_left);
 }
 
 static struct yarn_trust trust_of(const struct yarn_profile *profile)
@@ -88,19 +122,48 @@ static struct yarn_trust trust_of(const struct yarn_profile *profile)
     return trust;
 }
 
+/* "lost: 1,234,567" */
+static void put_count(const char *what, uint64_t count, FILE *file)
+{
+    char digits[24];
+    int size = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    (void)fputs(what, file);
+    for (int i = 0; i < size; i++)
+        (void)fprintf(file, "%s%c", i && (size - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
 static void put_trust(const struct yarn_profile *profile, FILE *file)
 {
     struct yarn_trust trust = trust_of(profile);
-    (void)fprintf(file,
-                  "<dt>Samples</dt><dd>%" PRIu64 ", lost: %" PRIu64
-                  "; CPU time that no sample stands for: %.3f s</dd>\n",
-                  trust.samples, trust.lost, (double)trust.unsampled_ns / 1e9);
-    (void)fprintf(file,
-                  "<dt>Stacks</dt><dd>complete: %" PRIu64 ", joined with earlier ones: %" PRIu64
-                  ", truncated: %" PRIu64 ", without unwind information: %" PRIu64
-                  ", failed: %" PRIu64 ", none: %" PRIu64 "</dd>\n",
-                  trust.stacks_complete, trust.stacks_joined, trust.stacks_truncated,
-                  trust.stacks_no_unwind_info, trust.stacks_failed, trust.stacks_none);
+    put_count("<dt>Samples</dt><dd>", trust.samples, file);
+    put_count(", lost: ", trust.lost, file);
+    (void)fprintf(file, "; CPU time that no sample stands for: %.3f s</dd>\n",
+                  (double)trust.unsampled_ns / 1e9);
+    put_count("<dt>Stacks</dt><dd>complete: ", trust.stacks_complete, file);
+    put_count(", joined with earlier ones: ", trust.stacks_joined, file);
+    put_count(", truncated: ", trust.stacks_truncated, file);
+    put_count(", without unwind information: ", trust.stacks_no_unwind_info, file);
+    put_count(", failed: ", trust.stacks_failed, file);
+    put_count(", none: ", trust.stacks_none, file);
+    (void)fputs("</dd>\n", file);
+}
+
+/* How finely time and threads can be told apart on the page. */
+static void put_detail(const struct yarn_page_graph *graph, size_t side, FILE *file)
+{
+    const struct yarn_slices *slices = graph->sides[side].slices;
+    uint32_t nr_threads = 0, nr_lanes = 0;
+    for (size_t i = 0; i < graph->nr_threads; i++) {
+        nr_threads += graph->threads[i].side == side ? graph->threads[i].count : 0;
+        nr_lanes += graph->threads[i].side == side;
+    }
+    (void)fprintf(file, "<dt>Detail</dt><dd>slices of %.2f ms, %u thread%s",
+                  (double)(UINT64_C(1) << slices->shift) / 1e6, nr_threads,
+                  nr_threads == 1 ? "" : "s");
+    if (nr_lanes != nr_threads)
+        (void)fprintf(file, " in %u lane%s: too many to be shown each", nr_lanes,
+                      nr_lanes == 1 ? "" : "s");
+    (void)fputs("</dd>\n", file);
 }
 
 void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
@@ -112,11 +175,9 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
             continue;
         if (graph->sides[0].profile)
             (void)fprintf(file, "<dt class=side>%s</dt><dd></dd>\n", sides[side]);
-        for (size_t i = 0; i < profile->nr_dumps && i < DUMPS_TOLD; i++)
-            put_dump(&profile->dumps[i], file);
-        if (profile->nr_dumps > DUMPS_TOLD)
-            (void)fprintf(file, "<dt></dt><dd>and %zu more</dd>\n", profile->nr_dumps - DUMPS_TOLD);
         put_trust(profile, file);
+        put_detail(graph, side, file);
+        put_dumps(profile, file);
     }
 }
 

@@ -6,20 +6,27 @@ class Colours {
     constructor(model) {
         this.model = model;
         this.isDark = false;
-        this.hues = Colours.hues(model.data);
+        this.modules = Colours.modulesByArea(model);
+        this.hues = this.hueOfEach();
         this.tones = model.data.names.map((name) => Colours.hash(name));
         this.cache = new Map();
     }
 
-    /* Modules that come first in the table get hues far apart; red and blue are for kernel code
-     * and changes. */
-    static hues(data) {
-        const far = [38, 96, 190, 62, 150, 270, 120, 28, 172, 50];
-        const hues = new Map();
-        for (const module of data.module)
-            hues.has(module) || hues.set(module, far[hues.size] ??
-                                         28 + Colours.hash(data.bases[module]) * 150);
-        return hues;
+    /* Those whose frames cover most of the picture first, as it is before anything is chosen. */
+    static modulesByArea({ data, nrNodes, sides }) {
+        const area = new Float64Array(data.modules.length), { total } = sides[1];
+        for (let i = 1; i < nrNodes; i++) {
+            if (!(data.flags[data.fn[i]] & (PSEUDO | KERNEL)))
+                area[data.module[data.fn[i]]] += total[i];
+        }
+        return [...area.keys()].sort((a, b) => area[b] - area[a] || a - b);
+    }
+
+    /* What is seen most gets hues far apart; red and blue are for kernel code and changes. */
+    hueOfEach() {
+        const far = [38, 96, 190, 62, 150, 270, 120, 28, 172, 50], { bases } = this.model.data;
+        return new Map(this.modules.map((module, rank) =>
+            [module, far[rank] ?? 28 + Colours.hash(bases[module]) * 150]));
     }
 
     static hash(text) {

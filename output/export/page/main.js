@@ -4,6 +4,7 @@
 
 const data = readData();
 const model = new Model(data);
+model.compute();
 const colours = new Colours(model);
 const say = (text) => { byId("live").textContent = text; };
 let flame, table;
@@ -128,17 +129,13 @@ function showLegend() {
         item.append(swatch, text);
         return item;
     };
-    const modules = new Map();
-    for (let fn = 0; fn < data.names.length && modules.size < 6; fn++) {
-        if (!(data.flags[fn] & (PSEUDO | KERNEL)) && data.bases[data.module[fn]])
-            modules.set(data.module[fn], data.bases[data.module[fn]]);
-    }
+    const modules = colours.modules.filter((module) => data.bases[module]).slice(0, 6);
     const striped = "repeating-linear-gradient(135deg, #8886 0 2px, transparent 2px 5px)";
     const entries = data.isDiff
         ? [entry(colours.ofChange(1, false), "more than before"),
            entry(colours.ofChange(-1, false), "less than before"),
-           entry(colours.rest(), "within noise")]
-        : [...modules].map(([module, base]) => entry(colours.ofModule(module), base));
+           entry(colours.rest(), "within noise (≈)")]
+        : modules.map((module) => entry(colours.ofModule(module), data.bases[module]));
     if (!data.isDiff && data.flags.some((flags) => flags & KERNEL))
         entries.push(entry(colours.kernel(), "kernel"));
     if (!data.isDiff && data.flags.some((flags) => flags & PSEUDO))

@@ -34,10 +34,14 @@ class Table {
     makeHeads() {
         const words = { self: "Self", total: "Total", before: "Before", after: "After",
                         change: "Change", name: "Function", module: "Module" };
+        const titles = { self: "Share spent in the function itself", total: "Share spent in it and below it",
+                         before: "Share spent in the function itself, before", after: "The same, after",
+                         change: "After less before, in points; ≈: within noise" };
         this.heads = this.columns.map((key) => {
             const head = element("span", key === "name" || key === "module" ? "" : "num");
             const button = element("button", "", words[key]);
             button.type = "button";
+            button.title = titles[key] ?? "";
             button.addEventListener("click", () => this.sortBy(key));
             head.setAttribute("role", "columnheader");
             head.append(button);
@@ -62,7 +66,7 @@ class Table {
             total: (a, b) => sign * (after.fnTotal[a] - after.fnTotal[b]),
             before: (a, b) => sign * (before.fnSelf[a] - before.fnSelf[b]),
             after: (a, b) => sign * (after.fnSelf[a] - after.fnSelf[b]),
-            change: (a, b) => sign * (Math.abs(this.changes[a]) - Math.abs(this.changes[b])),
+            change: (a, b) => sign * (this.weightOfChange(a) - this.weightOfChange(b)),
             name: text((fn) => data.names[fn]),
             module: text((fn) => data.bases[data.module[fn]]),
         }[key];
@@ -71,7 +75,7 @@ class Table {
 
     update() {
         if (this.model.data.isDiff)
-            this.changes = this.rows.map((_, fn) => this.changeOf(fn).change);
+            this.changes = this.rows.map((_, fn) => this.changeOf(fn));
         const compare = this.comparer(), matches = this.matches;
         this.order.sort(matches ? (a, b) => matches[b] - matches[a] || compare(a, b) : compare);
         this.groups.forEach((group, i) => {
@@ -94,6 +98,12 @@ class Table {
         const { sides } = this.model;
         return this.model.change(sides.map(({ fnSelf }) => fnSelf[fn]),
                                  sides.map(({ fnSelfSamples }) => fnSelfSamples[fn]));
+    }
+
+    /* What is within noise comes behind everything that is not. */
+    weightOfChange(fn) {
+        const { change, isNoise } = this.changes[fn];
+        return Math.abs(change) - (isNoise ? 1 : 0);
     }
 
     seen(entries) {

@@ -192,7 +192,7 @@ class Timeline {
             const x = (at - startNs) / whole * width;
             context.fillRect(x, 0, 1, LANE - 4);
             if (x < width - 50)
-                context.fillText(duration(at).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " "), x + 4, LANE / 2 - 2);
+                context.fillText(!at ? "0" : duration(at).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " "), x + 4, LANE / 2 - 2);
         }
     }
 

@@ -66,6 +66,16 @@ class Files(Pages):
         self.assertNotIn("\033", text)
         self.assertNotIn("\u202e", text)
 
+    def test_processes_of_one_command_are_told_once(self):
+        copy = self.folder / "copy.dump"
+        shutil.copy(self.folder / "app.dump", copy)
+        text = self.make("app.dump", "copy.dump").read_text()
+        self.assertEqual(text.count("<dt>Process</dt>"), 1)
+        self.assertIn("; and 1 more process of this command</dd>", text)
+        self.assertIn("<dt>Samples</dt><dd>206, lost: 0;", text)
+        self.assertNotIn("more process", self.make("app.dump", "hostile.dump").read_text())
+        copy.unlink()
+
     def test_same_input_same_bytes(self):
         self.assertEqual(self.make("app.dump").read_bytes(), self.make("app.dump").read_bytes())
 
@@ -243,6 +253,23 @@ class Shown(Pages):
         self.assertEqual(value["some"][:3], ["60.0 %", "60.0 %", "leaf"])
         self.assertEqual(value["all"][:3], ["70.0 %", "70.0 %", "leaf"])
 
+    def test_threads_that_share_a_lane_are_counted(self):
+        page = self.make("app.dump")
+        page.write_text(page.read_text().replace("data-count=1 ", "data-count=3 ", 1))
+        self.browser.show(page)
+        lanes = self.browser.evaluate(
+            "return [...document.querySelectorAll('.lane')].map((lane) => [lane.textContent, lane.title]);"
+        )
+        self.assertEqual(lanes[0][0], "app 3 threads")
+        self.assertEqual(lanes[0][1], "3 threads called app, too many to be shown each")
+        self.assertEqual(lanes[1][0], "worker 101")
+        self.calm(page)
+
+    def test_the_width_of_slices_is_told(self):
+        value = self.see("return [$('span').textContent, $('about-box').textContent];", "app.dump")
+        self.assertRegex(value[0], r"^99\.\d+ ms in slices of 65\.54 µs; drag")
+        self.assertRegex(value[1], r"slices of 0\.07 ms, 2 threads\n")
+
     def test_another_event(self):
         value = self.see(
             """const words = [...$("event").options].map((option) => option.textContent);
@@ -346,6 +373,8 @@ class Shown(Pages):
         rows = self.see("return rows();", "after.dump", "--before", str(self.folder / "before.dump"))
         after = self.look()
         self.browser.evaluate("$('width').value = '0'; $('width').dispatchEvent(new Event('change'));")
+        is_noise = [row[2].startswith("≈") for row in rows]
+        self.assertEqual(is_noise, sorted(is_noise))
         rows = {row[3]: row[:3] for row in rows}
         self.assertEqual(rows["slower"], ["20.0 %", "30.0 %", "+10.00"])
         self.assertEqual(rows["gone"], ["10.0 %", "0.00 %", "−10.00"])

@@ -86,6 +86,7 @@ class Memory(unittest.TestCase):
             self.within(140, "flamegraph", dump, "-o", page)
             sizes.append(page.stat().st_size)
             samples.append(samples_on(page.read_text()))
+        self.assertIn("data-count=150 ", page.read_text())
         self.assertEqual(samples, [20000, 150 * 20000])
         self.assertLess(sizes[1], 1.2 * sizes[0])
 
