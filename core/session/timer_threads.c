@@ -168,7 +168,7 @@ static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slo
     return err;
 }
 
-/* 0 where it has a timer now. */
+/* 0 where it has a timer now, or may get one at a later scan. */
 static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_number, bool is_first,
                   const struct yarn_record_listener *listener)
 {
@@ -181,6 +181,9 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_numb
     threads->of_slot[number].is_old |= is_first;
     threads->of_slot[number].is_gone = false; /* its number was given to another at once */
     if (yarn_timer_slot_pending_timer(slot))
+        return 0;
+    /* Stopped in its handler since before the last disable: what is the writer's is still its. */
+    if (yarn_timer_slot_pending_writes(slot))
         return 0;
     if (blocks(threads, tid, signal_number)) {
         threads->of_slot[number].nr_blocked++;
