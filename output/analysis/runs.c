@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "output/analysis/array.h"
@@ -21,6 +22,7 @@ struct run {
 
 struct yarn_runs {
     int fd; /* owned */
+    enum yarn_timeline_order order;
     uint64_t size;
     struct run *runs; /* owned array */
     size_t count, capacity;
@@ -47,15 +49,22 @@ static int open_in(const char *folder)
     return fd;
 }
 
-int yarn_runs_new(struct yarn_runs **ret_runs)
+static int open_somewhere(void)
 {
     const char *const folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    int fd = -ENOENT;
+    for (size_t i = 0; fd < 0 && i < YARN_COUNT_OF(folders); i++)
+        fd = open_in(folders[i]);
+    return fd;
+}
+
+int yarn_runs_new(enum yarn_timeline_order order, struct yarn_runs **ret_runs)
+{
     struct yarn_runs *runs = calloc(1, sizeof *runs);
     if (!runs)
         return -ENOMEM;
-    runs->fd = -ENOENT;
-    for (size_t i = 0; runs->fd < 0 && i < YARN_COUNT_OF(folders); i++)
-        runs->fd = open_in(folders[i]);
+    runs->order = order;
+    runs->fd = open_somewhere();
     int err = runs->fd;
     if (err < 0) {
         free(runs);
@@ -77,6 +86,22 @@ void yarn_runs_free(struct yarn_runs *runs)
     free(runs);
 }
 
+static int append(int fd, const struct yarn_timeline_entry *entries, size_t count,
+                  uint64_t *file_size)
+{
+    const uint8_t *bytes = (const uint8_t *)entries;
+    size_t size = count * sizeof *entries;
+    while (size) {
+        ssize_t written = pwrite(fd, bytes, size, (off_t)*file_size);
+        if (written <= 0)
+            return written ? -errno : -EIO;
+        bytes += written;
+        size -= (size_t)written;
+        *file_size += (uint64_t)written;
+    }
+    return 0;
+}
+
 int yarn_runs_add(struct yarn_runs *runs, const struct yarn_timeline_entry *entries, size_t count)
 {
     struct run *grown =
@@ -84,19 +109,11 @@ int yarn_runs_add(struct yarn_runs *runs, const struct yarn_timeline_entry *entr
     if (!grown)
         return -ENOMEM;
     runs->runs = grown;
-    const uint8_t *bytes = (const uint8_t *)entries;
-    size_t size = count * sizeof *entries;
-    struct run run = {.at = runs->size, .end = runs->size + size};
-    while (size) {
-        ssize_t written = pwrite(runs->fd, bytes, size, (off_t)runs->size);
-        if (written <= 0)
-            return written ? -errno : -EIO;
-        bytes += written;
-        size -= (size_t)written;
-        runs->size += (uint64_t)written;
-    }
-    grown[runs->count++] = run;
-    return 0;
+    struct run run = {.at = runs->size, .end = runs->size + count * sizeof *entries};
+    int err = append(runs->fd, entries, count, &runs->size);
+    if (!err)
+        grown[runs->count++] = run;
+    return err;
 }
 
 /* The next entries of a run; none at its end. */
@@ -125,9 +142,11 @@ static size_t window_entries(const struct yarn_runs *runs)
 static bool is_before(const struct yarn_runs *runs, size_t a, size_t b)
 {
     const struct run *one = &runs->runs[a], *other = &runs->runs[b];
-    uint64_t first = one->window[one->next].time_ns;
-    uint64_t second = other->window[other->next].time_ns;
-    return first != second ? first < second : a < b;
+    const struct yarn_timeline_entry *first = &one->window[one->next];
+    const struct yarn_timeline_entry *second = &other->window[other->next];
+    if (yarn_timeline_is_before(runs->order, first, second))
+        return true;
+    return a < b && !yarn_timeline_is_before(runs->order, second, first);
 }
 
 /* What is at `at` goes down to where it belongs. */
@@ -182,4 +201,38 @@ int yarn_runs_next(struct yarn_runs *runs, struct yarn_timeline_entry *ret_entry
     if (runs->nr_heap)
         sink(runs, 0);
     return err ? err : 1;
+}
+
+static int write_in_order(struct yarn_runs *runs, int fd, uint64_t *ret_size)
+{
+    struct yarn_timeline_entry *buffer = calloc(WINDOW_ENTRIES, sizeof *buffer);
+    uint64_t size = 0;
+    int more = buffer ? 1 : -ENOMEM;
+    while (more > 0) {
+        size_t count = 0;
+        while (count < WINDOW_ENTRIES && (more = yarn_runs_next(runs, &buffer[count])) > 0)
+            count++;
+        int err = more < 0 ? more : append(fd, buffer, count, &size);
+        more = err ? err : more;
+    }
+    free(buffer);
+    *ret_size = size;
+    return more;
+}
+
+int yarn_runs_map(struct yarn_runs *runs, const struct yarn_timeline_entry **ret_mapped)
+{
+    uint64_t size;
+    int fd = open_somewhere();
+    if (fd < 0)
+        return fd;
+    int err = write_in_order(runs, fd, &size);
+    if (!err) {
+        void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+        err = mapped == MAP_FAILED ? -errno : 0;
+        if (!err)
+            *ret_mapped = mapped;
+    }
+    (void)close(fd);
+    return err;
 }

@@ -2,17 +2,23 @@
 #include "output/analysis/timeline.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "output/analysis/array.h"
 #include "output/analysis/runs.h"
 
+enum { BLOCK_ENTRIES = 64 << 10 }; /* a multiple of any page */
+
 /* Merges from[begin, middle) and from[middle, end) into `to`; the first goes first among equals. */
-static void merge(const struct yarn_timeline_entry *from, struct yarn_timeline_entry *to,
+static void merge(const struct yarn_timeline *timeline, struct yarn_timeline_entry *to,
                   size_t begin, size_t middle, size_t end)
 {
+    const struct yarn_timeline_entry *from = timeline->entries;
     size_t left = begin, right = middle;
     for (size_t at = begin; at < end; at++) {
-        bool is_left = left < middle && (right >= end || from[left].time_ns <= from[right].time_ns);
+        bool is_left =
+            left < middle &&
+            (right >= end || !yarn_timeline_is_before(timeline->order, &from[right], &from[left]));
         to[at] = from[is_left ? left++ : right++];
     }
 }
@@ -21,7 +27,8 @@ static size_t end_of_run(const struct yarn_timeline *timeline, size_t begin)
 {
     size_t end = begin + 1;
     while (end < timeline->count &&
-           timeline->entries[end - 1].time_ns <= timeline->entries[end].time_ns)
+           !yarn_timeline_is_before(timeline->order, &timeline->entries[end],
+                                    &timeline->entries[end - 1]))
         end++;
     return end;
 }
@@ -33,7 +40,7 @@ static size_t merge_runs(const struct yarn_timeline *timeline, struct yarn_timel
     for (size_t begin = 0; begin < timeline->count;) {
         size_t middle = end_of_run(timeline, begin);
         size_t end = middle < timeline->count ? end_of_run(timeline, middle) : middle;
-        merge(timeline->entries, to, begin, middle, end);
+        merge(timeline, to, begin, middle, end);
         runs += middle < end ? 2 : 1;
         begin = end;
     }
@@ -64,7 +71,7 @@ static int sort_entries(struct yarn_timeline *timeline)
 /* What is in memory becomes a run in the file. */
 static int spill(struct yarn_timeline *timeline)
 {
-    int err = timeline->runs ? 0 : yarn_runs_new(&timeline->runs);
+    int err = timeline->runs ? 0 : yarn_runs_new(timeline->order, &timeline->runs);
     if (!err)
         err = sort_entries(timeline);
     if (!err)
@@ -106,9 +113,39 @@ int yarn_timeline_next(struct yarn_timeline *timeline, struct yarn_timeline_entr
     return 1;
 }
 
+int yarn_timeline_gather(struct yarn_timeline *timeline)
+{
+    if (!timeline->runs)
+        return 0;
+    const struct yarn_timeline_entry *mapped;
+    size_t bytes = (size_t)timeline->nr_added * sizeof *mapped;
+    int err = yarn_runs_map(timeline->runs, &mapped);
+    if (err)
+        return err;
+    free(timeline->entries);
+    yarn_runs_free(timeline->runs);
+    timeline->runs = NULL;
+    timeline->entries = (struct yarn_timeline_entry *)mapped;
+    timeline->count = (size_t)timeline->nr_added;
+    timeline->mapped_bytes = bytes;
+    return 0;
+}
+
+/* What is behind the reader goes from memory; the file still has it. */
+const struct yarn_timeline_entry *yarn_timeline_at(const struct yarn_timeline *timeline, size_t i)
+{
+    if (timeline->mapped_bytes && i && i % BLOCK_ENTRIES == 0)
+        (void)madvise(&timeline->entries[i - BLOCK_ENTRIES],
+                      BLOCK_ENTRIES * sizeof *timeline->entries, MADV_DONTNEED);
+    return &timeline->entries[i];
+}
+
 void yarn_timeline_fini(struct yarn_timeline *timeline)
 {
-    free(timeline->entries);
+    if (timeline->mapped_bytes)
+        (void)munmap(timeline->entries, timeline->mapped_bytes);
+    else
+        free(timeline->entries);
     yarn_runs_free(timeline->runs);
     *timeline = (struct yarn_timeline){0};
 }

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every record of a profile in time order: samples one by one, the rest as lines of text. All of
- * them in memory, or at most so many: then what does not fit lies, in order, in a file without a
- * name, and is merged when it is taken.
+ * Every record of a profile in time order, of all threads or of each: samples one by one, the rest
+ * as lines of text. All of them in memory, or at most so many: then what does not fit lies, in
+ * order, in a file without a name, and is merged when it is taken.
  * Threads: one owner at a time.
  */
 #pragma once
@@ -25,10 +25,33 @@ struct yarn_timeline_entry {
 
 struct yarn_runs;
 
+enum yarn_timeline_order {
+    YARN_TIMELINE_BY_TIME,
+    YARN_TIMELINE_BY_TRACK, /* by thread, its events, and time within each */
+};
+
+static inline bool yarn_timeline_is_before(enum yarn_timeline_order order,
+                                           const struct yarn_timeline_entry *one,
+                                           const struct yarn_timeline_entry *other)
+{
+    if (order == YARN_TIMELINE_BY_TRACK) {
+        if (one->thread != other->thread)
+            return one->thread < other->thread;
+        if (one->event != other->event)
+            return one->event < other->event;
+    }
+    return one->time_ns < other->time_ns;
+}
+
+/* A good `most`: 24 MB, and as much again while they are sorted. */
+enum { YARN_TIMELINE_MOST = 512 << 10 };
+
 struct yarn_timeline {
-    struct yarn_timeline_entry *entries; /* owned array */
+    struct yarn_timeline_entry *entries; /* owned array, or mapped */
     size_t count;
     size_t capacity;
+    size_t mapped_bytes; /* of `entries`; 0: they are an array */
+    enum yarn_timeline_order order;
     size_t most;            /* entries in memory; 0: all are */
     struct yarn_runs *runs; /* owned; NULL while nothing had to leave memory */
     size_t at;              /* of yarn_timeline_next */
@@ -38,10 +61,15 @@ struct yarn_timeline {
 /* Where `most` is reached: also a negative errno of the file that they go into. */
 YARN_MUST_CHECK int yarn_timeline_add(struct yarn_timeline *timeline,
                                       const struct yarn_timeline_entry *entry);
-/* After the last is added. Entries of equal time keep their order. */
+/* After the last is added. Equal entries keep their order. */
 YARN_MUST_CHECK int yarn_timeline_sort(struct yarn_timeline *timeline);
-/* In order of time, once sorted: 1, 0 at the end, or a negative errno. Their `comm` is as it was
+/* In order, once sorted: 1, 0 at the end, or a negative errno. Their `comm` is as it was
  * when they were added, where `most` is set: yarn_profile_comm_at knows better. */
 YARN_MUST_CHECK int yarn_timeline_next(struct yarn_timeline *timeline,
                                        struct yarn_timeline_entry *ret_entry);
+/* Once sorted: all `nr_added` of them are `entries`, in memory or mapped from a file, for who goes
+ * over them more than once. Nothing more can be added or taken. */
+YARN_MUST_CHECK int yarn_timeline_gather(struct yarn_timeline *timeline);
+/* The i-th of those that were gathered. Who takes them in order keeps few of them in memory. */
+const struct yarn_timeline_entry *yarn_timeline_at(const struct yarn_timeline *timeline, size_t i);
 void yarn_timeline_fini(struct yarn_timeline *timeline);

@@ -8,9 +8,11 @@ static const struct yarn_export_format formats[] = {
      YARN_EXPORT_CPUS | YARN_EXPORT_THREADS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES |
          YARN_EXPORT_BINARY,
      yarn_export_pprof},
-    {"speedscope", "speedscope.app", YARN_EXPORT_TIMES, yarn_export_speedscope},
+    {"speedscope", "speedscope.app", YARN_EXPORT_TIMES | YARN_EXPORT_TRACKS,
+     yarn_export_speedscope},
     {"firefox", "profiler.firefox.com, Perfetto",
-     YARN_EXPORT_TIMES | YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_firefox},
+     YARN_EXPORT_TIMES | YARN_EXPORT_TRACKS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES,
+     yarn_export_firefox},
     {"perf.data", "perf report, hotspot", YARN_EXPORT_TIMES | YARN_EXPORT_FILE | YARN_EXPORT_BINARY,
      yarn_export_perf_data},
     {"sqlite", "sqlite3 and whatever speaks SQL: SQLITE.md",
@@ -20,7 +22,7 @@ static const struct yarn_export_format formats[] = {
     {"callgrind", "KCachegrind, QCachegrind, callgrind_annotate",
      YARN_EXPORT_LINES | YARN_EXPORT_INLINES, yarn_export_callgrind},
     {"chrome", "Chromium's developer tools, Perfetto, speedscope",
-     YARN_EXPORT_TIMES | YARN_EXPORT_ONE_EVENT, yarn_export_chrome},
+     YARN_EXPORT_TIMES | YARN_EXPORT_TRACKS | YARN_EXPORT_ONE_EVENT, yarn_export_chrome},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)

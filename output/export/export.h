@@ -18,7 +18,7 @@
 
 struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */
-    const struct yarn_timeline *timeline; /* in time order; NULL: samples are summed up in cells */
+    const struct yarn_timeline *timeline; /* gathered; NULL: samples are summed up in cells */
     const struct yarn_choice *choice;
     const char *version; /* of yarn */
     FILE *file;
@@ -36,6 +36,7 @@ enum yarn_export_needs {
     YARN_EXPORT_BINARY = 32, /* nothing for a terminal */
     YARN_EXPORT_ONE_EVENT = 64,
     YARN_EXPORT_THREADS = 128, /* sums kept apart by thread */
+    YARN_EXPORT_TRACKS = 256,  /* time order is that of each thread and event */
 };
 
 struct yarn_export_format {

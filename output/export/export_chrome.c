@@ -124,11 +124,10 @@ static int make_steps(struct chrome *chrome, const struct yarn_track *track)
     int err = 0;
     chrome->nr_nodes = chrome->nr_steps = 0;
     yarn_table_clear(&chrome->index);
-    for (size_t i = 0; !err && i < track->count; i++) {
-        struct yarn_export_sample sample =
-            yarn_track_sample(&chrome->tracks, track, chrome->export, i);
+    struct yarn_track_walk walk = yarn_track_begin(track, chrome->export);
+    struct yarn_export_sample sample;
+    while (!err && yarn_track_next(&walk, &sample))
         err = add_sample(chrome, &sample, event->flags & YARN_DUMP_EVENT_IS_CLOCK, &end_us);
-    }
     return err ? err : add_step(chrome, end_us, NODE_IDLE, 0);
 }
 

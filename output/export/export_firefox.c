@@ -43,23 +43,24 @@ static bool is_clock(const struct firefox *firefox, const struct yarn_track *tra
 static void put_weights(const struct firefox *firefox, const struct yarn_track *track)
 {
     bool is_time = is_clock(firefox, track);
+    struct yarn_track_walk walk = yarn_track_begin(track, firefox->export);
+    struct yarn_export_sample sample;
     struct yarn_json *json = firefox->json;
     yarn_json_text(json, "weightType", is_time ? "tracing-ms" : "samples");
     yarn_json_begin_array(json, "weight");
-    for (size_t i = 0; i < track->count; i++) {
-        uint64_t weight = yarn_track_sample(&firefox->tracks, track, firefox->export, i).weight;
+    while (yarn_track_next(&walk, &sample)) {
         if (is_time)
-            yarn_json_real(json, NULL, (double)weight / (double)YARN_NS_PER_MS);
+            yarn_json_real(json, NULL, (double)sample.weight / (double)YARN_NS_PER_MS);
         else
-            yarn_json_u64(json, NULL, weight);
+            yarn_json_u64(json, NULL, sample.weight);
     }
     yarn_json_end_array(json);
     if (!is_time)
         return;
     yarn_json_begin_array(json, "threadCPUDelta");
-    for (size_t i = 0; i < track->count; i++)
-        yarn_json_u64(json, NULL,
-                      yarn_track_sample(&firefox->tracks, track, firefox->export, i).weight);
+    walk = yarn_track_begin(track, firefox->export);
+    while (yarn_track_next(&walk, &sample))
+        yarn_json_u64(json, NULL, sample.weight);
     yarn_json_end_array(json);
 }
 
@@ -70,20 +71,18 @@ static int put_samples(struct firefox *firefox, const struct yarn_track *track)
     yarn_json_begin_object(json, "samples");
     yarn_json_u64(json, "length", track->count);
     yarn_json_begin_array(json, "stack");
-    for (size_t i = 0; !err && i < track->count; i++) {
-        struct yarn_export_sample sample =
-            yarn_track_sample(&firefox->tracks, track, firefox->export, i);
+    struct yarn_track_walk walk = yarn_track_begin(track, firefox->export);
+    struct yarn_export_sample sample;
+    while (!err && yarn_track_next(&walk, &sample)) {
         uint32_t stack = 0;
         err = yarn_firefox_stack(&firefox->tables, &sample, &stack);
         yarn_json_u64(json, NULL, stack);
     }
     yarn_json_end_array(json);
     yarn_json_begin_array(json, "time");
-    for (size_t i = 0; i < track->count; i++)
-        yarn_json_real(
-            json, NULL,
-            ms_since_start(firefox,
-                           yarn_track_sample(&firefox->tracks, track, firefox->export, i).time_ns));
+    walk = yarn_track_begin(track, firefox->export);
+    while (yarn_track_next(&walk, &sample))
+        yarn_json_real(json, NULL, ms_since_start(firefox, sample.time_ns));
     yarn_json_end_array(json);
     put_weights(firefox, track);
     yarn_json_end_object(json);

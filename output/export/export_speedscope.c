@@ -99,9 +99,9 @@ static int put_stacks(struct speedscope *speedscope, const struct yarn_track *tr
     struct yarn_export_sample last = {0};
     int err = 0;
     yarn_json_begin_array(speedscope->json, "samples");
-    for (size_t i = 0; !err && i < track->count; i++) {
-        struct yarn_export_sample sample =
-            yarn_track_sample(&speedscope->tracks, track, speedscope->export, i);
+    struct yarn_track_walk walk = yarn_track_begin(track, speedscope->export);
+    struct yarn_export_sample sample;
+    for (size_t i = 0; !err && yarn_track_next(&walk, &sample); i++) {
         if (i == 0 || !is_same(&sample, &last))
             err = put_stack(speedscope, &sample);
         last = sample;
@@ -115,9 +115,9 @@ static void put_weights(const struct speedscope *speedscope, const struct yarn_t
     struct yarn_export_sample last = {0};
     uint64_t weight = 0;
     yarn_json_begin_array(speedscope->json, "weights");
-    for (size_t i = 0; i < track->count; i++) {
-        struct yarn_export_sample sample =
-            yarn_track_sample(&speedscope->tracks, track, speedscope->export, i);
+    struct yarn_track_walk walk = yarn_track_begin(track, speedscope->export);
+    struct yarn_export_sample sample;
+    for (size_t i = 0; yarn_track_next(&walk, &sample); i++) {
         if (i && !is_same(&sample, &last)) {
             yarn_json_u64(speedscope->json, NULL, weight);
             weight = 0;

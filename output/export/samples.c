@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-static void take_entry(const struct yarn_timeline_entry *entry, struct yarn_export_sample *ret)
+static void take_entry(const struct yarn_profile *profile, const struct yarn_timeline_entry *entry,
+                       struct yarn_export_sample *ret)
 {
     *ret = (struct yarn_export_sample){
         .time_ns = entry->time_ns,
@@ -11,7 +12,7 @@ static void take_entry(const struct yarn_timeline_entry *entry, struct yarn_expo
         .count = 1,
         .stack = entry->stack,
         .thread = entry->thread,
-        .comm = entry->comm,
+        .comm = yarn_profile_comm_at(profile, entry->thread, entry->time_ns),
         .dump = entry->dump,
         .event = entry->event,
         .cpu = entry->cpu,
@@ -46,12 +47,14 @@ static bool next(struct yarn_export_samples *samples, struct yarn_export_sample 
         take_cell(export->profile, &export->profile->cells.cells[samples->at++], ret);
         return true;
     }
-    while (samples->at < timeline->count && timeline->entries[samples->at].text)
-        samples->at++;
-    if (samples->at >= timeline->count)
-        return false;
-    take_entry(&timeline->entries[samples->at++], ret);
-    return true;
+    while (samples->at < timeline->count) {
+        const struct yarn_timeline_entry *entry = yarn_timeline_at(timeline, samples->at++);
+        if (entry->text)
+            continue;
+        take_entry(export->profile, entry, ret);
+        return true;
+    }
+    return false;
 }
 
 bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sample *ret_sample)

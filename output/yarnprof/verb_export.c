@@ -124,7 +124,9 @@ static int export_profile(const struct request *request, const struct yarn_profi
 {
     struct yarn_choice choice;
     unsigned needs = request->format->needs;
-    int err = needs & YARN_EXPORT_TIMES ? yarn_timeline_sort(timeline) : 0;
+    int err = yarn_timeline_sort(timeline);
+    if (!err)
+        err = yarn_timeline_gather(timeline);
     if (!err)
         err = yarn_choice_init(&choice, profile, &request->select.filter);
     if (err)
@@ -144,7 +146,10 @@ static int export_profile(const struct request *request, const struct yarn_profi
 static int load_and_export(const struct request *request, char *const *paths)
 {
     unsigned needs = request->format->needs;
-    struct yarn_timeline timeline = {0};
+    struct yarn_timeline timeline = {
+        .most = YARN_TIMELINE_MOST,
+        .order = needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME,
+    };
     struct yarn_profile profile;
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,

@@ -4,9 +4,6 @@
 #include "output/yarnprof/verb.h"
 #include "output/yarnprof/view.h"
 
-/* Entries in memory: 24 MB, and as much again while they are sorted. */
-enum { ENTRIES_MOST = 512 << 10 };
-
 enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY };
 
 static const struct yarn_argument arguments[] = {
@@ -81,7 +78,7 @@ int yarn_verb_script(int argc, char **argv)
         .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT},
     };
     struct yarn_command mine = command;
-    struct yarn_timeline timeline = {.most = ENTRIES_MOST};
+    struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);

@@ -21,7 +21,8 @@ static const struct {
     {20000, 64, 1},
     {20000, 4999, 100},
     {60000, 5000, 30000},
-    {60000, 7, UINT32_MAX},
+    {20000, 7, UINT32_MAX},
+    {150000, 20000, 100},
 };
 
 static void add_all(struct yarn_timeline *timeline, int number)
@@ -67,6 +68,41 @@ START_TEST(all_come_in_order_however_few_fit_into_memory)
 }
 END_TEST
 
+/* Twice, as a file with two columns is written. Threads go down while time goes up. */
+START_TEST(gathered_entries_can_be_gone_over_again_by_thread)
+{
+    struct yarn_timeline timeline = {.most = cases[_i].most, .order = YARN_TIMELINE_BY_TRACK};
+    for (size_t i = 0; i < cases[_i].count; i++) {
+        struct yarn_timeline_entry entry = {
+            .time_ns = 1000 + i / 7,
+            .weight = i,
+            .thread = 3 - (uint32_t)(i % 4),
+            .event = (uint16_t)(i % 8 / 4),
+        };
+        ck_assert_int_eq(yarn_timeline_add(&timeline, &entry), 0);
+    }
+    ck_assert_int_eq(yarn_timeline_sort(&timeline), 0);
+    ck_assert_int_eq(yarn_timeline_gather(&timeline), 0);
+    ck_assert_uint_eq(timeline.count, cases[_i].count);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < timeline.count; i++) {
+            const struct yarn_timeline_entry *entry = yarn_timeline_at(&timeline, i);
+            sum += entry->weight;
+            if (!i)
+                continue;
+            const struct yarn_timeline_entry *last = entry - 1;
+            uint32_t track = entry->thread * 2 + entry->event;
+            uint32_t before = last->thread * 2 + last->event;
+            ck_assert_uint_ge(track, before);
+            ck_assert(track > before || entry->weight > last->weight);
+        }
+        ck_assert_uint_eq(sum, timeline.count ? timeline.count * (timeline.count - 1) / 2 : 0);
+    }
+    yarn_timeline_fini(&timeline);
+}
+END_TEST
+
 START_TEST(folder_that_cannot_be_written_to_is_passed_over)
 {
     struct yarn_timeline timeline = {.most = 2};
@@ -86,6 +122,8 @@ int main(void)
     Suite *suite = suite_create("timeline");
     TCase *tcase = tcase_create("entries that do and do not fit");
     tcase_add_loop_test(tcase, all_come_in_order_however_few_fit_into_memory, 0,
+                        (int)YARN_COUNT_OF(cases));
+    tcase_add_loop_test(tcase, gathered_entries_can_be_gone_over_again_by_thread, 0,
                         (int)YARN_COUNT_OF(cases));
     tcase_add_test(tcase, folder_that_cannot_be_written_to_is_passed_over);
     tcase_set_timeout(tcase, 60);
