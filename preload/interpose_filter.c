@@ -3,7 +3,8 @@
  *
  * The C library's ways to set a system call filter: prctl and syscall. What a filter makes of a
  * call that it does not expect is often the end of the process, so nothing of ours may make one
- * behind it. Namespaces that are asked for through syscall go the way of their own functions.
+ * behind it. Namespaces and capabilities that are asked for through syscall go the way of their own
+ * functions.
  * Everything else passes through.
  *
  * prctl is variadic and takes words in registers whatever there is of them; here it is defined with
@@ -26,6 +27,7 @@ typedef int (*control_fn)(int option, ...);
 
 YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
                         unsigned long d);
+YARN_EXPORTED int capset(void *head, const void *words);
 
 /* Where the original is not known yet. */
 static long call_plainly(long number, long a, long b, long c, long d, long e, long f)
@@ -63,6 +65,8 @@ long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long
         return unshare((int)a);
     if (number == SYS_setns)
         return setns((int)a, (int)b);
+    if (number == SYS_capset)
+        return capset((void *)a, (const void *)b);
     bool is_filter =
         number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
     if (!is_filter)

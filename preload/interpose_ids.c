@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The C library's functions that change the rights of the whole process. Each calls the original,
- * which repeats the change on the threads that it knows, and then has the reader take the same
- * rights: it must not keep what the host gave up. The host's result and errno are the original's.
+ * The C library's functions that change the rights of the whole process, and capset, which changes
+ * those of a thread. Each calls the original, which repeats a change of ids on the threads that it
+ * knows, and then has the reader take the same rights: it must not keep what the host gave up. The
+ * host's result and errno are the original's.
  */
 #include <errno.h>
 #include <grp.h>
@@ -14,10 +15,13 @@
 #include "preload/lifecycle.h"
 #include "preload/originals.h"
 
+YARN_EXPORTED int capset(void *head, const void *words);
+
 typedef int (*set_one_fn)(id_t id);
 typedef int (*set_two_fn)(id_t real, id_t effective);
 typedef int (*set_three_fn)(id_t real, id_t effective, id_t saved);
 typedef int (*set_groups_fn)(size_t count, const gid_t *groups);
+typedef int (*set_capabilities_fn)(void *head, const void *words);
 typedef int (*init_groups_fn)(const char *user, gid_t group);
 
 static int followed(int result)
@@ -101,5 +105,14 @@ YARN_EXPORTED int initgroups(const char *user, gid_t group)
     init_groups_fn next;
     return yarn_original_find(YARN_ORIGINAL_initgroups, &next, sizeof next)
                ? followed(next(user, group))
+               : -1;
+}
+
+/* No header of the C library's declares it. */
+YARN_EXPORTED int capset(void *head, const void *words)
+{
+    set_capabilities_fn next;
+    return yarn_original_find(YARN_ORIGINAL_capset, &next, sizeof next)
+               ? followed(next(head, words))
                : -1;
 }

@@ -58,7 +58,7 @@ YARN_EXPORTED int unshare(int flags)
     if (!yarn_original_find(YARN_ORIGINAL_unshare, &next, sizeof next))
         return -1;
     yarn_lifecycle_settle();
-    if (!(flags & alone))
+    if (!(flags & alone) || !yarn_lifecycle_can_unshare())
         return next(flags);
     bool was_recording =
         yarn_lifecycle_begin_alone("the host entered a user namespace; another recording follows");
@@ -69,12 +69,10 @@ YARN_EXPORTED int unshare(int flags)
 YARN_EXPORTED int setns(int fd, int kind)
 {
     namespace_fn next;
-    const int others =
-        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID;
     if (!yarn_original_find(YARN_ORIGINAL_setns, &next, sizeof next))
         return -1;
     yarn_lifecycle_settle();
-    if (kind && !(kind & ~others))
+    if (!yarn_lifecycle_can_enter_alone(fd, kind))
         return next(fd, kind);
     bool was_recording =
         yarn_lifecycle_begin_alone("the host entered a namespace; another recording follows");

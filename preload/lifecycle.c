@@ -2,18 +2,22 @@
 #include "preload/lifecycle.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
 #include "core/sys/file.h"
+#include "core/sys/futex.h"
 #include "core/sys/signal.h"
 #include "preload/heritage.h"
 #include "preload/nap.h"
 #include "preload/recorder.h"
 
-enum { LINE_BYTES = 1024, STDERR = 2 };
+enum { LINE_BYTES = 1024, STDERR = 2, GONE_TRIES = 20 };
+
+#define GONE_PAUSE_NS (YARN_NS_PER_MS / 20)
 
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
 static struct yarn_recorder *the_recorder;
@@ -163,6 +167,38 @@ void yarn_lifecycle_follow_ids(void)
     else if (recorder_behind_filter())
         yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
                             "the host changed its rights behind a seccomp filter");
+}
+
+/* One that has just ended is counted for a moment longer. */
+static bool has_other_threads(struct yarn_recorder *recorder)
+{
+    int ours = yarn_thread_is_running(&recorder->thread) ? 2 : 1;
+    _Atomic uint32_t never = 0;
+    for (int i = 0; i < GONE_TRIES && yarn_process_nr_threads() > ours; i++)
+        yarn_futex_wait(&never, 0, GONE_PAUSE_NS);
+    return yarn_process_nr_threads() > ours;
+}
+
+bool yarn_lifecycle_can_unshare(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    return !recorder ||
+           (!recorder->job.rehearsal.is_unshare_refused && !has_other_threads(recorder));
+}
+
+bool yarn_lifecycle_can_enter_alone(int fd, int kind)
+{
+    const int others =
+        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID;
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder && !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
+        int found = yarn_process_namespace_kind(fd);
+        if (found == -EBADF || (found > 0 && kind && kind != found))
+            return false;
+        if (found > 0)
+            kind = found;
+    }
+    return (!kind || kind & ~others) && (!recorder || !has_other_threads(recorder));
 }
 
 bool yarn_lifecycle_begin_alone(const char *why)

@@ -57,6 +57,13 @@ void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment);
 /* Before the host leaves its folder or root: a reader that is just starting takes them first. */
 void yarn_lifecycle_settle(void);
 
+/* Whether such a call of the host's (below) can succeed, as far as that is cheap to say: not where
+ * the host has other threads, or a filter from before its start refuses it. */
+bool yarn_lifecycle_can_unshare(void);
+/* The same of entering the namespace of a descriptor, or of a `kind` if it is said: false, too,
+ * where the kernel does not want one thread for it. */
+bool yarn_lifecycle_can_enter_alone(int fd, int kind);
+
 /* Around a call that only a process of one thread may make: the reader ends, and another recording
  * begins. The first tells whether the second is due. `why` is a static sentence for the dump. */
 bool yarn_lifecycle_begin_alone(const char *why);

@@ -23,6 +23,7 @@
     X(setresgid)                                                                                   \
     X(setgroups)                                                                                   \
     X(initgroups)                                                                                  \
+    X(capset)                                                                                      \
     X(fork)                                                                                        \
     X(_Fork)                                                                                       \
     X(forkpty)                                                                                     \

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The C library's syscall as the preload interposes it: one file a machine (syscall_x86_64.c) sends
- * the calls that may set a system call filter or change a namespace to `look`, and jumps to the
- * original with all others, of which some look at the stack or return twice.
+ * the calls that may set a system call filter, change a namespace or give up rights to `look`, and
+ * jumps to the original with all others, of which some look at the stack or return twice.
  *
  * Threads, signals: safe anywhere, before our constructor and in a vfork child too.
  */

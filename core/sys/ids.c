@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/ids.h"
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
@@ -8,6 +10,58 @@
 static int read_three(long number, uint32_t *real, uint32_t *effective, uint32_t *saved)
 {
     return (int)yarn_raw_call(number, (long)real, (long)effective, (long)saved, 0, 0, 0);
+}
+
+#define UNKNOWN UINT64_MAX
+
+struct capabilities {
+    struct __user_cap_header_struct head;
+    struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3];
+};
+
+static uint64_t join(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* A machine or a filter without them: whatever it is, it is not ours to change. */
+static void read_capabilities(struct yarn_ids *ret_ids)
+{
+    struct capabilities all = {.head = {.version = _LINUX_CAPABILITY_VERSION_3}};
+    long result = yarn_raw_call(SYS_capget, (long)&all.head, (long)all.words, 0, 0, 0, 0);
+    if (yarn_raw_is_error(result)) {
+        ret_ids->effective = ret_ids->permitted = ret_ids->inheritable = UNKNOWN;
+        return;
+    }
+    ret_ids->effective = join(all.words[0].effective, all.words[1].effective);
+    ret_ids->permitted = join(all.words[0].permitted, all.words[1].permitted);
+    ret_ids->inheritable = join(all.words[0].inheritable, all.words[1].inheritable);
+}
+
+static int take_capabilities(const struct yarn_ids *ids)
+{
+    struct yarn_ids own;
+    if (ids->permitted == UNKNOWN)
+        return 0;
+    read_capabilities(&own);
+    uint64_t permitted = own.permitted & ids->permitted;
+    uint64_t effective = permitted & ids->effective;
+    uint64_t inheritable = own.inheritable & ids->inheritable;
+    if (permitted == own.permitted && effective == own.effective && inheritable == own.inheritable)
+        return 0;
+    struct capabilities all = {.head = {.version = _LINUX_CAPABILITY_VERSION_3}};
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+        all.words[i] = (struct __user_cap_data_struct){
+            .effective = (uint32_t)(effective >> 32 * i),
+            .permitted = (uint32_t)(permitted >> 32 * i),
+            .inheritable = (uint32_t)(inheritable >> 32 * i),
+        };
+    return (int)yarn_raw_call(SYS_capset, (long)&all.head, (long)all.words, 0, 0, 0, 0);
+}
+
+static void keep_capabilities(bool is_kept)
+{
+    yarn_raw_call(SYS_prctl, PR_SET_KEEPCAPS, is_kept, 0, 0, 0, 0);
 }
 
 int yarn_ids_read(struct yarn_ids *ret_ids)
@@ -24,6 +78,7 @@ int yarn_ids_read(struct yarn_ids *ret_ids)
     if (yarn_raw_is_error(count))
         return (int)count;
     ret_ids->nr_groups = (size_t)count;
+    read_capabilities(ret_ids);
     return 0;
 }
 
@@ -43,8 +98,13 @@ int yarn_ids_take(const struct yarn_ids *ids)
     if (!err)
         err = (int)yarn_raw_call(SYS_setresgid, ids->real_group, ids->effective_group,
                                  ids->saved_group, 0, 0, 0);
+    /* Why kept: a host may have asked for that, and what it did not keep is given up just after. */
+    keep_capabilities(ids->permitted != 0 && ids->permitted != UNKNOWN);
     if (!err)
         err = (int)yarn_raw_call(SYS_setresuid, ids->real_user, ids->effective_user,
                                  ids->saved_user, 0, 0, 0);
+    if (!err)
+        err = take_capabilities(ids);
+    keep_capabilities(false);
     return err;
 }

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The rights of one thread: user, group and supplementary groups. To the kernel they belong to a
- * thread; the C library repeats a change on the threads that it knows, which ours is not.
- * Threads, signals: safe anywhere.
+ * The rights of one thread: user, group, supplementary groups and capabilities. To the kernel they
+ * belong to a thread; the C library repeats a change of ids on the threads that it knows, which
+ * ours is not, and one of capabilities on none. Threads, signals: safe anywhere.
  */
 #pragma once
 
@@ -16,10 +16,12 @@ struct yarn_ids {
     uint32_t real_group, effective_group, saved_group;
     uint32_t groups[YARN_IDS_GROUPS_MAX];
     size_t nr_groups;
+    uint64_t effective, permitted, inheritable; /* capabilities, masks: number n is bit n */
 };
 
 /* Of the calling thread. -EINVAL where it has more groups than there is room for. */
 YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
 
-/* Gives the calling thread these ids: groups first, users last, as giving up rights demands. */
+/* Gives the calling thread these rights: groups first, users then, capabilities last, as giving up
+ * rights demands. Capabilities that it has not itself it does not get. */
 YARN_MUST_CHECK int yarn_ids_take(const struct yarn_ids *ids);

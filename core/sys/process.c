@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
@@ -242,6 +244,20 @@ static int read_stat(int task_folder, pid_t tid, char *room, size_t size, const 
         return -EBADMSG;
     *ret_state = room + length + 1;
     return 0;
+}
+
+/* The folder has a link for each, and two of its own. */
+int yarn_process_nr_threads(void)
+{
+    struct stat info;
+    long result = yarn_raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info,
+                                AT_SYMLINK_NOFOLLOW, 0, 0);
+    return yarn_raw_is_error(result) ? (int)result : (int)info.st_nlink - 2;
+}
+
+int yarn_process_namespace_kind(int fd)
+{
+    return (int)yarn_raw_call(SYS_ioctl, fd, NS_GET_NSTYPE, 0, 0, 0, 0);
 }
 
 bool yarn_process_has_thread(pid_t pid, pid_t tid)

@@ -53,6 +53,13 @@ YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_
 YARN_MUST_CHECK int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids,
                                              size_t size);
 
+/* The number of the process's threads, the caller's among them; a negative errno without /proc. */
+YARN_MUST_CHECK int yarn_process_nr_threads(void);
+
+/* The kind of namespace that a descriptor stands for (CLONE_NEWNS, …); -EBADF: of nothing at all,
+ * -ENOTTY: of something else, such as a process. */
+YARN_MUST_CHECK int yarn_process_namespace_kind(int fd);
+
 /* False where the process has no such thread. */
 bool yarn_process_has_thread(pid_t pid, pid_t tid);
 

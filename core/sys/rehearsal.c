@@ -2,6 +2,7 @@
 #include "core/sys/rehearsal.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -87,6 +88,10 @@ static const struct act acts[] = {
     {"getresgid", SYS_getresgid, YARN_REHEARSAL_RIGHTS, {0, 0, 0}},
     {"getgroups", SYS_getgroups, YARN_REHEARSAL_RIGHTS, {0, 0}},
     {"setgroups", SYS_setgroups, YARN_REHEARSAL_RIGHTS, {-1, 0}},
+    {"capget", SYS_capget, YARN_REHEARSAL_RIGHTS, {0, 0}},
+    {"capset", SYS_capset, YARN_REHEARSAL_RIGHTS, {0, 0}},
+    {"prctl", SYS_prctl, YARN_REHEARSAL_RIGHTS, {PR_SET_KEEPCAPS, 0, 0, 0, 0}},
+    {"ioctl", SYS_ioctl, YARN_REHEARSAL_RIGHTS, {NOWHERE, NS_GET_NSTYPE, 0}},
     {"setresgid", SYS_setresgid, YARN_REHEARSAL_RIGHTS, {-1, -1, -1}},
     {"setresuid", SYS_setresuid, YARN_REHEARSAL_RIGHTS, {-1, -1, -1}},
     {"socket", SYS_socket, YARN_REHEARSAL_CONTROL, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0}},

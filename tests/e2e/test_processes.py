@@ -126,11 +126,42 @@ class Fork(Case):
         self.assertEqual(first["exit"], "stopped")
         self.assertEqual(second["predecessor"], key_of(first))
 
+    def test_namespace_that_is_refused_anyway_costs_no_recording(self):
+        """Other threads, no such descriptor, another kind, one that needs nobody to be alone."""
+        run = self.assert_same_outside(["/usr/bin/python3", "-c", NAMESPACES])
+        self.assertEqual(run.stdout.split(b"\n")[:3], [b"-1 22", b"-1 9", b"-1 22"])
+        (only,) = self.processes(run)
+        self.assertEqual(only["exit"], "exit")
+
     def test_follow(self):
         for follow, nr_dumps in (("none", 1), ("exec", 1), ("fork", 3), ("fork,exec", 3)):
             with self.subTest(follow=follow):
                 run = self.assert_same_outside([CHILDREN, "tree"], YARN_FOLLOW=follow)
                 self.assertEqual(len(self.dumps_of(run)), nr_dumps)
+
+
+NAMESPACES = """
+import ctypes, threading
+NEWUSER, NEWNET = 0x10000000, 0x40000000
+libc = ctypes.CDLL(None, use_errno=True)
+def show(result):
+    print(result, result and ctypes.get_errno())
+def work():
+    sum(range(3000000))
+thread, done = threading.Thread(target=work), threading.Event()
+other = threading.Thread(target=done.wait)
+thread.start()
+other.start()
+show(libc.unshare(NEWUSER))
+done.set()
+thread.join()
+other.join()
+show(libc.setns(77, NEWUSER))
+net = open("/proc/self/ns/net")
+show(libc.setns(net.fileno(), NEWUSER))
+show(libc.setns(net.fileno(), 0))
+work()
+"""
 
 
 class Exec(Case):

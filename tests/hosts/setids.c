@@ -6,12 +6,14 @@
  */
 #include <dirent.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/hosts/work.h"
@@ -66,6 +68,20 @@ static void print_different_rights(const char *when)
         printf("%s\n", seen[i].text);
 }
 
+int capset(cap_user_header_t head, const cap_user_data_t words);
+
+/* All but this one: by the C library's function, or by its syscall. */
+static int give_up(int capability, bool by_number)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &head, words))
+        return -1;
+    words[capability / 32].effective &= ~(1u << capability % 32);
+    words[capability / 32].permitted &= ~(1u << capability % 32);
+    return by_number ? (int)syscall(SYS_capset, &head, words) : capset(&head, words);
+}
+
 static void *work(void *nr_units)
 {
     static uint64_t result;
@@ -78,6 +94,10 @@ int main(void)
     uint64_t nr_units = 60;
     pthread_t thread;
     print_different_rights("start of main");
+    printf("failed: %d\n", give_up(CAP_SYS_BOOT, false));
+    print_different_rights("one capability less");
+    printf("failed: %d\n", give_up(CAP_SYS_PACCT, true));
+    print_different_rights("two capabilities less");
     if (pthread_create(&thread, NULL, work, &nr_units))
         return EXIT_FAILURE;
     int failed = setgroups(0, NULL) | setregid(NOBODY, NOBODY) | setresgid(NOBODY, NOBODY, NOBODY);

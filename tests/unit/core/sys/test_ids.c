@@ -39,6 +39,31 @@ START_TEST(ids_of_oneself_can_always_be_taken)
     ck_assert_uint_eq(after.real_user, before.real_user);
     ck_assert_uint_eq(after.saved_group, before.saved_group);
     ck_assert_uint_eq(after.nr_groups, before.nr_groups);
+    ck_assert_uint_eq(after.effective, before.effective);
+    ck_assert_uint_eq(after.permitted, before.permitted);
+    ck_assert_uint_eq(after.inheritable, before.inheritable);
+}
+END_TEST
+
+START_TEST(capabilities_are_as_proc_says)
+{
+    struct yarn_ids ids;
+    char line[256];
+    unsigned long long mask;
+    int nr_seen = 0;
+    ck_assert_int_eq(yarn_ids_read(&ids), 0);
+    FILE *status = fopen("/proc/self/status", "re");
+    ck_assert_ptr_nonnull(status);
+    while (fgets(line, sizeof line, status)) {
+        if (sscanf(line, "CapEff: %llx", &mask) == 1)
+            nr_seen += mask == ids.effective;
+        else if (sscanf(line, "CapPrm: %llx", &mask) == 1)
+            nr_seen += mask == ids.permitted;
+        else if (sscanf(line, "CapInh: %llx", &mask) == 1)
+            nr_seen += mask == ids.inheritable;
+    }
+    fclose(status);
+    ck_assert_int_eq(nr_seen, 3);
 }
 END_TEST
 
@@ -55,8 +80,19 @@ static const struct yarn_ids nobody = {
 
 static struct {
     int taken, read, taken_back;
-    struct yarn_ids ids;
+    struct yarn_ids ids, after;
 } found;
+
+/* The user changes, and one capability of two that are kept is effective. */
+static int become_nobody_with_capabilities(void *argument)
+{
+    struct yarn_ids wanted = *(const struct yarn_ids *)argument;
+    found.taken = yarn_ids_take(&wanted);
+    found.read = yarn_ids_read(&found.ids);
+    wanted.effective = wanted.permitted = INT64_MAX;
+    found.taken_back = yarn_ids_take(&wanted);
+    return yarn_ids_read(&found.after);
+}
 
 static int become_nobody(void *argument)
 {
@@ -91,16 +127,41 @@ START_TEST(ids_are_given_up_by_our_thread_alone_and_for_good)
 }
 END_TEST
 
+START_TEST(capabilities_are_those_that_are_wanted_and_none_more)
+{
+    enum { FIRST = 1 << 10, SECOND = 1 << 12 };
+    struct yarn_thread thread;
+    struct yarn_ids wanted = nobody;
+    wanted.permitted = FIRST | SECOND;
+    wanted.effective = SECOND;
+    ck_assert_int_eq(yarn_thread_start(&thread, become_nobody_with_capabilities, &wanted, false),
+                     0);
+    ck_assert_int_eq(yarn_thread_join(&thread, 10 * YARN_NS_PER_SECOND), 0);
+    ck_assert_int_eq(found.taken, 0);
+    ck_assert_int_eq(found.read, 0);
+    ck_assert_uint_eq(found.ids.effective_user, NOBODY);
+    ck_assert_uint_eq(found.ids.permitted, FIRST | SECOND);
+    ck_assert_uint_eq(found.ids.effective, SECOND);
+    ck_assert_uint_eq(found.ids.inheritable, 0);
+    ck_assert_int_eq(found.taken_back, 0);
+    ck_assert_uint_eq(found.after.permitted, FIRST | SECOND);
+    ck_assert_uint_eq(found.after.effective, FIRST | SECOND);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ids");
     TCase *tcase = tcase_create("the rights of a thread");
     tcase_add_test(tcase, ids_are_as_libc_says);
     tcase_add_test(tcase, ids_of_oneself_can_always_be_taken);
-    if (getuid() == 0)
+    tcase_add_test(tcase, capabilities_are_as_proc_says);
+    if (getuid() == 0) {
         tcase_add_test(tcase, ids_are_given_up_by_our_thread_alone_and_for_good);
-    else
+        tcase_add_test(tcase, capabilities_are_those_that_are_wanted_and_none_more);
+    } else {
         printf("skipped: only root has rights to give up\n");
+    }
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);
