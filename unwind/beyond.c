@@ -16,14 +16,24 @@ enum {
     FIRST_BYTES = 32 * 1024, /* mostly enough */
 };
 
+/* Chains in the order in which they were seen, their frames too. */
 struct yarn_beyond_room {
-    struct yarn_beyond_chain chain[YARN_BEYOND_THREADS];
+    struct yarn_beyond_chain chain[YARN_BEYOND_CHAINS];
+    unsigned nr_chains; /* so far */
+    unsigned nr_frames; /* in use, of this round */
+    struct yarn_join_frame frame[YARN_BEYOND_FRAMES];
     uint8_t bytes[YARN_BEYOND_BYTES];
 };
 
 /* A return address of the copy and where it lies. */
 struct witness {
     uint64_t address, word;
+};
+
+struct evidence {
+    struct witness witness[WITNESSES];
+    unsigned count;
+    uint64_t mask; /* of the words */
 };
 
 int yarn_beyond_open(struct yarn_beyond *beyond, int proc_self)
@@ -42,43 +52,47 @@ void yarn_beyond_close(struct yarn_beyond *beyond)
 }
 
 /* Outermost first; an odd place does not tell where the return address lies. */
-static unsigned collect(const struct yarn_walk *walk, unsigned walked,
-                        struct witness *ret_witnesses)
+static void collect(const struct yarn_walk *walk, unsigned walked, struct evidence *ret_evidence)
 {
-    const struct yarn_join_frame *trail = walk->walker->trail;
-    int offset = walk->walker->machine->return_offset;
-    unsigned count = 0;
-    for (unsigned i = walked - 1; i > 0 && count < WITNESSES; i--)
-        if (!(trail[i - 1].place & 1))
-            ret_witnesses[count++] = (struct witness){
-                .address = trail[i - 1].place + (uint64_t)(int64_t)offset,
+    struct yarn_walker *walker = walk->walker;
+    const struct yarn_join_frame *trail = walker->trail;
+    ret_evidence->count = 0;
+    ret_evidence->mask = walker->machine->address;
+    for (unsigned i = walked - 1; i > 0 && ret_evidence->count < WITNESSES; i--) {
+        int64_t offset;
+        struct yarn_cached_rule found = yarn_walker_rule(walker, &trail[i - 1]);
+        if (!(trail[i - 1].place & 1) &&
+            walker->machine->find_return(&found.rule, trail[i - 1].is_exact, &offset))
+            ret_evidence->witness[ret_evidence->count++] = (struct witness){
+                .address = trail[i - 1].place + (uint64_t)offset,
                 .word = trail[i].ip,
             };
-    return offset ? count : 0;
+    }
 }
 
 /* How many of them are where they were, from the first on. */
-static unsigned count_in_place(const struct yarn_beyond *beyond, const struct witness *witnesses,
-                               unsigned count)
+static unsigned count_in_place(const struct yarn_beyond *beyond, const struct evidence *evidence)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < evidence->count; i++) {
         uint64_t word;
-        int err = yarn_own_memory_read(beyond->proc_self, witnesses[i].address, &word, sizeof word);
-        if (err || word != witnesses[i].word)
+        const struct witness *witness = &evidence->witness[i];
+        int err = yarn_own_memory_read(beyond->proc_self, witness->address, &word, sizeof word);
+        if (err || (word & evidence->mask) != witness->word)
             return i;
     }
-    return count;
+    return evidence->count;
 }
 
 /* Asked when all is read: what is still there then was there all the while. */
-static bool are_credible(const struct yarn_beyond *beyond, const struct witness *witnesses,
-                         unsigned count, uint64_t time_ns)
+static bool is_credible(const struct yarn_beyond *beyond, const struct evidence *evidence,
+                        uint64_t time_ns)
 {
-    unsigned in_place = count_in_place(beyond, witnesses, count);
-    if (in_place == count && count > WITNESSES_LEAST)
+    unsigned in_place = count_in_place(beyond, evidence);
+    bool are_all = in_place == evidence->count;
+    if (are_all && in_place > WITNESSES_LEAST)
         return true;
     bool is_soon = yarn_clock_ns(YARN_TIME_MONOTONIC) - time_ns <= SOON_NS;
-    return is_soon && (in_place >= WITNESSES_SOON || in_place == count);
+    return is_soon && (in_place >= WITNESSES_SOON || are_all);
 }
 
 /* Outwards from the cut, a little at first. */
@@ -102,37 +116,52 @@ static void walk_live(struct yarn_beyond *beyond, struct yarn_walk *walk)
     }
 }
 
-static struct yarn_beyond_chain *chain_of(const struct yarn_beyond *beyond, uint32_t tid)
+/* Room for so many frames, which older chains then have no more. */
+static struct yarn_join_frame *take_room(struct yarn_beyond_room *room, unsigned count)
 {
-    return &beyond->room->chain[tid % YARN_BEYOND_THREADS];
+    if (room->nr_frames + count > YARN_BEYOND_FRAMES)
+        room->nr_frames = 0;
+    struct yarn_join_frame *begin = &room->frame[room->nr_frames];
+    for (unsigned i = 0; i < YARN_BEYOND_CHAINS; i++) {
+        struct yarn_beyond_chain *other = &room->chain[i];
+        if (other->frame < begin + count && begin < other->frame + other->count)
+            other->time_ns = 0;
+    }
+    room->nr_frames += count;
+    return begin;
 }
 
 static void keep(struct yarn_beyond *beyond, const struct yarn_walk *walk, unsigned walked,
                  uint32_t tid, uint64_t time_ns)
 {
-    struct yarn_beyond_chain *chain = chain_of(beyond, tid);
-    unsigned count = walk->frames->count - walked + 1;
-    chain->tid = tid;
-    chain->time_ns = time_ns;
-    chain->is_complete = walk->frames->end == YARN_UNWIND_COMPLETE && count <= YARN_BEYOND_FRAMES;
-    chain->count = count <= YARN_BEYOND_FRAMES ? count : YARN_BEYOND_FRAMES;
-    memcpy(chain->frame, &walk->walker->trail[walked - 1], chain->count * sizeof chain->frame[0]);
+    struct yarn_beyond_room *room = beyond->room;
+    unsigned all = walk->frames->count - walked + 1;
+    unsigned count = all < YARN_BEYOND_CHAIN_FRAMES ? all : YARN_BEYOND_CHAIN_FRAMES;
+    struct yarn_join_frame *frames = take_room(room, count);
+    memcpy(frames, &walk->walker->trail[walked - 1], count * sizeof *frames);
+    room->chain[room->nr_chains++ % YARN_BEYOND_CHAINS] = (struct yarn_beyond_chain){
+        .tid = tid,
+        .time_ns = time_ns,
+        .is_complete = walk->frames->end == YARN_UNWIND_COMPLETE && count == all,
+        .count = count,
+        .frame = frames,
+    };
 }
 
 bool yarn_beyond_read(struct yarn_beyond *beyond, struct yarn_walk *walk, uint32_t tid,
                       uint64_t time_ns)
 {
-    struct witness witnesses[WITNESSES];
+    struct evidence evidence;
     const struct yarn_frames *frames = walk->frames;
     unsigned walked = frames->count;
-    unsigned count = collect(walk, walked, witnesses);
+    collect(walk, walked, &evidence);
     if (frames->end != YARN_UNWIND_TRUNCATED || walked == YARN_FRAMES_MAX ||
-        count < WITNESSES_LEAST)
+        evidence.count < WITNESSES_LEAST)
         return false;
     beyond->nr_reads++;
     walk_live(beyond, walk);
     bool is_whole = frames->end == YARN_UNWIND_COMPLETE || frames->end == YARN_UNWIND_TRUNCATED;
-    if (!is_whole || frames->count == walked || !are_credible(beyond, witnesses, count, time_ns))
+    if (!is_whole || frames->count == walked || !is_credible(beyond, &evidence, time_ns))
         return false;
     keep(beyond, walk, walked, tid, time_ns);
     beyond->nr_believed++;
@@ -155,8 +184,11 @@ const struct yarn_beyond_chain *yarn_beyond_find(const struct yarn_beyond *beyon
                                                  uint64_t time_ns,
                                                  const struct yarn_join_frame *cut)
 {
-    const struct yarn_beyond_chain *chain = chain_of(beyond, tid);
-    bool is_this = chain->tid == tid && chain->time_ns == time_ns &&
-                   chain->frame[0].place == cut->place && chain->frame[0].ip == cut->ip;
-    return is_this && time_ns ? chain : NULL;
+    for (unsigned i = 0; i < YARN_BEYOND_CHAINS; i++) {
+        const struct yarn_beyond_chain *chain = &beyond->room->chain[i];
+        if (time_ns && chain->time_ns == time_ns && chain->tid == tid &&
+            chain->frame[0].place == cut->place && chain->frame[0].ip == cut->ip)
+            return chain;
+    }
+    return NULL;
 }

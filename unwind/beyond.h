@@ -5,7 +5,7 @@
  * the sample: believed where the return addresses right below the cut were still in their places
  * when the reading was over, so that the frames above were not left meanwhile. Any doubt, and it
  * was never read. README.md has the argument and the figures.
- * Bounded: 256 KiB a reading, the latest of 8 threads, 1,024 frames each.
+ * Bounded: 256 KiB a reading, the latest 32 chains of at most 1,024 frames each, 8,192 in all.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -14,17 +14,18 @@
 #include "unwind/walker.h"
 
 enum {
-    YARN_BEYOND_THREADS = 8,
-    YARN_BEYOND_FRAMES = 1024,
+    YARN_BEYOND_CHAINS = 32,
+    YARN_BEYOND_CHAIN_FRAMES = 1024,
+    YARN_BEYOND_FRAMES = 8192,
     YARN_BEYOND_BYTES = 256 * 1024,
 };
 
 struct yarn_beyond_chain {
     uint32_t tid;
-    uint64_t time_ns; /* of its sample; 0: empty */
+    uint64_t time_ns; /* of its sample; 0: its frames are gone */
     bool is_complete;
     unsigned count;
-    struct yarn_join_frame frame[YARN_BEYOND_FRAMES]; /* the first is the one that was cut off */
+    const struct yarn_join_frame *frame; /* the first is the one that was cut off */
 };
 
 struct yarn_beyond {

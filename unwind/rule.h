@@ -50,7 +50,7 @@ struct yarn_machine {
     uint16_t elf_machine;
     uint8_t ip, sp, frame; /* DWARF numbers; ip of x86-64 is the column of the return address */
     uint64_t kept;         /* registers that a call preserves, as bits, without sp and ip */
-    int return_offset;     /* of the word with the return address from the CFA; 0: not fixed */
+    uint64_t address;      /* the bits of a return address in memory that are no signature */
 
     /* The rule of the FDE's row at `vaddr`, which is the lookup ip. */
     struct yarn_rule (*compile)(const struct yarn_fde *fde, uint64_t vaddr);
@@ -63,6 +63,9 @@ struct yarn_machine {
     /* As if nothing had been pushed since the call. */
     enum yarn_step (*step_leaf)(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers);
+    /* Where a frame's return address lies, from its CFA. False where that is not in memory, or not
+     * for sure. `is_exact`: interrupted there. */
+    bool (*find_return)(const struct yarn_rule *rule, bool is_exact, int64_t *ret_offset);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 where it is not written in the instruction. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

@@ -89,11 +89,17 @@ static struct yarn_frame frame_of(uint64_t ip, uint64_t lookup_ip,
     };
 }
 
+struct yarn_cached_rule yarn_walker_rule(struct yarn_walker *walker,
+                                         const struct yarn_join_frame *frame)
+{
+    return yarn_rule_cache_find(&walker->cache, lookup_ip_of(frame->ip, frame->is_exact));
+}
+
 struct yarn_frame yarn_walker_frame(struct yarn_walker *walker, const struct yarn_join_frame *from)
 {
-    uint64_t lookup_ip = lookup_ip_of(from->ip, from->is_exact);
-    struct yarn_cached_rule found = yarn_rule_cache_find(&walker->cache, lookup_ip);
-    return frame_of(from->ip, lookup_ip, &found, module_at(walker, found.module));
+    struct yarn_cached_rule found = yarn_walker_rule(walker, from);
+    return frame_of(from->ip, lookup_ip_of(from->ip, from->is_exact), &found,
+                    module_at(walker, found.module));
 }
 
 /* False where the frames are full. */

@@ -52,6 +52,9 @@ void yarn_walker_go_on(struct yarn_walk *walk, const struct yarn_stack_copy *sta
 struct yarn_join_frame yarn_walker_trail_frame(struct yarn_walker *walker, uint64_t ip,
                                                bool is_exact, uint64_t place);
 
+struct yarn_cached_rule yarn_walker_rule(struct yarn_walker *walker,
+                                         const struct yarn_join_frame *frame);
+
 struct yarn_frame yarn_walker_frame(struct yarn_walker *walker, const struct yarn_join_frame *from);
 
 /* Idempotent. */
