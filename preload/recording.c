@@ -18,6 +18,7 @@ enum {
 
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
+#define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
 
 /* Every thread of the host that is there now, and its name. */
 static void tell_threads(struct yarn_recording *recording,
@@ -147,25 +148,56 @@ static void note_failure(struct yarn_recording *recording)
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
 
+void yarn_recording_glance(struct yarn_recording *recording)
+{
+    struct yarn_record_listener glance = yarn_intake_glance_of(recording);
+    if (recording->spec.stack == YARN_SESSION_STACK_COPY)
+        yarn_merge_glance(&recording->session.merge, &glance);
+}
+
+static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
+{
+    recording->confirm_step_ns = CONFIRM_FIRST_NS;
+    recording->confirm_at_ns = now_ns + CONFIRM_FIRST_NS;
+}
+
+/* Where too many stacks end beyond their copies. */
+static void deepen(struct yarn_recording *recording)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (recording->nr_deepen_tries == YARN_SESSION_DEEPEN_TRIES ||
+        now_ns < recording->deepen_after_ns)
+        return;
+    recording->nr_deepen_tries++;
+    recording->deepen_after_ns = now_ns + DEEPEN_AGAIN_NS;
+    int err = yarn_session_deepen(&recording->session);
+    if (err == -EAGAIN)
+        return;
+    recording->nr_deepen_tries = YARN_SESSION_DEEPEN_TRIES;
+    if (err)
+        return;
+    recording->walks.copy_bytes = recording->session.report.got.stack_bytes;
+    confirm_later(recording, now_ns);
+    yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+                      "stacks are copied as deep as can be from now on",
+                      "many did not fit into the copies asked for");
+}
+
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
-    struct yarn_record_listener glance = yarn_intake_glance_of(recording);
-    /* Before the pass, which takes its time. */
-    if (recording->spec.stack == YARN_SESSION_STACK_COPY)
-        yarn_merge_glance(&recording->session.merge, &glance);
+    yarn_recording_glance(recording); /* before the pass, which takes its time */
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     yarn_walks_look_back(&recording->walks);
+    if (yarn_watch_has_many(&recording->walks.watch))
+        deepen(recording);
     note_failure(recording);
     return count;
 }
 
-uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording)
+uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording, uint64_t now_ns)
 {
-    const struct yarn_watch *watch = &recording->walks.watch;
-    if (!yarn_watch_is_on(watch))
-        return UINT64_MAX;
-    return yarn_watch_wait_ns(watch, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    return yarn_watch_wait_ns(&recording->walks.watch, now_ns);
 }
 
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news)
@@ -188,12 +220,12 @@ static bool is_worth_a_dump(const struct yarn_message *message)
     return message->level <= YARN_MESSAGE_WARNING && !message->is_aside;
 }
 
-/* Of how the samples are taken. */
+/* Of how samples are taken. */
 static void tell_change(struct yarn_recording *recording)
 {
-    if (recording->has_told_change || !recording->session.wide.events)
+    if (recording->nr_changes_told == recording->session.nr_changes)
         return;
-    recording->has_told_change = true;
+    recording->nr_changes_told = recording->session.nr_changes;
     yarn_preamble_write_sampler(recording->writer, recording->job, &recording->session);
 }
 
@@ -241,12 +273,6 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
     };
     if (yarn_recording_begin_dump(recording))
         yarn_dump_write_message(recording->writer, &message);
-}
-
-static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
-{
-    recording->confirm_step_ns = CONFIRM_FIRST_NS;
-    recording->confirm_at_ns = now_ns + CONFIRM_FIRST_NS;
 }
 
 uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns)

@@ -63,9 +63,11 @@ struct yarn_recording {
     bool is_held; /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;
-    bool has_told_change;
-    bool is_early;       /* the dump was begun before there was anything to store */
-    bool saw_thread_end; /* since the last look at the host's threads */
+    uint32_t nr_changes_told; /* of the session's */
+    unsigned nr_deepen_tries; /* for deeper copies */
+    uint64_t deepen_after_ns; /* the next */
+    bool is_early;            /* the dump was begun before there was anything to store */
+    bool saw_thread_end;      /* since the last look at the host's threads */
 };
 
 /* Opens everything, the events off. On failure it is closed, but `failure` stays. */
@@ -91,8 +93,11 @@ void yarn_recording_begin_early(struct yarn_recording *recording);
 /* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
-/* How long to wait for a sample that should be looked at while it is young; UINT64_MAX: none is. */
-uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording);
+/* A look at the samples that have just come, which stay in the rings. Part of each drain. */
+void yarn_recording_glance(struct yarn_recording *recording);
+
+/* How long to wait for the next that is worth it; UINT64_MAX: none is. */
+uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording, uint64_t now_ns);
 
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);

@@ -96,6 +96,7 @@ static int open_session(struct yarn_recording *recording)
                                                                   : YARN_SESSION_STRATEGY_AUTO,
         .stack = stack_kind(recording),
         .stack_bytes = options->callgraph.stack_bytes,
+        .may_deepen = options->callgraph.kind == YARN_CALLGRAPH_AUTO,
         .ring_bytes = options->ring_bytes,
         .interval_ns = options->interval_ns,
         .reader = options->reader == YARN_READER_TIMED ? YARN_SESSION_READER_TIMED

@@ -84,9 +84,10 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record
         return;
     }
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, record->tid, frames);
-    bool is_cut = frames->end == YARN_UNWIND_TRUNCATED &&
-                  !yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames);
-    yarn_watch_note(&walks->watch, record->time_ns, is_cut);
+    bool is_unknown = frames->end == YARN_UNWIND_TRUNCATED;
+    yarn_watch_note(&walks->watch, record->time_ns, is_unknown);
+    if (is_unknown)
+        yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames);
 }
 
 void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record)
@@ -94,13 +95,13 @@ void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *recor
     struct yarn_registers registers;
     struct yarn_stack_copy stack;
     bool is_full = yarn_wrapped_size(&record->sample.stack) + SHORTAGE > walks->copy_bytes;
-    if (!is_full || record->time_ns <= walks->watch.latest_ns ||
+    if (!yarn_watch_see(&walks->watch, record->time_ns) || !is_full ||
         yarn_clock_ns(YARN_TIME_MONOTONIC) - record->time_ns > YOUNG_NS ||
         !read_copy(walks, &record->sample, &registers, &stack))
         return;
-    bool is_cut = yarn_unwinder_look_beyond(walks->unwinder, &registers, &stack, record->tid,
-                                            record->time_ns, walks->frames);
-    yarn_watch_note(&walks->watch, record->time_ns, is_cut);
+    if (yarn_unwinder_look_beyond(walks->unwinder, &registers, &stack, record->tid, record->time_ns,
+                                  walks->frames))
+        yarn_watch_alert(&walks->watch, record->time_ns);
 }
 
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */

@@ -2,11 +2,15 @@
 #include "preload/watch.h"
 
 enum {
-    PERIODS = 32,           /* for which it lasts */
+    PERIODS = 32,           /* for which it lasts after one */
     PERIOD_MIN_NS = 500000, /* samples that come faster are not waited for one by one */
     MISSES = 2,             /* periods without a sample: the thread does not run */
     DELAY_NS = 40000,       /* until a sample can be read from its ring */
+    WINDOW_LOG2 = 9,        /* of samples, the older the less they count */
 };
+
+/* Four of the window. */
+#define SHARE_MANY (UINT32_MAX / 130)
 
 struct yarn_watch yarn_watch_of(uint64_t rate_hz)
 {
@@ -14,18 +18,38 @@ struct yarn_watch yarn_watch_of(uint64_t rate_hz)
     return (struct yarn_watch){.period_ns = yarn_u64_max(period_ns, PERIOD_MIN_NS)};
 }
 
-void yarn_watch_note(struct yarn_watch *watch, uint64_t time_ns, bool is_cut)
+bool yarn_watch_see(struct yarn_watch *watch, uint64_t time_ns)
 {
+    bool is_newer = time_ns > watch->latest_ns;
     watch->latest_ns = yarn_u64_max(watch->latest_ns, time_ns);
-    if (is_cut)
-        watch->until_ns = yarn_u64_max(watch->until_ns, time_ns + PERIODS * watch->period_ns);
+    return is_newer;
+}
+
+void yarn_watch_alert(struct yarn_watch *watch, uint64_t time_ns)
+{
+    watch->until_ns = yarn_u64_max(watch->until_ns, time_ns + PERIODS * watch->period_ns);
+}
+
+void yarn_watch_note(struct yarn_watch *watch, uint64_t time_ns, bool is_unknown)
+{
+    watch->share -= watch->share >> WINDOW_LOG2;
+    (void)yarn_watch_see(watch, time_ns);
+    if (is_unknown) {
+        watch->share += UINT32_MAX >> WINDOW_LOG2;
+        yarn_watch_alert(watch, time_ns);
+    }
+}
+
+bool yarn_watch_has_many(const struct yarn_watch *watch)
+{
+    return watch->share > SHARE_MANY;
 }
 
 uint64_t yarn_watch_wait_ns(const struct yarn_watch *watch, uint64_t now_ns)
 {
     uint64_t due_ns = watch->latest_ns + watch->period_ns + DELAY_NS;
     uint64_t overdue_ns = now_ns - due_ns;
-    if (!yarn_watch_is_on(watch) || now_ns >= watch->until_ns)
+    if (!yarn_watch_is_on(watch))
         return UINT64_MAX;
     if (now_ns < due_ns)
         return due_ns - now_ns;

@@ -1,8 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When to look at a sample that has just been taken, while its stack is still as it was: only for a
- * while after a stack that was cut off, because looking at each costs as much as waking for it.
+ * How often stacks are cut off that nothing known joins, and what follows: for a while after such a
+ * stack each sample is to be looked at that has just been taken, while its stack is still as it was
+ * (only for a while, because looking at each costs as much as waking for it); and where they are
+ * many, deeper copies are wanted.
  * Knows times; does not know what is looked for.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -14,18 +16,28 @@
 struct yarn_watch {
     uint64_t period_ns; /* between two samples of a thread */
     uint64_t latest_ns; /* time of the latest sample */
-    uint64_t until_ns;
+    uint64_t until_ns;  /* of the while */
+    uint32_t share;     /* of the late samples that were such, as a fraction of 2^32 */
 };
 
 struct yarn_watch yarn_watch_of(uint64_t rate_hz);
 
-/* A sample; `is_cut`: one whose outer frames are unknown. */
-void yarn_watch_note(struct yarn_watch *watch, uint64_t time_ns, bool is_cut);
+/* A sample is there. False where it is no newer than others were. */
+bool yarn_watch_see(struct yarn_watch *watch, uint64_t time_ns);
+
+/* A sample whose outer frames neither its copy holds nor others taught. */
+void yarn_watch_alert(struct yarn_watch *watch, uint64_t time_ns);
+
+/* Each sample, once; is_unknown: it was such a one. */
+void yarn_watch_note(struct yarn_watch *watch, uint64_t time_ns, bool is_unknown);
 
 static inline bool yarn_watch_is_on(const struct yarn_watch *watch)
 {
     return watch->latest_ns < watch->until_ns;
 }
+
+/* More of the samples of late were such than may be. */
+bool yarn_watch_has_many(const struct yarn_watch *watch);
 
 /* How long to wait for the next sample to be there; UINT64_MAX where none is waited for. */
 uint64_t yarn_watch_wait_ns(const struct yarn_watch *watch, uint64_t now_ns);

@@ -9,6 +9,8 @@
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
+enum { DEEPER_EVENTS_MAX = 1024 }; /* opened while samples come: 10 ms */
+
 /* ---- leaders and their rings ---- */
 
 static int open_leader(struct yarn_session *session, int cpu, struct yarn_event *ret_leader)
@@ -36,10 +38,8 @@ static int open_cores(struct yarn_session *session)
         int err = open_core(session, session->cpus[i]);
         if (err == -EINVAL && session->nr_cores)
             continue; /* present and yet not possible */
-        if (err) {
-            yarn_core_rings_close(session);
+        if (err)
             return err;
-        }
     }
     return 0;
 }
@@ -58,6 +58,7 @@ static int open_all_cores(struct yarn_session *session)
         err = open_cores(session);
         if (!err)
             return 0;
+        yarn_core_rings_close(session);
         if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
             continue;
         if (yarn_probe_give_up_feature(session, err))
@@ -131,7 +132,9 @@ static int make_room(struct yarn_session *session)
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)
         return yarn_probe_fail(session, "no memory for the list of events", -ENOMEM);
-    int err = yarn_table_open(&session->numbers, session->max_events, session->max_events * 2);
+    int err =
+        yarn_table_open(&session->numbers, session->max_events,
+                        session->max_events * 2 + YARN_SESSION_DEEPEN_TRIES * DEEPER_EVENTS_MAX);
     return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
@@ -192,6 +195,7 @@ static void gather_per_core(struct yarn_session *session,
                             const struct yarn_record_listener *listener)
 {
     (void)listener;
+    yarn_core_rings_attend(session);
     if (session->is_enabled)
         yarn_cpu_wide_attend(session);
 }
@@ -206,21 +210,105 @@ static void share_enabled_time(struct yarn_perf_count *sum, size_t nr_cores)
     sum->time_enabled_ns = yarn_u64_max(enabled_ns, sum->time_running_ns);
 }
 
+static void add_count(struct yarn_perf_count *sum, const struct yarn_perf_count *one)
+{
+    sum->count += one->count;
+    sum->time_enabled_ns += one->time_enabled_ns;
+    sum->time_running_ns += one->time_running_ns;
+    sum->lost += one->lost;
+}
+
 static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)
 {
-    struct yarn_perf_count sum = {0};
-    for (size_t i = 0; i < session->nr_events; i++) {
-        struct yarn_perf_count one;
-        if (session->events[i].spec != number || yarn_event_count(&session->events[i], &one))
-            continue;
-        sum.count += one.count;
-        sum.time_enabled_ns += one.time_enabled_ns;
-        sum.time_running_ns += one.time_running_ns;
-        sum.lost += one.lost;
-    }
+    struct yarn_perf_count sum = {0}, one;
+    for (size_t i = 0; i < session->nr_events; i++)
+        if (session->events[i].spec == number && !yarn_event_count(&session->events[i], &one))
+            add_count(&sum, &one);
     share_enabled_time(&sum, session->nr_cores);
+    add_count(&sum, &session->specs[number].before);
     yarn_cpu_wide_count(session, number, &sum);
     return sum;
+}
+
+/* ---- deeper copies ---- */
+
+/* The events on threads while others take their place. */
+struct events {
+    struct yarn_event *list;
+    size_t count, max;
+};
+
+static struct events events_of(const struct yarn_session *session)
+{
+    return (struct events){session->events, session->nr_events, session->max_events};
+}
+
+static void use_events(struct yarn_session *session, const struct events *events)
+{
+    session->events = events->list;
+    session->nr_events = events->count;
+    session->max_events = events->max;
+}
+
+/* Of the plan that the report has, on the same threads, disabled. Why not where a thread appears
+ * meanwhile: it may have inherited one, and would be sampled twice. */
+static int open_others(struct yarn_session *session)
+{
+    struct events none = {.max = DEEPER_EVENTS_MAX};
+    none.list = YARN_ARENA_NEW(&session->arena, struct yarn_event, none.max);
+    if (!none.list)
+        return -ENOMEM;
+    use_events(session, &none);
+    int err = open_cores(session);
+    if (!err)
+        err = yarn_thread_scan(session, attach_thread);
+    if (!err && session->report.nr_late_threads)
+        err = -EAGAIN;
+    if (!err)
+        err = yarn_core_rings_merge(session);
+    for (size_t i = 0; err && i < session->nr_events; i++)
+        yarn_event_close(&session->events[i]);
+    return err;
+}
+
+/* What they counted stays; their ids too, for what lies in the rings. */
+static void retire(struct yarn_session *session, const struct events *events)
+{
+    struct events others = events_of(session);
+    for (size_t i = 0; i < events->count; i++)
+        yarn_perf_disable(events->list[i].fd);
+    use_events(session, events);
+    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
+        session->specs[spec].before = count_per_core(session, spec);
+    for (size_t i = 0; i < events->count; i++)
+        yarn_event_close(&events->list[i]);
+    use_events(session, &others);
+}
+
+/* Both run for a moment: what is mapped then may be told twice, but is not missed. */
+static int deepen_per_core(struct yarn_session *session, const struct yarn_plan *plan)
+{
+    const struct yarn_session_report report = session->report;
+    struct events events = events_of(session);
+    if (session->wide.events || !session->is_enabled)
+        return -EOPNOTSUPP;
+    int err = yarn_core_rings_set_aside(session);
+    if (err)
+        return err;
+    session->report.got = *plan;
+    err = open_others(session);
+    session->report = report;
+    if (err) {
+        use_events(session, &events);
+        yarn_core_rings_take_back(session);
+        return err;
+    }
+    session->report.got = *plan;
+    session->watch_generation++;
+    for (size_t i = 0; i < session->nr_events; i++)
+        yarn_perf_enable(session->events[i].fd);
+    retire(session, &events);
+    return 0;
 }
 
 static size_t watched_per_core(const struct yarn_session *session, struct pollfd *fds, size_t size)
@@ -244,6 +332,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .open = open_per_core,
     .enable = enable_per_core,
     .disable = disable_per_core,
+    .deepen = deepen_per_core,
     .gather = gather_per_core,
     .watched = watched_per_core,
     .count = count_per_core,

@@ -88,9 +88,10 @@ static void change_over(struct yarn_session *session, uint32_t spec)
     wide->error = events ? open_all(session, spec, events) : -ENOMEM;
     if (wide->error)
         return;
-    wide->before = yarn_session_count(session, spec);
+    session->specs[spec].before = yarn_session_count(session, spec);
     close_inherited(session, spec);
     wide->events = events;
+    session->nr_changes++;
     wide->spec = spec;
     wide->since_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     wide->next_look_ns = wide->since_ns + LOOK_NS;
@@ -129,7 +130,7 @@ static void look_at_clocks(struct yarn_session *session)
         session->cores[i].clock_seen_ns = count.count;
         if (is_alive)
             continue;
-        wide->before.lost += count.lost;
+        session->specs[wide->spec].before.lost += count.lost;
         yarn_event_close(event);
         session->cores[i].clock_seen_ns = 0;
         if (!open_one(session, wide->spec, &session->cores[i], event))
@@ -188,10 +189,9 @@ void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
     if (!wide->events || number != wide->spec)
         return;
     uint64_t cpu_ns = yarn_host_clock_ns(&wide->clock);
-    sum->count += wide->before.count + cpu_ns;
-    sum->time_enabled_ns += wide->before.time_enabled_ns + cpu_ns;
-    sum->time_running_ns += wide->before.time_running_ns + cpu_ns;
-    sum->lost += wide->before.lost;
+    sum->count += cpu_ns;
+    sum->time_enabled_ns += cpu_ns;
+    sum->time_running_ns += cpu_ns;
     for (size_t i = 0; i < session->nr_cores; i++) {
         struct yarn_perf_count one;
         if (yarn_event_is_open(&wide->events[i]) && !yarn_event_count(&wide->events[i], &one))

@@ -23,7 +23,7 @@ void yarn_cpu_wide_attend(struct yarn_session *session);
 void yarn_cpu_wide_resume(struct yarn_session *session);
 void yarn_cpu_wide_pause(struct yarn_session *session);
 
-/* Adds what was counted by event `number` before the change, and the process's time since. */
+/* Adds the process's time since the change, where it stands for event `number`. */
 void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
                          struct yarn_perf_count *sum);
 

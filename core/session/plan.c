@@ -6,6 +6,7 @@ enum {
     TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
+    RECORD_MAX = 64 * 1024, /* its size has 16 bits */
     STACK_LADDER_TOP = 16 * 1024,
     STACK_LADDER_END = 4 * 1024,
     RINGS_MAX = 32 * 1024 * 1024,         /* of one process */
@@ -136,6 +137,17 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
                         : plan->stack_bytes > STACK_LADDER_TOP / 2 ? STACK_LADDER_TOP / 2
                                                                    : STACK_LADDER_END;
     plan->ring_bytes = ring_minimum(plan);
+    return true;
+}
+
+bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan)
+{
+    uint32_t stack_bytes = RECORD_MAX - YARN_PLAN_RECORD_OVERHEAD;
+    if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||
+        plan->stack_bytes >= stack_bytes)
+        return false;
+    plan->stack_bytes = stack_bytes;
+    plan->ring_bytes = yarn_size_min(2 * plan->ring_bytes, YARN_PLAN_RING_MAX);
     return true;
 }
 

@@ -55,6 +55,10 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
  * 4 KiB and the ring along. False where there is none left. */
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
+/* The deepest copies that a record can hold, and a ring for as many of them. False where sizes were
+ * asked for, or memory did not suffice before. */
+bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan);
+
 /* Bytes of one sample's record. */
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan);
 

@@ -10,9 +10,10 @@
 
 /* What became of one event spec. */
 struct yarn_session_event {
-    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
-    int error;                   /* errno of the refusal; 0 where it is open */
-    const char *reason;          /* of a refusal or of a difference, a static sentence; or NULL */
+    struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
+    int error;                     /* errno of the refusal; 0 where it is open */
+    const char *reason;            /* of a refusal or of a difference, a static sentence; or NULL */
+    struct yarn_perf_count before; /* by events that others have taken the place of */
 };
 
 struct yarn_attachment;

@@ -204,6 +204,19 @@ void yarn_session_disable(struct yarn_session *session)
     session->report.attachment->disable(session);
 }
 
+int yarn_session_deepen(struct yarn_session *session)
+{
+    struct yarn_plan plan = session->report.got;
+    int (*deepen)(struct yarn_session *, const struct yarn_plan *) =
+        session->report.attachment->deepen;
+    if (!deepen || session->stack != YARN_SESSION_STACK_COPY ||
+        !yarn_plan_deeper(session->spec, &plan))
+        return -EOPNOTSUPP;
+    int err = deepen(session, &plan);
+    session->nr_changes += !err;
+    return err;
+}
+
 void yarn_session_yield_signal(struct yarn_session *session)
 {
     if (session->report.attachment->yield_signal)

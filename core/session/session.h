@@ -43,7 +43,6 @@ struct yarn_cpu_wide {
     int error;                 /* negative errno of a refusal: it is not tried again */
     uint32_t spec;             /* number of the event that they stand for */
     uint64_t since_ns;
-    struct yarn_perf_count before;      /* by the inherited events */
     uint64_t window_ns, nr_births_seen; /* since when births are counted, and those before */
     uint64_t next_look_ns;              /* at whether the clocks go on */
     struct yarn_host_clock clock;
@@ -57,6 +56,8 @@ struct yarn_session {
     size_t nr_cpus;
     struct yarn_session_core *cores;
     size_t nr_cores, max_cores;
+    struct yarn_session_core *former_cores; /* others have taken their place; not empty yet */
+    size_t nr_former_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
     struct yarn_session_event *specs;  /* one for each of spec->events */
@@ -69,6 +70,7 @@ struct yarn_session {
     enum yarn_session_stack stack;     /* as got */
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
+    uint32_t nr_changes;               /* of how samples are taken, since the opening */
     uint64_t nr_births;                /* of threads, as far as they were told */
     uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
@@ -84,6 +86,12 @@ YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
 /* A failure is in the report. */
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
+
+enum { YARN_SESSION_DEEPEN_TRIES = 4 };
+
+/* Has stacks copied as deep as a record can hold from now on, once; while it is enabled. -EAGAIN:
+ * threads appeared meanwhile, another time may be better, so many in all. */
+YARN_MUST_CHECK int yarn_session_deepen(struct yarn_session *session);
 
 /* Gives the signal that is borrowed of the host back for good, and takes another; nothing where
  * none is. A failure is in the report. */

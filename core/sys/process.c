@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/nsfs.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -378,6 +379,7 @@ struct scheduling {
 
 void yarn_process_prefer_latency(void)
 {
+    yarn_raw_call(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0, 0);
     struct scheduling now = {.size = sizeof now};
     long result = yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
     if (result || now.policy != SCHED_OTHER)

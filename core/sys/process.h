@@ -90,8 +90,9 @@ YARN_MUST_CHECK int yarn_process_own_files(bool is_apart);
 /* Gives the calling thread a root and a working folder of its own. */
 YARN_MUST_CHECK int yarn_process_own_place(void);
 
-/* Asks the scheduler to run the calling thread soon after it wakes, for short whiles: a slice of a
- * tenth of a millisecond (Linux 6.12 and later), and ahead of others where it is permitted to. */
+/* Asks the scheduler to wake the calling thread in time and to run it soon after, for short whiles:
+ * timeouts without slack (else 50 us), a slice of a tenth of a millisecond (Linux 6.12 and later),
+ * and ahead of others where it is permitted to. */
 void yarn_process_prefer_latency(void);
 
 /* Opens a folder for reading its names. */

@@ -2,6 +2,7 @@
 """Stacks that are deep, code that comes and goes, and a reader that never enters the host's
 allocator."""
 
+import collections
 import os
 import shutil
 import signal
@@ -50,6 +51,48 @@ class Deep(harness.Case):
 
     def test_a_thousand_calls_are_whole_by_libunwind_alone(self):
         self.check_depth(1000, YARN_UNWINDER="libunwind")
+
+
+class Dives(harness.Case):
+    """Recursions of up to 55 KiB that come and go within a millisecond, by other paths each time."""
+
+    def dive(self, **variables):
+        run = self.run_program([harness.HOSTS / "dives", "1000"], **variables)
+        self.assertEqual(run.status, 0)
+        (dump,) = harness.info(run.dumps)
+        trust, sampler = dump["trust"], dump["sampler"]
+        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        print(
+            f"\n{trust['samples']} samples, lost {trust['lost']}, copies of "
+            f"{sampler['stack_got_bytes']} bytes, whole {whole:.2%}",
+            flush=True,
+        )
+        if sampler["strategy"] != "per-core":
+            self.skipTest(f"only events per core can change over: {sampler['strategy']}")
+        return run, dump, whole
+
+    def test_many_cut_stacks_have_the_copies_become_deeper(self):
+        run, dump, whole = self.dive()
+        copied = dump["sampler"]["stack_got_bytes"]
+        if os.geteuid() and copied == 32768:
+            self.skipTest("the limit of locked memory leaves no room for larger rings")
+        self.assertEqual(copied, 64512)
+        self.assertEqual(dump["sampler"]["stack_asked_bytes"], 32768)
+        self.assertGreaterEqual(whole, 0.98)
+        # Threads that were there at the change, and one that was born after it.
+        trust = dump["trust"]
+        counts = collections.Counter(sample.tid for sample in harness.samples(run.dumps))
+        self.assertEqual(len(counts), 3)
+        for count in counts.values():
+            self.assertAlmostEqual(count / trust["samples"], 1 / 3, delta=0.06)
+        self.assertAlmostEqual(
+            (trust["samples"] + trust["lost"]) / 999 / (trust["cpu_ns"] / 1e9), 1, delta=0.1
+        )
+
+    def test_a_size_that_was_asked_for_is_kept(self):
+        _, dump, whole = self.dive(YARN_CALLGRAPH="dwarf:32768")
+        self.assertEqual(dump["sampler"]["stack_got_bytes"], 32768)
+        self.assertLess(whole, 0.97, "what is not cut off shows nothing")
 
 
 class Loading(harness.Case):

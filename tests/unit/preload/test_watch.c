@@ -41,6 +41,54 @@ START_TEST(it_ends_a_while_after_the_last_cut_stack)
 }
 END_TEST
 
+/* One in `distance` samples is unknown. */
+static void note_samples(struct yarn_watch *watch, unsigned count, unsigned distance)
+{
+    uint64_t begin_ns = watch->latest_ns + MS;
+    for (unsigned i = 0; i < count; i++)
+        yarn_watch_note(watch, begin_ns + i * MS, distance && i % distance == 0);
+}
+
+START_TEST(one_stack_in_sixty_is_many)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    note_samples(&watch, 600, 60);
+    ck_assert(yarn_watch_has_many(&watch));
+    note_samples(&watch, 1200, 0);
+    ck_assert(!yarn_watch_has_many(&watch));
+}
+END_TEST
+
+START_TEST(a_few_in_a_row_are_many)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    note_samples(&watch, 3, 1);
+    ck_assert(!yarn_watch_has_many(&watch));
+    note_samples(&watch, 3, 1);
+    ck_assert(yarn_watch_has_many(&watch));
+}
+END_TEST
+
+START_TEST(one_stack_in_three_hundred_is_not)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    for (unsigned i = 0; i < 20; i++) {
+        note_samples(&watch, 300, 300);
+        ck_assert(!yarn_watch_has_many(&watch));
+    }
+}
+END_TEST
+
+START_TEST(what_was_seen_before_is_no_news)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    ck_assert(yarn_watch_see(&watch, START));
+    ck_assert(!yarn_watch_see(&watch, START));
+    ck_assert(!yarn_watch_see(&watch, START - MS));
+    ck_assert(yarn_watch_see(&watch, START + MS));
+}
+END_TEST
+
 START_TEST(a_thread_that_does_not_run_is_not_waited_for)
 {
     struct yarn_watch watch = yarn_watch_of(1000);
@@ -67,6 +115,10 @@ int main(void)
     tcase_add_test(tests, nothing_is_waited_for_while_stacks_are_whole);
     tcase_add_test(tests, behind_a_cut_stack_each_sample_is_waited_for);
     tcase_add_test(tests, it_ends_a_while_after_the_last_cut_stack);
+    tcase_add_test(tests, one_stack_in_sixty_is_many);
+    tcase_add_test(tests, a_few_in_a_row_are_many);
+    tcase_add_test(tests, one_stack_in_three_hundred_is_not);
+    tcase_add_test(tests, what_was_seen_before_is_no_news);
     tcase_add_test(tests, a_thread_that_does_not_run_is_not_waited_for);
     tcase_add_test(tests, fast_samples_are_not_waited_for_one_by_one);
     suite_add_tcase(suite, tests);

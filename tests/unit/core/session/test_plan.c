@@ -56,6 +56,37 @@ START_TEST(asked_ring_is_kept_unless_it_would_jam)
 }
 END_TEST
 
+START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* the size is somebody's wish */
+    spec.may_deepen = true;
+    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert_uint_eq(plan.stack_bytes, 64512);
+    ck_assert_uint_le(yarn_plan_record_bytes(&plan), 65536);
+    ck_assert_uint_eq(plan.ring_bytes, YARN_MIB(2));
+    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* they are */
+    plan.stack_bytes = 16384;
+    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* for want of memory */
+}
+END_TEST
+
+START_TEST(no_ring_grows_beyond_the_largest)
+{
+    struct yarn_event_spec event = clock_at(20000);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    spec.may_deepen = true;
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_MAX);
+    spec.ring_bytes = YARN_MIB(1);
+    plan = yarn_plan_first(&spec);
+    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* asked for */
+}
+END_TEST
+
 START_TEST(ladder_halves_the_ring_first_and_then_the_copy)
 {
     struct yarn_event_spec event = clock_at(20000);
@@ -220,6 +251,8 @@ int main(void)
     tcase_add_test(sizes, rings_of_threads_shrink_with_their_number_and_end);
     suite_add_tcase(suite, sizes);
     TCase *ladder = tcase_create("the memlock limit refuses");
+    tcase_add_test(ladder, deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many);
+    tcase_add_test(ladder, no_ring_grows_beyond_the_largest);
     tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);
     tcase_add_test(ladder, ladder_of_a_session_without_copies_ends_at_eight_records);
     suite_add_tcase(suite, ladder);
