@@ -26,7 +26,8 @@ static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cur
                          struct range range)
 {
     uint64_t *sizes = reader->columns[0];
-    yarn_column_decode(cursor, sizes, range.count);
+    struct yarn_column_model *model = yarn_dump_model(reader, YARN_DUMP_MODEL_STRINGS_size);
+    yarn_column_decode(cursor, model, sizes, range.count);
     size_t size = yarn_cursor_left(cursor);
     uint8_t *bytes = cursor->failed ? NULL : yarn_dump_known_keep(&reader->known, size);
     if (!bytes) {
@@ -40,6 +41,15 @@ static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cur
         if (texts.failed || !yarn_dump_known_add_text(&reader->known, range.first + i, text))
             reader->summary->records_bad++;
     }
+}
+
+/* So many columns, of which the first has that model. */
+static void decode_columns(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+                           size_t first_model, size_t nr_columns, size_t count)
+{
+    for (size_t i = 0; i < nr_columns; i++)
+        yarn_column_decode(cursor, yarn_dump_model(reader, first_model + i), reader->columns[i],
+                           count);
 }
 
 /* Named or not, of a known module or not: what was lost with other chunks is left out. */
@@ -67,8 +77,7 @@ static int read_symbols(struct yarn_dump_record_reader *reader, struct yarn_curs
                         struct range range)
 {
     int result = 0;
-    for (size_t i = 0; i < 4; i++)
-        yarn_column_decode(cursor, reader->columns[i], range.count);
+    decode_columns(reader, cursor, YARN_DUMP_MODEL_SYMBOLS_module, 4, range.count);
     for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
         uint32_t number = range.first + i;
         if (!yarn_dump_known_add_symbol(&reader->known, number, reader->columns[1][i])) {
@@ -87,8 +96,7 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
 {
     int result = 0;
     struct yarn_dump_known *known = &reader->known;
-    for (size_t i = 0; i < 3; i++)
-        yarn_column_decode(cursor, reader->columns[i], range.count);
+    decode_columns(reader, cursor, YARN_DUMP_MODEL_FRAMES_symbol, 3, range.count);
     for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
         uint32_t number = range.first + i;
         uint64_t symbol = reader->columns[0][i];
@@ -115,8 +123,7 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_curso
 {
     int result = 0;
     struct yarn_dump_known *known = &reader->known;
-    yarn_column_decode(cursor, reader->columns[0], range.count);
-    yarn_column_decode(cursor, reader->columns[1], range.count);
+    decode_columns(reader, cursor, YARN_DUMP_MODEL_STACKS_parent, 2, range.count);
     for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
         uint32_t number = range.first + i;
         uint64_t distance = reader->columns[0][i];
@@ -140,6 +147,22 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_curso
     return result;
 }
 
+static int read_things(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                       struct yarn_cursor *cursor, struct range range)
+{
+    switch (record) {
+    case YARN_DUMP_RECORD_STRINGS:
+        read_strings(reader, cursor, range);
+        return 0;
+    case YARN_DUMP_RECORD_SYMBOLS:
+        return read_symbols(reader, cursor, range);
+    case YARN_DUMP_RECORD_FRAMES:
+        return read_frames(reader, cursor, range);
+    default:
+        return read_stacks(reader, cursor, range);
+    }
+}
+
 int yarn_dump_read_batch(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                          struct yarn_span payload)
 {
@@ -151,16 +174,14 @@ int yarn_dump_read_batch(struct yarn_dump_record_reader *reader, enum yarn_dump_
         return 0;
     if (first >= limit_of(record) || count > limit_of(record) - first)
         cursor.failed = true;
-    struct range range = {(uint32_t)first, (uint32_t)count};
-    if (cursor.failed)
-        reader->summary->records_bad++;
-    else if (record == YARN_DUMP_RECORD_STRINGS)
-        read_strings(reader, &cursor, range);
-    else if (record == YARN_DUMP_RECORD_SYMBOLS)
-        result = read_symbols(reader, &cursor, range);
-    else if (record == YARN_DUMP_RECORD_FRAMES)
-        result = read_frames(reader, &cursor, range);
-    else
-        result = read_stacks(reader, &cursor, range);
+    uint64_t nr_bad = reader->summary->records_bad;
+    if (!cursor.failed)
+        result =
+            read_things(reader, record, &cursor, (struct range){(uint32_t)first, (uint32_t)count});
+    if (cursor.failed) {
+        reader->models.is_out_of_step = true;
+        if (reader->summary->records_bad == nr_bad)
+            reader->summary->records_bad++;
+    }
     return result;
 }

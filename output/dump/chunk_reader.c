@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/chunk_reader.h"
 
-#include <stdlib.h>
-#include <zstd.h>
-
 #include "core/base/crc32c.h"
 
 enum {
@@ -31,6 +28,19 @@ static void add_damage(struct yarn_dump_chunk_reader *reader, uint64_t offset, u
 {
     yarn_dump_summary_add_damage(reader->summary, offset, size, why);
     reader->is_after_damage = true;
+    reader->stale_end = 0;
+}
+
+/* Of chunks that need what was lost before them: as long as they follow each other, one damage. */
+static void add_stale(struct yarn_dump_chunk_reader *reader, uint64_t offset, uint64_t size)
+{
+    struct yarn_dump_summary *summary = reader->summary;
+    if (!reader->stale_end || offset != reader->stale_end)
+        yarn_dump_summary_add_damage(summary, offset, 0, "chunks continue one that is not there");
+    if (summary->nr_damages <= YARN_COUNT_OF(summary->damages))
+        summary->damages[summary->nr_damages - 1].size += size;
+    summary->damaged_bytes += size;
+    reader->stale_end = offset + size;
 }
 
 /* The offset in the span of the first whole chunk header at or behind `from`, or its size. */
@@ -110,7 +120,8 @@ static int read_file_header(struct yarn_dump_chunk_reader *reader)
     reader->summary->version_minor = header.minor;
     if (header.major != YARN_DUMP_MAJOR)
         return -ENOEXEC;
-    if (header.features_needed || header.header_bytes > FILE_HEADER_MAX) {
+    if (header.features_needed & ~(uint32_t)YARN_DUMP_FEATURES_KNOWN ||
+        header.header_bytes > FILE_HEADER_MAX) {
         yarn_dump_summary_add_damage(reader->summary, 0, 0,
                                      "it needs a feature that this reader does not have");
         return -ENOEXEC;
@@ -130,19 +141,15 @@ int yarn_dump_chunk_reader_open(struct yarn_dump_chunk_reader *reader,
         err = source->error;
     if (err)
         return err;
-    opened.unpacker = ZSTD_createDCtx();
-    if (!opened.unpacker)
-        return -ENOMEM;
-    *reader = opened;
-    return 0;
+    err = yarn_dump_unpacker_open(&opened.unpacker);
+    if (!err)
+        *reader = opened;
+    return err;
 }
 
 void yarn_dump_chunk_reader_close(struct yarn_dump_chunk_reader *reader)
 {
-    ZSTD_freeDCtx(reader->unpacker);
-    free(reader->raw);
-    reader->unpacker = NULL;
-    reader->raw = NULL;
+    yarn_dump_unpacker_close(&reader->unpacker);
 }
 
 /* No chunk begins where one should. */
@@ -196,36 +203,19 @@ static void pass_over_damaged(struct yarn_dump_chunk_reader *reader, size_t whol
     add_damage(reader, offset, passed, "a chunk's checksum does not fit its content");
 }
 
-static int make_raw_room(struct yarn_dump_chunk_reader *reader, size_t size)
-{
-    if (size <= reader->raw_capacity)
-        return 0;
-    uint8_t *bigger = realloc(reader->raw, size);
-    if (!bigger)
-        return -ENOMEM;
-    reader->raw = bigger;
-    reader->raw_capacity = size;
-    return 0;
-}
-
-/* -EBADMSG: the payload is not what the header says. */
+/* 1: it was; 0: it cannot be, which is damage; or a negative errno. */
 static int unpack(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk,
                   struct yarn_span stored, struct yarn_span *ret_payload)
 {
-    if (chunk->codec == YARN_DUMP_CODEC_NONE) {
-        *ret_payload = stored;
-        return chunk->raw_bytes == chunk->stored_bytes ? 0 : -EBADMSG;
-    }
-    if (chunk->codec != YARN_DUMP_CODEC_ZSTD)
-        return -EBADMSG;
-    int err = make_raw_room(reader, chunk->raw_bytes);
-    if (err)
-        return err;
-    size_t size = ZSTD_decompressDCtx(reader->unpacker, reader->raw, chunk->raw_bytes, stored.data,
-                                      stored.size);
-    if (size != chunk->raw_bytes)
-        return -EBADMSG;
-    *ret_payload = yarn_span_of(reader->raw, size);
+    uint64_t offset = reader->source->offset;
+    size_t whole = (size_t)chunk->header_bytes + chunk->stored_bytes;
+    int err = yarn_dump_unpacker_unpack(&reader->unpacker, chunk, stored, ret_payload);
+    if (err == -ESTALE)
+        add_stale(reader, offset, whole);
+    else if (err == -EBADMSG)
+        add_damage(reader, offset, whole, "a chunk cannot be unpacked");
+    else
+        return err ? err : 1;
     return 0;
 }
 
@@ -267,15 +257,12 @@ static int try_next(struct yarn_dump_chunk_reader *reader, struct yarn_dump_chun
         pass_over_damaged(reader, whole);
         return 0;
     }
-    int err = is_in_order(reader, &chunk, whole) ? unpack(reader, &chunk, stored, ret_payload) : 1;
+    int result =
+        is_in_order(reader, &chunk, whole) ? unpack(reader, &chunk, stored, ret_payload) : 0;
     reader->offset = source->offset;
     yarn_dump_source_pass(source, whole);
-    if (err == -EBADMSG)
-        add_damage(reader, reader->offset, whole, "a chunk cannot be unpacked");
-    if (err > 0 || err == -EBADMSG)
-        return 0;
     *ret_chunk = chunk;
-    return err ? err : 1;
+    return result;
 }
 
 int yarn_dump_chunk_reader_next(struct yarn_dump_chunk_reader *reader,

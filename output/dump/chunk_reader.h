@@ -12,18 +12,18 @@
 #include "output/dump/chunk.h"
 #include "output/dump/reader.h"
 #include "output/dump/source.h"
+#include "output/dump/unpacker.h"
 
 struct yarn_dump_chunk_reader {
     struct yarn_dump_source *source;   /* borrowed */
     struct yarn_dump_summary *summary; /* borrowed */
-    void *unpacker;                    /* owned */
-    uint8_t *raw;                      /* owned; the chunk's payload */
-    size_t raw_capacity;
+    struct yarn_dump_unpacker unpacker;
     uint64_t offset;        /* of the chunk in the file */
     struct yarn_span whole; /* the chunk as it stands there, until the next call */
     uint32_t next_sequence; /* expected */
     bool is_after_damage;   /* which explains a jump in the sequence */
     uint64_t rescanned;     /* bytes of damaged chunks that were looked into */
+    uint64_t stale_end;     /* of the last chunks that continue one that was lost; 0: none */
 };
 
 /* Reads the file header. -ENOEXEC: no dump, or none that this reader knows. */

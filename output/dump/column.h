@@ -1,12 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A column: many 64-bit values as bytes, in the smallest of eight encodings. The first byte says
- * which. Knows numbers only. Threads, signals: pure functions; safe anywhere.
+ * A column: many 64-bit values as bytes, in the smallest of eight encodings, or as a model of the
+ * column expects them. The first byte says which. Knows numbers only.
+ *
+ * Threads, signals: pure functions but for the model, which is its owner's; safe anywhere.
  */
 #pragma once
 
 #include "core/base/bytes.h"
+#include "output/dump/column_model.h"
 
 enum yarn_column_encoding {
     YARN_COLUMN_CONSTANT,   /* the one value, as a varint */
@@ -20,14 +23,25 @@ enum yarn_column_encoding {
                                the highest value so far: short for numbers that are new or near */
     YARN_COLUMN_MOSTLY,     /* the usual value and the number of others, as varints; then of each
                                other how many usual ones stand before it, and it itself */
+    YARN_COLUMN_MODELLED, /* size of what follows; a number encoder's bytes, with the column's model
+                           */
+    YARN_COLUMN_MODELLED_DELTA,  /* the same, of what DELTA has; before: the model's */
+    YARN_COLUMN_MODELLED_RECENT, /* the same, of what RECENT has; next: the model's */
     YARN_COLUMN_ENCODING_COUNT,
 };
 
 /* No values: no bytes. */
 void yarn_column_encode(struct yarn_bytes *bytes, const uint64_t *values, size_t count);
 
-/* Fails the cursor where the column is malformed; *ret_values is unspecified then. */
-void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count);
+/* In this encoding, which is one of a model, or as a constant. */
+void yarn_column_encode_modelled(struct yarn_bytes *bytes, struct yarn_column_model *model,
+                                 enum yarn_column_encoding encoding, const uint64_t *values,
+                                 size_t count);
+
+/* Fails the cursor where the column is malformed, or needs a model and there is none (NULL);
+ * *ret_values is unspecified then. */
+void yarn_column_decode(struct yarn_cursor *cursor, struct yarn_column_model *model,
+                        uint64_t *ret_values, size_t count);
 
 static inline uint64_t yarn_zigzag_of(uint64_t value)
 {

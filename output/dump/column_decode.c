@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/column.h"
+#include "output/dump/number_decoder.h"
 
 static void decode_constant(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
 {
@@ -116,11 +117,34 @@ static void decode_packed(struct yarn_cursor *cursor, uint64_t *ret_values, size
         ret_values[i] = lowest + read_bits(packed.data, i * width, width);
 }
 
-void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+static void decode_modelled(struct yarn_cursor *cursor, struct yarn_column_model *model,
+                            enum yarn_column_encoding encoding, uint64_t *ret_values, size_t count)
+{
+    struct yarn_span bytes = yarn_cursor_span(cursor, yarn_cursor_uleb(cursor));
+    if (!model)
+        cursor->failed = true;
+    if (cursor->failed)
+        return;
+    struct yarn_number_decoder decoder = yarn_number_decoder_begin(bytes);
+    model->is_used = true;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = yarn_number_decoder_take(&decoder, model);
+        if (encoding == YARN_COLUMN_MODELLED_DELTA)
+            value = model->before + yarn_zigzag_to(value);
+        else if (encoding == YARN_COLUMN_MODELLED_RECENT)
+            value = model->next - yarn_zigzag_to(value);
+        yarn_column_model_follow(model, value);
+        ret_values[i] = value;
+    }
+}
+
+void yarn_column_decode(struct yarn_cursor *cursor, struct yarn_column_model *model,
+                        uint64_t *ret_values, size_t count)
 {
     if (!count || cursor->failed)
         return;
-    switch ((enum yarn_column_encoding)yarn_cursor_u8(cursor)) {
+    enum yarn_column_encoding encoding = yarn_cursor_u8(cursor);
+    switch (encoding) {
     case YARN_COLUMN_CONSTANT:
         decode_constant(cursor, ret_values, count);
         return;
@@ -132,8 +156,7 @@ void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t
         return;
     case YARN_COLUMN_RUNS:
     case YARN_COLUMN_DELTA_RUNS:
-        decode_runs(cursor, ret_values, count,
-                    cursor->span.data[cursor->at - 1] == YARN_COLUMN_DELTA_RUNS);
+        decode_runs(cursor, ret_values, count, encoding == YARN_COLUMN_DELTA_RUNS);
         return;
     case YARN_COLUMN_PACKED:
         decode_packed(cursor, ret_values, count);
@@ -143,6 +166,11 @@ void yarn_column_decode(struct yarn_cursor *cursor, uint64_t *ret_values, size_t
         return;
     case YARN_COLUMN_MOSTLY:
         decode_mostly(cursor, ret_values, count);
+        return;
+    case YARN_COLUMN_MODELLED:
+    case YARN_COLUMN_MODELLED_DELTA:
+    case YARN_COLUMN_MODELLED_RECENT:
+        decode_modelled(cursor, model, encoding, ret_values, count);
         return;
     case YARN_COLUMN_ENCODING_COUNT:
         break;

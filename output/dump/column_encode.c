@@ -219,9 +219,7 @@ void yarn_column_encode(struct yarn_bytes *bytes, const uint64_t *values, size_t
     case YARN_COLUMN_MOSTLY:
         encode_mostly(bytes, values, count, sizes.usual);
         break;
-    case YARN_COLUMN_PLAIN:
-    case YARN_COLUMN_DELTA:
-    case YARN_COLUMN_ENCODING_COUNT:
+    default:
         encode_varints(bytes, values, count, encoding == YARN_COLUMN_DELTA);
         break;
     }

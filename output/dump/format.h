@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The numbers of the format (FORMAT.md says what they mean): versions, sizes, bounds, the record
- * types of format.def. Shared by writer and reader. Threads, signals: constants only.
+ * types of format.def. Shared by writer and reader. Threads, signals: safe anywhere.
  */
 #pragma once
 
@@ -13,10 +13,12 @@
 
 enum {
     YARN_DUMP_MAJOR = 1,
-    YARN_DUMP_MINOR = 1,
+    YARN_DUMP_MINOR = 2,
     YARN_DUMP_FILE_HEADER_BYTES = 32,
     YARN_DUMP_CHUNK_HEADER_BYTES = 36,
     YARN_DUMP_PAYLOAD_MAX = (1 << 24) - 1, /* raw or stored: the header has 24 bits for each */
+    YARN_DUMP_PIECE_HEAD = 3,              /* bytes of a piece's size */
+    YARN_DUMP_WINDOW_LOG = 17,             /* of a series of chunks: 128 KiB */
 
     /* Numbers are below these. */
     YARN_DUMP_EVENTS_MAX = 1 << 12,
@@ -32,8 +34,23 @@ enum {
 
 enum yarn_dump_codec {
     YARN_DUMP_CODEC_NONE,
-    YARN_DUMP_CODEC_ZSTD,
+    YARN_DUMP_CODEC_ZSTD,         /* a whole frame */
+    YARN_DUMP_CODEC_SERIES_BEGIN, /* a frame begins, and is flushed */
+    YARN_DUMP_CODEC_SERIES_NEXT,  /* the frame of the chunk before goes on */
+    YARN_DUMP_CODEC_SERIES_PLAIN, /* the last of a series, outside of the frame */
     YARN_DUMP_CODEC_COUNT,
+};
+
+/* The chunk cannot be read without the one before it. */
+static inline bool yarn_dump_codec_continues(uint8_t codec)
+{
+    return codec == YARN_DUMP_CODEC_SERIES_NEXT || codec == YARN_DUMP_CODEC_SERIES_PLAIN;
+}
+
+/* Bits of the file header that a reader must know. */
+enum yarn_dump_feature {
+    YARN_DUMP_FEATURE_SERIES = 1, /* codecs SERIES_…, columns with models */
+    YARN_DUMP_FEATURES_KNOWN = YARN_DUMP_FEATURE_SERIES,
 };
 
 enum yarn_dump_record {

@@ -41,6 +41,7 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
         .major = YARN_DUMP_MAJOR,
         .minor = minor > YARN_DUMP_MINOR ? minor : YARN_DUMP_MINOR,
         .header_bytes = sizeof bytes,
+        .features_needed = YARN_DUMP_FEATURES_KNOWN,
     };
     yarn_dump_file_header_encode(&header, bytes);
     *merger = (struct yarn_dump_merger){.put = put, .self = self};
@@ -107,25 +108,28 @@ static int put_held(struct yarn_dump_merger *merger)
     return merger->put(merger->self, yarn_span_of(held->whole, held->whole_bytes));
 }
 
-/* A chunk of these records, with epoch and base time as in `like`. */
+/* A chunk of these records, with the base time of `like`. */
 static int put_records(struct yarn_dump_merger *merger, struct yarn_span records,
-                       const struct yarn_dump_chunk *like, uint16_t epoch)
+                       const struct yarn_dump_chunk *like, uint16_t epoch,
+                       enum yarn_dump_codec codec)
 {
     struct yarn_dump_chunk chunk = {
         .epoch = epoch,
         .time_ns = like->time_ns,
         .raw_bytes = (uint32_t)records.size,
         .header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES,
-        .codec = YARN_DUMP_CODEC_ZSTD,
+        .codec = (uint8_t)codec,
     };
     size_t room = ZSTD_compressBound(records.size);
     int err = make_room(&merger->scratch, &merger->scratch_capacity, chunk.header_bytes + room);
     if (err)
         return err;
     uint8_t *payload = merger->scratch + chunk.header_bytes;
-    size_t size = ZSTD_compress(payload, room, records.data, records.size, LEVEL);
-    if (ZSTD_isError(size) || size >= records.size) {
-        chunk.codec = YARN_DUMP_CODEC_NONE;
+    size_t size = records.size;
+    if (codec == YARN_DUMP_CODEC_ZSTD)
+        size = ZSTD_compress(payload, room, records.data, records.size, LEVEL);
+    if (codec != YARN_DUMP_CODEC_ZSTD || ZSTD_isError(size) || size >= records.size) {
+        chunk.codec = codec == YARN_DUMP_CODEC_ZSTD ? YARN_DUMP_CODEC_NONE : (uint8_t)codec;
         size = records.size;
         memcpy(payload, records.data, size);
     }
@@ -222,7 +226,8 @@ static int put_from(struct yarn_dump_merger *merger, const struct yarn_dump_from
         return -E2BIG;
     yarn_bytes_put(&records, end.data, end.size);
     const struct yarn_dump_chunk *like = &merger->held.chunk;
-    return put_records(merger, yarn_bytes_span(&records), like, (uint16_t)(like->epoch + 1));
+    return put_records(merger, yarn_bytes_span(&records), like, (uint16_t)(like->epoch + 1),
+                       YARN_DUMP_CODEC_ZSTD);
 }
 
 /* Why an END goes behind FROM: what follows it would take it back. */
@@ -242,8 +247,12 @@ static int end_process(struct yarn_dump_merger *merger, struct taken *taken)
         err = put_held(merger);
         end = YARN_SPAN_EMPTY;
     } else if (tail.end_at) {
+        /* Why not compressed where it continues a series: its columns need those before them. */
+        enum yarn_dump_codec codec = yarn_dump_codec_continues(held->chunk.codec)
+                                         ? YARN_DUMP_CODEC_SERIES_PLAIN
+                                         : YARN_DUMP_CODEC_ZSTD;
         err = put_records(merger, yarn_span_sub(payload, 0, tail.end_at), &held->chunk,
-                          held->chunk.epoch);
+                          held->chunk.epoch, codec);
     }
     held->is_there = false;
     return err ? err : put_from(merger, &from, end);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/pending.h"
 
-#include "output/dump/column.h"
-
 enum { HEAD_MAX = 8 }; /* bytes of a record's type and size */
 
 void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink)
 {
     pending->sink = sink;
+    yarn_dump_models_reset(&pending->models);
     pending->text = yarn_bytes_of(pending->text_data, sizeof pending->text_data);
     pending->records = yarn_bytes_of(pending->records_data, sizeof pending->records_data);
 }
@@ -29,8 +28,8 @@ static struct yarn_bytes begin_batch(struct yarn_dump_pending *pending)
 }
 
 /* The payload lies behind room for its head, so that both can go in one piece. */
-void yarn_dump_pending_append(struct yarn_dump_pending *pending, enum yarn_dump_record record,
-                              const struct yarn_bytes *payload)
+static struct yarn_span add_head(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                                 const struct yarn_bytes *payload)
 {
     uint8_t head_data[HEAD_MAX];
     struct yarn_bytes head = yarn_bytes_of(head_data, sizeof head_data);
@@ -38,26 +37,50 @@ void yarn_dump_pending_append(struct yarn_dump_pending *pending, enum yarn_dump_
     yarn_bytes_uleb(&head, payload->size);
     uint8_t *begin = pending->batch + HEAD_MAX - head.size;
     memcpy(begin, head.data, head.size);
-    yarn_dump_sink_append(pending->sink, yarn_span_of(begin, head.size + payload->size));
+    return yarn_span_of(begin, head.size + payload->size);
 }
 
-static struct yarn_bytes begin_numbered(struct yarn_dump_pending *pending,
-                                        const struct yarn_dump_range *range)
+/* Learned is only what stands in the chunk's own series. */
+static void follow_series(struct yarn_dump_pending *pending)
+{
+    if (pending->series == pending->sink->packer.series)
+        return;
+    pending->series = pending->sink->packer.series;
+    yarn_dump_models_reset(&pending->models);
+}
+
+/* Where the chunk is full, the next one may begin a series, in which nothing was learned yet. */
+void yarn_dump_pending_seal_batch(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                                  yarn_dump_encode_fn *encode)
 {
     struct yarn_bytes payload = begin_batch(pending);
-    yarn_bytes_uleb(&payload, range->first);
-    yarn_bytes_uleb(&payload, range->count);
-    return payload;
+    follow_series(pending);
+    encode(pending, &payload);
+    if (!yarn_dump_sink_has_room(pending->sink, HEAD_MAX + payload.size))
+        yarn_dump_sink_flush(pending->sink);
+    if (pending->series != pending->sink->packer.series) {
+        follow_series(pending);
+        payload = begin_batch(pending);
+        encode(pending, &payload);
+    }
+    yarn_dump_sink_append_dense(pending->sink, add_head(pending, record, &payload));
+}
+
+static void begin_numbered(struct yarn_bytes *payload, const struct yarn_dump_range *range)
+{
+    yarn_bytes_uleb(payload, range->first);
+    yarn_bytes_uleb(payload, range->count);
 }
 
 static void seal_strings(struct yarn_dump_pending *pending)
 {
     if (!pending->strings.count)
         return;
-    struct yarn_bytes payload = begin_numbered(pending, &pending->strings);
+    struct yarn_bytes payload = begin_batch(pending);
+    begin_numbered(&payload, &pending->strings);
     yarn_column_encode(&payload, pending->string_sizes, pending->strings.count);
     yarn_bytes_put(&payload, pending->text.data, pending->text.size);
-    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_STRINGS, &payload);
+    yarn_dump_sink_append(pending->sink, add_head(pending, YARN_DUMP_RECORD_STRINGS, &payload));
     yarn_bytes_reset(&pending->text);
     pending->strings.count = 0;
 }
@@ -69,52 +92,58 @@ static void seal_records(struct yarn_dump_pending *pending)
     yarn_bytes_reset(&pending->records);
 }
 
-static void seal_symbols(struct yarn_dump_pending *pending)
+static void encode_symbols(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
 {
     size_t count = pending->symbols.count;
-    if (!count)
-        return;
-    struct yarn_bytes payload = begin_numbered(pending, &pending->symbols);
-    yarn_column_encode(&payload, pending->symbol_modules, count);
-    yarn_column_encode(&payload, pending->symbol_starts, count);
-    yarn_column_encode(&payload, pending->symbol_sizes, count);
-    yarn_column_encode(&payload, pending->symbol_names, count);
-    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_SYMBOLS, &payload);
-    pending->symbols.count = 0;
+    struct yarn_column_model *models = pending->models.model;
+    begin_numbered(payload, &pending->symbols);
+    yarn_column_encode(payload, pending->symbol_modules, count);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_SYMBOLS_start],
+                                YARN_COLUMN_MODELLED_DELTA, pending->symbol_starts, count);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_SYMBOLS_size],
+                                YARN_COLUMN_MODELLED, pending->symbol_sizes, count);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_SYMBOLS_name],
+                                YARN_COLUMN_MODELLED_RECENT, pending->symbol_names, count);
 }
 
-static void seal_frames(struct yarn_dump_pending *pending)
+static void encode_frames(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
 {
     size_t count = pending->frames.count;
-    if (!count)
-        return;
-    struct yarn_bytes payload = begin_numbered(pending, &pending->frames);
-    yarn_column_encode(&payload, pending->frame_symbols, count);
-    yarn_column_encode(&payload, pending->frame_flags, count);
-    yarn_column_encode(&payload, pending->frame_addresses, count);
-    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_FRAMES, &payload);
-    pending->frames.count = 0;
+    struct yarn_column_model *models = pending->models.model;
+    begin_numbered(payload, &pending->frames);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_FRAMES_symbol],
+                                YARN_COLUMN_MODELLED_RECENT, pending->frame_symbols, count);
+    yarn_column_encode(payload, pending->frame_flags, count);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_FRAMES_address],
+                                YARN_COLUMN_MODELLED, pending->frame_addresses, count);
 }
 
-static void seal_stacks(struct yarn_dump_pending *pending)
+static void encode_stacks(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
 {
     size_t count = pending->stacks.count;
-    if (!count)
-        return;
-    struct yarn_bytes payload = begin_numbered(pending, &pending->stacks);
-    yarn_column_encode(&payload, pending->stack_parents, count);
-    yarn_column_encode(&payload, pending->stack_frames, count);
-    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_STACKS, &payload);
-    pending->stacks.count = 0;
+    struct yarn_column_model *models = pending->models.model;
+    begin_numbered(payload, &pending->stacks);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_STACKS_parent],
+                                YARN_COLUMN_MODELLED, pending->stack_parents, count);
+    yarn_column_encode_modelled(payload, &models[YARN_DUMP_MODEL_STACKS_frame],
+                                YARN_COLUMN_MODELLED_RECENT, pending->stack_frames, count);
+}
+
+static void seal_numbered(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                          struct yarn_dump_range *range, yarn_dump_encode_fn *encode)
+{
+    if (range->count)
+        yarn_dump_pending_seal_batch(pending, record, encode);
+    range->count = 0;
 }
 
 void yarn_dump_pending_seal(struct yarn_dump_pending *pending)
 {
     seal_strings(pending);
     seal_records(pending);
-    seal_symbols(pending);
-    seal_frames(pending);
-    seal_stacks(pending);
+    seal_numbered(pending, YARN_DUMP_RECORD_SYMBOLS, &pending->symbols, encode_symbols);
+    seal_numbered(pending, YARN_DUMP_RECORD_FRAMES, &pending->frames, encode_frames);
+    seal_numbered(pending, YARN_DUMP_RECORD_STACKS, &pending->stacks, encode_stacks);
     yarn_dump_pending_seal_samples(pending);
 }
 

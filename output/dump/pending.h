@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "output/dump/column.h"
+#include "output/dump/models.h"
 #include "output/dump/sink.h"
 
 enum {
@@ -41,6 +43,8 @@ struct yarn_dump_stream {
 
 struct yarn_dump_pending {
     struct yarn_dump_sink *sink; /* borrowed; outlives this */
+    struct yarn_dump_models models;
+    uint32_t series; /* of the sink's packer, that the models belong to */
 
     struct yarn_dump_range strings;
     uint64_t string_sizes[YARN_DUMP_PENDING_STRINGS];
@@ -101,6 +105,9 @@ void yarn_dump_pending_drop(struct yarn_dump_pending *pending);
 
 /* Of pending_samples.c: the samples as one record. */
 void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending);
-/* A record's head and payload go to the sink. */
-void yarn_dump_pending_append(struct yarn_dump_pending *pending, enum yarn_dump_record record,
-                              const struct yarn_bytes *payload);
+
+typedef void yarn_dump_encode_fn(struct yarn_dump_pending *pending, struct yarn_bytes *payload);
+
+/* A record whose columns have models goes to the sink; it may have to be encoded again. */
+void yarn_dump_pending_seal_batch(struct yarn_dump_pending *pending, enum yarn_dump_record record,
+                                  yarn_dump_encode_fn *encode);

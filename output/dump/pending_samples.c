@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/dump/column.h"
 #include "output/dump/pending.h"
 
 enum {
-    HEAD_MAX = 8,   /* as in pending.c */
     MEDIAN_OF = 15, /* distances that a stream's period is taken from */
 };
 
@@ -120,7 +118,7 @@ static void encode_times(struct yarn_dump_pending *pending, struct yarn_bytes *p
     yarn_column_encode(payload, pending->column, pending->nr_samples);
 }
 
-static void encode_samples(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
+static void encode_rest(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
 {
     size_t count = pending->nr_samples;
     uint64_t *column = pending->column;
@@ -131,7 +129,8 @@ static void encode_samples(struct yarn_dump_pending *pending, struct yarn_bytes 
     yarn_column_encode(payload, column, count);
     for (size_t i = 0; i < count; i++)
         column[i] = (uint32_t)(samples[order[i]].stack + 1);
-    yarn_column_encode(payload, column, count);
+    yarn_column_encode_modelled(payload, &pending->models.model[YARN_DUMP_MODEL_SAMPLES_stack],
+                                YARN_COLUMN_MODELLED_RECENT, column, count);
     for (size_t i = 0; i < count; i++)
         column[i] = samples[order[i]].stack_end;
     yarn_column_encode(payload, column, count);
@@ -141,6 +140,18 @@ static void encode_samples(struct yarn_dump_pending *pending, struct yarn_bytes 
         column[i] = yarn_zigzag_of(samples[order[i]].weight - stream->weight);
     }
     yarn_column_encode(payload, column, count);
+}
+
+static void encode_samples(struct yarn_dump_pending *pending, struct yarn_bytes *payload)
+{
+    uint64_t first_ns = pending->streams[0].first_ns;
+    uint64_t base_ns = yarn_dump_sink_time(pending->sink, first_ns);
+    yarn_bytes_uleb(payload, pending->nr_samples);
+    yarn_bytes_uleb(payload, pending->nr_streams);
+    yarn_bytes_zigzag(payload, (int64_t)(first_ns - base_ns));
+    encode_streams(pending, payload);
+    encode_times(pending, payload);
+    encode_rest(pending, payload);
 }
 
 static void count_ends(const struct yarn_dump_pending *pending,
@@ -155,18 +166,8 @@ void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending)
 {
     if (!pending->nr_samples)
         return;
-    uint64_t first_ns = pending->streams[0].first_ns;
-    uint64_t base_ns = yarn_dump_sink_time(pending->sink, first_ns);
-    struct yarn_bytes payload =
-        yarn_bytes_of(pending->batch + HEAD_MAX, sizeof pending->batch - HEAD_MAX);
     order_samples(pending);
-    yarn_bytes_uleb(&payload, pending->nr_samples);
-    yarn_bytes_uleb(&payload, pending->nr_streams);
-    yarn_bytes_zigzag(&payload, (int64_t)(first_ns - base_ns));
-    encode_streams(pending, &payload);
-    encode_times(pending, &payload);
-    encode_samples(pending, &payload);
-    yarn_dump_pending_append(pending, YARN_DUMP_RECORD_SAMPLES, &payload);
+    yarn_dump_pending_seal_batch(pending, YARN_DUMP_RECORD_SAMPLES, encode_samples);
     uint64_t counts[YARN_DUMP_STACK_END_COUNT] = {0};
     count_ends(pending, counts);
     yarn_dump_sink_count_samples(pending->sink, counts);

@@ -14,6 +14,7 @@ void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
         .self = self,
         .summary = summary,
     };
+    yarn_dump_models_reset(&reader->models);
 }
 
 static bool resize(void *array_at, size_t size)
@@ -71,11 +72,22 @@ int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader
     return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
 }
 
+void yarn_dump_record_reader_begin_series(struct yarn_dump_record_reader *reader)
+{
+    yarn_dump_models_reset(&reader->models);
+}
+
+struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader, size_t number)
+{
+    return reader->models.is_out_of_step ? NULL : &reader->models.model[number];
+}
+
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
     if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
         !make_room(reader, (size_t)count)) {
         reader->summary->records_bad++;
+        reader->models.is_out_of_step = true;
         return false;
     }
     reader->things_left -= (size_t)count;

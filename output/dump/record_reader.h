@@ -11,6 +11,7 @@
 #pragma once
 
 #include "output/dump/known.h"
+#include "output/dump/models.h"
 #include "output/dump/reader.h"
 
 void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
@@ -23,6 +24,7 @@ struct yarn_dump_record_reader {
     void *self;
     struct yarn_dump_summary *summary; /* borrowed */
     struct yarn_dump_known known;
+    struct yarn_dump_models models;
     struct yarn_dump_totals totals;
     uint64_t base_ns;    /* of the chunk */
     size_t things_left;  /* that batches of this chunk may still hold */
@@ -42,6 +44,8 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader);
 
+/* A series of chunks begins. */
+void yarn_dump_record_reader_begin_series(struct yarn_dump_record_reader *reader);
 /* All records of one chunk, which lies at `offset` in the file. */
 YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader,
                                                  uint64_t base_ns, struct yarn_span payload,
@@ -56,6 +60,8 @@ YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reade
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
                            int *ret_result);
+/* The model of a column, by its YARN_DUMP_MODEL_ number; NULL where it is of no use any more. */
+struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader, size_t number);
 /* Makes room for a batch. False (and counted) where so many things are too many. */
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
 

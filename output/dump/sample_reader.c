@@ -27,7 +27,9 @@ static bool read_streams(struct yarn_dump_record_reader *reader, struct yarn_cur
     uint64_t sum = 0;
     uint64_t **columns = reader->columns;
     for (size_t i = 0; i < 5; i++)
-        yarn_column_decode(cursor, columns[i], batch->nr_streams);
+        yarn_column_decode(cursor,
+                           yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_stream_event + i),
+                           columns[i], batch->nr_streams);
     for (size_t i = 0; i < batch->nr_streams && !cursor->failed; i++) {
         if (columns[0][i] > UINT32_MAX || columns[1][i] > UINT32_MAX || !columns[2][i] ||
             columns[2][i] > batch->nr_samples - sum)
@@ -41,7 +43,8 @@ static bool read_streams(struct yarn_dump_record_reader *reader, struct yarn_cur
             .period_ns = columns[4][i],
         };
     }
-    yarn_column_decode(cursor, columns[0], batch->nr_streams);
+    yarn_column_decode(cursor, yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_stream_weight),
+                       columns[0], batch->nr_streams);
     for (size_t i = 0; i < batch->nr_streams && !cursor->failed; i++)
         reader->streams[i].weight = columns[0][i];
     return !cursor->failed && sum == batch->nr_samples;
@@ -125,15 +128,17 @@ static bool check_events(struct yarn_dump_record_reader *reader, size_t nr_strea
     return true;
 }
 
-static void read_columns(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
+static bool read_columns(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
                          size_t count)
 {
     for (size_t i = 0; i < 5; i++)
-        yarn_column_decode(cursor, reader->columns[i], count);
+        yarn_column_decode(cursor, yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_time + i),
+                           reader->columns[i], count);
     for (size_t i = 0; i < count && !cursor->failed; i++) {
         if (reader->columns[1][i] > UINT32_MAX || reader->columns[2][i] > UINT32_MAX)
             cursor->failed = true;
     }
+    return !cursor->failed;
 }
 
 int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_span payload)
@@ -141,13 +146,10 @@ int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_s
     int result = 0;
     struct batch batch;
     struct yarn_cursor cursor = yarn_cursor_of(payload);
-    if (!read_head(reader, &cursor, &batch) || !read_streams(reader, &cursor, &batch)) {
+    if (!read_head(reader, &cursor, &batch) || !read_streams(reader, &cursor, &batch) ||
+        !read_columns(reader, &cursor, batch.nr_samples)) {
         reader->summary->records_bad++;
-        return 0;
-    }
-    read_columns(reader, &cursor, batch.nr_samples);
-    if (cursor.failed) {
-        reader->summary->records_bad++;
+        reader->models.is_out_of_step = true;
         return 0;
     }
     if (!check_events(reader, batch.nr_streams, &result))

@@ -3,11 +3,7 @@
 
 #include <sys/resource.h>
 
-#define ZSTD_STATIC_LINKING_ONLY
-#include <zstd.h>
-
 #include "core/base/crc32c.h"
-#include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
 
@@ -20,27 +16,23 @@ static int write_file_header(int fd)
         .major = YARN_DUMP_MAJOR,
         .minor = YARN_DUMP_MINOR,
         .header_bytes = sizeof bytes,
+        .features_needed = YARN_DUMP_FEATURE_SERIES,
     };
     yarn_dump_file_header_encode(&header, bytes);
     return yarn_file_write_all(fd, yarn_span_of(bytes, sizeof bytes));
 }
 
-int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level)
+int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level, uint32_t chunks_a_series)
 {
-    size_t size = ZSTD_estimateCCtxSize(level);
-    void *workspace = yarn_pages_map(size);
-    if (!workspace)
-        return -ENOMEM;
-    sink->compressor = ZSTD_initStaticCCtx(workspace, size);
-    int err = sink->compressor ? write_file_header(fd) : -ENOMEM;
+    int err = yarn_dump_packer_open(&sink->packer, level, chunks_a_series);
+    if (err)
+        return err;
+    err = write_file_header(fd);
     if (err) {
-        yarn_pages_unmap(workspace, size);
+        yarn_dump_packer_close(&sink->packer);
         return err;
     }
     sink->fd = fd;
-    sink->level = level;
-    sink->workspace = workspace;
-    sink->workspace_bytes = size;
     sink->bytes_written = YARN_DUMP_FILE_HEADER_BYTES;
     sink->chunk.header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES;
     sink->raw = yarn_bytes_of(sink->raw_data, sizeof sink->raw_data);
@@ -52,9 +44,8 @@ void yarn_dump_sink_close(struct yarn_dump_sink *sink)
     if (sink->fd < 0)
         return;
     yarn_file_close(sink->fd);
-    yarn_pages_unmap(sink->workspace, sink->workspace_bytes);
+    yarn_dump_packer_close(&sink->packer);
     sink->fd = -1;
-    sink->workspace = NULL;
 }
 
 uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns)
@@ -72,14 +63,6 @@ void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink)
     sink->chunk.time_ns = 0;
 }
 
-/* The size of the compressed payload; 0 where it is no smaller than the raw one. */
-static size_t compress(struct yarn_dump_sink *sink, uint8_t *ret_payload)
-{
-    size_t size = ZSTD_compressCCtx(sink->compressor, ret_payload, sink->raw.size - 1,
-                                    sink->raw.data, sink->raw.size, sink->level);
-    return ZSTD_isError(size) ? 0 : size;
-}
-
 void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
                                   const uint64_t counts[YARN_DUMP_STACK_END_COUNT])
 {
@@ -95,7 +78,9 @@ bool yarn_dump_sink_recover(struct yarn_dump_sink *sink)
     sink->is_recovered = true;
     sink->error = 0;
     memset(sink->waiting, 0, sizeof sink->waiting);
+    yarn_dump_packer_restart(&sink->packer);
     yarn_bytes_reset(&sink->raw);
+    sink->dense_at = 0;
     yarn_dump_sink_forget_time(sink);
     return true;
 }
@@ -112,13 +97,12 @@ void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
 {
     if (!sink->raw.size || sink->error)
         return;
+    enum yarn_dump_codec codec;
     uint8_t *payload = sink->stored + YARN_DUMP_CHUNK_HEADER_BYTES;
-    size_t size = compress(sink, payload);
-    sink->chunk.codec = size ? YARN_DUMP_CODEC_ZSTD : YARN_DUMP_CODEC_NONE;
-    if (!size) {
-        size = sink->raw.size;
-        memcpy(payload, sink->raw.data, size);
-    }
+    size_t size =
+        yarn_dump_packer_pack(&sink->packer, yarn_bytes_span(&sink->raw), sink->dense_at, payload,
+                              sizeof sink->stored - YARN_DUMP_CHUNK_HEADER_BYTES, &codec);
+    sink->chunk.codec = (uint8_t)codec;
     sink->chunk.raw_bytes = (uint32_t)sink->raw.size;
     sink->chunk.stored_bytes = (uint32_t)size;
     sink->chunk.payload_crc = yarn_crc32c(0, yarn_span_of(payload, size));
@@ -135,11 +119,23 @@ void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
     }
     sink->chunk.sequence++;
     yarn_bytes_reset(&sink->raw);
+    sink->dense_at = 0;
+}
+
+bool yarn_dump_sink_has_room(const struct yarn_dump_sink *sink, size_t size)
+{
+    return yarn_bytes_room(&sink->raw) >= size;
+}
+
+void yarn_dump_sink_append_dense(struct yarn_dump_sink *sink, struct yarn_span records)
+{
+    if (!yarn_dump_sink_has_room(sink, records.size))
+        yarn_dump_sink_flush(sink);
+    yarn_bytes_put(&sink->raw, records.data, records.size);
 }
 
 void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records)
 {
-    if (yarn_bytes_room(&sink->raw) < records.size)
-        yarn_dump_sink_flush(sink);
-    yarn_bytes_put(&sink->raw, records.data, records.size);
+    yarn_dump_sink_append_dense(sink, records);
+    sink->dense_at = sink->raw.size;
 }

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a writer's records go: collects whole records of one chunk, compresses it in a static
- * workspace, and appends header and payload to the file with one write. Knows chunks and their
- * order; does not know what records mean.
+ * Where a writer's records go: collects whole records of one chunk, has them compressed, and
+ * appends header and payload to the file with one write. Knows chunks and their order; does not
+ * know what records mean.
  *
  * After the first failing write `error` is set and nothing is written any more, unless it is
  * recovered from. A limit of the file's size fails a little early, so that there is room for what
@@ -15,30 +15,33 @@
 
 #include "core/base/bytes.h"
 #include "output/dump/chunk.h"
+#include "output/dump/packer.h"
 #include "output/dump/types.h"
 
-enum { YARN_DUMP_SINK_BYTES = 256 << 10 }; /* of a chunk, raw */
+enum {
+    YARN_DUMP_SINK_BYTES = 256 << 10, /* of a chunk, raw */
+    YARN_DUMP_SINK_MORE = 4 << 10,    /* that it may take stored, where it cannot be compressed */
+};
 
 struct yarn_dump_sink {
     int fd;    /* owned; -1 while closed */
     int error; /* negative errno */
     uint64_t bytes_written;
-    int level;
-    void *workspace; /* owned; of the compressor */
-    size_t workspace_bytes;
-    struct ZSTD_CCtx_s *compressor; /* in the workspace */
-    struct yarn_dump_chunk chunk;   /* the next one's header */
-    bool has_time;                  /* chunk.time_ns is set */
+    struct yarn_dump_packer packer;
+    struct yarn_dump_chunk chunk; /* the next one's header */
+    bool has_time;                /* chunk.time_ns is set */
     bool is_recovered;
     /* Samples by how their stack ended: in `raw`, and in the file. */
     uint64_t waiting[YARN_DUMP_STACK_END_COUNT], written[YARN_DUMP_STACK_END_COUNT];
     struct yarn_bytes raw; /* on raw_data */
+    size_t dense_at;       /* from here on it holds columns with models; its size where none */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
-    uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
+    uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES + YARN_DUMP_SINK_MORE];
 };
 
 /* Writes the file header. On failure the descriptor stays the caller's. */
-YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level);
+YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level,
+                                        uint32_t chunks_a_series);
 /* Without a flush. Idempotent. */
 void yarn_dump_sink_close(struct yarn_dump_sink *sink);
 
@@ -50,6 +53,9 @@ void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink);
 
 /* Adds whole records, in the same chunk; at most YARN_DUMP_SINK_BYTES. */
 void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records);
+/* The same, of columns with models: they look random. */
+void yarn_dump_sink_append_dense(struct yarn_dump_sink *sink, struct yarn_span records);
+bool yarn_dump_sink_has_room(const struct yarn_dump_sink *sink, size_t size);
 /* After records that hold samples. */
 void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
                                   const uint64_t counts[YARN_DUMP_STACK_END_COUNT]);

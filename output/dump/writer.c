@@ -7,7 +7,8 @@
 #include "output/dump/pending.h"
 
 enum {
-    DEFAULT_LEVEL = 3,
+    DEFAULT_LEVEL = 1,
+    DEFAULT_CHUNKS_A_SERIES = 50,
     TOTALS_ALL_EVERY = 64, /* records of totals */
 };
 
@@ -26,6 +27,8 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
                          const struct yarn_dump_writer_limits *limits)
 {
     int level = limits && limits->compression_level ? limits->compression_level : DEFAULT_LEVEL;
+    uint32_t chunks_a_series =
+        limits && limits->chunks_a_series ? limits->chunks_a_series : DEFAULT_CHUNKS_A_SERIES;
     size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : YARN_MIB(32);
     struct yarn_dump_writer *writer = yarn_pages_map(sizeof *writer);
     if (!writer)
@@ -33,7 +36,7 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
     int err = yarn_dump_interner_open(&writer->interner, bound);
     if (err)
         goto fail;
-    err = yarn_dump_sink_open(&writer->sink, fd, level);
+    err = yarn_dump_sink_open(&writer->sink, fd, level, chunks_a_series);
     if (err)
         goto fail;
     yarn_dump_pending_init(&writer->pending, &writer->sink);
@@ -81,6 +84,7 @@ static void begin_epoch(struct yarn_dump_writer *writer)
 {
     flush(writer);
     yarn_dump_interner_restart(&writer->interner);
+    yarn_dump_packer_restart(&writer->sink.packer);
     writer->epoch++;
     writer->sink.chunk.epoch++;
 }

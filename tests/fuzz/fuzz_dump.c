@@ -4,7 +4,9 @@
  * The dump reader with every visitor. The first byte says what the rest is: even, a dump; odd, the
  * unpacked payloads of chunks, each behind its size as 16 bits, whose headers and checksums are
  * made here, so that the fuzzer reaches the records behind them. Bits 1 and 2 of it then choose the
- * chunk's process and epoch.
+ * chunk's process and epoch. With bit 3 they are chunks of series, four each, and their payloads
+ * are as stored, behind 16 bits of their size when unpacked; with bit 4 too, but nothing is
+ * compressed.
  */
 #include <stdlib.h>
 
@@ -224,22 +226,34 @@ static void read_dump(struct yarn_span dump)
         abort();
 }
 
+enum { CHUNKS_A_SERIES = 4, SERIES = 8, SERIES_PLAIN = 16 };
+
+static const uint8_t no_piece[YARN_DUMP_PIECE_HEAD];
+
 static void add_chunk(struct yarn_bytes *bytes, uint32_t sequence, uint8_t choice,
                       struct yarn_span payload)
 {
     uint8_t header[YARN_DUMP_CHUNK_HEADER_BYTES];
-    const struct yarn_dump_chunk chunk = {
-        .payload_crc = yarn_crc32c(0, payload),
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    size_t head = choice & SERIES || !(choice & SERIES_PLAIN) ? 0 : sizeof no_piece;
+    size_t raw_bytes = choice & SERIES ? yarn_cursor_u16(&cursor) : payload.size;
+    payload = yarn_span_from(payload, cursor.at);
+    struct yarn_dump_chunk chunk = {
+        .payload_crc = yarn_crc32c(yarn_crc32c(0, yarn_span_of(no_piece, head)), payload),
         .sequence = sequence,
         .process = choice & 2 ? (uint16_t)(sequence / 4) : 0,
         .epoch = choice & 4 ? (uint16_t)(sequence / 2) : 0,
         .time_ns = 1000,
-        .raw_bytes = (uint32_t)payload.size,
-        .stored_bytes = (uint32_t)payload.size,
+        .raw_bytes = (uint32_t)raw_bytes,
+        .stored_bytes = (uint32_t)(head + payload.size),
         .header_bytes = sizeof header,
     };
+    if (choice & (SERIES | SERIES_PLAIN))
+        chunk.codec =
+            sequence % CHUNKS_A_SERIES ? YARN_DUMP_CODEC_SERIES_NEXT : YARN_DUMP_CODEC_SERIES_BEGIN;
     yarn_dump_chunk_encode(&chunk, header);
     yarn_bytes_put(bytes, header, sizeof header);
+    yarn_bytes_put(bytes, no_piece, head);
     yarn_bytes_put(bytes, payload.data, payload.size);
 }
 
@@ -250,7 +264,7 @@ static void read_payloads(struct yarn_span payloads, uint8_t choice)
         .major = YARN_DUMP_MAJOR,
         .header_bytes = sizeof header,
     };
-    size_t capacity = sizeof header + payloads.size * YARN_DUMP_CHUNK_HEADER_BYTES;
+    size_t capacity = sizeof header + (payloads.size + 1) * YARN_DUMP_CHUNK_HEADER_BYTES;
     uint8_t *data = malloc(capacity);
     if (!data)
         abort();

@@ -195,9 +195,10 @@ static void write_totals(struct made_dump *dump, struct record_log *wanted, uint
         record_log_visitor.totals(wanted, &totals);
 }
 
-void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
+static void make_everything(struct made_dump *dump, const struct yarn_dump_writer_limits *limits,
+                            struct record_log *wanted)
 {
-    made_dump_begin(dump, NULL);
+    made_dump_begin(dump, limits);
     write_context(dump, wanted);
     made_dump_frames(dump, wanted);
     write_stacks(dump, wanted);
@@ -213,4 +214,15 @@ void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
     write_totals(dump, wanted, START_NS + 300000000);
     WRITE(end, .time_ns = START_NS + 300000001, .reason = YARN_DUMP_END_EXEC, .status = -1);
     made_dump_finish(dump);
+}
+
+void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
+{
+    make_everything(dump, NULL, wanted);
+}
+
+void made_dump_everything_apart(struct made_dump *dump)
+{
+    const struct yarn_dump_writer_limits limits = {.chunks_a_series = 1};
+    make_everything(dump, &limits, NULL);
 }

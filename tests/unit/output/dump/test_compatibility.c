@@ -190,7 +190,7 @@ END_TEST
 
 START_TEST(needed_feature_is_refused)
 {
-    hand.header.features_needed = 1;
+    hand.header.features_needed = 2;
     add_file_header();
     add_chunk();
     ck_assert_int_eq(read_hand(), -ENOEXEC);
@@ -232,6 +232,37 @@ START_TEST(malformed_record_is_counted_and_the_next_is_read)
     ck_assert_uint_eq(record_log_count(&hand.log, "sample "), 0);
     ck_assert_uint_eq(record_log_count(&hand.log, "stack "), 0);
     ck_assert_uint_eq(record_log_count(&hand.log, "frame "), 0);
+}
+END_TEST
+
+/* String 0, whose size of 1 has the encoding with a model. */
+#define ADD_LEARNED_STRING() ADD(10, 0, 1, 8, 1, 0x7f, 'a')
+
+START_TEST(model_serves_within_its_series)
+{
+    ADD_LEARNED_STRING();
+    ADD(6, 77, 0, 20, 1);
+    read_whole();
+    ck_assert_uint_eq(hand.summary.records_bad, 0);
+    ck_assert_str_eq(hand.log.text, "thread tid=77 parent_tid=0 time_ns=1010 comm=1'a'\n");
+}
+END_TEST
+
+/* What the model should have learned from it is not known. */
+START_TEST(model_is_of_no_use_behind_a_bad_batch)
+{
+    ADD(13, 0, 1, 8, 0x7f); /* a column that is not there */
+    ADD_LEARNED_STRING();
+    ADD(6, 77, 0, 20, 1);
+    add_file_header();
+    add_chunk();
+    ADD_LEARNED_STRING(); /* nor behind it, but this is another series */
+    ADD(6, 78, 0, 20, 1);
+    add_chunk();
+    ck_assert_int_eq(read_hand(), 0);
+    ck_assert_uint_eq(hand.summary.records_bad, 3);
+    ck_assert_str_eq(hand.log.text, "thread tid=77 parent_tid=0 time_ns=1010 comm=0''\n"
+                                    "thread tid=78 parent_tid=0 time_ns=1010 comm=1'a'\n");
 }
 END_TEST
 
@@ -295,6 +326,8 @@ int main(void)
     tcase_add_test(tcase, needed_feature_is_refused);
     tcase_add_loop_test(tcase, malformed_record_is_counted_and_the_next_is_read, 0,
                         (int)YARN_COUNT_OF(bad));
+    tcase_add_test(tcase, model_serves_within_its_series);
+    tcase_add_test(tcase, model_is_of_no_use_behind_a_bad_batch);
     tcase_add_test(tcase, record_larger_than_its_chunk_is_damage);
     tcase_add_test(tcase, chunk_of_claims_is_bounded);
     tcase_add_test(tcase, lost_process_is_still_another_one);

@@ -14,6 +14,8 @@ static const struct {
     {YARN_GOLDEN_FOLDER "/v1.yarndump", YARN_GOLDEN_FOLDER "/v1.txt", 1, 0},
     {YARN_GOLDEN_FOLDER "/v1.1-process.yarndump", YARN_GOLDEN_FOLDER "/v1.1-process.txt", 1, 1},
     {YARN_GOLDEN_FOLDER "/v1.1.yarndump", YARN_GOLDEN_FOLDER "/v1.1.txt", 1, 1},
+    {YARN_GOLDEN_FOLDER "/v1.2-process.yarndump", YARN_GOLDEN_FOLDER "/v1.2-process.txt", 1, 2},
+    {YARN_GOLDEN_FOLDER "/v1.2.yarndump", YARN_GOLDEN_FOLDER "/v1.2.txt", 1, 2},
 };
 
 static char *read_text(const char *path)

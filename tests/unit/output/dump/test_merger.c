@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/dump/format.h"
 #include "output/dump/merger.h"
 #include "tests/unit/output/dump/made_dump.h"
 
@@ -122,7 +123,7 @@ START_TEST(merged_dump_holds_the_records_of_all_in_their_order)
     (void)read_log(made_dump_span(&other), &more);
     struct yarn_dump_summary summary = read_log(merged_span(), &got);
     ck_assert_uint_eq(summary.version_major, 1);
-    ck_assert_uint_eq(summary.version_minor, 1);
+    ck_assert_uint_eq(summary.version_minor, YARN_DUMP_MINOR);
     ck_assert_uint_eq(summary.nr_damages, 0);
     ck_assert_uint_eq(summary.records_bad, 0);
     ck_assert_uint_eq(summary.records_unknown, 0);

@@ -2,10 +2,10 @@
 #include "tests/unit/output/yarnprof/corruption.h"
 
 #include <stdlib.h>
-#include <zstd.h>
 
+#include "core/base/bytes.h"
 #include "core/base/crc32c.h"
-#include "output/dump/chunk.h"
+#include "output/dump/unpacker.h"
 
 enum { CHUNKS_MAX = 4096 };
 
@@ -200,35 +200,64 @@ static void change_payload(uint8_t *payload, size_t size, uint64_t *state)
     }
 }
 
-/* Records that make no sense in a chunk whose checksum fits. */
+/* The payload of the chunk that lies there; *unpacker has seen those before it. */
+static bool unpack(struct yarn_dump_unpacker *unpacker, struct yarn_span span, size_t at,
+                   struct yarn_dump_chunk *ret_chunk, struct yarn_span *ret_payload)
+{
+    if (!yarn_dump_chunk_decode(yarn_span_from(span, at), ret_chunk))
+        return false;
+    struct yarn_span stored =
+        yarn_span_sub(span, at + ret_chunk->header_bytes, ret_chunk->stored_bytes);
+    return yarn_dump_unpacker_unpack(unpacker, ret_chunk, stored, ret_payload) == 0;
+}
+
+/* Without compression, and with lies in it where a state is given. */
+static void add_chunk(struct yarn_bytes *bytes, struct yarn_dump_chunk chunk,
+                      struct yarn_span payload, uint64_t *state)
+{
+    uint8_t header[YARN_DUMP_CHUNK_HEADER_BYTES];
+    size_t at = bytes->size + sizeof header;
+    if (yarn_bytes_room(bytes) < sizeof header + payload.size)
+        abort();
+    memcpy(bytes->data + at, payload.data, payload.size);
+    if (state)
+        change_payload(bytes->data + at, payload.size, state);
+    chunk.codec = YARN_DUMP_CODEC_NONE;
+    chunk.stored_bytes = chunk.raw_bytes;
+    chunk.payload_crc = yarn_crc32c(0, yarn_span_of(bytes->data + at, payload.size));
+    chunk.header_bytes = sizeof header;
+    yarn_dump_chunk_encode(&chunk, header);
+    yarn_bytes_put(bytes, header, sizeof header);
+    bytes->size += payload.size;
+}
+
+/* Records that make no sense in a chunk whose checksum fits; those that continue it are unpacked,
+ * so that they are read all the same. */
 static bool lie_in_payload(struct corrupted *dump, uint64_t *state)
 {
     struct yarn_dump_chunk chunk;
-    size_t i = corruption_random(state, chunks.count);
-    size_t at = chunks.at[i];
-    struct yarn_span span = yarn_span_of(dump->bytes, dump->size);
-    if (!yarn_dump_chunk_decode(yarn_span_from(span, at), &chunk) || !chunk.raw_bytes ||
-        chunk.raw_bytes > CORRUPTED_ROOM / 2)
-        return false;
-    uint8_t *whole = malloc((size_t)YARN_DUMP_CHUNK_HEADER_BYTES + chunk.raw_bytes);
-    if (!whole)
+    struct yarn_span payload, span = yarn_span_of(dump->bytes, dump->size);
+    struct yarn_dump_unpacker unpacker;
+    size_t liar = corruption_random(state, chunks.count), i = 0;
+    size_t room = dump->size + CORRUPTED_ROOM;
+    uint8_t *data = malloc(room);
+    if (!data || yarn_dump_unpacker_open(&unpacker))
         abort();
-    uint8_t *payload = whole + YARN_DUMP_CHUNK_HEADER_BYTES;
-    const uint8_t *stored = dump->bytes + at + chunk.header_bytes;
-    if (chunk.codec == YARN_DUMP_CODEC_ZSTD)
-        (void)ZSTD_decompress(payload, chunk.raw_bytes, stored, chunk.stored_bytes);
-    else
-        memcpy(payload, stored, chunk.raw_bytes);
-    change_payload(payload, chunk.raw_bytes, state);
-    chunk.codec = YARN_DUMP_CODEC_NONE;
-    chunk.stored_bytes = chunk.raw_bytes;
-    chunk.payload_crc = yarn_crc32c(0, yarn_span_of(payload, chunk.raw_bytes));
-    chunk.header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES;
-    yarn_dump_chunk_encode(&chunk, whole);
-    splice(dump, at, chunks.at[i + 1] - at, whole,
-           (size_t)YARN_DUMP_CHUNK_HEADER_BYTES + chunk.raw_bytes);
-    free(whole);
-    return true;
+    struct yarn_bytes bytes = yarn_bytes_of(data, room);
+    bool is_good = true;
+    for (; i < chunks.count && is_good; i++) {
+        is_good = unpack(&unpacker, span, chunks.at[i], &chunk, &payload);
+        if (i > liar && chunk.codec != YARN_DUMP_CODEC_SERIES_NEXT)
+            break;
+        is_good = is_good && payload.size && bytes.size + 2 * payload.size < CORRUPTED_ROOM;
+        if (i >= liar && is_good)
+            add_chunk(&bytes, chunk, payload, i == liar ? state : NULL);
+    }
+    if (is_good)
+        splice(dump, chunks.at[liar], chunks.at[i] - chunks.at[liar], data, bytes.size);
+    yarn_dump_unpacker_close(&unpacker);
+    free(data);
+    return is_good;
 }
 
 bool corruption_apply(struct corrupted *dump, uint64_t *state, struct corruption *ret_corruption)
