@@ -129,8 +129,10 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
 {
     if (record->task.pid != (uint32_t)recording->job->facts.pid)
         return;
-    if (record->type == YARN_RECORD_EXIT)
+    if (record->type == YARN_RECORD_EXIT) {
         recording->saw_thread_end = true;
+        yarn_roll_strike(&recording->roll, (pid_t)record->task.tid);
+    }
     if (!recording->writer)
         return;
     if (record->type == YARN_RECORD_FORK) {

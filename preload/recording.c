@@ -10,8 +10,6 @@
 #include "preload/trust.h"
 
 enum {
-    THREADS_NAMED_MAX = 1024,
-    COMM_BYTES = 64,
     CONFIRM_FACTOR = 8,
     SETTLE_SHARE = 8, /* of the time in which a ring fills */
 };
@@ -19,54 +17,6 @@ enum {
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
 #define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
-
-/* Every thread of the host that is there now, and its name. */
-static void tell_threads(struct yarn_recording *recording,
-                         void (*tell)(struct yarn_recording *recording, uint32_t tid,
-                                      uint64_t now_ns, const char *comm))
-{
-    pid_t tids[THREADS_NAMED_MAX];
-    pid_t own = yarn_process_tid();
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    int count = yarn_process_own_threads(recording->task_folder, recording->job->facts.pid, tids,
-                                         THREADS_NAMED_MAX);
-    for (int i = 0; i < count && i < THREADS_NAMED_MAX; i++) {
-        char comm[COMM_BYTES];
-        if (tids[i] == own)
-            continue;
-        yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
-        tell(recording, (uint32_t)tids[i], now_ns, comm);
-    }
-}
-
-static void write_thread(struct yarn_recording *recording, uint32_t tid, uint64_t now_ns,
-                         const char *comm)
-{
-    struct yarn_dump_thread thread = {
-        .tid = tid,
-        .time_ns = now_ns,
-        .comm = yarn_span_of_text(comm),
-    };
-    yarn_dump_write_thread(recording->writer, &thread);
-}
-
-static void write_name(struct yarn_recording *recording, uint32_t tid, uint64_t now_ns,
-                       const char *comm)
-{
-    struct yarn_dump_thread_name name = {
-        .tid = tid,
-        .time_ns = now_ns,
-        .comm = yarn_span_of_text(comm),
-    };
-    yarn_dump_write_thread_name(recording->writer, &name);
-}
-
-/* After a stop, in which the kernel told nothing of threads. */
-static void name_threads(struct yarn_recording *recording)
-{
-    if (recording->writer)
-        tell_threads(recording, write_name);
-}
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
 static struct yarn_lineage lineage_of(const struct yarn_recording *recording)
@@ -107,7 +57,7 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     recording->stacks.writer = recording->writer;
     recording->stacks.epoch = yarn_dump_writer_epoch(recording->writer);
     yarn_preamble_write(recording->writer, recording->job, &lineage, &recording->session);
-    tell_threads(recording, write_thread);
+    yarn_roll_begin(recording);
     yarn_coverage_write(&recording->coverage, recording->writer);
     return true;
 }
@@ -336,6 +286,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     bool has_news;
     if (recording->coverage.is_off)
         return;
+    yarn_roll_take(recording);
     yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->coverage, now_ns, cause);
@@ -351,7 +302,7 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_start(&recording->coverage, now_ns, cause);
     enable(recording);
-    name_threads(recording);
+    yarn_roll_call(recording);
     confirm_later(recording, now_ns);
 }
 
@@ -394,6 +345,8 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
                         int status)
 {
     yarn_recording_halt(recording);
+    if (recording->writer && reason == YARN_DUMP_END_EXIT)
+        yarn_roll_end(recording);
     yarn_dump_end_write(recording, reason, status);
     if (recording->is_early)
         yarn_dump_file_remove(&recording->file);

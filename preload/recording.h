@@ -20,6 +20,7 @@
 #include "preload/ledger.h"
 #include "preload/messages.h"
 #include "preload/queue.h"
+#include "preload/roll.h"
 #include "preload/stacks.h"
 #include "preload/walks.h"
 
@@ -50,6 +51,7 @@ struct yarn_recording {
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */
     struct yarn_dump_totals totals;
     struct yarn_coverage coverage;
+    struct yarn_roll roll;
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */

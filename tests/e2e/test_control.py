@@ -39,6 +39,38 @@ if child: sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+# One thread ends before the stop, one while it is stopped, one not at all.
+THREADS = """
+import ctypes, os, threading, time
+yarn = ctypes.CDLL(None)
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+def thread(seconds, until):
+    def work():
+        burn(seconds)
+        until.wait()
+    made = threading.Thread(target=work, daemon=True)
+    made.start()
+    return made
+said, never = threading.Event(), threading.Event()
+third = thread(.02, never)
+second = thread(.02, said)
+burn(.1)
+first = threading.Thread(target=burn, args=[.02])
+first.start()
+first.join()
+time.sleep(.1)
+yarn.yarn_stop()
+said.set()
+second.join()
+time.sleep(.02)
+yarn.yarn_start()
+burn(.1)
+os._exit(0)
+"""
+
+
 def ctl(path, *words, check=True):
     done = subprocess.run(
         [str(harness.YARNPROF), "ctl", str(path), *words], capture_output=True, text=True,
@@ -397,6 +429,25 @@ class Calls(Case):
                 self.assertLess(shares.get("before", 0), 5)
                 self.assertIn("YARN_mark wanted begins",
                               harness.yarnprof("script", run[2]).stdout.decode())
+
+    def test_every_thread_has_its_end(self):
+        for way in ({}, {"YARN_STRATEGY": "per-thread"}, {"YARN_SAMPLER": "timer"}):
+            with self.subTest(**way):
+                run = self.finish(*self.python(THREADS, **way), by_itself=True)
+                dump = self.info_of(run.dumps)
+                threads = {thread["tid"]: thread for thread in dump["threads"]}
+                main = threads.pop(dump["process"]["pid"])
+                (gap,) = dump["stopped"]
+                self.assertGreater(main["cpu_ns"], 200e6)
+                self.assertEqual(len(threads), 3)
+                for thread in (main, *threads.values()):
+                    self.assertIsNotNone(thread["end_ns"])
+                ends = sorted(thread["end_ns"] for thread in threads.values())
+                self.assertLess(ends[0], gap["from_ns"])
+                self.assertLess(abs(ends[1] - gap["to_ns"]), 50e6)
+                self.assertGreater(ends[2], gap["to_ns"] + 90e6)
+                (last,) = (thread for thread in threads.values() if thread["end_ns"] == ends[2])
+                self.assertGreater(last["cpu_ns"], 15e6)
 
     def test_they_do_nothing_without_the_preload(self):
         for host in self.HOSTS:

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/roll.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+#include "core/sys/timer.h"
+#include "preload/recording.h"
+
+enum { COMM_BYTES = 64 };
+
+/* The host's threads, without ours; how many. */
+static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
+{
+    pid_t own = yarn_process_tid();
+    size_t count = 0;
+    int listed = yarn_process_own_threads(recording->task_folder, recording->job->facts.pid,
+                                          ret_tids, YARN_ROLL_MAX);
+    for (int i = 0; i < listed && i < YARN_ROLL_MAX; i++)
+        if (ret_tids[i] != own)
+            ret_tids[count++] = ret_tids[i];
+    return count;
+}
+
+void yarn_roll_begin(struct yarn_recording *recording)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    size_t count = list(recording, tids);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    for (size_t i = 0; i < count; i++) {
+        char comm[COMM_BYTES];
+        yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
+        struct yarn_dump_thread thread = {
+            .tid = (uint32_t)tids[i],
+            .time_ns = now_ns,
+            .comm = yarn_span_of_text(comm),
+        };
+        yarn_dump_write_thread(recording->writer, &thread);
+    }
+}
+
+void yarn_roll_take(struct yarn_recording *recording)
+{
+    recording->roll.count = list(recording, recording->roll.tids);
+}
+
+void yarn_roll_strike(struct yarn_roll *roll, pid_t tid)
+{
+    for (size_t i = 0; i < roll->count; i++)
+        if (roll->tids[i] == tid)
+            roll->tids[i] = roll->tids[--roll->count];
+}
+
+static void write_end(struct yarn_recording *recording, pid_t tid, uint64_t cpu_ns)
+{
+    struct yarn_dump_thread_end end = {
+        .tid = (uint32_t)tid,
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .cpu_ns = cpu_ns,
+    };
+    yarn_dump_write_thread_end(recording->writer, &end);
+}
+
+void yarn_roll_call(struct yarn_recording *recording)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    size_t count = list(recording, tids);
+    for (size_t i = 0; i < count; i++) {
+        char comm[COMM_BYTES];
+        yarn_roll_strike(&recording->roll, tids[i]);
+        if (!recording->writer)
+            continue;
+        yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
+        struct yarn_dump_thread_name name = {
+            .tid = (uint32_t)tids[i],
+            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            .comm = yarn_span_of_text(comm),
+        };
+        yarn_dump_write_thread_name(recording->writer, &name);
+    }
+    /* A list that was cut off lacks some who are there. */
+    for (size_t i = 0; recording->writer && count < YARN_ROLL_MAX - 1 && i < recording->roll.count;
+         i++)
+        write_end(recording, recording->roll.tids[i], 0);
+    recording->roll.count = 0;
+}
+
+void yarn_roll_end(struct yarn_recording *recording)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    pid_t pid = recording->job->facts.pid;
+    size_t count = list(recording, tids);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t cpu_ns;
+        /* A first thread that has ended stays in the list; its end was told. */
+        bool is_dead = tids[i] == pid && yarn_process_thread_is_dead(recording->task_folder, pid);
+        if (!is_dead && !yarn_timer_thread_cpu_ns(tids[i], &cpu_ns))
+            write_end(recording, tids[i], cpu_ns);
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The roll of the host's threads, called where the kernel does not tell of them: at the dump's
+ * beginning, after a stop, in which threads may have come and gone, and when the host ends with
+ * threads that are still alive. What it finds goes into the dump as the kernel's records do.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/base.h"
+
+enum { YARN_ROLL_MAX = 1024 }; /* of more than these nothing is told */
+
+struct yarn_roll {
+    pid_t tids[YARN_ROLL_MAX]; /* of those that were there at the last stop and have not ended */
+    size_t count;
+};
+
+struct yarn_recording;
+
+/* Everybody who is there, into a new dump. */
+void yarn_roll_begin(struct yarn_recording *recording);
+
+/* Before a stop: who is there. */
+void yarn_roll_take(struct yarn_recording *recording);
+
+/* A thread's end was told by the kernel, though it came after `take`. */
+void yarn_roll_strike(struct yarn_roll *roll, pid_t tid);
+
+/* After a stop: the ends of those who are not there any more, and the names of those who are. */
+void yarn_roll_call(struct yarn_recording *recording);
+
+/* The host ends: the ends of all, and what CPU time each has used. */
+void yarn_roll_end(struct yarn_recording *recording);
