@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A sample of the calling thread by itself: its registers at one instruction and a copy of its
- * stack from sp upwards, as the kernel would deliver them. x86-64.
+ * stack from sp upwards, as the kernel would deliver them.
  */
 #pragma once
 
@@ -18,3 +18,6 @@ struct yarn_live_stack {
 
 /* At most `max` bytes of stack. The leaf frame is this function's. */
 void yarn_live_stack_take(struct yarn_live_stack *live, size_t max);
+
+/* The part that is the same on every machine: the copy, where the registers are known. */
+void yarn_live_stack_copy(struct yarn_live_stack *live, size_t max);
