@@ -250,8 +250,9 @@ static void use_events(struct yarn_session *session, const struct events *events
     session->max_events = events->max;
 }
 
-/* Of the plan that the report has, on the same threads, disabled. Why not where a thread appears
- * meanwhile: it may have inherited one, and would be sampled twice. */
+/* Of the plan that the report has, on the same threads, disabled; rings where they were set aside.
+ * Why not where a thread appears meanwhile: it may have inherited one, and would be sampled twice.
+ */
 static int open_others(struct yarn_session *session)
 {
     struct events none = {.max = DEEPER_EVENTS_MAX};
@@ -259,12 +260,12 @@ static int open_others(struct yarn_session *session)
     if (!none.list)
         return -ENOMEM;
     use_events(session, &none);
-    int err = open_cores(session);
+    int err = session->nr_cores ? 0 : open_cores(session);
     if (!err)
         err = yarn_thread_scan(session, attach_thread);
     if (!err && session->report.nr_late_threads)
         err = -EAGAIN;
-    if (!err)
+    if (!err && session->nr_former_cores)
         err = yarn_core_rings_merge(session);
     for (size_t i = 0; err && i < session->nr_events; i++)
         yarn_event_close(&session->events[i]);
@@ -292,7 +293,8 @@ static int deepen_per_core(struct yarn_session *session, const struct yarn_plan 
     struct events events = events_of(session);
     if (session->wide.events || !session->is_enabled)
         return -EOPNOTSUPP;
-    int err = yarn_core_rings_set_aside(session);
+    bool are_larger = plan->ring_bytes > report.got.ring_bytes;
+    int err = are_larger ? yarn_core_rings_set_aside(session) : 0;
     if (err)
         return err;
     session->report.got = *plan;
@@ -300,7 +302,8 @@ static int deepen_per_core(struct yarn_session *session, const struct yarn_plan 
     session->report = report;
     if (err) {
         use_events(session, &events);
-        yarn_core_rings_take_back(session);
+        if (are_larger)
+            yarn_core_rings_take_back(session);
         return err;
     }
     session->report.got = *plan;

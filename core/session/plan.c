@@ -7,6 +7,8 @@ enum {
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
     RECORD_MAX = 64 * 1024, /* its size has 16 bits */
+    DEEP_RECORDS = 20,      /* deeper ones in a ring that was meant for 30 */
+    DEEP_RECORD_LEAST = 48 * 1024,
     STACK_LADDER_TOP = 16 * 1024,
     STACK_LADDER_END = 4 * 1024,
     RINGS_MAX = 32 * 1024 * 1024,         /* of one process */
@@ -148,6 +150,16 @@ bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *pl
         return false;
     plan->stack_bytes = stack_bytes;
     plan->ring_bytes = yarn_size_min(2 * plan->ring_bytes, YARN_PLAN_RING_MAX);
+    return true;
+}
+
+bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes)
+{
+    size_t record = ring_bytes / DEEP_RECORDS;
+    if (record < DEEP_RECORD_LEAST || plan->ring_bytes <= ring_bytes)
+        return false;
+    plan->ring_bytes = ring_bytes;
+    plan->stack_bytes = (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
     return true;
 }
 

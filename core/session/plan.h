@@ -59,6 +59,10 @@ bool yarn_plan_smaller(struct yarn_plan *plan);
  * asked for, or memory did not suffice before. */
 bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan);
 
+/* Where there is no memory for that ring: copies of which enough fit into one of ring_bytes. False
+ * where those are hardly deeper than by default. */
+bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes);
+
 /* Bytes of one sample's record. */
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan);
 

@@ -206,6 +206,7 @@ void yarn_session_disable(struct yarn_session *session)
 
 int yarn_session_deepen(struct yarn_session *session)
 {
+    const size_t ring_bytes = session->report.got.ring_bytes;
     struct yarn_plan plan = session->report.got;
     int (*deepen)(struct yarn_session *, const struct yarn_plan *) =
         session->report.attachment->deepen;
@@ -213,6 +214,8 @@ int yarn_session_deepen(struct yarn_session *session)
         !yarn_plan_deeper(session->spec, &plan))
         return -EOPNOTSUPP;
     int err = deepen(session, &plan);
+    if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_deeper_within(&plan, ring_bytes))
+        err = deepen(session, &plan);
     session->nr_changes += !err;
     return err;
 }

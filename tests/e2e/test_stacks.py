@@ -56,8 +56,8 @@ class Deep(harness.Case):
 class Dives(harness.Case):
     """Recursions of up to 55 KiB that come and go within a millisecond, by other paths each time."""
 
-    def dive(self, **variables):
-        run = self.run_program([harness.HOSTS / "dives", "1000"], **variables)
+    def dive(self, argv=(harness.HOSTS / "dives", "1000"), **variables):
+        run = self.run_program(argv, **variables)
         self.assertEqual(run.status, 0)
         (dump,) = harness.info(run.dumps)
         trust, sampler = dump["trust"], dump["sampler"]
@@ -88,6 +88,17 @@ class Dives(harness.Case):
         self.assertAlmostEqual(
             (trust["samples"] + trust["lost"]) / 999 / (trust["cpu_ns"] / 1e9), 1, delta=0.1
         )
+
+    def test_without_memory_for_larger_rings_copies_are_a_little_deeper(self):
+        if not os.geteuid():
+            self.skipTest("no limit of locked memory holds for root")
+        limited = 'ulimit -l 1536 && exec "$0" 1000'
+        _, dump, whole = self.dive(["/bin/sh", "-c", limited, harness.HOSTS / "dives"])
+        if dump["sampler"]["ring_got_bytes"] < 1 << 20:
+            self.skipTest("nor for the first ones")
+        self.assertEqual(dump["sampler"]["ring_got_bytes"], 1 << 20)
+        self.assertEqual(dump["sampler"]["stack_got_bytes"], 51400)
+        self.assertGreaterEqual(whole, 0.96)
 
     def test_a_size_that_was_asked_for_is_kept(self):
         _, dump, whole = self.dive(YARN_CALLGRAPH="dwarf:32768")

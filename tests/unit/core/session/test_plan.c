@@ -73,6 +73,24 @@ START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
 }
 END_TEST
 
+START_TEST(without_memory_copies_are_as_deep_as_the_ring_allows)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    spec.may_deepen = true;
+    struct yarn_plan plan = yarn_plan_first(&spec);
+    size_t ring_bytes = plan.ring_bytes;
+    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert(yarn_plan_deeper_within(&plan, ring_bytes));
+    ck_assert_uint_eq(plan.ring_bytes, ring_bytes);
+    ck_assert_uint_eq(plan.stack_bytes, 51400);
+    ck_assert_uint_ge(ring_bytes / yarn_plan_record_bytes(&plan), 20);
+    ck_assert(!yarn_plan_deeper_within(&plan, ring_bytes)); /* tried already */
+    plan.ring_bytes = YARN_MIB(1);
+    ck_assert(!yarn_plan_deeper_within(&plan, YARN_MIB(1) / 2)); /* too few */
+}
+END_TEST
+
 START_TEST(no_ring_grows_beyond_the_largest)
 {
     struct yarn_event_spec event = clock_at(20000);
@@ -252,6 +270,7 @@ int main(void)
     suite_add_tcase(suite, sizes);
     TCase *ladder = tcase_create("the memlock limit refuses");
     tcase_add_test(ladder, deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many);
+    tcase_add_test(ladder, without_memory_copies_are_as_deep_as_the_ring_allows);
     tcase_add_test(ladder, no_ring_grows_beyond_the_largest);
     tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);
     tcase_add_test(ladder, ladder_of_a_session_without_copies_ends_at_eight_records);
