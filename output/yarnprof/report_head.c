@@ -154,7 +154,9 @@ static void hint_at_symbols(const struct yarn_report *report, const struct yarn_
     }
     double percent = yarn_percent(nameless, report->trust.samples);
     if (percent > NAMELESS_PERCENT)
-        note(out, "%.1f %% of the samples are in code without names; debug symbols would help",
+        note(out,
+             "%.1f %% of the samples are in code without names; debug symbols would help "
+             "(those installed since: with --inlines)",
              percent);
 }
 
