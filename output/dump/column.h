@@ -23,8 +23,7 @@ enum yarn_column_encoding {
                                the highest value so far: short for numbers that are new or near */
     YARN_COLUMN_MOSTLY,     /* the usual value and the number of others, as varints; then of each
                                other how many usual ones stand before it, and it itself */
-    YARN_COLUMN_MODELLED, /* size of what follows; a number encoder's bytes, with the column's model
-                           */
+    YARN_COLUMN_MODELLED,   /* a size; so many bytes of a number encoder, by the column's model */
     YARN_COLUMN_MODELLED_DELTA,  /* the same, of what DELTA has; before: the model's */
     YARN_COLUMN_MODELLED_RECENT, /* the same, of what RECENT has; next: the model's */
     YARN_COLUMN_ENCODING_COUNT,
