@@ -341,12 +341,30 @@ void yarn_recording_unseal(struct yarn_recording *recording)
     recording->is_held = false;
 }
 
+/* Of the threads that found no place. */
+static void tell_how_many(struct yarn_recording *recording)
+{
+    char number[32] = "";
+    struct yarn_text text = yarn_text_of(number, sizeof number - 1);
+    const struct yarn_session_report *report = &recording->session.report;
+    if (report->has_smaller_rings)
+        yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+                          "stack copies of some threads were smaller than asked for",
+                          "the limit of locked memory leaves no room");
+    if (!report->nr_refused_threads)
+        return;
+    yarn_text_add_u64(&text, report->nr_refused_threads);
+    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+                      "threads that were not sampled, at most at once", number);
+}
+
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status)
 {
     yarn_recording_halt(recording);
     if (recording->writer && reason == YARN_DUMP_END_EXIT)
         yarn_roll_end(recording);
+    tell_how_many(recording);
     yarn_dump_end_write(recording, reason, status);
     if (recording->is_early)
         yarn_dump_file_remove(&recording->file);

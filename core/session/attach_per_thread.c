@@ -3,18 +3,14 @@
 
 #include "core/session/attach.h"
 #include "core/session/host_clock.h"
-#include "core/session/mappings.h"
 #include "core/session/probe.h"
-#include "core/session/thread_ring.h"
+#include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
 
 enum {
-    THREADS_MAX = 4096,
-    WATCHED_MAX = 64,  /* more are found by time, and not polled */
-    IDS_MAX = 1 << 20, /* of events, before the table is made anew */
-    SCANS_MAX = 32,    /* at once */
+    SCANS_MAX = 32, /* at once */
     SCAN_COST_SHARE =
         100, /* scanning costs at most this part of the time; where threads are told: */
     SCAN_COST_SHARE_TOLD = 10,
@@ -24,101 +20,6 @@ enum {
 
 #define SOON_NS (4 * YARN_NS_PER_MS)
 #define SOON_MAX_NS (64 * YARN_NS_PER_MS)
-
-struct yarn_thread_rings {
-    struct yarn_thread_ring *of_slot;  /* room for THREADS_MAX */
-    size_t nr_slots;                   /* below which all in use lie */
-    size_t nr_live;                    /* in use */
-    size_t ring_bytes;                 /* of those */
-    struct yarn_table slot_of;         /* tid -> number of its slot */
-    pid_t *tids;                       /* room for a list */
-    struct yarn_merge_source *sources; /* what is to be drained */
-    struct yarn_perf_count *before;    /* by spec: counts of threads that are gone */
-    struct yarn_mappings mappings;
-    pid_t own_tid;
-    uint32_t nr_scans;
-    uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
-    bool is_enabled;
-    bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
-    struct yarn_host_clock clock;
-};
-
-/* ---- slots ---- */
-
-static uint32_t free_slot(const struct yarn_thread_rings *threads)
-{
-    for (uint32_t i = 0; i < THREADS_MAX; i++)
-        if (!threads->of_slot[i].tid)
-            return i;
-    return YARN_TABLE_NONE;
-}
-
-/* The tables have no way to forget one key. */
-static int fill_tables(struct yarn_session *session)
-{
-    struct yarn_thread_rings *threads = session->threads;
-    int err = 0;
-    yarn_table_clear(&threads->slot_of);
-    yarn_table_clear(&session->numbers);
-    for (uint32_t i = 0; i < threads->nr_slots && !err; i++) {
-        const struct yarn_thread_ring *slot = &threads->of_slot[i];
-        if (slot->tid && !slot->is_gone)
-            err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, i);
-        for (size_t k = 0; k < slot->nr_events && slot->tid && !err; k++)
-            err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
-    }
-    return err;
-}
-
-static int enter(struct yarn_session *session, uint32_t number)
-{
-    struct yarn_thread_rings *threads = session->threads;
-    const struct yarn_thread_ring *slot = &threads->of_slot[number];
-    int err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, number);
-    for (size_t k = 0; k < slot->nr_events && !err; k++)
-        err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
-    return err == -ENOSPC ? fill_tables(session) : err;
-}
-
-static int attach(struct yarn_session *session, pid_t tid)
-{
-    struct yarn_thread_rings *threads = session->threads;
-    uint32_t number = free_slot(threads);
-    if (number == YARN_TABLE_NONE)
-        return -ENOSPC;
-    struct yarn_thread_ring *slot = &threads->of_slot[number];
-    struct yarn_plan plan;
-    if (!yarn_plan_of_thread(session->spec, &session->report.got, threads->nr_live,
-                             threads->ring_bytes, &plan))
-        return -EDQUOT;
-    bool has_watch = threads->nr_live < WATCHED_MAX;
-    int err = yarn_thread_ring_open(slot, session, tid, plan, has_watch);
-    if (err)
-        return err;
-    slot->seen = threads->nr_scans;
-    threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
-    err = enter(session, number);
-    if (err) {
-        yarn_thread_ring_close(slot);
-        return err;
-    }
-    threads->nr_live++;
-    threads->ring_bytes += yarn_thread_ring_bytes(slot);
-    session->watch_generation++;
-    return 0;
-}
-
-static void part(struct yarn_session *session, uint32_t number)
-{
-    struct yarn_thread_rings *threads = session->threads;
-    struct yarn_thread_ring *slot = &threads->of_slot[number];
-    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
-        yarn_thread_ring_count(slot, spec, &threads->before[spec]);
-    threads->nr_live--;
-    threads->ring_bytes -= yarn_thread_ring_bytes(slot);
-    yarn_thread_ring_close(slot);
-    session->watch_generation++;
-}
 
 /* ---- scanning ---- */
 
@@ -170,20 +71,22 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
 {
     struct yarn_thread_rings *threads = session->threads;
     int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid,
-                                         threads->tids, THREADS_MAX);
+                                         threads->tids, YARN_THREAD_RINGS_MAX);
     int nr_new = 0;
-    size_t nr_refused = count > THREADS_MAX ? (size_t)count - THREADS_MAX : 0;
+    size_t nr_refused = count > YARN_THREAD_RINGS_MAX ? (size_t)count - YARN_THREAD_RINGS_MAX : 0;
     threads->nr_scans++;
-    for (int i = 0; i < count && i < THREADS_MAX; i++) {
+    for (int i = 0; i < count && i < YARN_THREAD_RINGS_MAX; i++) {
         uint32_t number = yarn_table_find(&threads->slot_of, (uint64_t)threads->tids[i]);
         if (number != YARN_TABLE_NONE) {
             threads->of_slot[number].seen = threads->nr_scans;
             continue;
         }
-        if (threads->tids[i] == threads->own_tid)
+        if (threads->tids[i] == threads->own_tid || threads->is_waiting)
             continue;
-        int err = attach(session, threads->tids[i]);
-        if (err && err != -ESRCH)
+        int err = yarn_thread_rings_attach(session, threads->tids[i]);
+        if (err == -EDQUOT)
+            threads->is_waiting = yarn_thread_rings_make_way(session, (size_t)count);
+        if (err && err != -ESRCH && !threads->is_waiting)
             refuse(session, err, &nr_refused);
         if (err)
             continue;
@@ -213,6 +116,7 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
     struct yarn_thread_rings *threads = session->threads;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     int nr_new = 0, found = 1;
+    threads->is_waiting = false;
     for (int i = 0; i < SCANS_MAX && found > 0; i++) {
         found = attach_new(session, listener);
         nr_new += found;
@@ -233,22 +137,23 @@ static int make_room(struct yarn_session *session)
     struct yarn_arena *arena = &session->arena;
     size_t nr_events = session->spec->nr_events;
     struct yarn_thread_rings *threads = YARN_ARENA_NEW(arena, struct yarn_thread_rings, 1);
-    struct yarn_event *events = YARN_ARENA_NEW(arena, struct yarn_event, THREADS_MAX * nr_events);
+    struct yarn_event *events =
+        YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_events);
     if (!threads || !events)
         return -ENOMEM;
     threads->own_tid = yarn_process_tid();
-    threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_thread_ring, THREADS_MAX);
-    threads->tids = YARN_ARENA_NEW(arena, pid_t, THREADS_MAX);
-    threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, 2 * THREADS_MAX);
+    threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_thread_ring, YARN_THREAD_RINGS_MAX);
+    threads->tids = YARN_ARENA_NEW(arena, pid_t, YARN_THREAD_RINGS_MAX);
+    threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, 2 * YARN_THREAD_RINGS_MAX);
     threads->before = YARN_ARENA_NEW(arena, struct yarn_perf_count, nr_events);
     if (!threads->of_slot || !threads->tids || !threads->sources || !threads->before)
         return -ENOMEM;
-    for (size_t i = 0; i < THREADS_MAX; i++)
+    for (size_t i = 0; i < YARN_THREAD_RINGS_MAX; i++)
         threads->of_slot[i].events = events + i * nr_events;
     session->threads = threads;
-    int err = yarn_table_open(&threads->slot_of, THREADS_MAX, 4 * THREADS_MAX);
+    int err = yarn_table_open(&threads->slot_of, YARN_THREAD_RINGS_MAX, 4 * YARN_THREAD_RINGS_MAX);
     if (!err)
-        err = yarn_table_open(&session->numbers, THREADS_MAX, IDS_MAX);
+        err = yarn_table_open(&session->numbers, YARN_THREAD_RINGS_MAX, YARN_THREAD_RINGS_IDS);
     if (!err)
         err = yarn_mappings_open(&threads->mappings, session->spec->proc_self, session->spec->pid,
                                  &session->merge.decoder.mmap);
@@ -283,7 +188,7 @@ static void enable_per_thread(struct yarn_session *session)
     threads->is_enabled = true;
     yarn_host_clock_start(&threads->clock);
     for (size_t i = 0; i < threads->nr_slots; i++)
-        if (threads->of_slot[i].tid)
+        if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone)
             begin_thread(session, &threads->of_slot[i]);
     /* Who was born while it was off. */
     bool is_late = yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns;
@@ -323,13 +228,15 @@ static void attend_threads(struct yarn_session *session,
     struct yarn_thread_rings *threads = session->threads;
     uint64_t due_ns =
         is_told_of_something(threads) ? threads->soonest_scan_ns : threads->next_scan_ns;
+    if (threads->is_waiting)
+        due_ns = 0;
     if (yarn_clock_ns(YARN_TIME_MONOTONIC) < due_ns)
         return;
     int found = scan(session, listener);
     if (found < 0)
         yarn_probe_fail(session, "the list of threads could not be read", found);
     threads->needs_look |= found > 0;
-    if (found > 0)
+    if (found > 0 || threads->is_waiting)
         session->soon_ns = SOON_NS;
     else
         session->soon_ns = session->soon_ns >= SOON_MAX_NS ? 0 : session->soon_ns * 2;
@@ -358,10 +265,11 @@ static void gather_per_thread(struct yarn_session *session,
                 merge->sources[merge->count++] =
                     (struct yarn_merge_source){.ring = &slot->watch.ring};
         } else if (slot->is_gone) {
-            part(session, i);
+            yarn_thread_rings_part(session, i);
         }
     }
-    if (threads->slot_of.count > 2 * threads->nr_live + WATCHED_MAX && fill_tables(session))
+    if (threads->slot_of.count > 2 * threads->nr_live + YARN_THREAD_RINGS_WATCHED &&
+        yarn_thread_rings_fill_tables(session))
         yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
 }
 
@@ -370,7 +278,7 @@ static size_t watched_per_thread(const struct yarn_session *session, struct poll
 {
     const struct yarn_thread_rings *threads = session->threads;
     size_t count = 0;
-    if (threads->nr_live > WATCHED_MAX)
+    if (threads->nr_live > YARN_THREAD_RINGS_WATCHED)
         return YARN_NOT_WATCHED;
     for (size_t i = 0; i < threads->nr_slots && count + 2 <= size; i++) {
         const struct yarn_thread_ring *slot = &threads->of_slot[i];

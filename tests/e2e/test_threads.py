@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import re
+import resource
 import unittest
 
 import harness
@@ -142,6 +144,31 @@ class PerThread(Case):
         self.assertAlmostEqual(trust["cpu_ns"] / 1e9, used, delta=0.25 * used)
         if trust["samples"] >= 100:
             self.assertGreaterEqual(harness.self_percent(run.dumps).get("churn_work", 0), 90)
+
+    def run_with_little_memory(self, **variables):
+        """How many of 60 threads had samples, and what is told."""
+        limit = 8 << 20
+        before = lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
+        run = self.run_program([CHURN, "at-once", 60, 20000], before=before, YARN_LOG="info",
+                               **self.variables, **variables)
+        dump = self.assert_per_thread(run)
+        sampled = sum(thread["samples"] > 0 for thread in dump["threads"])
+        print(f"\n{sampled} of 60 threads have samples {variables}")
+        return sampled, " / ".join(message["text"] for message in dump["messages"])
+
+    @unittest.skipIf(os.getuid() == 0, "root may lock all memory")
+    def test_rings_become_smaller_for_more_threads(self):
+        sampled, told = self.run_with_little_memory()
+        self.assertGreaterEqual(sampled, 50)
+        self.assertIn("stack copies of some threads were smaller than asked for", told)
+
+    @unittest.skipIf(os.getuid() == 0, "root may lock all memory")
+    def test_threads_without_a_ring_are_told(self):
+        sampled, told = self.run_with_little_memory(YARN_RING="1M")
+        refused = re.search(r"threads that were not sampled, at most at once: (\d+)", told)
+        self.assertIsNotNone(refused, told)
+        self.assertLess(sampled, 40)
+        self.assertAlmostEqual(int(refused[1]) + sampled, 60, delta=20)
 
     def test_children_images_and_libraries(self):
         for argv in (["children", "tree"], ["images", "execv", "2"], ["images", "fail", "0"],

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/thread_rings.h"
+
+/* Of the memory of all rings that is left to their watches and control pages. */
+enum { SLACK_SHARE = 4 };
+
+static uint32_t free_slot(const struct yarn_thread_rings *threads)
+{
+    for (uint32_t i = 0; i < YARN_THREAD_RINGS_MAX; i++)
+        if (!threads->of_slot[i].tid)
+            return i;
+    return YARN_TABLE_NONE;
+}
+
+int yarn_thread_rings_fill_tables(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    int err = 0;
+    yarn_table_clear(&threads->slot_of);
+    yarn_table_clear(&session->numbers);
+    for (uint32_t i = 0; i < threads->nr_slots && !err; i++) {
+        const struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (slot->tid && !slot->is_gone)
+            err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, i);
+        for (size_t k = 0; k < slot->nr_events && slot->tid && !err; k++)
+            err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+    }
+    return err;
+}
+
+static int enter(struct yarn_session *session, uint32_t number)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    const struct yarn_thread_ring *slot = &threads->of_slot[number];
+    int err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, number);
+    for (size_t k = 0; k < slot->nr_events && !err; k++)
+        err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+    return err == -ENOSPC ? yarn_thread_rings_fill_tables(session) : err;
+}
+
+/* Into the share of one, as far as a ring can be so small. */
+static void fit(const struct yarn_thread_rings *threads, struct yarn_plan *plan)
+{
+    while (threads->share_bytes && plan->ring_bytes > threads->share_bytes &&
+           yarn_plan_smaller(plan))
+        continue;
+}
+
+int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint32_t number = free_slot(threads);
+    if (number == YARN_TABLE_NONE)
+        return -ENOSPC;
+    struct yarn_thread_ring *slot = &threads->of_slot[number];
+    struct yarn_plan plan;
+    if (!yarn_plan_of_thread(session->spec, &session->report.got, threads->nr_live,
+                             threads->ring_bytes, &plan))
+        return -EDQUOT;
+    fit(threads, &plan);
+    bool has_watch = threads->nr_live < YARN_THREAD_RINGS_WATCHED;
+    int err = yarn_thread_ring_open(slot, session, tid, plan, has_watch);
+    if (err)
+        return err;
+    slot->seen = threads->nr_scans;
+    threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
+    err = enter(session, number);
+    if (err) {
+        yarn_thread_ring_close(slot);
+        return err;
+    }
+    threads->nr_live++;
+    threads->ring_bytes += yarn_thread_ring_bytes(slot);
+    session->watch_generation++;
+    return 0;
+}
+
+void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    struct yarn_thread_ring *slot = &threads->of_slot[number];
+    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
+        yarn_thread_ring_count(slot, spec, &threads->before[spec]);
+    threads->nr_live--;
+    threads->ring_bytes -= yarn_thread_ring_bytes(slot);
+    yarn_thread_ring_close(slot);
+    session->watch_generation++;
+}
+
+bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    struct yarn_plan plan = session->report.got;
+    size_t nr_let_go = 0;
+    if (session->spec->ring_bytes) /* as asked, and no smaller */
+        return false;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid && threads->of_slot[i].is_gone)
+            return true; /* it leaves its memory soon */
+    threads->share_bytes = threads->ring_bytes / (nr_threads + nr_threads / SLACK_SHARE + 1);
+    fit(threads, &plan);
+    for (size_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (!slot->tid || slot->ring.data.size <= plan.ring_bytes)
+            continue;
+        yarn_thread_ring_disable(slot);
+        slot->is_gone = true;
+        nr_let_go++;
+    }
+    if (!nr_let_go)
+        return false;
+    session->report.has_smaller_rings = true;
+    return yarn_thread_rings_fill_tables(session) == 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The threads that have a ring of their own, each in a slot, and the memory that they share. Knows
+ * how one is taken in and let go, and how all get smaller rings where the limit of locked memory
+ * is too low for one more; does not know how threads are found (attach_per_thread).
+ *
+ * Private to core/session. Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/mappings.h"
+#include "core/session/thread_ring.h"
+
+enum {
+    YARN_THREAD_RINGS_MAX = 4096,
+    YARN_THREAD_RINGS_WATCHED = 64,  /* more are found by time, and not polled */
+    YARN_THREAD_RINGS_IDS = 1 << 20, /* of events, before the table is made anew */
+};
+
+struct yarn_thread_rings {
+    struct yarn_thread_ring *of_slot;  /* room for YARN_THREAD_RINGS_MAX */
+    size_t nr_slots;                   /* below which all in use lie */
+    size_t nr_live;                    /* in use */
+    size_t ring_bytes;                 /* of those */
+    struct yarn_table slot_of;         /* tid -> number of its slot */
+    pid_t *tids;                       /* room for a list */
+    struct yarn_merge_source *sources; /* what is to be drained */
+    struct yarn_perf_count *before;    /* by spec: counts of threads that are gone */
+    struct yarn_mappings mappings;
+    pid_t own_tid;
+    uint32_t nr_scans;
+    uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
+    size_t share_bytes; /* of one ring, where there is too little memory for all; 0 */
+    bool is_waiting;    /* for those who were let go */
+    bool is_enabled;
+    bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
+    struct yarn_host_clock clock;
+};
+
+/* Opens a slot for the thread, disabled. -ESRCH: it has gone; -EDQUOT: there is no memory. */
+YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid);
+
+/* Closes the slot; what it counted is kept. */
+void yarn_thread_rings_part(struct yarn_session *session, uint32_t number);
+
+/* Rings for `nr_threads` together in the memory that there is: who has a larger one than its share
+ * is let go, and found again as if it were new, once its ring is drained. False where nobody has;
+ * true as long as somebody is leaving. */
+bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads);
+
+/* Anew: the tables have no way to forget one key. */
+YARN_MUST_CHECK int yarn_thread_rings_fill_tables(struct yarn_session *session);
