@@ -218,7 +218,8 @@ int yarn_reader_thread_run(void *argument)
         fail(recorder, "the reader could not get a descriptor table of its own", err);
         return 0;
     }
-    yarn_process_prefer_latency();
+    if (!recorder->job.rehearsal.deadly[YARN_REHEARSAL_LATENCY])
+        yarn_process_prefer_latency();
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err) {
         fail(recorder, "the recording could not be opened", err);

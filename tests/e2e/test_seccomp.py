@@ -189,7 +189,7 @@ THREAD_FLAG, NAMESPACE_FLAGS = 0x00010000, 0x7E020000
 CALLS = {
     "ioctl": 16, "socket": 41, "clone": 56, "wait4": 61, "uname": 63, "setresuid": 117,
     "pivot_root": 155, "prctl": 157, "mount": 165, "reboot": 169, "futex": 202, "timer_create": 222,
-    "mbind": 237, "add_key": 248, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
+    "mbind": 237, "add_key": 248, "sched_setattr": 314, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
     "open_by_handle_at": 304, "setns": 308, "kcmp": 312, "bpf": 321, "userfaultfd": 323,
     "io_uring_setup": 425, "clone3": 435, "close_range": 436,
 }
@@ -282,7 +282,8 @@ class Inherited(Case):
         for answer, name, got in ((KILL, "perf_event_open", "timer"), (KILL, "prctl", "timer"),
                                   (KILL_THREAD, "ioctl", "timer"), (TRAP, "perf_event_open", "timer"),
                                   (KILL, "timer_create", "perf"), (KILL, "unshare", "perf"),
-                                  (KILL, "setresuid", "perf"), (KILL, "uname", None),
+                                  (KILL, "setresuid", "perf"), (KILL, "sched_setattr", "perf"),
+                                  (KILL, "uname", None),
                                   (KILL_THREAD, "futex", None), (TRAP, "wait4", None)):
             with self.subTest(answer=hex(answer), name=name):
                 if got == "perf" and self.usual() != "perf":
