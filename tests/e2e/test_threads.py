@@ -188,6 +188,14 @@ class Counts(Case):
                 self.assertAlmostEqual(event["time_running"] / event["time_enabled"], 1, delta=0.01)
                 self.assertAlmostEqual(event["count"] / event["time_enabled"], 1, delta=0.1)
 
+    def test_counts_of_several_events_are_each_their_own(self):
+        run = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock,page-faults")
+        (dump,) = harness.info(run.dumps)
+        clock, faults = dump["events"]
+        print(f"\n{clock['count']} ns, {faults['count']} page faults")
+        self.assertLess(faults["count"], 100000)
+        self.assertAlmostEqual(clock["count"] / (clock["samples"] * 1e9 / 999), 1, delta=0.1)
+
 
 if __name__ == "__main__":
     harness.main()
