@@ -362,6 +362,19 @@ START_TEST(own_files_are_three_times_dev_null_and_nothing_else)
 }
 END_TEST
 
+START_TEST(threads_are_counted_and_namespaces_known)
+{
+    int fd = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(yarn_process_nr_threads(), 1);
+    ck_assert_int_eq(yarn_process_namespace_kind(fd), CLONE_NEWUTS);
+    ck_assert_int_eq(yarn_process_namespace_kind(null), -ENOTTY);
+    ck_assert_int_eq(yarn_process_namespace_kind(-1), -EBADF);
+    close(null);
+    close(fd);
+}
+END_TEST
+
 static void add_thread_tests(TCase *tcase)
 {
     tcase_add_test(tcase, threads_are_all_listed_each_time);
@@ -371,6 +384,7 @@ static void add_thread_tests(TCase *tcase)
     tcase_add_test(tcase, thread_that_is_not_there_is_dead_and_has_no_name);
     tcase_add_test(tcase, thread_is_not_called_dead_where_no_file_can_be_opened);
     tcase_add_test(tcase, thread_name_is_cut_to_its_room);
+    tcase_add_test(tcase, threads_are_counted_and_namespaces_known);
     tcase_add_loop_test(
         tcase, leader_that_left_before_the_others_is_dead_and_listed_with_its_status, 0, 4);
 }

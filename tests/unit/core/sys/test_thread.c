@@ -29,6 +29,7 @@ static struct room {
     _Atomic uint32_t step;
     int tid, result[STEPS_MAX];
     uint64_t signal_mask, waited_ns;
+    bool is_apart;
 } room;
 
 static struct yarn_thread thread;
@@ -341,7 +342,7 @@ static int own_files(void *argument)
 {
     struct room *around = argument;
     struct stat info, null;
-    around->result[0] = yarn_process_own_files(false);
+    around->result[0] = yarn_process_own_files(around->is_apart);
     yarn_raw_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_umask, 0777, 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_stat, (long)"/dev/null", (long)&null, 0, 0, 0, 0);
@@ -362,7 +363,8 @@ START_TEST(thread_that_owns_its_files_leaves_the_host_its_own)
     ck_assert_ptr_nonnull(getcwd(before, sizeof before));
     umask(0027);
     ck_assert_int_eq(pipe(fds), 0);
-    start(own_files);
+    room.is_apart = _i;
+    ck_assert_int_eq(yarn_thread_start(&thread, own_files, &room, room.is_apart), 0);
     end();
     ck_assert_int_eq(room.result[0], 0);
     ck_assert_int_eq(room.result[1], 0); /* 0, 1, 2 that are not /dev/null */
@@ -436,7 +438,7 @@ static void add_host_tests(TCase *tcase)
     tcase_add_test(tcase, thread_calls_that_fail_leave_errno_alone);
     tcase_add_test(tcase, thread_leaves_the_process_single_threaded_to_libc);
     tcase_add_test(tcase, thread_does_not_hang_a_host_of_many_threads_that_changes_its_user);
-    tcase_add_test(tcase, thread_that_owns_its_files_leaves_the_host_its_own);
+    tcase_add_loop_test(tcase, thread_that_owns_its_files_leaves_the_host_its_own, 0, 2);
     tcase_add_test(tcase, thread_does_not_keep_a_host_whose_last_thread_leaves);
 }
 
