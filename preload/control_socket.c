@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/folder.h"
 #include "core/sys/process.h"
@@ -11,7 +12,10 @@
 enum {
     REPLY_BYTES = YARN_PATH_MAX + 512,
     RECEIVES_MAX = 16, /* of one client before the rings are looked at again */
+    SPARE_FILES = 2,   /* for the dump and a file that is read */
 };
+
+#define DEAF_NS (100 * YARN_NS_PER_MS)
 
 /* Only a socket of this user's at which nobody listens any more. */
 static bool is_left_behind(const struct yarn_control_socket *control)
@@ -70,6 +74,8 @@ int yarn_control_socket_open(struct yarn_control_socket *control, const char *pa
         err = -ENAMETOOLONG;
     if (!err)
         err = yarn_path_make_folders(control->path);
+    if (!err && !yarn_process_has_spare_files(2 + SPARE_FILES)) /* itself, a client */
+        err = -EMFILE;
     if (!err)
         err = make_socket(control);
     if (err)
@@ -84,7 +90,8 @@ size_t yarn_control_socket_watch(const struct yarn_control_socket *control,
     size_t count = 0;
     if (!control->is_open)
         return 0;
-    ret_fds[count++] = (struct pollfd){.fd = control->fd, .events = POLLIN};
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= control->deaf_until_ns)
+        ret_fds[count++] = (struct pollfd){.fd = control->fd, .events = POLLIN};
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++)
         if (control->clients[i].fd >= 0)
             ret_fds[count++] = (struct pollfd){.fd = control->clients[i].fd, .events = POLLIN};
@@ -111,10 +118,10 @@ static void welcome(struct yarn_control_socket *control, int fd)
     place->lines = (struct yarn_control_lines){.size = 0};
 }
 
-static void refuse(int fd)
+static void refuse(int fd, const char *why)
 {
-    int err = yarn_socket_send(fd, yarn_span_of_text("error only the user of this process may "
-                                                     "command it\n"));
+    int err = yarn_socket_send(fd, yarn_span_of_text(why));
+    yarn_file_close(fd);
     if (err)
         return; /* it has gone already */
 }
@@ -125,15 +132,17 @@ static void accept_clients(struct yarn_control_socket *control)
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++) {
         uint32_t user;
         fd = yarn_socket_accept(control->fd);
+        if (fd == -EMFILE || fd == -ENFILE) /* it would wake us again at once */
+            control->deaf_until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + DEAF_NS;
         if (fd < 0)
             return;
         int err = yarn_socket_peer_user(fd, &user);
-        if (!err && user == control->user) {
+        if (err || user != control->user)
+            refuse(fd, "error only the user of this process may command it\n");
+        else if (!yarn_process_has_spare_files(SPARE_FILES))
+            refuse(fd, "error there is no descriptor for another client\n");
+        else
             welcome(control, fd);
-            continue;
-        }
-        refuse(fd);
-        yarn_file_close(fd);
     }
 }
 

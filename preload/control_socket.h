@@ -33,6 +33,7 @@ struct yarn_control_socket {
     uint32_t user;          /* whose commands are taken */
     uint64_t device, inode; /* of its file */
     uint64_t nr_uses;
+    uint64_t deaf_until_ns; /* there is no descriptor for one client more: they wait */
     char path[YARN_PATH_MAX];
     struct yarn_control_client clients[YARN_CONTROL_CLIENTS_MAX];
 };

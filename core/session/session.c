@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/session.h"
 
-#include <sys/resource.h>
-
 #include "core/session/attach.h"
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
 
+/* Descriptors that the reader needs later: to be woken, for the dump, for the files that it reads
+ * one or two at a time. */
 enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 };
 /* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
  * thread, which are as long as they may ever be. */
@@ -80,21 +80,11 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
     return err;
 }
 
-/* Whether as many descriptors are left as the reader needs later: to be woken, for the dump, for
- * the files that it reads one at a time. Numbers are dense: nobody else opens in this table. */
-static bool has_spare_files(void)
-{
-    int lowest_free = yarn_file_open(YARN_FILE_CWD, "/dev/null");
-    yarn_file_close(lowest_free);
-    return lowest_free >= 0 &&
-           (uint64_t)lowest_free + SPARE_FILES <= yarn_process_limit(RLIMIT_NOFILE);
-}
-
 static int open_with_spare_files(struct yarn_session *session, const struct yarn_session_spec *spec,
                                  const struct yarn_attachment *attachment)
 {
     int err = open_by(session, spec, attachment, 0);
-    if (err || has_spare_files())
+    if (err || yarn_process_has_spare_files(SPARE_FILES))
         return err;
     yarn_session_close(session);
     session->report.failure = yarn_probe_reason(-EMFILE);

@@ -160,6 +160,13 @@ uint64_t yarn_process_limit(int resource)
     return yarn_raw_is_error(result) ? UINT64_MAX : limits[0];
 }
 
+bool yarn_process_has_spare_files(size_t count)
+{
+    int lowest_free = yarn_file_open(YARN_FILE_CWD, "/dev/null");
+    yarn_file_close(lowest_free);
+    return lowest_free >= 0 && (uint64_t)lowest_free + count <= yarn_process_limit(RLIMIT_NOFILE);
+}
+
 static long exchange_file_limit(const struct yarn_file_limit *set, struct yarn_file_limit *ret_old)
 {
     return yarn_raw_call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)set, (long)ret_old, 0, 0);

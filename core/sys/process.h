@@ -37,6 +37,8 @@ uint64_t yarn_process_limit(int resource);
 struct yarn_file_limit {
     uint64_t soft, hard;
 };
+/* Whether so many more can be opened, in a table whose numbers are dense. */
+bool yarn_process_has_spare_files(size_t count);
 /* Raises the soft limit to the hard one. False where that gains nothing or is refused. */
 bool yarn_process_raise_files(struct yarn_file_limit *ret_before);
 /* Unless somebody else has changed it meanwhile. */

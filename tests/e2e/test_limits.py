@@ -8,6 +8,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -201,6 +202,26 @@ class OpenFiles(Case):
                     for i in range(8):
                         found = shares[f"void (anonymous namespace)::worker<{i}>()"]
                         self.assertAlmostEqual(found, 12.5, delta=4)
+
+    def test_no_descriptor_for_a_control_socket(self):
+        """Nor for its client: nobody waits in vain, and the reader does not turn on the spot."""
+        for limit, has_socket in ((8, False), (9, True)):
+            with self.subTest(limit=limit):
+                folder, begun = self.folder(), time.monotonic()
+                process = harness.start([SPLIT, "8"], folder, YARN_CONTROL="c.sock",
+                                        before=limited(resource.RLIMIT_NOFILE, limit))
+                clients = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+                while process.poll() is None and has_socket and not (folder / "c.sock").exists():
+                    time.sleep(0.01)
+                for client in clients if has_socket else ():
+                    client.connect(str(folder / "c.sock"))
+                run = harness.wait(process, begun, folder)
+                for client in clients:
+                    client.close()
+                (dump,) = harness.info(run.dumps)
+                told = " ".join(message["text"] for message in dump["messages"])
+                self.assertEqual("the socket could not be made" in told, not has_socket, told)
+                self.assertLess(dump["trust"]["drain_cpu_ns"], 0.2 * dump["trust"]["cpu_ns"])
 
     def test_stop_and_start(self):
         """Without a descriptor an event is switched by the thread that opened it."""
