@@ -162,7 +162,7 @@ uint64_t yarn_process_limit(int resource)
 
 bool yarn_process_has_spare_files(size_t count)
 {
-    int lowest_free = yarn_file_open(YARN_FILE_CWD, "/dev/null");
+    int lowest_free = yarn_file_open_folder(YARN_FILE_CWD, "/"); /* there is one in any root */
     yarn_file_close(lowest_free);
     return lowest_free >= 0 && (uint64_t)lowest_free + count <= yarn_process_limit(RLIMIT_NOFILE);
 }
@@ -356,6 +356,8 @@ int yarn_process_own_files(bool is_apart)
     /* The lowest free numbers come first, so these are 0, 1 and 2. */
     for (int i = 0; i < 3; i++) {
         result = yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
+        if (yarn_raw_is_error(result)) /* a root without devices */
+            result = yarn_file_open_folder(YARN_FILE_CWD, "/");
         if (yarn_raw_is_error(result))
             return (int)result;
     }

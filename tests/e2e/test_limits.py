@@ -293,6 +293,16 @@ class Places(Case):
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertIn(b"yarn: nothing is recorded: /proc/self could not be opened", run.stderr)
 
+    def test_root_without_devices(self):
+        self.needs_root("mount", "chroot")
+        script = 'mount --bind / "$JAIL" && mount -t proc none "$JAIL/proc" && ' \
+                 'mount -t tmpfs none "$JAIL/dev" && exec chroot "$JAIL" "$@"'
+        argv = self.in_namespace("--mount", script=script)
+        run = self.assert_same_outside(argv, JAIL=str(self.folder()))
+        dump = max(harness.info(run.dumps), key=lambda dump: dump["trust"]["samples"])
+        self.assertIn("hot_a", harness.self_percent(run.dumps))
+        self.assertEqual((dump["sampler"]["got"], dump["messages"]), ("perf", []))
+
     def test_mounts_and_process_numbers_of_its_own(self):
         for options in (("--mount",), ("--pid", "--fork"), ("--pid", "--fork", "--mount-proc")):
             for sampler in self.ways():
