@@ -91,10 +91,11 @@ class Worker:
         multiprocessing.util.Finalize(None, cls.one.close, exitpriority=1)
 
     @classmethod
-    def judge(cls, case, is_brief):
+    def judge(cls, case, is_brief, nr_times):
+        """A case never runs twice at once: it may have a port or a name that is its own."""
         if not is_for(case, os.getuid()):
-            return judge.Verdict(case.name, judge.SKIPPED, "needs root")
-        return judge.Judge(cls.one, is_brief).judge(case)
+            return [judge.Verdict(case.name, judge.SKIPPED, "needs root")]
+        return [judge.Judge(cls.one, is_brief).judge(case) for _ in range(nr_times)]
 
 
 def run(chosen, arguments):
@@ -107,16 +108,14 @@ def run(chosen, arguments):
         arguments.jobs, initializer=Worker.start, initargs=(variables,)
     ) as pool:
         work = [
-            pool.submit(Worker.judge, case, arguments.fast)
-            for case in chosen
-            for _ in range(arguments.repeat)
+            pool.submit(Worker.judge, case, arguments.fast, arguments.repeat) for case in chosen
         ]
         for done in concurrent.futures.as_completed(work):
-            verdict = done.result()
-            print_verdict(verdict)
-            if arguments.show:
-                print(verdict.shown)
-            counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
+            for verdict in done.result():
+                print_verdict(verdict)
+                if arguments.show:
+                    print(verdict.shown)
+                counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
     return counts
 
 

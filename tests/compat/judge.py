@@ -15,8 +15,10 @@ RIGHTLY = "rightly"
 # Less than this may rightly leave no sample.
 MUST_LEAVE_DUMP_SECONDS = 0.05
 NR_DIFF_LINES = 30
-# Pipes, sockets, processes and files of random names have another name in each run.
-SERIAL = re.compile(r"\d{3,}")
+# Pipes, sockets, processes, packs of git and files of random names have another name in each run.
+SERIAL = re.compile(r"[0-9a-f]{40}|\d{3,}")
+# What of a line of a process's state is a name: the program's, a file's.
+NAMES = re.compile(r"^.* (?=(?:start|end) )|(?<= fd )\d+ .*(?= flags )|(?<= folder ).*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +67,12 @@ def show(run):
     return f"status {run.status}\n{run.stdout}\n{run.stderr}\n{chr(10).join(run.files)}"
 
 
+def hide_serials(name):
+    return SERIAL.sub("#", name[0])
+
+
 def states_of(run):
-    return {SERIAL.sub("#", line) for line in run.states}
+    return {NAMES.sub(hide_serials, line) for line in run.states}
 
 
 def state_difference(plains, profileds):

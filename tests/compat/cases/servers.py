@@ -63,11 +63,12 @@ cat log
 
 MEMCACHED = r"""
 memcached -l 127.0.0.1 -p 47104 -U 0 -t 4 -u nobody & server=$!
-for i in $(seq 50); do socat -u /dev/null TCP:127.0.0.1:47104 2>/dev/null && break; sleep 0.1; done
+for i in $(seq 50); do sleep 0.1; socat -u /dev/null TCP:127.0.0.1:47104 2>/dev/null && break; done
 for client in 1 2 3; do
     { for i in $(seq 3000); do printf 'set key%d 0 0 5\r\nvalue\r\nget key%d\r\n' $i $i; done; printf 'quit\r\n'; } |
         socat -t5 - TCP:127.0.0.1:47104 | sha256sum
 done
+sleep 0.2 # until it has closed what its clients have
 grep -E '^Sig[BIC]' /proc/$server/status; ls /proc/$server/fd | sort -n | tr '\n' ' '
 kill $server; wait $server; echo "ended $?"
 """

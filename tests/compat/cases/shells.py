@@ -23,7 +23,7 @@ umask 027; : >masked; ls -l masked | cut -c1-10
 ulimit -n 64; ulimit -n
 i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; echo $i
 sh -c "sleep 0.1; grep -E '^(Sig[BIC]|Umask|Seccomp|NoNew|Cap)' /proc/$$/status"
-ls /proc/$$/fd >descriptors; sort -n descriptors | tr '\n' ' '
+sh -c "sleep 0.1; ls /proc/$$/fd" >descriptors; sort -n descriptors | tr '\n' ' '
 (exec env -i PATH="$PATH" sh -c 'echo "cleared: $LD_PRELOAD"')
 exec sh -c 'echo replaced; exit 7'
 """

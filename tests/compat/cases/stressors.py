@@ -4,11 +4,11 @@
 
 from case import Case
 
-# Operations of each stressor: as many as take some tenths of a second. Left out is `resources`, which
-# takes all of the disk for a moment.
+# Operations of each stressor: as many as take some tenths of a second. Left out are `resources`
+# and `forkheavy`, which take all of the disk for a moment.
 OPERATIONS = {
     # processes
-    "fork": 200, "vfork": 200, "vforkmany": 20, "forkheavy": 20, "clone": 50, "exec": 20,
+    "fork": 200, "vfork": 200, "vforkmany": 20, "clone": 50, "exec": 20,
     "spawn": 20, "daemon": 50, "zombie": 50, "pthread": 200, "exit-group": 20, "wait": 200,
     "kill": 2000, "pidfd": 50, "session": 20, "nice": 5, "race-sched": 50,
     "schedpolicy": 200, "affinity": 200, "resched": 10, "prctl": 50, "ptrace": 500, "procfs": 20,
