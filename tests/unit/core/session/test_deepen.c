@@ -22,9 +22,10 @@ static struct yarn_session session;
 static pthread_barrier_t begin;
 static atomic_bool is_over, is_done, makes_thread;
 static uint8_t *pages;
-static struct {
+struct seen {
     size_t nr_samples, nr_deep; /* of ours; with more of the stack than was asked for */
-} seen;
+};
+static struct seen seen;
 
 static void on_record(void *self, const struct yarn_record *record)
 {
@@ -141,6 +142,10 @@ static pthread_t toucher;
 static void open_session(void)
 {
     describe_session();
+    seen = (struct seen){0};
+    atomic_store(&is_over, false);
+    atomic_store(&is_done, false);
+    atomic_store(&makes_thread, false);
     pages = mmap(NULL, (size_t)PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert(pages != MAP_FAILED);
