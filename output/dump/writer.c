@@ -8,7 +8,7 @@
 
 enum {
     DEFAULT_LEVEL = 1,
-    DEFAULT_CHUNKS_A_SERIES = 50,
+    DEFAULT_CHUNKS_A_SERIES = 25,
     TOTALS_ALL_EVERY = 64, /* records of totals */
 };
 

@@ -27,7 +27,7 @@ struct yarn_dump_writer;
 struct yarn_dump_writer_limits {
     size_t interned_bytes;    /* memory for tables and strings; 0: 32 MiB */
     int compression_level;    /* of zstd; 0: 3 */
-    uint32_t chunks_a_series; /* that are compressed together; 0: 50 */
+    uint32_t chunks_a_series; /* that are compressed together; 0: 25 */
 };
 
 /* Takes over fd, an empty file opened for writing, once it returns 0. */
