@@ -220,10 +220,12 @@ SYSTEM = [
         "daemons",
         "dpkg util-linux",
         "start-stop-daemon setsid",
-        "start-stop-daemon --start --background --make-pidfile --pidfile $PWD/pid --startas "
-        "/bin/sh -- -c 'ls /proc/self/fd | wc -l >fds; grep Sig[BIC] /proc/self/status >signals; "
-        "exec sleep 20'; sleep 0.5; start-stop-daemon --stop --pidfile $PWD/pid; echo $?; "
-        "setsid -f sh -c 'ps -o tty= -p $$ >tty; seq 200000 | sha256sum >sum'; sleep 1; cat tty sum",
+        "start-stop-daemon --start --background --make-pidfile --pidfile $PWD/pid --chdir $PWD "
+        "--startas /bin/sh -- -c 'ls /proc/self/fd | wc -l >fds; grep Sig[BIC] /proc/self/status >signals; "
+        "exec sleep 20'; for i in $(seq 50); do sleep 0.1; [ -s signals ] && break; done; "
+        "start-stop-daemon --stop --pidfile $PWD/pid; echo $?; cat fds signals; "
+        "setsid -f sh -c 'ps -o tty= -p $$ >tty; seq 200000 | sha256sum >sum'; "
+        "for i in $(seq 50); do sleep 0.1; [ -s sum ] && break; done; cat tty sum",
         files_vary=("pid",),
         varies=((r"process \d+", "process PID"),),
     ),
