@@ -76,7 +76,7 @@ class Corruption(unittest.TestCase):
             print("nothing could be recorded: made dumps are corrupted", file=sys.stderr)
             subprocess.run([MAKE_DUMPS, source], check=True)
             subprocess.run([MAKE_DUMPS, source / "large", "3000"], check=True)
-        cls.dumps = sorted(source.iterdir())
+        cls.dumps = sorted(path for path in source.rglob("*") if path.is_file())
 
     @classmethod
     def tearDownClass(cls):
