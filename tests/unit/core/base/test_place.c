@@ -63,14 +63,27 @@ START_TEST(a_place_that_is_taken_is_no_obstacle)
 }
 END_TEST
 
+/* ThreadSanitizer places all mappings by itself. */
+#if defined(__SANITIZE_THREAD__)
+#define IS_FREE 0
+#elif defined(__has_feature)
+#define IS_FREE (!__has_feature(thread_sanitizer))
+#else
+#define IS_FREE 1
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("place");
     TCase *tcase = tcase_create("a host that goes on using addresses");
-    tcase_add_test(tcase, an_address_that_the_host_has_given_back_is_not_taken);
-    tcase_add_test(tcase, an_address_that_we_have_given_back_is_not_given_to_the_host);
     tcase_add_test(tcase, places_do_not_overlap);
-    tcase_add_test(tcase, a_place_that_is_taken_is_no_obstacle);
+    if (IS_FREE) {
+        tcase_add_test(tcase, an_address_that_the_host_has_given_back_is_not_taken);
+        tcase_add_test(tcase, an_address_that_we_have_given_back_is_not_given_to_the_host);
+        tcase_add_test(tcase, a_place_that_is_taken_is_no_obstacle);
+    } else {
+        puts("three tests skipped: ThreadSanitizer gives out all addresses");
+    }
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
