@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-/* The end of the mapping that holds the address. */
-static uint64_t mapping_end(uint64_t address)
+uint64_t yarn_live_stack_end(uint64_t address)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     unsigned long start, end;
@@ -28,7 +27,7 @@ copy_words(uint64_t *to, const volatile uint64_t *from, size_t count)
 
 void yarn_live_stack_copy(struct yarn_live_stack *live, size_t max)
 {
-    uint64_t sp = live->registers.sp, size = mapping_end(sp) - sp;
+    uint64_t sp = live->registers.sp, size = yarn_live_stack_end(sp) - sp;
     size = yarn_u64_min(yarn_u64_min(size, max), YARN_LIVE_STACK_MAX) & ~UINT64_C(7);
     copy_words(live->word, (const volatile uint64_t *)(uintptr_t)sp,
                (size_t)size / sizeof(uint64_t));

@@ -19,5 +19,8 @@ struct yarn_live_stack {
 /* At most `max` bytes of stack. The leaf frame is this function's. */
 void yarn_live_stack_take(struct yarn_live_stack *live, size_t max);
 
+/* The end of the mapping that holds the address; 0: none does. */
+uint64_t yarn_live_stack_end(uint64_t address);
+
 /* The part that is the same on every machine: the copy, where the registers are known. */
 void yarn_live_stack_copy(struct yarn_live_stack *live, size_t max);

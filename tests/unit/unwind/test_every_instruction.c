@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <wchar.h>
 
-#include "unwind/unwinder.h"
+#include "tests/support/live_stack.h"
 
 enum { TID = 1, STACK_MAX = 1 << 16, STEPS_MAX = 60000, REPORTS_MAX = 5 };
 
@@ -139,26 +139,12 @@ __attribute__((noinline)) static void step_through(void)
     __asm__ volatile("nop");
 }
 
-static uint64_t find_stack_end(uint64_t address)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    unsigned long start, end;
-    uint64_t found = 0;
-    char line[1024];
-    while (maps && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx", &start, &end) == 2 && address >= start && address < end)
-            found = end;
-    if (maps)
-        (void)fclose(maps);
-    return found;
-}
-
 START_TEST(both_engines_agree_at_every_instruction)
 {
     static char own[1 << 18];
     stack_t stack = {.ss_sp = own, .ss_size = sizeof own};
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_ONSTACK | SA_SIGINFO};
-    stack_end = find_stack_end((uintptr_t)&stack);
+    stack_end = yarn_live_stack_end((uintptr_t)&stack);
     ck_assert_int_eq(yarn_module_map_new(&map, open("/proc/self", O_PATH | O_DIRECTORY)), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWIND_BY_LADDER, map), 0);
