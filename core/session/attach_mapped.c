@@ -4,7 +4,6 @@
 #include "core/session/probe.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
-#include "core/sys/process.h"
 
 enum { THREADS_MORE = 8 }; /* than are listed first */
 
@@ -52,14 +51,9 @@ static int attach_threads(struct yarn_session *session)
 
 static int make_room(struct yarn_session *session)
 {
-    int nr_threads = yarn_process_threads(session->spec->task_folder, NULL, 0);
-    size_t max_threads = THREADS_MORE + (nr_threads > 0 ? (size_t)nr_threads : 0);
-    int err = yarn_core_rings_find_cpus(session);
-    if (err)
-        return err;
-    size_t nr_rings = session->nr_cpus * (nr_threads > 0 ? (size_t)nr_threads : 1);
-    session->report.got = yarn_plan_of_core(session->spec, nr_rings);
-    err = yarn_core_rings_init(session, max_threads * session->nr_cpus);
+    size_t max_threads = THREADS_MORE + session->nr_threads;
+    session->report.got = yarn_plan_of_core(session->spec, session->nr_cpus * session->nr_threads);
+    int err = yarn_core_rings_init(session, max_threads * session->nr_cpus);
     if (err)
         return err;
     err = yarn_table_open(&session->numbers, session->max_cores, session->max_cores * 2);

@@ -7,9 +7,11 @@
 #include "core/session/probe.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
-#include "core/sys/process.h"
 
-enum { DEEPER_EVENTS_MAX = 1024 }; /* opened while samples come: 10 ms */
+enum {
+    THREADS_MORE = 64,
+    DEEPER_EVENTS_MAX = 1024, /* opened while samples come: 10 ms */
+};
 
 /* ---- leaders and their rings ---- */
 
@@ -48,9 +50,7 @@ static int open_cores(struct yarn_session *session)
  * kernel does not know them. */
 static int open_all_cores(struct yarn_session *session)
 {
-    int err = yarn_core_rings_find_cpus(session);
-    if (!err)
-        err = yarn_core_rings_init(session, session->nr_cpus);
+    int err = yarn_core_rings_init(session, session->nr_cpus);
     if (err)
         return err;
     session->report.got = yarn_plan_of_core(session->spec, session->nr_cpus);
@@ -124,10 +124,7 @@ static int attach_thread(struct yarn_session *session, pid_t tid)
 /* Room for every event that the threads listed now can need, and some that come meanwhile. */
 static int make_room(struct yarn_session *session)
 {
-    size_t threads = 64;
-    int count = yarn_process_threads(session->spec->task_folder, NULL, 0);
-    if (count > 0)
-        threads += (size_t)count;
+    size_t threads = THREADS_MORE + session->nr_threads;
     session->max_events = threads * session->spec->nr_events * session->nr_cores;
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)

@@ -2,20 +2,6 @@
 #include "core/session/core_rings.h"
 
 #include "core/session/probe.h"
-#include "core/sys/process.h"
-
-enum { CPUS_MAX = 1024 };
-
-int yarn_core_rings_find_cpus(struct yarn_session *session)
-{
-    int cpus[CPUS_MAX];
-    session->nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
-    session->cpus = YARN_ARENA_NEW(&session->arena, int, session->nr_cpus);
-    if (!session->cpus)
-        return yarn_probe_fail(session, "no memory for the list of cores", -ENOMEM);
-    memcpy(session->cpus, cpus, session->nr_cpus * sizeof cpus[0]);
-    return 0;
-}
 
 int yarn_core_rings_init(struct yarn_session *session, size_t max_rings)
 {

@@ -12,11 +12,8 @@
 
 #include "core/session/session.h"
 
-/* Room for so many rings, and the list of present cpus. A failure is in the report. */
+/* Room for so many rings. A failure is in the report. */
 YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session, size_t max_rings);
-
-/* The present cpus, before there is room for their rings. */
-YARN_MUST_CHECK int yarn_core_rings_find_cpus(struct yarn_session *session);
 
 /* Maps the event, which becomes the leader of one more ring of the size that the report says.
  * -EDQUOT: the limit of locked memory. On failure the event stays the caller's. */

@@ -14,6 +14,32 @@ enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
 
+/* What is recorded, and what that has to be attached to: counted once, for the choice of the
+ * strategy, for the memory, and for each try. */
+struct wanted {
+    const struct yarn_session_spec *spec;
+    int cpus[CPUS_MAX];
+    size_t nr_cpus, nr_threads;
+};
+
+static void count(struct wanted *ret_wanted, const struct yarn_session_spec *spec)
+{
+    int nr_threads = yarn_process_threads(spec->task_folder, NULL, 0);
+    ret_wanted->spec = spec;
+    ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
+    ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;
+}
+
+static int init_cpus(struct yarn_session *session, const struct wanted *wanted)
+{
+    session->cpus = YARN_ARENA_NEW(&session->arena, int, wanted->nr_cpus);
+    if (!session->cpus)
+        return -ENOMEM;
+    memcpy(session->cpus, wanted->cpus, wanted->nr_cpus * sizeof wanted->cpus[0]);
+    session->nr_cpus = wanted->nr_cpus;
+    return 0;
+}
+
 static int init_specs(struct yarn_session *session)
 {
     const struct yarn_session_spec *spec = session->spec;
@@ -38,24 +64,24 @@ static void init_layout(struct yarn_session *session)
 }
 
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
-static size_t arena_bytes(const struct yarn_session_spec *spec)
+static size_t arena_bytes(const struct wanted *wanted)
 {
-    int cpus[CPUS_MAX];
-    size_t nr_cpus = yarn_process_present_cpus(cpus, YARN_COUNT_OF(cpus));
-    int nr_threads = yarn_process_threads(spec->task_folder, NULL, 0);
-    size_t threads = ARENA_THREADS + (nr_threads > 0 ? (size_t)nr_threads : 0);
+    size_t nr_events = wanted->spec->nr_events;
+    size_t threads = ARENA_THREADS + wanted->nr_threads;
     size_t per_cpu = sizeof(struct yarn_session_core) + sizeof(struct yarn_merge_source) +
-                     threads * spec->nr_events * sizeof(struct yarn_event);
-    return ARENA_BYTES + spec->nr_events * ARENA_EVENT_BYTES + nr_cpus * per_cpu;
+                     threads * nr_events * sizeof(struct yarn_event);
+    return ARENA_BYTES + nr_events * ARENA_EVENT_BYTES + wanted->nr_cpus * per_cpu;
 }
 
-static int open_by(struct yarn_session *session, const struct yarn_session_spec *spec,
+static int open_by(struct yarn_session *session, const struct wanted *wanted,
                    const struct yarn_attachment *attachment, int files_error)
 {
+    const struct yarn_session_spec *spec = wanted->spec;
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
     session->may_drop_events = files_error != 0;
     session->stack = spec->stack;
+    session->nr_threads = wanted->nr_threads;
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(spec),
         .got = yarn_plan_first(spec),
@@ -63,7 +89,9 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
         .attachment = attachment,
         .files_error = files_error,
     };
-    int err = yarn_arena_open(&session->arena, arena_bytes(spec));
+    int err = yarn_arena_open(&session->arena, arena_bytes(wanted));
+    if (!err)
+        err = init_cpus(session, wanted);
     if (!err)
         err = init_specs(session);
     if (!err)
@@ -80,10 +108,10 @@ static int open_by(struct yarn_session *session, const struct yarn_session_spec 
     return err;
 }
 
-static int open_with_spare_files(struct yarn_session *session, const struct yarn_session_spec *spec,
+static int open_with_spare_files(struct yarn_session *session, const struct wanted *wanted,
                                  const struct yarn_attachment *attachment)
 {
-    int err = open_by(session, spec, attachment, 0);
+    int err = open_by(session, wanted, attachment, 0);
     if (err || yarn_process_has_spare_files(SPARE_FILES))
         return err;
     yarn_session_close(session);
@@ -116,12 +144,12 @@ static void set_free(struct kept_free *kept)
 }
 
 /* With `nr_spare` descriptors to spare. */
-static int open_short(struct yarn_session *session, const struct yarn_session_spec *spec,
+static int open_short(struct yarn_session *session, const struct wanted *wanted,
                       const struct yarn_attachment *attachment, int files_error, size_t nr_spare)
 {
     struct kept_free kept;
     int err =
-        keep_free(&kept, nr_spare) ? open_by(session, spec, attachment, files_error) : -EMFILE;
+        keep_free(&kept, nr_spare) ? open_by(session, wanted, attachment, files_error) : -EMFILE;
     set_free(&kept);
     return err;
 }
@@ -129,18 +157,18 @@ static int open_short(struct yarn_session *session, const struct yarn_session_sp
 /* Down the ladder of descriptors (KF 14): what the soft limit refuses may be had under the hard
  * one, while the host waits; then fewer events; then events that need none once they are mapped.
  * Why low numbers are kept free: with the soft limit back, those are what files are opened with. */
-static int open_perf(struct yarn_session *session, const struct yarn_session_spec *spec,
+static int open_perf(struct yarn_session *session, const struct wanted *wanted,
                      const struct yarn_attachment *attachment)
 {
     struct yarn_file_limit before;
-    int err = open_with_spare_files(session, spec, attachment);
+    int err = open_with_spare_files(session, wanted, attachment);
     if (!yarn_probe_lacks_files(err))
         return err;
     int files_error = err;
-    bool is_raised = spec->host_waits && yarn_process_raise_files(&before);
-    err = open_short(session, spec, attachment, files_error, is_raised ? LOW_FILES : SPARE_FILES);
+    bool is_raised = wanted->spec->host_waits && yarn_process_raise_files(&before);
+    err = open_short(session, wanted, attachment, files_error, is_raised ? LOW_FILES : SPARE_FILES);
     if (yarn_probe_lacks_files(err))
-        err = open_short(session, spec, &yarn_attach_mapped, files_error, SPARE_FILES_MAPPED);
+        err = open_short(session, wanted, &yarn_attach_mapped, files_error, SPARE_FILES_MAPPED);
     if (is_raised)
         yarn_process_restore_files(&before);
     return err;
@@ -156,26 +184,22 @@ static int refuse_perf(struct yarn_session *session, const struct yarn_session_s
     return yarn_probe_fail(session, spec->perf_refusal, -EPERM);
 }
 
-static struct yarn_plan_estimate estimate_of(const struct yarn_session_spec *spec)
-{
-    int cpus[CPUS_MAX];
-    return yarn_plan_strategy(spec, yarn_process_present_cpus(cpus, CPUS_MAX));
-}
-
 int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
 {
+    struct wanted wanted;
+    count(&wanted, spec);
     if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
-        return open_by(session, spec, &yarn_attach_timer, 0);
-    struct yarn_plan_estimate estimate = estimate_of(spec);
+        return open_by(session, &wanted, &yarn_attach_timer, 0);
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, wanted.nr_cpus);
     const struct yarn_attachment *attachment =
         estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
     int err = spec->perf_refusal ? refuse_perf(session, spec, attachment)
-                                 : open_perf(session, spec, attachment);
+                                 : open_perf(session, &wanted, attachment);
     session->report.estimate = estimate;
     if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
-    int second_err = open_by(session, spec, &yarn_attach_timer, 0);
+    int second_err = open_by(session, &wanted, &yarn_attach_timer, 0);
     session->report.refusal = refused.failure;
     session->report.refusal_error = refused.failure_error;
     /* What the timer sampler does not have at all is perf's failure to report. */

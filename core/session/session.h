@@ -54,6 +54,7 @@ struct yarn_session {
     struct yarn_arena arena;
     int *cpus; /* present */
     size_t nr_cpus;
+    size_t nr_threads; /* listed at the opening, ours too */
     struct yarn_session_core *cores;
     size_t nr_cores, max_cores;
     struct yarn_session_core *former_cores; /* others have taken their place; not empty yet */
