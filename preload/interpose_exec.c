@@ -102,19 +102,18 @@ YARN_EXPORTED int execveat(int dir, const char *path, char *const argv[], char *
     return exec(&(struct image){YARN_ORIGINAL_execveat, dir, path, argv, envp, flags});
 }
 
-/* The arguments behind `first`, up to and with the NULL. Why volatile: the C library declares that
- * `first` is never NULL, and hosts pass it all the same. */
+/* Up to and without the NULL. Why volatile: the C library declares that `first` is never NULL, and
+ * hosts pass it all the same. */
 static size_t count_arguments(const char *volatile first, va_list *arguments)
 {
-    size_t count = 1;
-    if (!first)
-        return 0;
-    while (va_arg(*arguments, char *))
+    size_t count = 0;
+    for (const char *word = first; word; word = va_arg(*arguments, char *))
         count++;
     return count;
 }
 
-static void take_arguments(va_list *arguments, const char *first, char **ret_argv, size_t count)
+/* Leaves *arguments behind the NULL, where execle has the environment. */
+static void take_arguments(const char *first, va_list *arguments, size_t count, char **ret_argv)
 {
     /* Why the copy: the family takes char *, and no compiler lets the const go in another way. */
     memcpy(ret_argv, &first, sizeof first);
@@ -122,42 +121,44 @@ static void take_arguments(va_list *arguments, const char *first, char **ret_arg
         ret_argv[i] = va_arg(*arguments, char *);
 }
 
+/* Those with a list are done by those with an array: the same word, and whether an environment
+ * follows the list. */
+static int exec_list(enum yarn_original which, const char *path, const char *first,
+                     va_list *arguments, bool has_env)
+{
+    va_list counted;
+    va_copy(counted, *arguments);
+    size_t count = count_arguments(first, &counted);
+    va_end(counted);
+    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
+    take_arguments(first, arguments, count, argv);
+    char *const *envp = has_env ? va_arg(*arguments, char *const *) : environ;
+    return exec(&(struct image){which, -1, path, argv, envp, 0});
+}
+
 YARN_EXPORTED int execl(const char *path, const char *first, ...)
 {
     va_list arguments;
     va_start(arguments, first);
-    size_t count = count_arguments(first, &arguments);
+    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, false);
     va_end(arguments);
-    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
-    va_start(arguments, first);
-    take_arguments(&arguments, first, argv, count);
-    va_end(arguments);
-    return execve(path, argv, environ);
+    return result;
 }
 
 YARN_EXPORTED int execlp(const char *file, const char *first, ...)
 {
     va_list arguments;
     va_start(arguments, first);
-    size_t count = count_arguments(first, &arguments);
+    int result = exec_list(YARN_ORIGINAL_execvp, file, first, &arguments, false);
     va_end(arguments);
-    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
-    va_start(arguments, first);
-    take_arguments(&arguments, first, argv, count);
-    va_end(arguments);
-    return execvp(file, argv);
+    return result;
 }
 
 YARN_EXPORTED int execle(const char *path, const char *first, ...)
 {
     va_list arguments;
     va_start(arguments, first);
-    size_t count = count_arguments(first, &arguments);
+    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, true);
     va_end(arguments);
-    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
-    va_start(arguments, first);
-    take_arguments(&arguments, first, argv, count);
-    char *const *envp = va_arg(arguments, char *const *);
-    va_end(arguments);
-    return execve(path, argv, envp);
+    return result;
 }

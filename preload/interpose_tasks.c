@@ -31,11 +31,13 @@ static bool is_own_tasks(const char *path)
            !memcmp(path + length - (sizeof tail - 1), tail, sizeof tail - 1);
 }
 
-/* /proc is on no device and its folders have no size; a further call could be one too many behind
- * the host's own filter. */
-static bool is_of_proc(mode_t mode, dev_t device, off_t size)
+/* The links that the host is shown of what it asked for. /proc is on no device and its folders have
+ * no size; a further call could be one too many behind the host's own filter. */
+static nlink_t links_shown(const char *path, nlink_t links, mode_t mode, dev_t device, off_t size)
 {
-    return S_ISDIR(mode) && !major(device) && !size;
+    bool is_of_proc = S_ISDIR(mode) && !major(device) && !size;
+    bool counts_reader = is_own_tasks(path) && is_of_proc && links >= LEAST_LINKS;
+    return counts_reader && yarn_lifecycle_has_reader() ? links - 1 : links;
 }
 
 YARN_EXPORTED int fstatat(int folder, const char *path, struct stat *status, int flags)
@@ -44,10 +46,9 @@ YARN_EXPORTED int fstatat(int folder, const char *path, struct stat *status, int
     if (!yarn_original_find(YARN_ORIGINAL_fstatat, &next, sizeof next))
         return -1;
     int result = next(folder, path, status, flags);
-    if (!result && is_own_tasks(path) &&
-        is_of_proc(status->st_mode, status->st_dev, status->st_size) &&
-        status->st_nlink >= LEAST_LINKS && yarn_lifecycle_has_reader())
-        status->st_nlink--;
+    if (!result)
+        status->st_nlink =
+            links_shown(path, status->st_nlink, status->st_mode, status->st_dev, status->st_size);
     return result;
 }
 
@@ -57,9 +58,8 @@ YARN_EXPORTED int fstatat64(int folder, const char *path, struct stat64 *status,
     if (!yarn_original_find(YARN_ORIGINAL_fstatat64, &next, sizeof next))
         return -1;
     int result = next(folder, path, status, flags);
-    if (!result && is_own_tasks(path) &&
-        is_of_proc(status->st_mode, status->st_dev, status->st_size) &&
-        status->st_nlink >= LEAST_LINKS && yarn_lifecycle_has_reader())
-        status->st_nlink--;
+    if (!result)
+        status->st_nlink =
+            links_shown(path, status->st_nlink, status->st_mode, status->st_dev, status->st_size);
     return result;
 }

@@ -25,8 +25,12 @@ static int address_of(const char *path, struct sockaddr_un *ret_address)
     return 0;
 }
 
-static int make_socket(void)
+/* The descriptor of a socket that is to have that address. */
+static int make_socket(const char *path, struct sockaddr_un *ret_address)
 {
+    int err = address_of(path, ret_address);
+    if (err)
+        return err;
     return (int)yarn_raw_call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0,
                               0, 0);
 }
@@ -34,10 +38,7 @@ static int make_socket(void)
 int yarn_socket_listen(const char *path)
 {
     struct sockaddr_un address;
-    int err = address_of(path, &address);
-    if (err)
-        return err;
-    int fd = make_socket();
+    int fd = make_socket(path, &address);
     if (fd < 0)
         return fd;
     /* Why on the socket: its file gets this mode (and the umask) when it is made. */
@@ -55,10 +56,7 @@ int yarn_socket_listen(const char *path)
 int yarn_socket_connect(const char *path)
 {
     struct sockaddr_un address;
-    int err = address_of(path, &address);
-    if (err)
-        return err;
-    int fd = make_socket();
+    int fd = make_socket(path, &address);
     if (fd < 0)
         return fd;
     long result = yarn_raw_call(SYS_connect, fd, (long)&address, sizeof address, 0, 0, 0);
