@@ -13,15 +13,18 @@ struct told {
     size_t first_thread; /* of its own among those of the profile */
 };
 
-/* Writes the n-th item, or nothing. */
-typedef void put_item_fn(struct yarn_json *json, const struct told *told, size_t n);
+/* Writes what the n-th object of a list says. */
+typedef void put_fields_fn(struct yarn_json *json, const struct told *told, size_t n);
 
 static void put_list(struct yarn_json *json, const struct told *told, const char *key, size_t count,
-                     put_item_fn *put_item)
+                     put_fields_fn *put_fields)
 {
     yarn_json_begin_array(json, key);
-    for (size_t i = 0; i < count; i++)
-        put_item(json, told, i);
+    for (size_t i = 0; i < count; i++) {
+        yarn_json_begin_object(json, NULL);
+        put_fields(json, told, i);
+        yarn_json_end_object(json);
+    }
     yarn_json_end_array(json);
 }
 
@@ -104,7 +107,6 @@ static void put_event(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_profile_dump_event *event = &told->dump->events[n];
     const struct yarn_dump_event *record = &event->record;
-    yarn_json_begin_object(json, NULL);
     yarn_json_span(json, "name", record->name);
     yarn_json_span(json, "asked", record->asked);
     yarn_json_span(json, "got", record->got);
@@ -119,14 +121,12 @@ static void put_event(struct yarn_json *json, const struct told *told, size_t n)
     yarn_json_u64(json, "period", record->period);
     yarn_json_u64(json, "frequency", record->frequency);
     yarn_json_bool(json, "excludes_kernel", record->flags & YARN_DUMP_EVENT_EXCLUDES_KERNEL);
-    yarn_json_end_object(json);
 }
 
 static void put_thread(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_profile_thread *thread = &told->profile->threads[told->first_thread + n];
     const struct yarn_dump_process *process = &told->dump->process;
-    yarn_json_begin_object(json, NULL);
     yarn_json_u64(json, "tid", thread->tid);
     yarn_json_u64(json, "parent_tid", thread->parent_tid);
     yarn_json_text(json, "comm", yarn_profile_text(told->profile, thread->comm));
@@ -137,14 +137,12 @@ static void put_thread(struct yarn_json *json, const struct told *told, size_t n
         yarn_json_null(json, "end_ns");
     yarn_json_u64(json, "cpu_ns", thread->cpu_ns);
     yarn_json_u64(json, "samples", thread->samples);
-    yarn_json_end_object(json);
 }
 
 static void put_module(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_dump_module *module = &told->dump->modules[n];
     char build_id[72];
-    yarn_json_begin_object(json, NULL);
     yarn_json_span(json, "path", module->path);
     yarn_json_text_or_null(json, "build_id",
                            yarn_info_build_id(module->build_id, build_id, sizeof build_id));
@@ -155,7 +153,6 @@ static void put_module(struct yarn_json *json, const struct told *told, size_t n
     yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, module->time_ns));
     yarn_json_text(json, "kind", yarn_word_of_module_kind(module->kind));
     yarn_json_text(json, "state", yarn_word_of_module_state(module->state));
-    yarn_json_end_object(json);
 }
 
 static void put_stored(struct yarn_json *json, const struct yarn_trust *trust)
@@ -186,27 +183,34 @@ static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *du
 static void put_message(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_dump_message *message = &told->dump->messages[n];
-    yarn_json_begin_object(json, NULL);
     yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, message->time_ns));
     yarn_json_text(json, "kind", yarn_word_of_message(message->kind));
     yarn_json_u64(json, "tid", message->tid);
     yarn_json_span(json, "text", message->text);
+}
+
+static void put_gap(struct yarn_json *json, const struct yarn_dump_process *process,
+                    const struct yarn_coverage_gap *gap)
+{
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(process, gap->from_ns));
+    yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(process, gap->to_ns));
+    yarn_json_u64(json, "cpu_ns", gap->cpu_ns);
+    yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap->stopped_by));
+    yarn_json_text_or_null(json, "started_by",
+                           gap->has_end ? yarn_word_of_coverage_cause(gap->started_by) : NULL);
     yarn_json_end_object(json);
 }
 
-static void put_gap(struct yarn_json *json, const struct told *told, size_t n)
+/* Between a record that says stopped and the next: not every record of the list is one. */
+static void put_stopped(struct yarn_json *json, const struct yarn_profile_dump *dump)
 {
     struct yarn_coverage_gap gap;
-    if (!yarn_coverage_gap_at(told->dump, n, &gap))
-        return;
-    yarn_json_begin_object(json, NULL);
-    yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(&told->dump->process, gap.from_ns));
-    yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(&told->dump->process, gap.to_ns));
-    yarn_json_u64(json, "cpu_ns", gap.cpu_ns);
-    yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap.stopped_by));
-    yarn_json_text_or_null(json, "started_by",
-                           gap.has_end ? yarn_word_of_coverage_cause(gap.started_by) : NULL);
-    yarn_json_end_object(json);
+    yarn_json_begin_array(json, "stopped");
+    for (size_t i = 0; i < dump->nr_coverage; i++)
+        if (yarn_coverage_gap_at(dump, i, &gap))
+            put_gap(json, &dump->process, &gap);
+    yarn_json_end_array(json);
 }
 
 static void put_options(struct yarn_json *json, const struct yarn_profile_dump *dump)
@@ -220,17 +224,14 @@ static void put_options(struct yarn_json *json, const struct yarn_profile_dump *
 static void put_damage(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_dump_damage *damage = &told->dump->summary.damages[n];
-    yarn_json_begin_object(json, NULL);
     yarn_json_u64(json, "offset", damage->offset);
     yarn_json_u64(json, "bytes", damage->size);
     yarn_json_text(json, "why", damage->why);
-    yarn_json_end_object(json);
 }
 
 static void put_from(struct yarn_json *json, const struct told *told, size_t n)
 {
     const struct yarn_dump_from *from = &told->dump->froms[n];
-    yarn_json_begin_object(json, NULL);
     yarn_json_span(json, "path", from->path);
     yarn_json_u64(json, "bytes", from->file_bytes);
     yarn_json_u64(json, "damages", from->nr_damages);
@@ -239,7 +240,6 @@ static void put_from(struct yarn_json *json, const struct told *told, size_t n)
     yarn_json_span(json, "damage", from->damage);
     yarn_json_bool(json, "is_cut", from->is_cut);
     yarn_json_u64(json, "cut_offset", from->cut_at);
-    yarn_json_end_object(json);
 }
 
 static void put_dump(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
@@ -263,7 +263,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     put_trust(json, dump);
     put_options(json, dump);
     put_list(json, &told, "messages", dump->nr_messages, put_message);
-    put_list(json, &told, "stopped", dump->nr_coverage, put_gap);
+    put_stopped(json, dump);
     put_list(json, &told, "damage",
              yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages)), put_damage);
     put_list(json, &told, "merged_from", dump->nr_froms, put_from);

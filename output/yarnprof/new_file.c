@@ -94,11 +94,21 @@ static int open_stream(struct yarn_new_file *file, const char *path, bool is_fil
     return open_for_stream(file);
 }
 
+static bool is_standard_output(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+bool yarn_new_file_is_terminal(const char *path)
+{
+    return is_standard_output(path) && isatty(STDOUT_FILENO) == 1;
+}
+
 int yarn_new_file_open(struct yarn_new_file *file, const char *path, bool is_file)
 {
     struct yarn_new_file opened = {0};
     struct stat status;
-    bool is_stdout = !path || strcmp(path, "-") == 0;
+    bool is_stdout = is_standard_output(path);
     bool is_there = !is_stdout && stat(path, &status) == 0;
     int err;
     if (is_stdout || (is_there && !S_ISREG(status.st_mode))) {

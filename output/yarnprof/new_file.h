@@ -22,6 +22,9 @@ struct yarn_new_file {
     char *beside; /* owned; the name until then; NULL: none */
 };
 
+/* True where `path` is standard output (NULL or "-") and that is a terminal. */
+bool yarn_new_file_is_terminal(const char *path);
+
 /* `path` NULL or "-": standard output. `is_file`: one that can be gone back in, and that has the
  * name `beside`. */
 YARN_MUST_CHECK int yarn_new_file_open(struct yarn_new_file *file, const char *path, bool is_file);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "output/export/export.h"
 #include "output/export/samples.h"
@@ -109,14 +108,10 @@ static int write_file(const struct request *request, struct yarn_export *export)
     export->file = file.file;
     export->path = file.beside;
     err = request->format->write(export);
-    if (!err && ferror(file.file))
-        err = -EIO;
     if (!err)
         err = yarn_new_file_commit(&file);
-    if (!err)
-        return YARN_STATUS_OK;
     yarn_new_file_abandon(&file);
-    return fail(request, export, err);
+    return err ? fail(request, export, err) : YARN_STATUS_OK;
 }
 
 static int export_profile(const struct request *request, const struct yarn_profile *profile,
@@ -183,8 +178,8 @@ int yarn_verb_export(int argc, char **argv)
         yarn_complain("export", "no format is named (--to); see yarnprof export --help");
         status = YARN_STATUS_USAGE;
     }
-    bool is_stdout = !request.path || strcmp(request.path, "-") == 0;
-    if (status < 0 && is_stdout && request.format->needs & YARN_EXPORT_BINARY && isatty(1) == 1) {
+    if (status < 0 && request.format->needs & YARN_EXPORT_BINARY &&
+        yarn_new_file_is_terminal(request.path)) {
         yarn_complain("export", "%s is nothing for a terminal: name a file with -o",
                       request.format->name);
         status = YARN_STATUS_USAGE;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <unistd.h>
 
 #include "output/export/page/page.h"
 #include "output/yarnprof/new_file.h"
@@ -102,14 +101,10 @@ static int write_page(const struct request *request, struct side *before, struct
     if (err)
         return fail(request, err);
     err = yarn_page_write(&page, file.file);
-    if (!err && ferror(file.file))
-        err = -EIO;
     if (!err)
         err = yarn_new_file_commit(&file);
-    if (!err)
-        return YARN_STATUS_OK;
     yarn_new_file_abandon(&file);
-    return fail(request, err);
+    return err ? fail(request, err) : YARN_STATUS_OK;
 }
 
 int yarn_verb_flamegraph(int argc, char **argv)
@@ -120,8 +115,7 @@ int yarn_verb_flamegraph(int argc, char **argv)
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
-    bool is_stdout = !request.path || strcmp(request.path, "-") == 0;
-    if (status < 0 && is_stdout && isatty(STDOUT_FILENO) == 1) {
+    if (status < 0 && yarn_new_file_is_terminal(request.path)) {
         yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
         status = YARN_STATUS_USAGE;
     }

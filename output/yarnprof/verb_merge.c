@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "output/dump/merger.h"
 #include "output/yarnprof/new_file.h"
@@ -137,8 +136,7 @@ int yarn_verb_merge(int argc, char **argv)
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
-    bool is_stdout = !request.path || strcmp(request.path, "-") == 0;
-    if (status < 0 && is_stdout && isatty(STDOUT_FILENO) == 1) {
+    if (status < 0 && yarn_new_file_is_terminal(request.path)) {
         yarn_complain("merge", "a dump is nothing for a terminal: name a file with -o");
         status = YARN_STATUS_USAGE;
     }
