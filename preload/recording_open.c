@@ -56,8 +56,7 @@ static enum yarn_session_stack stack_kind(const struct yarn_recording *recording
         return YARN_SESSION_STACK_CHAIN;
     case YARN_CALLGRAPH_LBR:
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
-                          "YARN_CALLGRAPH: branch records need a hardware counter",
-                          "dwarf instead");
+                          "YARN_CALLGRAPH: lbr is not supported by this version", "dwarf instead");
         return YARN_SESSION_STACK_COPY;
     case YARN_CALLGRAPH_AUTO:
     case YARN_CALLGRAPH_DWARF:
