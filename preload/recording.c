@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/recording.h"
 
+#include "core/base/text.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "preload/dump_end.h"
@@ -111,6 +112,17 @@ static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
     recording->confirm_at_ns = now_ns + CONFIRM_FIRST_NS;
 }
 
+static void tell_deeper(struct yarn_recording *recording)
+{
+    char bytes[64];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    yarn_text_add(&text, "stacks are copied up to ");
+    yarn_text_add_u64(&text, recording->walks.copy_bytes);
+    yarn_text_add(&text, " bytes deep from now on");
+    yarn_messages_add(recording->messages, YARN_MESSAGE_INFO, bytes,
+                      "many did not fit into the copies asked for");
+}
+
 /* Where too many stacks end beyond their copies. */
 static void deepen(struct yarn_recording *recording)
 {
@@ -128,9 +140,7 @@ static void deepen(struct yarn_recording *recording)
         return;
     recording->walks.copy_bytes = recording->session.report.got.stack_bytes;
     confirm_later(recording, now_ns);
-    yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
-                      "stacks are copied as deep as can be from now on",
-                      "many did not fit into the copies asked for");
+    tell_deeper(recording);
 }
 
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)

@@ -72,12 +72,13 @@ class Dives(harness.Case):
         return run, dump, whole
 
     def test_many_cut_stacks_have_the_copies_become_deeper(self):
-        run, dump, whole = self.dive()
+        run, dump, whole = self.dive(YARN_LOG="info")
         copied = dump["sampler"]["stack_got_bytes"]
         if os.geteuid() and copied == 32768:
             self.skipTest("the limit of locked memory leaves no room for larger rings")
         self.assertEqual(copied, 64512)
         self.assertEqual(dump["sampler"]["stack_asked_bytes"], 32768)
+        self.assertIn("stacks are copied up to 64512 bytes deep", str(dump["messages"]))
         self.assertGreaterEqual(whole, 0.98)
         # Threads that were there at the change, and one that was born after it.
         trust = dump["trust"]
@@ -93,11 +94,13 @@ class Dives(harness.Case):
         if not os.geteuid():
             self.skipTest("no limit of locked memory holds for root")
         limited = 'ulimit -l 1536 && exec "$0" 1000'
-        _, dump, whole = self.dive(["/bin/sh", "-c", limited, harness.HOSTS / "dives"])
+        limited = ["/bin/sh", "-c", limited, harness.HOSTS / "dives"]
+        _, dump, whole = self.dive(limited, YARN_LOG="info")
         if dump["sampler"]["ring_got_bytes"] < 1 << 20:
             self.skipTest("nor for the first ones")
         self.assertEqual(dump["sampler"]["ring_got_bytes"], 1 << 20)
         self.assertEqual(dump["sampler"]["stack_got_bytes"], 51400)
+        self.assertIn("stacks are copied up to 51400 bytes deep", str(dump["messages"]))
         self.assertGreaterEqual(whole, 0.96)
 
     def test_a_size_that_was_asked_for_is_kept(self):
