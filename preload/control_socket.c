@@ -208,6 +208,12 @@ void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control
     }
 }
 
+void yarn_control_socket_forget(struct yarn_control_socket *control)
+{
+    if (control->is_open)
+        control->is_open = false;
+}
+
 void yarn_control_socket_close(struct yarn_control_socket *control)
 {
     struct yarn_file_info info;

@@ -46,6 +46,9 @@ YARN_MUST_CHECK int yarn_control_socket_open(struct yarn_control_socket *control
                                              const char *pattern, const struct yarn_facts *facts,
                                              char *const envp[]);
 
+/* In a child after fork, to which nothing of it belongs; one that is closed is not written to. */
+void yarn_control_socket_forget(struct yarn_control_socket *control);
+
 /* What to wait for; the number, 0 where it is closed. */
 size_t yarn_control_socket_watch(const struct yarn_control_socket *control,
                                  struct pollfd ret_fds[YARN_CONTROL_FDS_MAX]);

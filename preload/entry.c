@@ -24,14 +24,13 @@ static bool has_exit_handler;
 static void on_host_exit(int status, void *unused)
 {
     (void)unused;
-    yarn_lifecycle_note_status(status);
-    yarn_lifecycle_end();
+    yarn_lifecycle_end(status);
 }
 
 static void on_quick_exit(void *unused)
 {
     (void)unused;
-    yarn_lifecycle_end();
+    yarn_lifecycle_end_quickly();
 }
 
 /* glibc gives constructors what main gets; other C libraries give them nothing. */
@@ -55,5 +54,5 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
 __attribute__((destructor)) static void leave(void)
 {
     if (!has_exit_handler)
-        yarn_lifecycle_end();
+        yarn_lifecycle_end(-1);
 }

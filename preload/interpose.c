@@ -13,8 +13,7 @@
 
 static _Noreturn void leave(int status)
 {
-    yarn_lifecycle_note_status(status);
-    yarn_lifecycle_end();
+    yarn_lifecycle_end(status);
     for (;;)
         yarn_raw_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
@@ -33,7 +32,7 @@ YARN_EXPORTED _Noreturn void _Exit(int status)
 YARN_EXPORTED _Noreturn void quick_exit(int status)
 {
     void (*next)(int status);
-    yarn_lifecycle_note_status(status);
+    yarn_lifecycle_note_quick_exit(status);
     if (yarn_original_find(YARN_ORIGINAL_quick_exit, &next, sizeof next))
         next(status);
     leave(status);

@@ -21,19 +21,19 @@ typedef pid_t (*fork_fn)(void);
 typedef pid_t (*forkpty_fn)(int *main_fd, char *name, const struct termios *terminal,
                             const struct winsize *size);
 
-static pid_t followed(pid_t child)
+static pid_t followed(pid_t child, uint32_t generation)
 {
-    int kept = errno;
     if (child == 0)
-        yarn_lifecycle_follow_fork();
-    errno = kept;
+        yarn_lifecycle_follow_fork(generation);
     return child;
 }
 
 YARN_EXPORTED pid_t fork(void)
 {
     fork_fn next;
-    return yarn_original_find(YARN_ORIGINAL_fork, &next, sizeof next) ? followed(next()) : -1;
+    uint32_t generation = yarn_lifecycle_begin_fork();
+    return yarn_original_find(YARN_ORIGINAL_fork, &next, sizeof next) ? followed(next(), generation)
+                                                                      : -1;
 }
 
 /* Like fork without handlers; declared by glibc 2.34 and later. */
@@ -41,16 +41,20 @@ YARN_EXPORTED pid_t _Fork(void);
 YARN_EXPORTED pid_t _Fork(void)
 {
     fork_fn next;
-    return yarn_original_find(YARN_ORIGINAL__Fork, &next, sizeof next) ? followed(next()) : -1;
+    uint32_t generation = yarn_lifecycle_begin_fork();
+    return yarn_original_find(YARN_ORIGINAL__Fork, &next, sizeof next)
+               ? followed(next(), generation)
+               : -1;
 }
 
 YARN_EXPORTED pid_t forkpty(int *main_fd, char *name, const struct termios *terminal,
                             const struct winsize *size)
 {
     forkpty_fn next;
+    uint32_t generation = yarn_lifecycle_begin_fork();
     if (!yarn_original_find(YARN_ORIGINAL_forkpty, &next, sizeof next))
         return -1;
-    return followed(next(main_fd, name, terminal, size));
+    return followed(next(main_fd, name, terminal, size), generation);
 }
 
 static int put_null_on_streams(void)

@@ -6,6 +6,9 @@
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 
+/* Why part of the library: a fork copies no table of its own for it. */
+static uint8_t arena_room[ARENA_BYTES];
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     struct yarn_parse_error error;
@@ -53,10 +56,8 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
                   struct yarn_text *fault)
 {
     job->envp = envp;
-    int err = yarn_arena_open(&job->arena, ARENA_BYTES);
-    if (err)
-        return err;
-    err = read_job(job, argc, argv, fault);
+    yarn_arena_open_over(&job->arena, arena_room, sizeof arena_room);
+    int err = read_job(job, argc, argv, fault);
     if (err)
         yarn_job_fini(job);
     return err;

@@ -22,7 +22,8 @@ struct yarn_job {
     bool host_waits;                 /* the constructor's wait: no host thread runs */
 };
 
-/* -EINVAL: a bad value; *fault says which in one line. Another negative errno: *fault is empty. */
+/* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. Another
+ * negative errno: *fault is empty. */
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 

@@ -21,7 +21,7 @@ enum { LINE_BYTES = 1024, STDERR = 2, GONE_TRIES = 20 };
 
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
 static struct yarn_recorder *the_recorder;
-static int exit_status = -1;
+static int quick_exit_status = -1;
 /* Behind a system call filter of the host: not even its process id may be asked for. */
 static _Atomic bool is_filtered;
 
@@ -92,28 +92,38 @@ bool yarn_lifecycle_has_reader(void)
     return recorder && yarn_thread_is_running(&recorder->thread);
 }
 
-void yarn_lifecycle_note_status(int status)
+void yarn_lifecycle_note_quick_exit(int status)
 {
-    exit_status = status;
+    quick_exit_status = status;
 }
 
-void yarn_lifecycle_end(void)
+void yarn_lifecycle_end_quickly(void)
+{
+    yarn_lifecycle_end(quick_exit_status);
+}
+
+void yarn_lifecycle_end(int status)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (!recorder)
         return;
-    yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, exit_status);
+    yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, status);
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
     if (yarn_recorder_tell_failure(recorder, &line) && has_stderr_of_start())
         print_line(&line);
 }
 
-void yarn_lifecycle_follow_fork(void)
+uint32_t yarn_lifecycle_begin_fork(void)
+{
+    return the_recorder ? the_recorder->generation : 0;
+}
+
+void yarn_lifecycle_follow_fork(uint32_t generation)
 {
     /* Why not asked whose it is: in another PID namespace the child may have the same number. */
     struct yarn_recorder *recorder = the_recorder;
-    if (!recorder)
+    if (!recorder || recorder->generation != generation)
         return;
     if (atomic_load(&is_filtered)) { /* the child has the filter, too */
         the_recorder = NULL;

@@ -31,14 +31,18 @@ bool yarn_lifecycle_has_reader(void);
 /* Instead of begin, where the program is none that can be recorded: one line says why. */
 void yarn_lifecycle_refuse(const char *why);
 
-/* The host's status as its exit handlers see it. */
-void yarn_lifecycle_note_status(int status);
+/* From the host's last moments, with its status (-1: unknown); returns within a bounded time. */
+void yarn_lifecycle_end(int status);
 
-/* From the host's last moments; returns within a bounded time. */
-void yarn_lifecycle_end(void);
+/* The same from a handler of quick_exit, which is not told the status that was noted before. */
+void yarn_lifecycle_note_quick_exit(int status);
+void yarn_lifecycle_end_quickly(void);
 
-/* In the child, once fork has returned. */
-void yarn_lifecycle_follow_fork(void);
+/* Before a fork, and in the child once it has returned, with what the first gave: where a handler
+ * of the fork forks in its turn, two forks return in the child of that, and one of them is
+ * followed. The C library's errno is not touched. */
+uint32_t yarn_lifecycle_begin_fork(void);
+void yarn_lifecycle_follow_fork(uint32_t generation);
 
 struct yarn_recorder;
 

@@ -15,18 +15,19 @@
 enum { YARN_MARKS_MAX = 64 };
 
 struct yarn_mark {
-    _Atomic uint32_t state; /* free, being written, written */
     uint32_t tid;
     uint64_t time_ns;
     char text[YARN_CONTROL_MARK_MAX + 1]; /* one line */
 };
 
 struct yarn_marks {
-    _Atomic uint32_t count; /* that are being written or wait to be taken */
+    _Atomic uint32_t count;                 /* that are being written or wait to be taken */
+    _Atomic uint32_t state[YARN_MARKS_MAX]; /* free, being written, written */
     struct yarn_mark mark[YARN_MARKS_MAX];
 };
 
-/* Also in a child after fork: what the parent's threads were about to say is not the child's. */
+/* Also in a child after fork: what the parent's threads were about to say is not the child's. What
+ * is as it should be is not written: each page written in a child is copied for it. */
 void yarn_marks_init(struct yarn_marks *marks);
 
 /* At this moment of the calling thread. -EAGAIN where too many wait, -EMSGSIZE where the text is

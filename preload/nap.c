@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/nap.h"
 
+#include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
 
@@ -15,23 +16,45 @@ static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t
     return true;
 }
 
-bool yarn_nap_take(struct yarn_recorder *recorder)
+static bool go_home(struct yarn_recorder *recorder)
 {
-    if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
-        return true;
     /* Refused, as the rest of what the reader needs would be. */
     if (!yarn_job_is_apart(&recorder->job) && yarn_process_own_place()) {
         change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_FAILED);
         return false;
     }
-    atomic_store(&recorder->is_at_home, 1);
-    yarn_futex_wake(&recorder->is_at_home);
-    yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, NAP_NS);
+    atomic_store(&recorder->home, YARN_NAP_AT_HOME);
+    yarn_futex_wake(&recorder->home);
+    return true;
+}
+
+/* Asleep until it is called or the time is over, at home then. */
+static bool sleep_until_called(struct yarn_recorder *recorder)
+{
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + NAP_NS;
+    yarn_futex_wait(&recorder->home, YARN_NAP_AWAY, NAP_NS);
+    if (!go_home(recorder))
+        return false;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (now_ns < end_ns)
+        yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, end_ns - now_ns);
+    return true;
+}
+
+bool yarn_nap_take(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
+        return true;
+    if (!sleep_until_called(recorder))
+        return false;
     while (!change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING)) {
         if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
             return false;
         yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, NAP_NS);
     }
+    yarn_pages_forget();
+    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
+    yarn_thread_settle(&recorder->thread);
     return true;
 }
 
@@ -104,10 +127,19 @@ void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns)
     change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_NAPPING);
 }
 
+void yarn_nap_call_home(struct yarn_recorder *recorder)
+{
+    uint32_t away = YARN_NAP_AWAY;
+    if (atomic_compare_exchange_strong(&recorder->home, &away, YARN_NAP_CALLED_HOME))
+        yarn_futex_wake(&recorder->home);
+}
+
 void yarn_nap_wait(struct yarn_recorder *recorder)
 {
     uint32_t state = atomic_load(&recorder->state);
-    if ((state == YARN_RECORDER_NAPPING || state == YARN_RECORDER_LEAVING) &&
-        !atomic_load(&recorder->is_at_home))
-        yarn_futex_wait(&recorder->is_at_home, 0, HOME_TIMEOUT_NS);
+    if (state != YARN_RECORDER_NAPPING && state != YARN_RECORDER_LEAVING)
+        return;
+    yarn_nap_call_home(recorder);
+    if (atomic_load(&recorder->home) == YARN_NAP_CALLED_HOME)
+        yarn_futex_wait(&recorder->home, YARN_NAP_CALLED_HOME, HOME_TIMEOUT_NS);
 }

@@ -15,6 +15,9 @@
 /* Without a clock: a second or so, and some milliseconds. */
 enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
 
+/* One in a process. Why part of the library: a fork copies no table of its own for it. */
+static _Alignas(4096) struct yarn_recorder the_one;
+
 /* Sleeps until *word differs from `value`. False where it still is after the time. */
 static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
@@ -65,9 +68,8 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
                         char *const envp[], struct yarn_text *line)
 {
-    struct yarn_recorder *recorder = yarn_pages_map(sizeof *recorder);
-    if (!recorder)
-        return -ENOMEM;
+    struct yarn_recorder *recorder = &the_one;
+    yarn_pages_count(sizeof *recorder);
     atomic_store(&recorder->state, YARN_RECORDER_STARTING);
     int err = yarn_surroundings_rehearse(&recorder->job.rehearsal, envp, line);
     if (!err)
@@ -87,9 +89,6 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     }
     if (err) {
         yarn_job_fini(&recorder->job);
-        /* Why not where the thread still runs: it uses this memory. */
-        if (!yarn_thread_is_running(&recorder->thread))
-            yarn_pages_unmap(recorder, sizeof *recorder);
         return err;
     }
     yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
@@ -98,20 +97,24 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     return 0;
 }
 
-/* Everything but the job, which is the same, and what is above. */
+/* Everything but the job, which is the same, and what is above. What seldom differs is not written
+ * for nothing. */
 static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
-    recorder->recording.failure = NULL;
-    recorder->control = YARN_CONTROL_SOCKET_CLOSED;
+    if (recorder->recording.failure)
+        recorder->recording.failure = NULL;
+    yarn_control_socket_forget(&recorder->control);
     recorder->has_unsaved = false;
     yarn_marks_init(&recorder->marks);
-    atomic_store(&recorder->messages.count, 0);
+    if (atomic_load(&recorder->messages.count))
+        atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
     atomic_store(&recorder->command, YARN_RECORDER_NONE);
     atomic_store(&recorder->is_busy, 0);
-    atomic_store(&recorder->is_at_home, 0);
+    atomic_store(&recorder->home,
+                 state == YARN_RECORDER_NAPPING ? YARN_NAP_AWAY : YARN_NAP_AT_HOME);
     atomic_store(&recorder->is_in_exec, 0);
     atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;
@@ -132,21 +135,20 @@ static bool is_paused_by_command(struct yarn_recorder *recorder)
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
+    recorder->generation++;
     bool is_told_to_pause = is_paused_by_command(recorder);
     if (ledger) {
         yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
         atomic_store(&recorder->ledger, NULL);
     }
-    yarn_pages_forget();
-    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
     reset(recorder, YARN_RECORDER_NAPPING);
     atomic_store(&recorder->is_left, 0);
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_told_to_pause;
-    if (yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
-                          yarn_job_is_apart(&recorder->job)))
+    if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
+                                   yarn_job_is_apart(&recorder->job)))
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
 }
 
@@ -236,6 +238,7 @@ static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command
 {
     atomic_store(&recorder->command, command);
     yarn_futex_wake(&recorder->command);
+    yarn_nap_call_home(recorder);
     if (atomic_load(&recorder->is_polling) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */

@@ -62,7 +62,8 @@ enum yarn_recorder_command {
 
 struct yarn_recorder {
     struct yarn_job job;
-    struct yarn_messages messages;
+    /* What a child writes before it records is together, from the job's facts to the marks' head:
+     * each page that it writes is copied for it. */
     struct yarn_thread thread;
     _Atomic uint32_t state;   /* enum yarn_recorder_state; woken at each change */
     _Atomic uint32_t command; /* enum yarn_recorder_command; woken when set back */
@@ -70,7 +71,7 @@ struct yarn_recorder {
     _Atomic uint32_t is_left; /* a host thread has ended the reader and may start another */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
-    _Atomic uint32_t is_at_home;        /* the reader has a root and a working folder of its own */
+    _Atomic uint32_t home;              /* enum yarn_nap_home; woken at each change */
     _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
     _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
     _Atomic uint32_t is_polling;        /* the reader sleeps in poll: only a signal wakes it */
@@ -79,16 +80,17 @@ struct yarn_recorder {
     struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
     uint64_t paid_ns;                   /* there, by the reader */
     const char *stop_reason;            /* a static sentence; NULL */
+    uint32_t generation;                /* how many forks of a recorded process led here */
     bool starts_paused;
     int host_signal;     /* the reader's: of which the process has to die; 0 */
     bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_schedule schedule;
-    struct yarn_control_socket control;
-    bool has_unsaved; /* something that a flush has to bring into the file though nothing is sampled
-                       */
-    struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
-    struct yarn_marks marks;
+    bool has_unsaved; /* a flush has to bring something into the file though nothing is sampled */
     uint32_t nr_messages_logged;
+    struct yarn_marks marks;
+    struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
+    struct yarn_messages messages;
+    struct yarn_control_socket control;
     struct yarn_recording recording; /* the reader thread's */
 };
 

@@ -26,12 +26,13 @@ void yarn_roll_begin(struct yarn_recording *recording)
     pid_t tids[YARN_ROLL_MAX];
     size_t count = list(recording, tids);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    const struct yarn_facts *facts = &recording->job->facts;
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
         yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns = now_ns,
+            .time_ns = tids[i] == facts->pid ? facts->start_ns : now_ns,
             .comm = yarn_span_of_text(comm),
         };
         yarn_dump_write_thread(recording->writer, &thread);

@@ -22,7 +22,8 @@ struct yarn_roll {
 
 struct yarn_recording;
 
-/* Everybody who is there, into a new dump. */
+/* Everybody who is there, into a new dump: the first thread since the process's start, the others
+ * since now. */
 void yarn_roll_begin(struct yarn_recording *recording);
 
 /* Before a stop: who is there. */

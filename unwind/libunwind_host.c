@@ -7,7 +7,11 @@
 #include "core/base/pages.h"
 #include "core/base/raw.h"
 
-enum { HEAD_SIZE = 16, PAGE_SIZE = 4096 };
+enum { HEAD_SIZE = 16, PAGE_SIZE = 4096, POOL_PAGES = 8 };
+
+/* For its pools, whose heads are static: a child after fork goes on with both. */
+static _Alignas(PAGE_SIZE) uint8_t pool_room[POOL_PAGES * PAGE_SIZE];
+static size_t pool_used;
 
 /* One block a mapping: libunwind allocates once an address space. */
 void *yarn_libunwind_host_malloc(size_t size)
@@ -47,17 +51,30 @@ void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags,
     (void)protection;
     (void)flags;
     (void)offset;
-    void *pages = fd == -1 ? yarn_pages_map(size) : NULL;
+    if (fd != -1)
+        return MAP_FAILED;
+    size = yarn_align_up(size, PAGE_SIZE);
+    if (size <= sizeof pool_room - pool_used) {
+        pool_used += size;
+        yarn_pages_count(size);
+        return pool_room + pool_used - size;
+    }
+    void *pages = yarn_pages_map(size);
     if (!pages)
         return MAP_FAILED;
-    /* Its pools have static heads: a child after fork goes on with them. */
     yarn_pages_show_to_children(pages, size);
     return pages;
 }
 
+static bool is_in_pool_room(const void *at)
+{
+    return (uintptr_t)at - (uintptr_t)pool_room < sizeof pool_room;
+}
+
 int yarn_libunwind_host_munmap(void *at, size_t size)
 {
-    yarn_pages_unmap(at, size);
+    if (!is_in_pool_room(at)) /* which is not given out twice */
+        yarn_pages_unmap(at, size);
     return 0;
 }
 

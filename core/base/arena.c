@@ -12,6 +12,11 @@ int yarn_arena_open(struct yarn_arena *arena, size_t cap)
     return 0;
 }
 
+void yarn_arena_open_over(struct yarn_arena *arena, void *memory, size_t cap)
+{
+    *arena = (struct yarn_arena){.base = memory, .is_borrowed = true, .cap = cap};
+}
+
 void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align)
 {
     size_t at = yarn_align_up(arena->used, align);
@@ -43,7 +48,10 @@ void yarn_arena_rewind(struct yarn_arena *arena, size_t mark)
 
 void yarn_arena_close(struct yarn_arena *arena)
 {
-    yarn_pages_release(arena->base, arena->cap);
+    if (arena->is_borrowed)
+        memset(arena->base, 0, arena->touched);
+    else
+        yarn_pages_release(arena->base, arena->cap);
     yarn_pages_uncount(arena->touched);
     *arena = YARN_ARENA_CLOSED;
 }

@@ -14,7 +14,8 @@
 #include "core/base/base.h"
 
 struct yarn_arena {
-    uint8_t *base; /* owned; NULL while closed */
+    uint8_t *base;    /* NULL while closed */
+    bool is_borrowed; /* the base is not owned */
     size_t cap;
     size_t used;
     size_t touched; /* the most that `used` ever was: what it costs in memory */
@@ -24,6 +25,9 @@ struct yarn_arena {
 
 /* `cap` in bytes. */
 YARN_MUST_CHECK int yarn_arena_open(struct yarn_arena *arena, size_t cap);
+
+/* Over zeroed memory that is there already, and is zeroed again by close. */
+void yarn_arena_open_over(struct yarn_arena *arena, void *memory, size_t cap);
 
 /* NULL where the cap is reached. Zeroed unless the arena was reset before. `align`: a power of two.
  */

@@ -16,8 +16,12 @@
 enum {
     STACK_BYTES = 256 * 1024,
     GUARD_BYTES = 4096,
+    MEMORY_BYTES = GUARD_BYTES + STACK_BYTES + YARN_THREAD_TLS_BYTES,
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
 };
+
+/* Address space only, until a thread of a child after fork runs here. */
+static _Alignas(GUARD_BYTES) uint8_t room[MEMORY_BYTES];
 
 static uint64_t set_signal_mask(uint64_t mask)
 {
@@ -26,26 +30,50 @@ static uint64_t set_signal_mask(uint64_t mask)
     return before;
 }
 
-int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument, bool is_apart)
+static void guard(uint8_t *memory)
 {
-    size_t memory_bytes = GUARD_BYTES + STACK_BYTES + yarn_thread_tls_bytes();
-    uint8_t *memory = yarn_pages_map(memory_bytes);
-    if (!memory)
-        return -ENOMEM;
     yarn_raw_call(SYS_mprotect, (long)memory, GUARD_BYTES, PROT_NONE, 0, 0, 0);
-    uint8_t *stack_top = memory + GUARD_BYTES + STACK_BYTES;
+}
 
-    *thread = (struct yarn_thread){.memory = memory, .memory_bytes = memory_bytes};
+static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn run, void *argument,
+                    bool is_apart)
+{
+    uint8_t *stack_top = memory + GUARD_BYTES + STACK_BYTES;
+    *thread = (struct yarn_thread){.memory = memory};
     uint64_t before = set_signal_mask(~UINT64_C(0));
     long tid = yarn_thread_clone(yarn_thread_flags(is_apart), stack_top, &thread->tid,
                                  yarn_thread_tls_init(stack_top), run, argument);
     set_signal_mask(before);
-    if (yarn_raw_is_error(tid)) {
-        atomic_store(&thread->tid, 0);
-        yarn_thread_fini(thread);
-        return (int)tid;
-    }
-    return 0;
+    if (!yarn_raw_is_error(tid))
+        return 0;
+    *thread = (struct yarn_thread){.memory = NULL};
+    return (int)tid;
+}
+
+int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument, bool is_apart)
+{
+    uint8_t *memory = yarn_pages_map(MEMORY_BYTES);
+    if (!memory)
+        return -ENOMEM;
+    guard(memory);
+    int err = start_in(memory, thread, run, argument, is_apart);
+    if (err)
+        yarn_pages_unmap(memory, MEMORY_BYTES);
+    return err;
+}
+
+int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, void *argument,
+                               bool is_apart)
+{
+    return start_in(room, thread, run, argument, is_apart);
+}
+
+void yarn_thread_settle(const struct yarn_thread *thread)
+{
+    if (thread->memory != room)
+        return;
+    guard(room);
+    yarn_pages_count(MEMORY_BYTES);
 }
 
 int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
@@ -65,7 +93,10 @@ int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
 
 void yarn_thread_fini(struct yarn_thread *thread)
 {
-    yarn_pages_unmap(thread->memory, thread->memory_bytes);
+    if (thread->memory == room)
+        yarn_pages_uncount(MEMORY_BYTES);
+    else
+        yarn_pages_unmap(thread->memory, MEMORY_BYTES);
     thread->memory = NULL;
 }
 

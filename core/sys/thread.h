@@ -18,8 +18,7 @@
 #include "core/base/base.h"
 
 struct yarn_thread {
-    void *memory; /* owned; NULL while closed */
-    size_t memory_bytes;
+    void *memory;         /* owned; NULL while closed */
     _Atomic uint32_t tid; /* 0 before its birth and after its end, when the kernel clears it */
 };
 
@@ -40,6 +39,15 @@ static inline int yarn_thread_flags(bool is_apart)
  * flags of the C library, so not under valgrind. */
 YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,
                                       void *argument, bool is_apart);
+
+/* The same in a child after fork, for its one thread of ours: in memory that is part of the
+ * library, so that nothing is mapped for a child that lives a moment only. */
+YARN_MUST_CHECK int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run,
+                                               void *argument, bool is_apart);
+
+/* By such a thread that lives on: puts a guard below its stack and counts its memory. Nothing to do
+ * for others. */
+void yarn_thread_settle(const struct yarn_thread *thread);
 
 static inline bool yarn_thread_is_running(const struct yarn_thread *thread)
 {

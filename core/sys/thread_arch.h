@@ -10,8 +10,13 @@
 
 #include "core/sys/thread.h"
 
-/* Room for the block, below and above the thread pointer. */
-size_t yarn_thread_tls_bytes(void);
+/* Room for the block: static TLS of the libraries, errno among it, lies below the thread pointer,
+ * the C library's thread descriptor above. */
+enum {
+    YARN_THREAD_BELOW_BYTES = 64 * 1024,
+    YARN_THREAD_ABOVE_BYTES = 4096,
+    YARN_THREAD_TLS_BYTES = YARN_THREAD_BELOW_BYTES + YARN_THREAD_ABOVE_BYTES,
+};
 
 /* Fills the head of the block that begins at `memory` with the caller's guards; the thread pointer.
  */

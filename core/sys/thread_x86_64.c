@@ -3,11 +3,6 @@
 
 #include "core/sys/thread_arch.h"
 
-enum {
-    BELOW_BYTES = 64 * 1024, /* static TLS of the libraries, errno among it, lies below */
-    ABOVE_BYTES = 4096,      /* the C library's thread descriptor lies above */
-};
-
 /* glibc's tcbhead_t as far as compiled code and the C library's leaf functions look at it. */
 struct tcb_head {
     void *tcb, *dtv, *self;
@@ -15,14 +10,9 @@ struct tcb_head {
     uintptr_t sysinfo, stack_guard, pointer_guard;
 };
 
-size_t yarn_thread_tls_bytes(void)
-{
-    return BELOW_BYTES + ABOVE_BYTES;
-}
-
 void *yarn_thread_tls_init(uint8_t *memory)
 {
-    struct tcb_head *head = (void *)(memory + BELOW_BYTES);
+    struct tcb_head *head = (void *)(memory + YARN_THREAD_BELOW_BYTES);
     const struct tcb_head *own;
     __asm__("mov %%fs:0x10, %0" : "=r"(own));
     head->tcb = head->self = head;

@@ -31,12 +31,13 @@ class Case(harness.Case):
             harness.yarnprof("verify", profiled.dumps)
         return profiled
 
+    def infos(self, run):
+        """Of each dump, by start of its process."""
+        found = harness.info(run.dumps) if self.dumps_of(run) else []
+        return sorted(found, key=lambda dump: dump["process"]["start_ns"])
+
     def processes(self, run):
-        """By start: the process part of each dump."""
-        if not self.dumps_of(run):
-            return []
-        found = [dump["process"] for dump in harness.info(run.dumps)]
-        return sorted(found, key=lambda process: process["start_ns"])
+        return [dump["process"] for dump in self.infos(run)]
 
     def wait_for_end(self, run, nr_dumps):
         """A daemon goes on after the program that was started."""
@@ -53,6 +54,8 @@ class Fork(Case):
     def test_each_child_has_its_dump_and_names_its_parent(self):
         run = self.assert_same_outside([CHILDREN, "tree"])
         parent, child, grandchild = self.processes(run)
+        for dump in self.infos(run):
+            self.assertEqual(dump["threads"][0]["start_ns"], dump["process"]["start_ns"])
         self.assertIsNone(parent["parent"])
         self.assertEqual(child["parent"], key_of(parent))
         self.assertEqual(grandchild["parent"], key_of(child))
@@ -65,6 +68,8 @@ class Fork(Case):
             with self.subTest(way=way):
                 run = self.assert_same_outside([CHILDREN, way])
                 self.assertIn("child_work", harness.self_percent(run.dumps))
+                pids = [process["pid"] for process in self.processes(run)]
+                self.assertEqual(len(pids), len(set(pids)), "a process has two dumps")
 
     def test_ways_that_are_left_alone(self):
         for way in ("clone", "programs"):

@@ -51,6 +51,17 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
     return -err;
 }
 
+int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, void *argument,
+                               bool is_apart)
+{
+    return yarn_thread_start(thread, run, argument, is_apart);
+}
+
+void yarn_thread_settle(const struct yarn_thread *thread)
+{
+    (void)thread;
+}
+
 int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
 {
     (void)thread;

@@ -81,6 +81,24 @@ START_TEST(a_close_gives_all_back_and_may_come_twice)
 }
 END_TEST
 
+START_TEST(memory_that_is_borrowed_is_zeroed_and_given_back)
+{
+    static char room[4096];
+    size_t before = yarn_pages_total();
+    struct yarn_arena arena;
+    yarn_arena_open_over(&arena, room, sizeof room);
+    char *copy = yarn_arena_text(&arena, "borrowed", 8);
+    ck_assert_ptr_eq(copy, room);
+    ck_assert_uint_eq(yarn_pages_total(), before + 9);
+    ck_assert_ptr_null(yarn_arena_alloc(&arena, sizeof room, 1));
+    yarn_arena_close(&arena);
+    yarn_arena_close(&arena);
+    ck_assert_ptr_null(arena.base);
+    ck_assert_int_eq(room[0], 0);
+    ck_assert_uint_eq(yarn_pages_total(), before);
+}
+END_TEST
+
 START_TEST(an_arena_that_the_kernel_refuses_is_no_memory)
 {
     struct yarn_arena arena = YARN_ARENA_CLOSED;
@@ -98,6 +116,7 @@ int main(void)
     tcase_add_test(tcase, a_text_is_copied_up_to_its_size);
     tcase_add_test(tcase, a_rewind_forgets_what_came_after_the_mark);
     tcase_add_test(tcase, a_close_gives_all_back_and_may_come_twice);
+    tcase_add_test(tcase, memory_that_is_borrowed_is_zeroed_and_given_back);
     tcase_add_test(tcase, an_arena_that_the_kernel_refuses_is_no_memory);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
