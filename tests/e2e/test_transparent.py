@@ -54,6 +54,16 @@ class Transparent(harness.Case):
         self.assertIn(run.status, (plain.status, 7))
         self.assertIn("work_and_end", harness.self_percent(run.dumps))
 
+    def test_links_of_the_list_of_tasks(self):
+        """How Chromium's sandbox asks, which ends the program where there is another thread; any
+        other way to ask shows the reader."""
+        ask = (
+            "import os; proc = os.open('/proc', os.O_RDONLY);"
+            "print(os.stat('self/task', dir_fd=proc).st_nlink, os.stat('/proc/self/task').st_nlink)"
+        )
+        run = self.run_program(["/usr/bin/python3", "-c", ask])
+        self.assertEqual(run.stdout.split(), [b"3", b"4"])
+
     def test_exceptions_of_a_loaded_library(self):
         plugin = harness.HOSTS / "libdlthrow_plugin.so"
         if not plugin.exists():

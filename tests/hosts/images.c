@@ -26,26 +26,42 @@ static void work(uint64_t nr_units)
     fflush(stdout);
 }
 
+/* The environment with a word of the image that hands it on: which image has it is printed. */
+static char **handed_on(const char *left)
+{
+    static char word[32];
+    static char *block[1024];
+    size_t count = 0;
+    (void)snprintf(word, sizeof word, "HANDED_AT=%s", left);
+    block[count++] = word;
+    for (char **at = environ; *at && count + 1 < sizeof block / sizeof *block; at++)
+        if (strncmp(*at, "HANDED_AT=", strlen("HANDED_AT=")))
+            block[count++] = *at;
+    block[count] = NULL;
+    return block;
+}
+
 static void exec_by(const char *call, char *path, char *argv[])
 {
+    char **envp = handed_on(argv[2]);
     if (!strcmp(call, "execve"))
-        execve(path, argv, environ);
+        execve(path, argv, envp);
     else if (!strcmp(call, "execv"))
         execv(path, argv);
     else if (!strcmp(call, "execvp"))
         execvp(path, argv);
     else if (!strcmp(call, "execvpe"))
-        execvpe(path, argv, environ);
+        execvpe(path, argv, envp);
     else if (!strcmp(call, "execl"))
         execl(path, argv[0], argv[1], argv[2], (char *)NULL);
     else if (!strcmp(call, "execlp"))
         execlp(path, argv[0], argv[1], argv[2], (char *)NULL);
     else if (!strcmp(call, "execle"))
-        execle(path, argv[0], argv[1], argv[2], (char *)NULL, environ);
+        execle(path, argv[0], argv[1], argv[2], (char *)NULL, envp);
     else if (!strcmp(call, "fexecve"))
-        fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, environ);
+        fexecve(open(path, O_RDONLY | O_CLOEXEC), argv, envp);
     else if (!strcmp(call, "execveat"))
-        execveat(AT_FDCWD, path, argv, environ, 0);
+        execveat(AT_FDCWD, path, argv, envp, 0);
 }
 
 static void fail(const char *path)
@@ -83,6 +99,8 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
+    const char *handed_at = getenv("HANDED_AT");
+    printf("%s\n", handed_at ? handed_at : "as at first");
     work(15);
     if (!strcmp(argv[1], "fail"))
         return fail_in_every_way();

@@ -62,8 +62,8 @@ START_TEST(latest_recording_since_the_birth_is_the_predecessor)
     make_dump("yarn.old.321.dump", 50 * second); /* before the birth: another process */
     make_dump("yarn.old.321.dump.1", 90 * second);
     make_dump("yarn.new.321.dump", 95 * second);
-    make_dump("yarn.new.322.dump", 96 * second);    /* of another process */
-    make_dump("yarn.later.321.dump", 101 * second); /* after our own start */
+    make_dump("yarn.new.322.dump", 96 * second);  /* of another process */
+    make_dump("yarn.own.321.dump", 100 * second); /* not before our own start */
     struct yarn_lineage lineage = find(80 * second);
     ck_assert_int_eq(lineage.predecessor, PID);
     ck_assert_uint_eq(lineage.predecessor_start_ns, 95 * second);

@@ -105,6 +105,7 @@ static const struct {
     {{NULL}, "0"},
     {{"OMPI_COMM_WORLD_RANK=3", "SLURM_PROCID=0"}, "3"},
     {{"SLURM_PROCID=0", "OMPI_COMM_WORLD_RANK=3"}, "3"},
+    {{"PMIX_RANK=5", "OMPI_COMM_WORLD_RANK=3"}, "3"},
     {{"PMI_RANK=12"}, "12"},
     {{"PMIX_RANK=5"}, "5"},
     {{"MV2_COMM_WORLD_RANK=9"}, "9"},

@@ -214,7 +214,7 @@ void dump_maker_stop(struct dump_maker *maker, uint64_t stopped_ns)
     yarn_dump_write_coverage(maker->writer, &coverage);
 }
 
-static void write_totals(struct dump_maker *maker)
+void dump_maker_totals(struct dump_maker *maker)
 {
     struct yarn_dump_totals totals = {.time_ns = maker->now_ns};
     totals.value[YARN_DUMP_TOTAL_SAMPLES] = maker->samples;
@@ -239,7 +239,7 @@ void dump_maker_close(struct dump_maker *maker, bool is_cut)
 {
     struct yarn_dump_end end = {.time_ns = maker->now_ns, .status = 3};
     if (!is_cut) {
-        write_totals(maker);
+        dump_maker_totals(maker);
         yarn_dump_write_end(maker->writer, &end);
     }
     yarn_dump_writer_flush(maker->writer);

@@ -51,5 +51,8 @@ void dump_maker_sample_of(struct dump_maker *maker, uint32_t event, uint32_t tid
 /* Nothing is recorded for so long, of which half is CPU time. */
 void dump_maker_stop(struct dump_maker *maker, uint64_t stopped_ns);
 
+/* Of what there is so far. */
+void dump_maker_totals(struct dump_maker *maker);
+
 /* With totals and an end record; `is_cut`: without both. */
 void dump_maker_close(struct dump_maker *maker, bool is_cut);

@@ -147,6 +147,19 @@ START_TEST(a_cut_dump_is_counted_by_what_it_holds)
 }
 END_TEST
 
+START_TEST(a_cut_dump_may_hold_more_than_its_last_totals)
+{
+    uint32_t stack = dump_maker_stack(&maker, "main");
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 5);
+    dump_maker_totals(&maker);
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 3);
+    dump_maker_close(&maker, true);
+    loaded_read(&loaded);
+    ck_assert_uint_eq(loaded.profile.dumps[0].trust.samples, 8);
+    ck_assert(!loaded.profile.dumps[0].trust.disagrees);
+}
+END_TEST
+
 START_TEST(totals_that_tell_of_other_samples_are_told)
 {
     dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
@@ -155,6 +168,10 @@ START_TEST(totals_that_tell_of_other_samples_are_told)
     loaded_read(&loaded);
     ck_assert(loaded.profile.dumps[0].trust.disagrees);
     ck_assert_uint_eq(loaded.profile.dumps[0].trust.samples, 5);
+    struct yarn_trust sum = {.clean_end = true};
+    yarn_trust_add(&sum, &loaded.profile.dumps[0].trust);
+    yarn_trust_add(&sum, &(struct yarn_trust){.clean_end = true});
+    ck_assert(sum.disagrees);
 }
 END_TEST
 
@@ -162,12 +179,13 @@ START_TEST(doubt_is_the_share_of_what_is_missing)
 {
     uint32_t stack = dump_maker_stack(&maker, "main");
     maker.lost = 2;
-    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 94);
+    dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_COMPLETE, 90);
     dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_TRUNCATED, 3);
     dump_maker_sample(&maker, 100, stack, YARN_DUMP_STACK_FAILED, 1);
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main;?"), YARN_DUMP_STACK_COMPLETE, 4);
     dump_maker_close(&maker, false);
     loaded_read(&loaded);
-    ck_assert_double_eq_tol(yarn_trust_doubt_percent(&loaded.profile.dumps[0].trust), 6.0, 1e-9);
+    ck_assert_double_eq_tol(yarn_trust_doubt_percent(&loaded.profile.dumps[0].trust), 10.0, 1e-9);
 }
 END_TEST
 
@@ -252,6 +270,7 @@ int main(void)
     tcase_add_test(tcase, a_name_that_comes_late_is_not_that_of_another_process);
     tcase_add_test(tcase, stacks_that_are_equal_in_two_processes_are_there_once);
     tcase_add_test(tcase, a_cut_dump_is_counted_by_what_it_holds);
+    tcase_add_test(tcase, a_cut_dump_may_hold_more_than_its_last_totals);
     tcase_add_test(tcase, totals_that_tell_of_other_samples_are_told);
     tcase_add_test(tcase, doubt_is_the_share_of_what_is_missing);
     tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);

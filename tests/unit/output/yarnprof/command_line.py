@@ -14,8 +14,8 @@ MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
 PRELOAD = pathlib.Path(YARNPROF).with_name("libyarn_preload.so")
 IS_SANITIZED = bool(os.environ.get("YARN_TEST_SANITIZED"))
 VERBS = [
-    "record", "report", "annotate", "script", "diff", "flamegraph", "export", "merge", "info",
-    "verify",
+    "record", "ctl", "report", "annotate", "script", "diff", "flamegraph", "export", "merge",
+    "info", "verify",
 ]  # fmt: skip
 
 

@@ -94,6 +94,33 @@ static void make_missing(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* More functions than a terminal is shown. */
+static void make_many(const char *folder)
+{
+    open_in(folder, "more/many.dump", "many", 900);
+    for (unsigned i = 0; i < 60; i++) {
+        char words[32];
+        (void)snprintf(words, sizeof words, "main;function_%u", i);
+        dump_maker_sample(&maker, 900, dump_maker_stack(&maker, words), YARN_DUMP_STACK_COMPLETE,
+                          1);
+    }
+    dump_maker_close(&maker, false);
+}
+
+/* Stopped by a client's command, and not started again. */
+static void make_stopped(const char *folder)
+{
+    open_in(folder, "more/stopped_for_good.dump", "off", 1000);
+    dump_maker_sample(&maker, 1000, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      5);
+    struct yarn_dump_coverage coverage = {
+        .time_ns = maker.now_ns,
+        .cause = YARN_DUMP_COVERAGE_SOCKET,
+    };
+    yarn_dump_write_coverage(maker.writer, &coverage);
+    dump_maker_close(&maker, false);
+}
+
 /* Depth 8 to 40, a few hundred functions, about a third of the stacks new. */
 static void make_large(const char *path, uint64_t samples)
 {
@@ -129,5 +156,7 @@ int main(int argc, char **argv)
     make_child(argv[1]);
     make_cut(argv[1]);
     make_missing(argv[1]);
+    make_many(argv[1]);
+    make_stopped(argv[1]);
     return EXIT_SUCCESS;
 }

@@ -69,6 +69,16 @@ class Verify(WithDumps):
         self.assertIn("app.dump: whole", result.stdout)
         damaged.unlink()
 
+    def test_when_the_recording_was_stopped(self):
+        more = self.folder / "more"
+        told = self.good("info", "--format=json", more / "stopped.dump",
+                         more / "stopped_for_good.dump")
+        (while_off,), (for_good,) = (dump["stopped"] for dump in json.loads(told)["dumps"])
+        self.assertEqual(while_off["to_ns"] - while_off["from_ns"], 30_000_000)
+        self.assertEqual(while_off["cpu_ns"], 15_000_000)
+        self.assertIsNotNone(while_off["started_by"])
+        self.assertEqual((for_good["stopped_by"], for_good["started_by"]), ("socket", None))
+
     def test_trust_is_a_gate(self):
         self.assertIn("trusted", self.good("verify", "--trust=10", self.app))
         result = run("verify", "--trust", self.app)

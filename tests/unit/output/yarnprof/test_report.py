@@ -138,6 +138,9 @@ class Report(WithDumps):
     def test_limit_cuts_json_only_if_given(self):
         report = json.loads(self.good("report", "--format=json", "--limit=1", self.app))
         self.assertEqual([row["event"] for row in report["rows"]], ["cpu-clock", "page-faults"])
+        many = self.folder / "more/many.dump"
+        self.assertIn("… and 21 more rows; --limit=0 shows all", self.good("report", many))
+        self.assertEqual(len(json.loads(self.good("report", "--format=json", many))["rows"]), 61)
         text = self.good("report", "--limit=1", "--event=cpu-clock", self.app)
         self.assertIn("… and 8 more rows; --limit=0 shows all", text)
 
