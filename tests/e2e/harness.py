@@ -7,6 +7,7 @@ how the profiler works. YARN_E2E_BUILD names the build folder where it is not bu
 import ctypes
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -29,11 +30,16 @@ YARNPROF = BUILD / "yarnprof"
 SKIPPED = 77
 HANG_SECONDS = 120
 FREQUENCY = 999
+# A ring is half empty when its reader is woken, which at FREQUENCY lasts longer than this.
+READER_MAY_WAIT = 0.005
+# When the first sample comes if the reader has its turn at once: a nap of 5 ms, and ticks.
+SOON = 0.02
 
 
 @dataclasses.dataclass
 class Run:
-    """What one run of a program gave: its outside, its cost and the folder of its dumps."""
+    """What one run of a program gave: its outside, its cost, the longest that the reader waited for
+    a core (infinite where it was not seen) and the folder of its dumps."""
 
     status: int
     stdout: bytes
@@ -41,6 +47,9 @@ class Run:
     user_seconds: float
     system_seconds: float
     wall_seconds: float
+    page_faults: int
+    switches: int
+    reader_waited: float
     dumps: pathlib.Path
 
     def outside(self):
@@ -71,6 +80,48 @@ def start(argv, folder, preload=True, cwd=None, stdin=None, before=None, **varia
     )
 
 
+class Turns(threading.Thread):
+    """Watches, as the kernel tells it, how long a program's reader waits for a core: with other work
+    on the machine that is what it cannot help. The reader is the first thread beside the main one."""
+
+    SECONDS = 0.01
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.tasks = pathlib.Path(f"/proc/{pid}/task")
+        self.main = str(pid)
+        self.reader = None
+        self.before = 0
+        self.stolen = self.stolen_seconds()
+        self.longest = math.inf
+        self.is_over = threading.Event()
+
+    def run(self):
+        while not self.is_over.wait(self.SECONDS):
+            try:
+                self.look()
+            except (OSError, IndexError):  # it has gone, or made way for another image's
+                self.reader = None
+
+    def look(self):
+        if not self.reader:
+            self.reader = min((t for t in os.listdir(self.tasks) if t != self.main), key=int,
+                              default=None)
+            self.before = 0
+        if self.reader:
+            waited = int((self.tasks / self.reader / "schedstat").read_text().split()[1]) / 1e9
+            stolen = self.stolen_seconds()
+            now = waited - self.before + stolen - self.stolen
+            self.longest = now if math.isinf(self.longest) else max(self.longest, now)
+            self.before, self.stolen = waited, stolen
+
+    @staticmethod
+    def stolen_seconds():
+        """From a virtual machine, by those beside it."""
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def wait(process, begun, folder):
     """Collects output while waiting, and kills what hangs; wait4 counts the children too."""
     outputs = {}
@@ -86,9 +137,13 @@ def wait(process, begun, folder):
         reader.start()
     killer = threading.Timer(HANG_SECONDS, process.kill)
     killer.start()
+    turns = Turns(process.pid)
+    turns.start()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - begun
     killer.cancel()
+    turns.is_over.set()
+    turns.join()
     for reader in readers:
         reader.join()
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -103,6 +158,9 @@ def wait(process, begun, folder):
         user_seconds=usage.ru_utime,
         system_seconds=usage.ru_stime,
         wall_seconds=wall,
+        page_faults=usage.ru_minflt,
+        switches=usage.ru_nvcsw,
+        reader_waited=turns.longest,
         dumps=folder,
     )
 
@@ -163,6 +221,7 @@ class Sample:
 
 
 HEAD = re.compile(r"(.*?)\s+(-?\d+)/(-?\d+)\s+\[\d+\]\s+\d+\.\d+:")
+WEIGHT = re.compile(r"\] +(\d+\.\d+): +(\d+) ")
 FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*?)\)( \[joined\])?$")
 
 
@@ -196,6 +255,8 @@ def stacks(folder):
 class Case(unittest.TestCase):
     """A test with a folder of its own for each run."""
 
+    shown = {}
+
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="yarn-e2e."))
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
@@ -212,8 +273,41 @@ class Case(unittest.TestCase):
         begun = time.monotonic()
         return wait(start(argv, folder, preload, **options), begun, folder)
 
+    def outside_without(self, argv):
+        """What a program shows without the preload: the same each time, so it is run once."""
+        key = tuple(map(str, argv))
+        if key not in self.shown:
+            self.shown[key] = self.run_program(argv, preload=False).outside()
+        return self.shown[key]
+
     def dumps_of(self, run):
         return sorted(run.dumps.glob("*.dump*"))
+
+    def assert_nothing_is_lost(self, run, trust):
+        """By a reader that had its turns. One that had to wait for a core tells what that cost, and
+        what it tells must be all that is missing: assert_time_is_told."""
+        if run.reader_waited <= READER_MAY_WAIT:
+            self.assertEqual(trust["lost"], 0)
+        elif trust["lost"]:
+            print(f"\nlost {trust['lost']}: the reader waited {run.reader_waited:.3f} s for a core")
+
+    def assert_time_is_told(self, trust, most_unsampled):
+        """Of one event at FREQUENCY: what is in no sample was lost and is told as that."""
+        lost_ns = trust["lost"] * 1e9 / FREQUENCY
+        self.assertLessEqual(trust["unsampled_ns"] - lost_ns, most_unsampled * trust["cpu_ns"])
+
+    def assert_threads_are_sampled(self, dump, most_unsampled):
+        """Where the process's own clock tells the CPU time: all of it but so much, and what a machine
+        with other work keeps the reader from. The host runs on its own until the reader has its first
+        turn, and when samples are lost, of which none weighs more than the heaviest one."""
+        trust, process = dump["trust"], dump["process"]
+        script = yarnprof("script", dump["path"]).stdout.decode(errors="replace")
+        samples = [(float(time), int(weight)) for time, weight in WEIGHT.findall(script)]
+        first = min(time for time, _ in samples) - process["start_ns"] / 1e9
+        excused = trust["lost"] * max(weight for _, weight in samples)
+        if first > SOON:
+            excused += first * 1e9 * (os.cpu_count() if len(dump["threads"]) > 1 else 1)
+        self.assertLessEqual(trust["unsampled_ns"], most_unsampled * trust["cpu_ns"] + excused)
 
 
 def open_user_clock():
@@ -228,6 +322,11 @@ def open_user_clock():
         return ctypes.get_errno()
     os.close(fd)
     return 0
+
+
+def is_shown_to_root():
+    """This is the second run of the test, as an ordinary user, and root's was the first."""
+    return "YARN_E2E_AGAIN" in os.environ
 
 
 def skip(reason):

@@ -97,7 +97,7 @@ class Kernel(harness.Case):
             sum(shares.get(name, 0) for name in ("vfs_read", "vfs_write", "read_zero")), 2, shares
         )
         self.assertEqual(shares.get("[kernel]", 0), 0)
-        self.assertEqual(harness.trust(run.dumps)["lost"], 0)
+        self.assert_nothing_is_lost(run, harness.trust(run.dumps))
 
 
 if __name__ == "__main__":

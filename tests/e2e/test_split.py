@@ -23,7 +23,8 @@ class Split(harness.Case):
         self.assertLessEqual(totals.get("descend", 0), 100.0001, "recursion is counted once")
 
         trust = harness.trust(folder)
-        self.assertEqual(trust["lost"], 0)
+        self.assert_nothing_is_lost(self.run_of_split, trust)
+        self.assert_time_is_told(trust, 0.03)
         self.assertGreaterEqual(trust["stacks_complete"], 0.99 * trust["samples"])
         self.assertTrue(trust["clean_end"])
 

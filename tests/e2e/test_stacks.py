@@ -20,7 +20,7 @@ class Deep(harness.Case):
         run = self.run_program([harness.HOSTS / "deepstack", depth, "60"], **variables)
         self.assertEqual(run.status, 0)
         trust = harness.trust(run.dumps)
-        self.assertEqual(trust["lost"], 0)
+        self.assert_nothing_is_lost(run, trust)
         seen = [
             (sample.tid == sample.pid, [frame.name for frame in sample.frames])
             for sample in harness.samples(run.dumps)
@@ -165,11 +165,16 @@ class Loading(harness.Case):
 class Allocator(harness.Case):
     """The host aborts where a thread that it did not create enters its allocator."""
 
-    def check_quiet(self, host=harness.HOSTS / "mallocwatch", at_least=1000, **variables):
+    def check_quiet(self, host=harness.HOSTS / "mallocwatch", per_second=1000, **variables):
         plain = self.run_program([host, "1"], preload=False)
         run = self.run_program([host, "2"], YARN_FREQUENCY="4000", **variables)
         self.assertEqual(plain.outside(), run.outside())
-        self.assertGreater(harness.trust(run.dumps)["samples"], at_least)
+        trust = harness.trust(run.dumps)
+        print(f"\n{trust['samples']} samples, lost {trust['lost']}, in {trust['cpu_ns'] / 1e9:.2f} s")
+        self.assertGreater(trust["samples"], 0)
+        self.assertGreater(
+            trust["samples"] + trust["lost"], per_second * trust["cpu_ns"] / 1e9
+        )
         harness.yarnprof("verify", run.dumps)
         return run
 
@@ -189,7 +194,7 @@ class Allocator(harness.Case):
 
     def test_nor_with_the_timer(self):
         # One signal a tick, however many are asked for.
-        self.check_quiet(YARN_SAMPLER="timer", at_least=150)
+        self.check_quiet(YARN_SAMPLER="timer", per_second=100)
 
     def test_nor_where_symbols_are_compressed(self):
         """.gnu_debugdata: a small ELF file, compressed by xz, with the local symbols."""

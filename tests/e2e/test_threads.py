@@ -25,14 +25,9 @@ def may_see_whole_cores():
 
 
 class Case(harness.Case):
-    plain = {}  # what programs show without the preload
-
     def assert_same_outside(self, argv, **variables):
-        key = tuple(map(str, argv))
-        if key not in self.plain:
-            self.plain[key] = self.run_program(argv, preload=False).outside()
         profiled = self.run_program(argv, **variables)
-        self.assertEqual(self.plain[key], profiled.outside())
+        self.assertEqual(self.outside_without(argv), profiled.outside())
         if self.dumps_of(profiled):
             harness.yarnprof("verify", profiled.dumps)
         return profiled
@@ -128,10 +123,16 @@ class PerThread(Case):
         self.assertEqual(len(workers), 8)
         known = [thread for thread in workers if thread["cpu_ns"]]
         self.assertGreaterEqual(len(known), nr_known)
+        # The kernel exchanges the events of two threads of which one makes way for the other, and what
+        # was counted meanwhile may stay with the wrong one: a little at each such switch, however many
+        # other work on the machine causes. The sum is not touched by it.
+        exact = 1.02 if nr_known == 8 else 1.05
         for thread in known:
             self.assertIsNotNone(thread["end_ns"])
-            self.assertGreaterEqual(thread["cpu_ns"] * 1.02, thread["samples"] * 1e9 / 999)
-        self.assertEqual(dump["trust"]["lost"], 0)
+            self.assertGreaterEqual(thread["cpu_ns"] * exact, thread["samples"] * 1e9 / 999)
+        sums = [sum(thread[key] for thread in known) for key in ("cpu_ns", "samples")]
+        self.assertGreaterEqual(sums[0] * 1.02, sums[1] * 1e9 / 999)
+        self.assert_nothing_is_lost(run, dump["trust"])
 
     def test_a_thousand_threads(self):
         run = self.assert_same_outside([CHURN, "at-once", 1000, 1000], **self.variables)

@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
+import unittest
 
 import harness
 import workloads
@@ -17,18 +17,18 @@ TIMER = {"YARN_SAMPLER": "timer"}
 
 class Timer(harness.Case):
     def assert_same_outside(self, argv, **variables):
-        plain = self.run_program(argv, preload=False)
         profiled = self.run_program(argv, **TIMER, **variables)
-        self.assertEqual(plain.outside(), profiled.outside())
+        self.assertEqual(self.outside_without(argv), profiled.outside())
         if self.dumps_of(profiled):
             harness.yarnprof("verify", profiled.dumps)
         return profiled
 
     def assert_well_sampled(self, run):
-        trust = harness.trust(run.dumps)
+        (dump,) = harness.info(run.dumps)
+        trust = dump["trust"]
         self.assertGreater(trust["samples"], 0)
-        self.assertLessEqual(trust["unsampled_ns"], 0.03 * trust["cpu_ns"])
-        self.assertEqual(trust["lost"], 0)
+        self.assert_nothing_is_lost(run, trust)
+        self.assert_threads_are_sampled(dump, 0.03)
         whole = trust["stacks_complete"] + trust["stacks_joined"]
         self.assertGreaterEqual(whole, 0.98 * trust["samples"])
         return trust
@@ -53,6 +53,7 @@ class Timer(harness.Case):
         trust = self.assert_well_sampled(run)
         self.assertLess(trust["samples"], 2000 * trust["cpu_ns"] / 1e9)
 
+    @unittest.skipIf(harness.is_shown_to_root(), "a thread's timer asks for no rights: root's run does")
     def test_real_programs(self):
         for name, argv in workloads.make(self.folder()).items():
             if name in ("threads8", "python-loop", "python-mix", "sqlite3"):
@@ -133,8 +134,8 @@ class Timer(harness.Case):
 
 
 class Refused(harness.Case):
-    def run_without_perf(self, error, **variables):
-        argv = [harness.HOSTS / "noperf", str(error), harness.HOSTS / "split", "20"]
+    def run_without_perf(self, error, rounds=3, **variables):
+        argv = [harness.HOSTS / "noperf", str(error), harness.HOSTS / "split", str(rounds)]
         run = self.run_program(argv, **variables)
         if run.status == harness.SKIPPED:
             self.skipTest(run.stderr.decode())
@@ -144,18 +145,17 @@ class Refused(harness.Case):
         plain = self.run_program([harness.HOSTS / "split", "20"], preload=False)
         for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
             with self.subTest(error=errno.errorcode[error]):
-                run = self.run_without_perf(error)
+                run = self.run_without_perf(error, 20)
                 self.assertEqual(plain.outside(), run.outside())
                 (dump,) = harness.info(run.dumps)
                 sampler = dump["sampler"]
                 self.assertEqual((sampler["asked"], sampler["got"]), ("auto", "timer"))
                 self.assertIn(errno.errorcode[error], sampler["reason"])
-                trust = dump["trust"]
-                self.assertLessEqual(trust["unsampled_ns"], 0.03 * trust["cpu_ns"])
+                self.assert_threads_are_sampled(dump, 0.03)
                 self.assertGreater(harness.self_percent(run.dumps).get("hot_a", 0), 50)
 
     def test_perf_alone_never_falls_back(self):
-        plain = self.run_program([harness.HOSTS / "split", "20"], preload=False)
+        plain = self.run_program([harness.HOSTS / "split", "3"], preload=False)
         run = self.run_without_perf(errno.EPERM, YARN_SAMPLER="perf")
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertRegex(run.stderr, rb"^yarn: nothing is recorded: .*\n$")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two threads, each of which loads a library of its own, works in it and unloads it, again and
- * again: each library keeps coming up where the other one was. `dlloop FOLDER [SECONDS]`: the
+ * again: each library keeps coming up where the other one was. Side by side each may happen to keep
+ * a place of its own, so in the end they do it one after the other. `dlloop FOLDER [SECONDS]`: the
  * libraries' folder. The threads are called like their libraries' functions.
  */
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STEPS_PER_CALL = 200000, PATH_BYTES = 4096 }; /* a call is about a fifth of a ms */
+enum { TURNS = 100, PATH_BYTES = 4096, STEPS_PER_CALL = 200000 }; /* a fifth of a ms a call */
 
 struct loop {
     const char *function; /* also the thread's name */
@@ -46,9 +47,20 @@ static void *run(void *argument)
     struct loop *loop = argument;
     uint64_t seed = 1;
     (void)pthread_setname_np(pthread_self(), loop->function);
-    while (!loop->has_failed && now_ns() < loop->end_ns)
+    do
         loop->has_failed = !load_and_work(loop, &seed);
+    while (!loop->has_failed && now_ns() < loop->end_ns);
     return NULL;
+}
+
+static bool take_turns(struct loop loops[2])
+{
+    for (int i = 0; i < TURNS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, run, &loops[i % 2]) || pthread_join(thread, NULL))
+            return false;
+    }
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -67,7 +79,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 2; i++)
         (void)pthread_join(threads[i], NULL);
-    bool has_failed = loops[0].has_failed || loops[1].has_failed;
+    bool has_failed = !take_turns(loops) || loops[0].has_failed || loops[1].has_failed;
     puts(has_failed ? "dlloop: failed" : "dlloop: done");
     return has_failed;
 }
