@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/config/control.h"
+#include "core/sys/folder.h"
 #include "core/sys/socket.h"
 #include "output/yarnprof/arguments.h"
 #include "output/yarnprof/status.h"
@@ -88,6 +89,35 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static int lock_folder_of(const char *path, int timeout_ms)
+{
+    uint64_t end_ms = now_ms() + (uint64_t)timeout_ms;
+    const char *slash = strrchr(path, '/');
+    int lock;
+    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
+    if (!folder)
+        return -ENOMEM;
+    do
+        lock = yarn_folder_lock(folder);
+    while (lock == -EAGAIN && now_ms() < end_ms);
+    free(folder);
+    return lock;
+}
+
+/* Why twice: a socket that is bound and does not listen yet refuses, too. Who makes it holds its
+ * folder's lock until it listens. */
+static int connect_to(const char *path, int timeout_ms)
+{
+    int fd = yarn_socket_connect(path);
+    if (fd != -ECONNREFUSED)
+        return fd;
+    int lock = lock_folder_of(path, timeout_ms);
+    fd = yarn_socket_connect(path);
+    if (lock >= 0)
+        (void)close(lock);
+    return fd;
+}
+
 /* The first line that comes, without its newline; or a negative errno. */
 static int read_reply(int fd, char ret_reply[REPLY_BYTES], int timeout_ms)
 {
@@ -132,7 +162,7 @@ static int tell(const char *reply)
 static int ask(const char *path, const struct request *request)
 {
     char reply[REPLY_BYTES];
-    int fd = yarn_socket_connect(path);
+    int fd = connect_to(path, request->timeout_ms);
     if (fd < 0) {
         yarn_complain("ctl", "%s: %s", path, why_not(fd));
         return YARN_STATUS_FAILED;
