@@ -113,9 +113,10 @@ class FromNpm:
                 stderr=subprocess.DEVNULL,
             )
             try:
-                for thread in threads_of(ask):
-                    ask("thread", "select", thread)
-                    text = ask("thread", "functions", "--include-idle", "--limit", "100000")
+                for thread in threads_of(ask, server):
+                    answer(ask, server, "thread", "select", thread)
+                    text = answer(ask, server, "thread", "functions", "--include-idle", "--limit",
+                                  "100000")  # fmt: skip
                     for name, weight in re.findall(
                         r"^\s*f-\d+\. (.*?) - self: ([\d.,]+)", text, re.M
                     ):
@@ -147,15 +148,24 @@ class FromNpm:
         return profiles, functions
 
 
-def threads_of(ask):
-    """Once the server answers."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        threads = re.findall(r"^[* ]*(t-\d+) ", ask("thread", "list"), re.M)
+def answer(ask, server, *words):
+    """However long it takes: each command is a program of its own, which gives up after a time that
+    means little on a busy machine. The time of a test is ctest's to bound."""
+    while server.poll() is None:
+        text = ask(*words)
+        if text:
+            return text
+        time.sleep(0.2)
+    raise AssertionError(f"the Firefox Profiler's importer has ended with {server.returncode}")
+
+
+def threads_of(ask, server):
+    """Once the server has read the profile."""
+    while True:
+        threads = re.findall(r"^[* ]*(t-\d+) ", answer(ask, server, "thread", "list"), re.M)
         if threads:
             return threads
         time.sleep(0.2)
-    raise AssertionError("the Firefox Profiler's importer does not answer")
 
 
 ROWS = (
