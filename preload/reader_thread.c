@@ -89,6 +89,7 @@ static void wait_and_glance(struct yarn_recorder *recorder, struct yarn_reader *
         yarn_reader_wait(reader, wait_ns);
         if (reader->woke_early || reader->has_visitor || atomic_load(&recorder->command))
             return;
+        yarn_watch_pay(&recording->walks.watch);
         yarn_recording_glance(recording);
         now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     }

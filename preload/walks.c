@@ -86,8 +86,9 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, record->tid, frames);
     bool is_unknown = frames->end == YARN_UNWIND_TRUNCATED;
     yarn_watch_note(&walks->watch, record->time_ns, is_unknown);
-    if (is_unknown)
-        yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames);
+    if (is_unknown &&
+        yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames))
+        yarn_watch_reward(&walks->watch);
 }
 
 void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record)

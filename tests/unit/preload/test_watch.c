@@ -110,6 +110,48 @@ START_TEST(fast_samples_are_not_waited_for_one_by_one)
 }
 END_TEST
 
+/* Wakes behind each sample of a thread whose every `distance`th stack is cut off; how many. */
+static unsigned wake(struct yarn_watch *watch, unsigned nr_samples, unsigned distance,
+                     bool makes_whole)
+{
+    uint64_t begin_ns = watch->latest_ns + MS;
+    unsigned nr_wakes = 0;
+    for (unsigned i = 0; i < nr_samples; i++) {
+        bool is_unknown = i % distance == 0;
+        yarn_watch_note(watch, begin_ns + i * MS, is_unknown);
+        if (is_unknown && makes_whole)
+            yarn_watch_reward(watch);
+        if (!yarn_watch_is_on(watch))
+            continue;
+        yarn_watch_pay(watch);
+        nr_wakes++;
+    }
+    return nr_wakes;
+}
+
+START_TEST(wakes_in_vain_become_as_rare_as_cut_stacks)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    ck_assert_uint_gt(wake(&watch, 200, 20, false), 50);
+    ck_assert_uint_le(wake(&watch, 2000, 20, false), 100);
+}
+END_TEST
+
+START_TEST(wakes_that_make_stacks_whole_go_on)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    ck_assert_uint_eq(wake(&watch, 3000, 20, true), 3000);
+}
+END_TEST
+
+START_TEST(after_many_wakes_in_vain_one_that_is_not_brings_more)
+{
+    struct yarn_watch watch = yarn_watch_of(1000);
+    wake(&watch, 2000, 20, false);
+    ck_assert_uint_eq(wake(&watch, 20, 20, true), 20);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("watch");
@@ -123,6 +165,9 @@ int main(void)
     tcase_add_test(tests, what_was_seen_before_is_no_news);
     tcase_add_test(tests, a_thread_that_does_not_run_is_not_waited_for);
     tcase_add_test(tests, fast_samples_are_not_waited_for_one_by_one);
+    tcase_add_test(tests, wakes_in_vain_become_as_rare_as_cut_stacks);
+    tcase_add_test(tests, wakes_that_make_stacks_whole_go_on);
+    tcase_add_test(tests, after_many_wakes_in_vain_one_that_is_not_brings_more);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
