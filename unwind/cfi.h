@@ -28,3 +28,6 @@ struct yarn_fde {
 /* -ENOENT: no FDE covers the address (absence, not failure). -EBADMSG: the bytes are malformed. */
 YARN_MUST_CHECK int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr,
                                   struct yarn_fde *ret_fde);
+
+/* Makes later searches in the image quicker. */
+void yarn_cfi_guide(struct yarn_image *image);

@@ -51,9 +51,10 @@ static uint64_t start_at(const void *table, size_t entry)
 }
 
 /* The address of the FDE that starts last at or before `vaddr`. */
-static bool search_table(const struct table *table, uint64_t vaddr, uint64_t *ret_fde_vaddr)
+static bool search_table(const struct table *table, const struct yarn_search_guide *guide,
+                         uint64_t vaddr, uint64_t *ret_fde_vaddr)
 {
-    size_t position = yarn_search_position(table, table->count, start_at, vaddr);
+    size_t position = yarn_search_guided(guide, table, table->count, start_at, vaddr);
     if (!position)
         return false;
     *ret_fde_vaddr = table_word(table, position - 1, sizeof(int32_t));
@@ -120,7 +121,7 @@ static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
         return -ENOENT;
     if (!open_table(image, &table))
         return scan(&in, vaddr, ret_fde);
-    if (!search_table(&table, vaddr, &fde_vaddr))
+    if (!search_table(&table, &image->guide, vaddr, &fde_vaddr))
         return -ENOENT;
     return read_covering(&in, fde_vaddr - in.section.vaddr, vaddr, ret_fde);
 }
@@ -133,4 +134,12 @@ int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr, struct yarn_fd
     struct yarn_cfi_section debug = {.section = image->debug_frame, .is_debug_frame = true};
     err = scan(&debug, vaddr, ret_fde);
     return err == -ENOTSUP ? -EBADMSG : err;
+}
+
+void yarn_cfi_guide(struct yarn_image *image)
+{
+    struct table table;
+    yarn_search_guide_close(&image->guide);
+    if (image->eh_frame.bytes.size && open_table(image, &table))
+        image->guide = yarn_search_guide_of(&table, table.count, start_at);
 }

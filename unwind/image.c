@@ -296,5 +296,6 @@ void yarn_image_close(struct yarn_image *image)
         yarn_file_unmap(image->file);
     else if (image->origin == YARN_IMAGE_COPIED)
         yarn_pages_unmap((void *)(uintptr_t)image->file.data, image->file.size);
+    yarn_search_guide_close(&image->guide);
     *image = YARN_IMAGE_CLOSED;
 }

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "core/base/search.h"
 #include "core/base/span.h"
 
 enum { YARN_BUILD_ID_MAX = 32, YARN_IMAGE_SEGMENTS_MAX = 16 };
@@ -62,6 +63,8 @@ struct yarn_image {
     struct yarn_section eh_frame;     /* without section headers: to the end of its segment */
     struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
+    struct yarn_search_guide
+        guide; /* owned; of .eh_frame_hdr's table, where yarn_cfi_guide made it */
 };
 
 #define YARN_IMAGE_CLOSED ((struct yarn_image){.file = {NULL, 0}})

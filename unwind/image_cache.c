@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/sys/file.h"
 #include "core/sys/own_memory.h"
+#include "unwind/cfi.h"
 
 enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 << 10 };
 
@@ -60,6 +61,7 @@ static int find_open_file(struct yarn_image_cache *cache, int fd, struct yarn_fi
             return -ENOSPC;
         }
         cached->info = info;
+        yarn_cfi_guide(&cached->image);
         err = yarn_table_put(&cache->by_file, key_of(&info), cache->images.count - 1);
         if (err)
             return err;

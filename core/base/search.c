@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/search.h"
 
+#include "core/base/pages.h"
+
 enum {
+    STRIDE = 32,       /* numbers for one of a guide */
+    GUIDE_LEAST = 512, /* numbers that need one */
     NEAR = 16,         /* so few lie in a cache line or two */
     MARGIN_SHARE = 32, /* how well a guess is expected to fit */
 };
@@ -41,6 +45,16 @@ static void guess(struct bounds *bounds)
     look_at(bounds, bounds->low == at ? at + margin : at - yarn_size_min(margin, at));
 }
 
+static size_t narrow(struct bounds *bounds)
+{
+    while (bounds->high - bounds->low > 1) {
+        if (bounds->high - bounds->low > NEAR)
+            guess(bounds);
+        look_at(bounds, bounds->low + (bounds->high - bounds->low) / 2);
+    }
+    return bounds->high;
+}
+
 size_t yarn_search_position(const void *numbers, size_t count, yarn_search_fn number_at,
                             uint64_t wanted)
 {
@@ -54,10 +68,52 @@ size_t yarn_search_position(const void *numbers, size_t count, yarn_search_fn nu
         return 0;
     if (bounds.high_number <= wanted)
         return count;
-    while (bounds.high - bounds.low > 1) {
-        if (bounds.high - bounds.low > NEAR)
-            guess(&bounds);
-        look_at(&bounds, bounds.low + (bounds.high - bounds.low) / 2);
-    }
-    return bounds.high;
+    return narrow(&bounds);
+}
+
+struct yarn_search_guide yarn_search_guide_of(const void *numbers, size_t count,
+                                              yarn_search_fn number_at)
+{
+    struct yarn_search_guide guide = YARN_SEARCH_GUIDE_NONE;
+    size_t nr_blocks = (count + STRIDE - 1) / STRIDE;
+    if (count >= GUIDE_LEAST)
+        guide.numbers = yarn_pages_map(nr_blocks * sizeof *guide.numbers);
+    if (!guide.numbers)
+        return guide;
+    yarn_pages_populate(guide.numbers, nr_blocks * sizeof *guide.numbers);
+    for (; guide.count < nr_blocks; guide.count++)
+        guide.numbers[guide.count] = number_at(numbers, guide.count * STRIDE);
+    return guide;
+}
+
+static uint64_t guide_at(const void *numbers, size_t at)
+{
+    return ((const uint64_t *)numbers)[at];
+}
+
+size_t yarn_search_guided(const struct yarn_search_guide *guide, const void *numbers, size_t count,
+                          yarn_search_fn number_at, uint64_t wanted)
+{
+    if (!guide->count)
+        return yarn_search_position(numbers, count, number_at, wanted);
+    size_t block = yarn_search_position(guide->numbers, guide->count, guide_at, wanted);
+    if (!block)
+        return 0;
+    struct bounds bounds = {
+        .numbers = numbers,
+        .number_at = number_at,
+        .wanted = wanted,
+        .low = (block - 1) * STRIDE,
+        .low_number = guide->numbers[block - 1],
+    };
+    bool is_last = block == guide->count;
+    bounds.high = is_last ? count - 1 : block * STRIDE;
+    bounds.high_number = is_last ? number_at(numbers, bounds.high) : guide->numbers[block];
+    return bounds.high_number <= wanted ? count : narrow(&bounds);
+}
+
+void yarn_search_guide_close(struct yarn_search_guide *guide)
+{
+    yarn_pages_unmap(guide->numbers, guide->count * sizeof *guide->numbers);
+    *guide = YARN_SEARCH_GUIDE_NONE;
 }

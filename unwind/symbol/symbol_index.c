@@ -83,6 +83,11 @@ static void give_back_rest(struct yarn_symbol_index *index, size_t capacity)
         index->keys = NULL;
 }
 
+static uint64_t offset_at(const void *keys, size_t position)
+{
+    return ((const uint64_t *)keys)[position] >> 32;
+}
+
 int yarn_symbol_index_open(struct yarn_symbol_index *index, uint64_t base,
                            const struct yarn_symbol_table *tables, size_t nr_tables)
 {
@@ -102,14 +107,10 @@ int yarn_symbol_index_open(struct yarn_symbol_index *index, uint64_t base,
         yarn_sort_u64(opened.keys, opened.count);
         choose_names(&opened);
         give_back_rest(&opened, capacity);
+        opened.guide = yarn_search_guide_of(opened.keys, opened.count, offset_at);
     }
     *index = opened;
     return 0;
-}
-
-static uint64_t offset_at(const void *keys, size_t position)
-{
-    return ((const uint64_t *)keys)[position] >> 32;
 }
 
 size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_t vaddr)
@@ -117,7 +118,12 @@ size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_
     if (vaddr < index->base)
         return 0;
     uint64_t offset = yarn_u64_min(vaddr - index->base, UINT32_MAX);
-    return yarn_search_position(index->keys, index->count, offset_at, offset);
+    return yarn_search_guided(&index->guide, index->keys, index->count, offset_at, offset);
+}
+
+uint64_t yarn_symbol_index_start(const struct yarn_symbol_index *index, size_t position)
+{
+    return position < index->count ? index->base + offset_at(index->keys, position) : UINT64_MAX;
 }
 
 bool yarn_symbol_index_at(const struct yarn_symbol_index *index, size_t position,
@@ -130,5 +136,6 @@ void yarn_symbol_index_close(struct yarn_symbol_index *index)
 {
     if (index->keys)
         yarn_pages_unmap(index->keys, index->count * sizeof *index->keys);
+    yarn_search_guide_close(&index->guide);
     *index = (struct yarn_symbol_index){.base = 0};
 }

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "core/base/search.h"
 #include "unwind/symbol/symbol_table.h"
 
 enum { YARN_SYMBOL_TABLES_MAX = 2 };
@@ -18,6 +19,7 @@ struct yarn_symbol_index {
     uint64_t base;
     uint64_t *keys; /* owned: (start - base) << 32 | table << 30 | number in the table */
     size_t count;
+    struct yarn_search_guide guide; /* owned; of the keys */
 };
 
 /* Symbols below `base`, 4 GiB or more above it, and beyond 4 Mi in all are left out. Tables may be
@@ -28,6 +30,9 @@ YARN_MUST_CHECK int yarn_symbol_index_open(struct yarn_symbol_index *index, uint
 
 /* The number of symbols that start at or below the address: the nearest is that minus 1. */
 size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_t vaddr);
+
+/* Where the symbol at that position starts; UINT64_MAX behind the last. */
+uint64_t yarn_symbol_index_start(const struct yarn_symbol_index *index, size_t position);
 
 /* False where there is no symbol at that position (or the file has changed under us). */
 bool yarn_symbol_index_at(const struct yarn_symbol_index *index, size_t position,
