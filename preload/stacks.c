@@ -12,6 +12,7 @@ enum {
 
 #define NO_MODULE UINT32_MAX
 #define RECENT_BYTES (YARN_RECENT_STACKS * sizeof(struct yarn_recent_stack))
+#define KNOWN_BYTES (sizeof(struct yarn_known_function) << YARN_KNOWN_FUNCTIONS_LOG2)
 
 int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
                      struct yarn_frame_names *names)
@@ -21,7 +22,8 @@ int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
     if (!err)
         err = yarn_table_open(&opened.written, MODULES_INITIAL, MODULES_LIMIT);
     opened.recent = yarn_pages_map(RECENT_BYTES);
-    if (!opened.recent)
+    opened.known = yarn_pages_map(KNOWN_BYTES);
+    if (!opened.recent || !opened.known)
         err = -ENOMEM;
     if (err) {
         yarn_stacks_close(&opened);
@@ -36,7 +38,9 @@ void yarn_stacks_close(struct yarn_stacks *stacks)
     yarn_table_close(&stacks->numbers);
     yarn_table_close(&stacks->written);
     yarn_pages_unmap(stacks->recent, RECENT_BYTES);
+    yarn_pages_unmap(stacks->known, KNOWN_BYTES);
     stacks->recent = NULL;
+    stacks->known = NULL;
 }
 
 static void write_module(struct yarn_stacks *stacks, const struct yarn_module *module)
@@ -74,6 +78,51 @@ void yarn_stacks_write_modules(struct yarn_stacks *stacks)
     }
 }
 
+/* Where the frame's function is or belongs; NULL where none is known. */
+static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
+                                            const struct yarn_frame *frame, uint64_t address,
+                                            uint64_t *ret_key)
+{
+    if (!frame->function_size || yarn_frame_is_generated(frame))
+        return NULL;
+    uint64_t start = address - frame->in_function;
+    /* Why the image: a module may come back with its file written anew. */
+    uint64_t image = yarn_hash_u64((uintptr_t)frame->module->image);
+    *ret_key = yarn_hash_u64(start ^ (uint64_t)frame->module->number << 40 ^ image) | 1;
+    return &stacks->known[*ret_key >> (64 - YARN_KNOWN_FUNCTIONS_LOG2)];
+}
+
+/* Of the frame's function; what was found out is kept for others of it. */
+static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
+                                            const struct yarn_frame *frame, uint32_t flags,
+                                            uint64_t address, uint32_t code)
+{
+    uint64_t key = 0;
+    struct yarn_known_function *known = known_of(stacks, frame, address, &key);
+    if (known && known->key == key && frame->in_function >= known->from &&
+        frame->in_function < known->to)
+        return *known;
+    struct yarn_symbol symbol = yarn_frame_names_of(stacks->names, frame, flags, address, code);
+    struct yarn_dump_symbol named = {
+        .module = frame->module ? frame->module->number : YARN_DUMP_NONE,
+        .start = symbol.start,
+        .end = symbol.end,
+        .name = symbol.name,
+    };
+    uint64_t start = address - frame->in_function;
+    uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
+    struct yarn_known_function found = {
+        .key = key,
+        .from = (uint32_t)(symbol.from - start),
+        .to = (uint32_t)(symbol.to - start),
+        .symbol = yarn_dump_intern_symbol(stacks->writer, &named),
+        .is_unnamed = symbol.name.size == 0,
+    };
+    if (known && symbol.from < symbol.to && epoch == yarn_dump_writer_epoch(stacks->writer))
+        *known = found;
+    return found;
+}
+
 /* A frame in the dump: its number, doubled, plus one where it has no name. */
 static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *frame,
                           uint32_t flags, uint32_t code)
@@ -82,19 +131,13 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *f
     uint64_t address = frame->lookup_ip - (module ? module->bias : 0);
     if (module)
         write_module(stacks, module);
-    struct yarn_symbol symbol = yarn_frame_names_of(stacks->names, frame, flags, address, code);
-    struct yarn_dump_symbol named = {
-        .module = module ? module->number : YARN_DUMP_NONE,
-        .start = symbol.start,
-        .end = symbol.end,
-        .name = symbol.name,
-    };
+    struct yarn_known_function function = symbol_of(stacks, frame, flags, address, code);
     struct yarn_dump_frame record = {
-        .symbol = yarn_dump_intern_symbol(stacks->writer, &named),
+        .symbol = function.symbol,
         .flags = flags,
         .address = address,
     };
-    return yarn_dump_add_frame(stacks->writer, &record) << 1 | (symbol.name.size == 0);
+    return yarn_dump_add_frame(stacks->writer, &record) << 1 | function.is_unnamed;
 }
 
 static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags,
@@ -176,6 +219,7 @@ static void follow_epoch(struct yarn_stacks *stacks)
         return;
     stacks->epoch = epoch;
     yarn_table_clear(&stacks->numbers);
+    memset(stacks->known, 0, KNOWN_BYTES);
     for (size_t i = 0; i < YARN_RECENT_STACKS; i++)
         stacks->recent[i].count = 0;
 }

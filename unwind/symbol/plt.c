@@ -88,3 +88,13 @@ bool yarn_plt_find(const struct yarn_plt *plt, uint64_t vaddr, struct yarn_plt_s
     }
     return false;
 }
+
+bool yarn_plt_overlaps(const struct yarn_plt *plt, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < YARN_PLT_SECTIONS; i++) {
+        const struct yarn_section *stubs = &plt->stubs[i];
+        if (start < stubs->vaddr + stubs->bytes.size && stubs->vaddr < end)
+            return true;
+    }
+    return false;
+}

@@ -30,3 +30,6 @@ struct yarn_plt yarn_plt_of(const struct yarn_image *image);
 
 /* False where the address is in no stub, or the stub cannot be read. */
 bool yarn_plt_find(const struct yarn_plt *plt, uint64_t vaddr, struct yarn_plt_stub *ret_stub);
+
+/* Whether there may be a stub in [start, end). */
+bool yarn_plt_overlaps(const struct yarn_plt *plt, uint64_t start, uint64_t end);

@@ -166,21 +166,42 @@ static bool may_name(const struct function *function, const struct yarn_elf_symb
            (symbol->start == function->start || (symbol->is_function && !symbol->size));
 }
 
+/* Up to the next symbol the nearest one is the same, and where it decides alone, so is the answer.
+ */
+static void set_bounds(struct yarn_symbol *symbol, uint64_t from, uint64_t to)
+{
+    if (from < to) {
+        symbol->from = from;
+        symbol->to = to;
+    }
+}
+
+/* Sets the bounds of the answer in any case. */
 static bool find_name(const struct yarn_symbol_index *index, const struct function *function,
                       uint64_t vaddr, struct yarn_symbol *ret_symbol)
 {
     size_t position = yarn_symbol_index_position(index, vaddr);
+    uint64_t to = yarn_u64_min(function->end, yarn_symbol_index_start(index, position));
     struct yarn_elf_symbol symbol;
     struct yarn_span name;
+    ret_symbol->from = ret_symbol->to = 0;
+    if (!position)
+        set_bounds(ret_symbol, function->start, to);
     for (unsigned i = 0; i < NEIGHBOURS_MAX && position > i; i++) {
         if (!yarn_symbol_index_at(index, position - i - 1, &symbol, &name))
             continue;
-        if (symbol.start < function->start && !spans(function, &symbol))
+        if (symbol.start < function->start && !spans(function, &symbol)) {
+            if (i == 0)
+                set_bounds(ret_symbol, function->start, to);
             return false;
+        }
         if (!name.size || !may_name(function, &symbol, vaddr))
             continue;
         uint64_t end = is_inside(&symbol, vaddr) ? symbol.start + symbol.size : function->end;
-        *ret_symbol = (struct yarn_symbol){name, symbol.start, end};
+        *ret_symbol = (struct yarn_symbol){.name = name, .start = symbol.start, .end = end};
+        if (i == 0 && is_inside(&symbol, vaddr))
+            set_bounds(ret_symbol, yarn_u64_max(symbol.start, function->start),
+                       yarn_u64_min(end, to));
         return true;
     }
     return false;
@@ -231,7 +252,8 @@ static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols 
         if (yarn_table_put(&symbols->stub_name_at, key, at) != 0)
             return false;
     }
-    *ret_symbol = (struct yarn_symbol){yarn_span_of_text(name), stub.start, stub.end};
+    *ret_symbol =
+        (struct yarn_symbol){.name = yarn_span_of_text(name), .start = stub.start, .end = stub.end};
     return true;
 }
 
@@ -239,10 +261,16 @@ static bool find(struct yarn_symbols *symbols, const struct yarn_module *module,
                  const struct function *function, struct yarn_symbol *ret_symbol)
 {
     struct module_symbols *known = symbols_of(symbols, module);
-    if (known && (find_stub(symbols, known, vaddr, ret_symbol) ||
-                  find_name(&known->index, function, vaddr, ret_symbol)))
+    if (known && find_stub(symbols, known, vaddr, ret_symbol))
         return true;
-    *ret_symbol = (struct yarn_symbol){.start = function->start, .end = function->end};
+    bool is_named = known && find_name(&known->index, function, vaddr, ret_symbol);
+    if (!known || !function->is_known ||
+        yarn_plt_overlaps(&known->plt, function->start, function->end))
+        ret_symbol->from = ret_symbol->to = 0;
+    if (is_named)
+        return true;
+    ret_symbol->start = function->start;
+    ret_symbol->end = function->end;
     return false;
 }
 

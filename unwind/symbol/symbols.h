@@ -20,6 +20,7 @@
 struct yarn_symbol {
     struct yarn_span name; /* borrowed until map or symbols are freed; empty: unknown */
     uint64_t start, end;   /* of the function, linked; start == end == 0 where unknown */
+    uint64_t from, to;     /* each address of [from, to) under the same FDE has the same answer */
 };
 
 struct yarn_symbols;
