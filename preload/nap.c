@@ -53,6 +53,7 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
         yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, NAP_NS);
     }
     yarn_pages_forget();
+    yarn_pages_hide_from_children();
     yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
     yarn_thread_settle(&recorder->thread);
     return true;

@@ -8,12 +8,15 @@
 #include "core/base/place.h"
 #include "core/base/raw.h"
 
-enum { PAGE = 4096 };
+/* The stock holds what a recording on few cores maps. */
+enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024 };
 
 static atomic_size_t total;
 static atomic_size_t taken;
 static atomic_size_t most; /* 0: as much as the kernel gives */
 static atomic_bool is_hiding;
+static uint8_t *_Atomic stock; /* NULL: everything is mapped by itself */
+static atomic_size_t stock_used;
 
 void yarn_pages_cap(size_t most_bytes)
 {
@@ -54,9 +57,25 @@ static void advise(void *pages, size_t size, int advice)
     yarn_raw_call(SYS_madvise, (long)pages, (long)yarn_align_up(size, PAGE), advice, 0, 0, 0);
 }
 
+static void *take_from_stock(size_t size)
+{
+    uint8_t *base = atomic_load_explicit(&stock, memory_order_relaxed);
+    size = yarn_align_up(size, PAGE);
+    if (!base || size > STOCK_BYTES)
+        return NULL;
+    size_t at = atomic_fetch_add_explicit(&stock_used, size, memory_order_relaxed);
+    if (at <= STOCK_BYTES - size)
+        return base + at;
+    atomic_fetch_sub_explicit(&stock_used, size, memory_order_relaxed);
+    return NULL;
+}
+
 void *yarn_pages_reserve(size_t size)
 {
-    void *pages = map(size, MAP_PRIVATE | MAP_NORESERVE);
+    void *pages = take_from_stock(size);
+    if (pages)
+        return pages;
+    pages = map(size, MAP_PRIVATE | MAP_NORESERVE);
     if (pages)
         yarn_pages_hide_like_ours(pages, size);
     return pages;
@@ -76,6 +95,16 @@ void *yarn_pages_map_shared(size_t size)
 void yarn_pages_hide_from_children(void)
 {
     atomic_store_explicit(&is_hiding, true, memory_order_relaxed);
+    if (atomic_load_explicit(&most, memory_order_relaxed) ||
+        atomic_load_explicit(&stock, memory_order_relaxed))
+        return;
+    void *pages = map(STOCK_BYTES, MAP_PRIVATE | MAP_NORESERVE);
+    if (!pages)
+        return;
+    yarn_pages_hide_like_ours(pages, STOCK_BYTES);
+    advise(pages, STOCK_BYTES, MADV_NOHUGEPAGE); /* a page here and there is all that is touched */
+    atomic_store_explicit(&stock_used, 0, memory_order_relaxed);
+    atomic_store_explicit(&stock, pages, memory_order_relaxed);
 }
 
 void yarn_pages_show_to_children(void *pages, size_t size)
@@ -87,6 +116,7 @@ void yarn_pages_forget(void)
 {
     atomic_store_explicit(&total, 0, memory_order_relaxed);
     atomic_store_explicit(&taken, 0, memory_order_relaxed);
+    atomic_store_explicit(&stock, NULL, memory_order_relaxed);
 }
 
 void yarn_pages_release(void *pages, size_t size)

@@ -32,13 +32,16 @@ void yarn_pages_count(size_t more_bytes);
 void yarn_pages_uncount(size_t fewer_bytes);
 
 /* From now on, what these functions map is not there in a child after fork, so that the fork does
- * not have to copy its tables. Other children (clone without a new memory) share it as before. */
+ * not have to copy its tables. Other children (clone without a new memory) share it as before.
+ * Without a cap it comes from one mapping that is made here, as long as that lasts: two calls for
+ * each of fifty were a tenth of a recording's start, and each mapping costs a fork a microsecond.
+ */
 void yarn_pages_hide_from_children(void);
 /* The same for pages that came in another way. */
 void yarn_pages_hide_like_ours(void *pages, size_t size);
 /* An exception, for pages that a child goes on using. */
 void yarn_pages_show_to_children(void *pages, size_t size);
-/* In such a child: none of the hidden pages count any more. */
+/* In such a child: none of the hidden pages count any more, nor are they taken from. */
 void yarn_pages_forget(void);
 
 /* Zeroed memory that a child after fork has in common with this process; NULL where the kernel

@@ -16,12 +16,17 @@
 enum {
     STACK_BYTES = 256 * 1024,
     GUARD_BYTES = 4096,
-    MEMORY_BYTES = GUARD_BYTES + STACK_BYTES + YARN_THREAD_TLS_BYTES,
+    MEMORY_BYTES = STACK_BYTES + YARN_THREAD_TLS_BYTES,
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
 };
 
 /* Address space only, until a thread of a child after fork runs here. */
-static _Alignas(GUARD_BYTES) uint8_t room[MEMORY_BYTES];
+static _Alignas(GUARD_BYTES) uint8_t room[GUARD_BYTES + MEMORY_BYTES];
+
+static bool is_in_room(const struct yarn_thread *thread)
+{
+    return thread->memory == room + GUARD_BYTES;
+}
 
 static uint64_t set_signal_mask(uint64_t mask)
 {
@@ -30,15 +35,10 @@ static uint64_t set_signal_mask(uint64_t mask)
     return before;
 }
 
-static void guard(uint8_t *memory)
-{
-    yarn_raw_call(SYS_mprotect, (long)memory, GUARD_BYTES, PROT_NONE, 0, 0, 0);
-}
-
 static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn run, void *argument,
                     bool is_apart)
 {
-    uint8_t *stack_top = memory + GUARD_BYTES + STACK_BYTES;
+    uint8_t *stack_top = memory + STACK_BYTES;
     *thread = (struct yarn_thread){.memory = memory};
     uint64_t before = set_signal_mask(~UINT64_C(0));
     long tid = yarn_thread_clone(yarn_thread_flags(is_apart), stack_top, &thread->tid,
@@ -52,10 +52,12 @@ static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn 
 
 int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argument, bool is_apart)
 {
-    uint8_t *memory = yarn_pages_map(MEMORY_BYTES);
+    uint8_t *memory = yarn_pages_map(GUARD_BYTES + MEMORY_BYTES);
     if (!memory)
         return -ENOMEM;
-    guard(memory);
+    /* A hole is a guard that a fork does not copy. */
+    yarn_pages_unmap(memory, GUARD_BYTES);
+    memory += GUARD_BYTES;
     int err = start_in(memory, thread, run, argument, is_apart);
     if (err)
         yarn_pages_unmap(memory, MEMORY_BYTES);
@@ -65,14 +67,14 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
 int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, void *argument,
                                bool is_apart)
 {
-    return start_in(room, thread, run, argument, is_apart);
+    return start_in(room + GUARD_BYTES, thread, run, argument, is_apart);
 }
 
 void yarn_thread_settle(const struct yarn_thread *thread)
 {
-    if (thread->memory != room)
+    if (!is_in_room(thread))
         return;
-    guard(room);
+    yarn_raw_call(SYS_mprotect, (long)room, GUARD_BYTES, PROT_NONE, 0, 0, 0);
     yarn_pages_count(MEMORY_BYTES);
 }
 
@@ -93,7 +95,7 @@ int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)
 
 void yarn_thread_fini(struct yarn_thread *thread)
 {
-    if (thread->memory == room)
+    if (is_in_room(thread))
         yarn_pages_uncount(MEMORY_BYTES);
     else
         yarn_pages_unmap(thread->memory, MEMORY_BYTES);

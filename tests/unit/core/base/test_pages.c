@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -47,12 +48,77 @@ START_TEST(children_see_what_was_not_hidden)
 }
 END_TEST
 
+static size_t nr_mappings(void)
+{
+    size_t count = 0;
+    int byte;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    ck_assert_ptr_nonnull(maps);
+    while ((byte = fgetc(maps)) != EOF)
+        count += byte == '\n';
+    fclose(maps);
+    return count;
+}
+
+START_TEST(many_that_are_hidden_are_one_mapping)
+{
+    char *pages[50];
+    yarn_pages_hide_from_children();
+    ck_assert_uint_gt(nr_mappings(), 0); /* what stdio wants is mapped */
+    size_t before = nr_mappings();
+    for (size_t i = 0; i < 50; i++) {
+        pages[i] = yarn_pages_map(SIZE);
+        ck_assert_int_eq(pages[i][SIZE - 1], 0);
+        pages[i][0] = (char)i;
+    }
+    ck_assert_uint_eq(nr_mappings(), before);
+    ck_assert_uint_eq(yarn_pages_total(), 50 * SIZE);
+    yarn_pages_unmap(pages[7], SIZE);
+    ck_assert(!is_mapped(pages[7]));
+    ck_assert_int_eq(pages[6][0], 6);
+    ck_assert_int_eq(pages[8][0], 8);
+    ck_assert_uint_eq(yarn_pages_total(), 49 * SIZE);
+}
+END_TEST
+
+START_TEST(what_the_stock_does_not_hold_is_mapped_by_itself)
+{
+    yarn_pages_hide_from_children();
+    for (size_t i = 0; i < 5; i++) {
+        char *pages = yarn_pages_map(YARN_MIB(10));
+        ck_assert_ptr_nonnull(pages);
+        pages[0] = pages[YARN_MIB(10) - 1] = 'x';
+    }
+    char *more = yarn_pages_map(YARN_MIB(100));
+    ck_assert_ptr_nonnull(more);
+    more[YARN_MIB(100) - 1] = 'x';
+    ck_assert_ptr_null(yarn_pages_map((size_t)1 << 60));
+}
+END_TEST
+
+START_TEST(a_cap_holds_for_all_of_it)
+{
+    yarn_pages_cap(YARN_MIB(1));
+    yarn_pages_hide_from_children();
+    char *most = yarn_pages_map(YARN_MIB(1) - 4096);
+    ck_assert_ptr_nonnull(most);
+    ck_assert_ptr_null(yarn_pages_map(8192));
+    yarn_pages_unmap(most, YARN_MIB(1) - 4096);
+    ck_assert_ptr_nonnull(yarn_pages_map(8192));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pages");
     TCase *tcase = tcase_create("fork");
     tcase_add_test(tcase, children_see_what_was_not_hidden);
     suite_add_tcase(suite, tcase);
+    TCase *stock = tcase_create("stock");
+    tcase_add_test(stock, many_that_are_hidden_are_one_mapping);
+    tcase_add_test(stock, what_the_stock_does_not_hold_is_mapped_by_itself);
+    tcase_add_test(stock, a_cap_holds_for_all_of_it);
+    suite_add_tcase(suite, stock);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
