@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "tests/support/mappings.h"
 
 enum { SIZE = 3 * 4096 };
 
@@ -47,18 +47,6 @@ START_TEST(children_see_what_was_not_hidden)
     ck_assert_uint_eq(yarn_pages_total(), 3 * SIZE);
 }
 END_TEST
-
-static size_t nr_mappings(void)
-{
-    size_t count = 0;
-    int byte;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    ck_assert_ptr_nonnull(maps);
-    while ((byte = fgetc(maps)) != EOF)
-        count += byte == '\n';
-    fclose(maps);
-    return count;
-}
 
 START_TEST(many_that_are_hidden_are_one_mapping)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
 #include "core/sys/thread.h"
+#include "tests/support/mappings.h"
 
 #define LONG_NS (10 * YARN_NS_PER_SECOND)
 
@@ -39,18 +39,6 @@ static int live_until_told(void *unused)
     while (atomic_load(&step) == ALIVE)
         yarn_futex_wait(&step, ALIVE, LONG_NS);
     return 0;
-}
-
-static size_t nr_mappings(void)
-{
-    size_t count = 0;
-    int byte;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    ck_assert_ptr_nonnull(maps);
-    while ((byte = fgetc(maps)) != EOF)
-        count += byte == '\n';
-    fclose(maps);
-    return count;
 }
 
 /* 0: all was well; else which was not. */
