@@ -63,8 +63,7 @@ struct yarn_image {
     struct yarn_section eh_frame;     /* without section headers: to the end of its segment */
     struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
-    struct yarn_search_guide
-        guide; /* owned; of .eh_frame_hdr's table, where yarn_cfi_guide made it */
+    struct yarn_search_guide guide; /* owned; of .eh_frame_hdr, by yarn_cfi_guide */
 };
 
 #define YARN_IMAGE_CLOSED ((struct yarn_image){.file = {NULL, 0}})

@@ -34,7 +34,7 @@ void yarn_pages_uncount(size_t fewer_bytes);
 /* From now on, what these functions map is not there in a child after fork, so that the fork does
  * not have to copy its tables. Other children (clone without a new memory) share it as before.
  * Without a cap it comes from one mapping that is made here, as long as that lasts: two calls for
- * each of fifty were a tenth of a recording's start, and each mapping costs a fork a microsecond.
+ * each of fifty were 6 % of what /bin/true pays, and each mapping costs a fork a microsecond.
  */
 void yarn_pages_hide_from_children(void);
 /* The same for pages that came in another way. */
