@@ -11,9 +11,7 @@ import math
 import os
 import pathlib
 import re
-import resource
 import shutil
-import signal
 import struct
 import subprocess
 import sys

@@ -2,7 +2,6 @@
 """The timer sampler: where perf is refused, and where it is asked for."""
 
 import errno
-import os
 import re
 import shutil
 import signal
