@@ -22,6 +22,7 @@
 
 #include "output/dump/reader.h"
 #include "preload/recorder.h"
+#include "tests/support/suite.h"
 
 enum { TOUCHERS = 3, PAGES = 40, PAGE_BYTES = 4096, SPIN_STEPS = 5000000, STACKS_MAX = 1 << 16 };
 
@@ -305,10 +306,5 @@ int main(void)
     tcase_add_test(tcase, no_sample_is_lost_between_a_start_and_its_stop);
     tcase_set_timeout(tcase, 0);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite_forking(suite, CK_NOFORK);
 }

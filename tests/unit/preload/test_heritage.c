@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 #include "preload/heritage.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *before, *after; /* NULL: the entry is gone */
@@ -40,9 +40,5 @@ int main(void)
     TCase *tcase = tcase_create("LD_PRELOAD");
     tcase_add_loop_test(tcase, only_our_name_is_taken_out, 0, YARN_COUNT_OF(rows));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

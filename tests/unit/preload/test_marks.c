@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "preload/marks.h"
+#include "tests/support/suite.h"
 
 static struct yarn_marks *new_marks(void)
 {
@@ -82,9 +82,5 @@ int main(void)
     tcase_add_test(tcase, an_init_forgets_what_waits);
     tcase_add_test(tcase, an_init_of_what_is_empty_writes_nothing);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

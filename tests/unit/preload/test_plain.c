@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/suite.h"
+
 void *plain_memcpy(void *restrict to, const void *restrict from, size_t size);
 void *plain_memmove(void *to, const void *from, size_t size);
 void *plain_memset(void *to, int value, size_t size);
@@ -122,9 +124,5 @@ int main(void)
     tcase_add_test(tcase, compares_and_finds_bytes);
     tcase_add_test(tcase, compares_and_searches_texts);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

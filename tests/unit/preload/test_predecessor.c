@@ -7,6 +7,7 @@
 #include "core/sys/file.h"
 #include "output/dump/writer.h"
 #include "preload/predecessor.h"
+#include "tests/support/suite.h"
 
 enum { PID = 321 };
 
@@ -113,9 +114,5 @@ int main(void)
     tcase_add_test(tcase, what_is_no_dump_is_passed_over);
     tcase_add_test(tcase, pattern_that_does_not_tell_the_process_cannot_be_searched);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

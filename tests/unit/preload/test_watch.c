@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "preload/watch.h"
+#include "tests/support/suite.h"
 
 #define MS YARN_NS_PER_MS
 #define START (1000 * MS)
@@ -169,9 +169,5 @@ int main(void)
     tcase_add_test(tests, wakes_that_make_stacks_whole_go_on);
     tcase_add_test(tests, after_many_wakes_in_vain_one_that_is_not_brings_more);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/sys/clock.h"
 #include "tests/support/live_stack.h"
+#include "tests/support/suite.h"
 
 enum { TID = 1, SHORT = 4096, DEEP = 200, PAST_THE_BOUND = 8000 };
 
@@ -260,9 +260,5 @@ int main(void)
     Suite *suite = suite_create("beyond");
     add_tests(suite, "own stacks, own rules", open_ladder);
     add_tests(suite, "own stacks, libunwind", open_libunwind);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

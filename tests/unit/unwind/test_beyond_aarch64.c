@@ -4,13 +4,13 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/sys/clock.h"
 #include "tests/support/made_cfi.h"
 #include "tests/support/made_elf.h"
+#include "tests/support/suite.h"
 #include "unwind/beyond.h"
 
 enum { X29 = 29, X30 = 30, SP = 31, PC = 32, TID = 1 };
@@ -235,9 +235,5 @@ int main(void)
     tcase_add_test(tests, the_call_of_the_cut_frame_is_found_later);
     tcase_add_test(tests, the_call_of_another_function_is_not_taken_for_it);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/support/made_cfi.h"
+#include "tests/support/suite.h"
 #include "unwind/cfi_row.h"
 
 /* def_cfa rsp 8; offset rip at cfa-8: what every function of x86-64 begins with */
@@ -335,10 +336,5 @@ int main(void)
     tcase_add_test(rows, negating_the_signature_twice_leaves_none);
     tcase_add_test(rows, table_and_scan_agree_on_this_very_program);
     suite_add_tcase(suite, rows);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 #include "unwind/symbol/code_names.h"
 
 static struct yarn_code_names names;
@@ -181,9 +181,5 @@ int main(void)
     tcase_add_test(tcase, names_of_code_that_is_no_more_make_room);
     tcase_add_test(tcase, memory_is_bounded_and_what_is_dropped_is_counted);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/support/suite.h"
 #include "unwind/coverage.h"
 
 enum { TID = 42 };
@@ -66,9 +66,5 @@ int main(void)
     tcase_add_test(tests, a_thread_that_displaced_another_hides_what_was_known);
     tcase_add_test(tests, more_heights_than_fit_are_answered_for_the_careful_side);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

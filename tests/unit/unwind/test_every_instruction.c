@@ -17,6 +17,7 @@
 #include <wchar.h>
 
 #include "tests/support/live_stack.h"
+#include "tests/support/suite.h"
 
 enum { TID = 1, STACK_MAX = 1 << 16, STEPS_MAX = 60000, REPORTS_MAX = 5 };
 
@@ -168,9 +169,5 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, both_engines_agree_at_every_instruction);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

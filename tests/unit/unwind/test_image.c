@@ -8,6 +8,7 @@
 
 #include "core/sys/file.h"
 #include "tests/support/made_elf.h"
+#include "tests/support/suite.h"
 #include "unwind/image.h"
 
 extern const char __executable_start;
@@ -330,9 +331,5 @@ int main(void)
     tcase_add_test(tests, file_cut_at_any_length_is_read_within_its_bounds);
     tcase_add_test(tests, extreme_header_values_stay_within_the_file);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

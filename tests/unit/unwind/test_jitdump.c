@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/bytes.h"
+#include "tests/support/suite.h"
 #include "unwind/module_map.h"
 #include "unwind/symbol/jit_names.h"
 #include "unwind/symbol/jitdump.h"
@@ -323,9 +323,5 @@ int main(void)
     tcase_add_test(found, a_perf_map_is_looked_into_now_and_then);
     tcase_add_test(found, a_refresh_looks_at_once);
     suite_add_tcase(suite, found);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/support/suite.h"
 #include "unwind/join.h"
 
 enum { TID = 42, CAPACITY = 16 };
@@ -225,9 +225,5 @@ int main(void)
     tcase_add_test(tests, what_is_long_past_is_not_believed);
     tcase_add_test(tests, a_long_chain_is_kept_among_many);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

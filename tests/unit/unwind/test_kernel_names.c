@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 #include "unwind/symbol/kernel_names.h"
 
 static const struct {
@@ -160,9 +160,5 @@ int main(void)
     tcase_add_test(tcase, a_file_that_is_not_there_gives_no_names);
     tcase_add_test(tcase, the_running_kernel_names_its_own_functions);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

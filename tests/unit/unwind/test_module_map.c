@@ -8,6 +8,7 @@
 #include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
+#include "tests/support/suite.h"
 #include "unwind/module_map.h"
 
 enum { PAGE = 4096 };
@@ -320,9 +321,5 @@ int main(void)
 {
     Suite *suite = suite_create("module_map");
     add_tests(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

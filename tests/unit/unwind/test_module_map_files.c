@@ -8,6 +8,7 @@
 
 #include "core/base/pages.h"
 #include "core/sys/file.h"
+#include "tests/support/suite.h"
 #include "unwind/module_map.h"
 
 enum { PAGE = 4096 };
@@ -259,9 +260,5 @@ int main(void)
     tcase_add_test(tests, memfd_with_a_library_is_a_file_and_with_jit_code_is_anonymous);
     tcase_add_test(tests, file_written_again_in_place_is_opened_again);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

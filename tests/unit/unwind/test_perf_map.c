@@ -2,11 +2,11 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 #include "unwind/symbol/perf_map.h"
 
 static const struct {
@@ -227,9 +227,5 @@ int main(void)
     tcase_add_test(files, what_is_no_plain_file_is_not_waited_for);
     tcase_add_test(files, a_file_of_another_user_is_not_believed);
     suite_add_tcase(suite, files);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "tests/support/made_stack.h"
+#include "tests/support/suite.h"
 #include "unwind/rule.h"
 
 enum { X19 = 19, X29 = 29, X30 = 30, SP = 31 };
@@ -166,9 +166,5 @@ int main(void)
     tcase_add_test(steps, calls_are_bl_and_blr);
     tcase_add_test(steps, a_return_address_lies_where_x30_was_saved);
     suite_add_tcase(suite, steps);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

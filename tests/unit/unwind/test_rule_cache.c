@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 #include "unwind/rule_cache.h"
 
 enum { MANY = 12000, FAR_TOO_MANY = 60000 };
@@ -150,9 +150,5 @@ int main(void)
     tcase_add_test(tcase, rules_of_the_same_epoch_a_round_ago_are_forgotten);
     tcase_add_test(tcase, no_address_of_a_program_takes_no_slot);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

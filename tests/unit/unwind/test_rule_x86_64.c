@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "tests/support/made_stack.h"
+#include "tests/support/suite.h"
 #include "unwind/rule.h"
 
 enum { RBX = 3, RBP = 6, RSP = 7, R10 = 10, R12 = 12 };
@@ -321,9 +321,5 @@ int main(void)
     tcase_add_test(steps, frame_pointers_are_followed_only_upwards_and_near);
     tcase_add_test(steps, calls_are_told_by_their_last_bytes);
     suite_add_tcase(suite, steps);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

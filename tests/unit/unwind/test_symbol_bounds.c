@@ -2,9 +2,9 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/sys/file.h"
+#include "tests/support/suite.h"
 #include "unwind/symbol/symbols.h"
 
 enum { TRIES = 50000, WITHIN = 5 };
@@ -108,9 +108,5 @@ int main(void)
     tcase_add_test(tests, a_program_s_answers_hold_within_their_bounds);
     tcase_add_test(tests, a_stripped_program_s_answers_hold_within_their_bounds);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "tests/support/made_elf.h"
+#include "tests/support/suite.h"
 #include "unwind/symbol/symbol_table.h"
 #include "unwind/symbol/symbols.h"
 
@@ -481,9 +482,5 @@ int main(void)
 {
     Suite *suite = suite_create("symbols");
     add_tests(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 
 #include "core/base/pages.h"
 #include "tests/support/live_stack.h"
+#include "tests/support/suite.h"
 
 enum { TID = 1, DEEP = 1000 };
 
@@ -479,9 +480,5 @@ int main(void)
     tcase_add_test(tests, senseless_registers_fail_and_do_no_harm);
     tcase_add_test(tests, an_unwinder_stays_below_four_megabytes_and_gives_them_back);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

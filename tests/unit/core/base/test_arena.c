@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/arena.h"
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 
 START_TEST(what_is_allocated_is_zeroed_aligned_and_apart)
 {
@@ -119,9 +119,5 @@ int main(void)
     tcase_add_test(tcase, memory_that_is_borrowed_is_zeroed_and_given_back);
     tcase_add_test(tcase, an_arena_that_the_kernel_refuses_is_no_memory);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

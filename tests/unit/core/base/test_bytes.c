@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/bytes.h"
+#include "tests/support/suite.h"
 
 static uint8_t buffer[64];
 
@@ -83,9 +83,5 @@ int main(void)
     tcase_add_test(tcase, a_write_that_does_not_fit_is_not_begun);
     tcase_add_test(tcase, a_text_that_does_not_fit_leaves_no_length_behind);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/crc32c.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *bytes;
@@ -64,9 +64,5 @@ int main(void)
     tcase_add_test(tcase, a_checksum_goes_on_where_it_was_left);
     tcase_add_test(tcase, every_byte_counts_as_the_polynomial_says_at_every_place);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

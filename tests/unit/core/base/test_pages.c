@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
 #include "tests/support/mappings.h"
+#include "tests/support/suite.h"
 
 enum { SIZE = 3 * 4096 };
 
@@ -107,9 +107,5 @@ int main(void)
     tcase_add_test(stock, what_the_stock_does_not_hold_is_mapped_by_itself);
     tcase_add_test(stock, a_cap_holds_for_all_of_it);
     suite_add_tcase(suite, stock);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "core/base/pages.h"
 #include "core/base/place.h"
+#include "tests/support/suite.h"
 
 enum { SIZE = 3 * 4096, NR_MAPPINGS = 1000 };
 
@@ -85,9 +85,5 @@ int main(void)
         puts("three tests skipped: ThreadSanitizer gives out all addresses");
     }
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

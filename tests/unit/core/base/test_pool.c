@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/pages.h"
 #include "core/base/pool.h"
+#include "tests/support/suite.h"
 
 static struct yarn_pool pool;
 
@@ -74,9 +74,5 @@ int main(void)
     tcase_add_test(tcase, an_item_may_be_bigger_than_a_chunk);
     tcase_add_test(tcase, a_close_gives_all_back_and_may_come_twice);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/search.h"
 #include "core/base/sort.h"
+#include "tests/support/suite.h"
 
 enum { MANY = 100000, TRIES = 2000 };
 
@@ -174,9 +174,5 @@ int main(void)
                         (int)YARN_COUNT_OF(kinds));
     tcase_add_test(tcase, numbers_that_are_not_sorted_do_no_harm);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

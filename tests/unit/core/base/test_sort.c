@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/sort.h"
+#include "tests/support/suite.h"
 
 enum { COUNT_MAX = 20000 };
 
@@ -95,9 +95,5 @@ int main(void)
     TCase *tcase = tcase_create("numbers in place");
     tcase_add_loop_test(tcase, numbers_in_any_order_come_out_ascending, 0, YARN_COUNT_OF(orders));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/span.h"
+#include "tests/support/suite.h"
 
 static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -163,9 +163,5 @@ int main(void)
     tcase_add_loop_test(spans, uleb_takes_64_bits_and_no_more, 0, YARN_COUNT_OF(unsigned_numbers));
     tcase_add_loop_test(spans, sleb_is_what_dwarf_says, 0, YARN_COUNT_OF(signed_numbers));
     suite_add_tcase(suite, spans);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

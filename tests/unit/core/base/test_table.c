@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/pages.h"
 #include "core/base/table.h"
+#include "tests/support/suite.h"
 
 static struct yarn_table table;
 
@@ -114,9 +114,5 @@ int main(void)
     tcase_add_test(tcase, a_closed_table_holds_nothing_and_takes_nothing);
     tcase_add_test(tcase, none_is_no_value);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/callgraph.h"
 #include "core/base/text.h"
+#include "tests/support/suite.h"
 
 START_TEST(text_grows_piece_by_piece)
 {
@@ -212,9 +212,5 @@ int main(void)
     tcase_add_loop_test(tcase, a_bad_way_to_record_stacks_is_told_where_it_is_bad, 0,
                         YARN_COUNT_OF(no_callgraphs));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/config/control.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *line;
@@ -150,9 +150,5 @@ int main(void)
     tcase_add_test(stream, a_line_that_is_too_long_is_told_once_and_the_next_is_read);
     suite_add_tcase(suite, command);
     suite_add_tcase(suite, stream);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/config/glob.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *pattern, *text;
@@ -74,9 +74,5 @@ int main(void)
     tcase_add_test(tcase, one_pattern_of_a_list_is_enough);
     tcase_add_test(tcase, many_stars_take_no_longer_than_the_square_of_the_text);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

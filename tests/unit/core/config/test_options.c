@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/config/options.h"
+#include "tests/support/suite.h"
 
 static struct yarn_arena arena;
 static struct yarn_options options;
@@ -324,9 +324,5 @@ int main(void)
     tcase_add_test(tcase, options_survive_the_way_through_an_environment);
     tcase_add_test(tcase, a_value_set_by_hand_is_checked_as_a_variable_is);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/config/pattern.h"
+#include "tests/support/suite.h"
 
 static char *envp[] = {"RUN=a/b", "EMPTY=", "SLURM_PROCID=7", "RUNNER=no", NULL};
 
@@ -163,9 +163,5 @@ int main(void)
     tcase_add_test(tcase, hosts_and_executables_choose_no_folder);
     tcase_add_test(tcase, copy_of_the_environment_holds_what_the_pattern_reads);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 
 #include "core/event/parse.h"
+#include "tests/support/suite.h"
 
 static struct yarn_arena arena;
 static struct yarn_event_list list;
@@ -295,9 +295,5 @@ int main(void)
     tcase_add_test(events, a_list_has_room_for_32_events_and_no_more);
     tcase_add_test(events, a_full_arena_is_no_memory);
     suite_add_tcase(suite, events);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 
 #include "core/event/catalog.h"
 #include "core/event/parse.h"
+#include "tests/support/suite.h"
 
 static struct yarn_arena arena;
 
@@ -154,9 +154,5 @@ int main(void)
                         YARN_COUNT_OF(round_trips));
     tcase_add_test(specs, every_entry_of_the_catalogue_is_found_by_name_and_alias);
     suite_add_tcase(suite, specs);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

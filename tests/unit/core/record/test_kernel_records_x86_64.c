@@ -2,7 +2,6 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include "core/record/merge.h"
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
+#include "tests/support/suite.h"
 
 /* What this kernel really writes, so that a layout that we misread in its documents is found. */
 enum {
@@ -252,10 +252,5 @@ int main(void)
     tcase_add_test(tcase, kernel_tells_of_names_and_new_threads);
     tcase_add_test(tcase, kernel_tells_of_executable_mappings);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

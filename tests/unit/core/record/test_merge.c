@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/record/merge.h"
+#include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
 enum { RINGS_MAX = 5, RING_BYTES = 16384, SWITCH_BYTES = 40, HEARD_MAX = 1024 };
@@ -396,10 +396,5 @@ int main(void)
     tcase_add_test(broken, merge_gives_up_a_broken_ring_and_keeps_the_others);
     tcase_add_test(broken, merge_tells_of_a_ring_that_was_overrun);
     suite_add_tcase(suite, broken);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

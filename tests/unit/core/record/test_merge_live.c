@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "core/record/merge.h"
+#include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
 /* Two threads play the kernel on two cores: each writes samples into its ring for as long as the
@@ -201,10 +201,5 @@ int main(void)
     tcase_add_test(live, merge_tells_records_in_order_of_time_while_two_cores_write);
     tcase_add_test(live, merge_reads_whole_records_of_cores_that_tell_it_nothing_but_their_heads);
     suite_add_tcase(suite, live);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

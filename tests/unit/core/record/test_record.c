@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <sys/sysmacros.h>
 
+#include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
 enum { MMAP_PROTECTION = 5, DEVICE_MAJOR = 0x12345, DEVICE_MINOR = 0xabcde };
@@ -430,10 +430,5 @@ int main(void)
     tcase_add_loop_test(lying, record_shorter_than_its_type_is_refused_and_the_result_left_alone, 0,
                         YARN_COUNT_OF(short_rows));
     suite_add_tcase(suite, lying);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
 enum {
@@ -392,10 +392,5 @@ int main(void)
                         YARN_COUNT_OF(callchain_rows));
     tcase_add_test(lying, sample_whose_callchain_eats_the_registers_stays_inside_the_record);
     suite_add_tcase(suite, lying);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

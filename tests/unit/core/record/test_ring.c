@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
 enum { RING_BYTES = 64, RECORD_BYTES = 40 };
@@ -322,10 +322,5 @@ int main(void)
     tcase_add_loop_test(wrapped, wrapped_refuses_any_part_that_is_not_inside, 0, WRAPPED_BYTES + 1);
     tcase_add_loop_test(wrapped, wrapped_part_of_a_part_is_a_part, 0, WRAPPED_BYTES + 1);
     suite_add_tcase(suite, wrapped);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

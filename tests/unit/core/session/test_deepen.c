@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/session/session.h"
+#include "tests/support/suite.h"
 
 enum { SKIPPED = 77, PAGES = 10, PAGE_BYTES = 4096, DEPTH_BYTES = 48 * 1024, ASKED = 32768 };
 enum { SETTLE_US = 2000 }; /* what is younger than the merge's margin stays in the rings */
@@ -272,9 +272,5 @@ int main(void)
     tcase_add_test(tests, without_descriptors_all_is_as_before);
     tcase_add_test(tests, what_is_stopped_is_left_alone);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/session/plan.h"
+#include "tests/support/suite.h"
 
 static struct yarn_event_spec clock_at(uint64_t hz)
 {
@@ -275,9 +275,5 @@ int main(void)
     tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);
     tcase_add_test(ladder, ladder_of_a_session_without_copies_ends_at_eight_records);
     suite_add_tcase(suite, ladder);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

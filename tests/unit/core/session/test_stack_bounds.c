@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "core/session/stack_bounds.h"
 #include "core/sys/clock.h"
+#include "tests/support/suite.h"
 
 #define STRESS_NS YARN_NS_PER_SECOND
 
@@ -123,9 +123,5 @@ int main(void)
     tcase_set_timeout(tables, 60);
     tcase_add_test(tables, a_look_up_that_is_overtaken_never_sees_a_mixture);
     suite_add_tcase(suite, tables);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

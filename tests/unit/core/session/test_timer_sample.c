@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,6 +12,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/proc_maps.h"
 #include "core/sys/process.h"
+#include "tests/support/suite.h"
 
 enum { PAGE = 4096, RING = 256 * 1024, ID = 7, ALTERNATE = 64 * 1024, STACK_COPY = 2048 };
 #define PERIOD_NS YARN_NS_PER_MS
@@ -321,9 +321,5 @@ int main(void)
     tcase_add_test(live, late_signal_finds_a_slot_that_takes_no_writes);
     tcase_add_test(live, late_signal_is_discarded_when_the_signal_is_given_back);
     suite_add_tcase(suite, live);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "core/record/ring.h"
 #include "core/session/timer_slot.h"
 #include "core/sys/clock.h"
+#include "tests/support/suite.h"
 
 enum { DATA_BYTES = 4096, WORD = 8, RECORD_WORDS = 7, STOPS = 300 };
 #define STRESS_NS (2 * YARN_NS_PER_SECOND)
@@ -210,9 +210,5 @@ int main(void)
     tcase_set_timeout(two, 60);
     tcase_add_test(two, no_stop_takes_the_buffer_from_under_a_writer_or_loses_a_record);
     suite_add_tcase(suite, two);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

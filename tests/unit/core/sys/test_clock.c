@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "core/sys/clock.h"
+#include "tests/support/suite.h"
 
 static const struct {
     enum yarn_time_source source;
@@ -52,10 +52,5 @@ int main(void)
     tcase_add_loop_test(tcase, clock_tells_the_time_of_its_source, 0, YARN_TIME_COUNT);
     tcase_add_test(tcase, clock_leaves_errno_alone);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

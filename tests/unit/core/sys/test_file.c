@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/sys/file.h"
+#include "tests/support/suite.h"
 
 enum { BIG_BYTES = 1 << 20 };
 
@@ -246,10 +247,5 @@ int main(void)
     tcase_add_test(tcase, file_write_all_goes_on_after_short_writes);
     tcase_add_test(tcase, file_calls_leave_errno_alone);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

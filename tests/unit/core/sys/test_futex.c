@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "tests/support/suite.h"
 
 typedef int wait_fn(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
 static wait_fn *const waits[] = {yarn_futex_wait, yarn_futex_wait_shared};
@@ -75,10 +75,5 @@ int main(void)
     tcase_add_test(tcase, futex_wake_ends_a_wait_without_end);
     tcase_add_loop_test(tcase, futex_wait_on_nothing_is_an_error, 0, 2);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/sys/ids.h"
 #include "core/sys/thread.h"
+#include "tests/support/suite.h"
 
 enum { NOBODY = 65534, GROUP = 1234 };
 
@@ -163,10 +163,5 @@ int main(void)
         printf("skipped: only root has rights to give up\n");
     }
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

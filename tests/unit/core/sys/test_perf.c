@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
+#include "tests/support/suite.h"
 
 enum { SKIPPED = 77, RING_BYTES = 8192, FORMAT_LOST = 1 << 4 /* absent from headers before 6.0 */ };
 
@@ -186,10 +186,6 @@ int main(void)
     }
     tcase_add_test(tcase, poll_tells_what_is_ready_or_times_out_not_before_its_time);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : err ? SKIPPED : EXIT_SUCCESS;
+    int status = run_suite(suite);
+    return status == EXIT_SUCCESS && err ? SKIPPED : status;
 }

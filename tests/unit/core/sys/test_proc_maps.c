@@ -9,6 +9,7 @@
 #include "core/sys/file.h"
 #include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
+#include "tests/support/suite.h"
 
 static const struct {
     const char *line;
@@ -183,9 +184,5 @@ int main(void)
     tcase_add_test(tests, own_memory_is_read_without_a_fault);
     tcase_add_test(tests, own_memory_is_read_as_far_as_it_is_mapped);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

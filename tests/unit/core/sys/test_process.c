@@ -17,6 +17,7 @@
 
 #include "core/sys/file.h"
 #include "core/sys/process.h"
+#include "tests/support/suite.h"
 
 enum { CPUS_MAX = 16, UNTOUCHED = -7 };
 
@@ -411,10 +412,5 @@ int main(void)
     TCase *files = tcase_create("a table of descriptors of one's own");
     tcase_add_test(files, own_files_are_three_times_dev_null_and_nothing_else);
     suite_add_tcase(suite, files);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -5,13 +5,13 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/sys/rehearsal.h"
+#include "tests/support/suite.h"
 
 /* Each test has a process of its own, which it may shut in. */
 static void set_filter(uint32_t answer, long first, long second)
@@ -120,10 +120,5 @@ int main(void)
     tcase_add_test(tcase, child_that_cannot_be_made_is_an_error);
     tcase_add_test(tcase, host_sees_neither_child_nor_signal);
     suite_add_tcase(suite, tcase);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

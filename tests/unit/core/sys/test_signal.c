@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/sys/signal.h"
+#include "tests/support/suite.h"
 
 static volatile sig_atomic_t nr_taken;
 
@@ -105,9 +105,5 @@ int main(void)
     tcase_add_test(borrowed, what_the_caller_blocks_is_told);
     tcase_add_test(borrowed, nothing_is_found_where_all_are_used);
     suite_add_tcase(suite, borrowed);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

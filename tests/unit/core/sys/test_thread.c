@@ -19,6 +19,7 @@
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 #include "core/sys/thread.h"
+#include "tests/support/suite.h"
 
 enum { STEPS_MAX = 8 };
 #define LONG_NS (10 * YARN_NS_PER_SECOND)
@@ -462,10 +463,5 @@ int main(void)
     tcase_set_timeout(host, 20);
     add_host_tests(host);
     suite_add_tcase(suite, host);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

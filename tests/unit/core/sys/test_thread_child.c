@@ -11,6 +11,7 @@
 #include "core/sys/futex.h"
 #include "core/sys/thread.h"
 #include "tests/support/mappings.h"
+#include "tests/support/suite.h"
 
 #define LONG_NS (10 * YARN_NS_PER_SECOND)
 
@@ -122,9 +123,5 @@ int main(void)
     tcase_add_test(tcase, thread_of_a_child_maps_nothing);
     tcase_add_test(tcase, thread_of_a_child_has_a_guard_when_it_has_settled);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include "output/analysis/annotation.h"
 #include "output/analysis/called.h"
 #include "output/analysis/module_file.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -192,9 +193,5 @@ int main(void)
     tcase_add_test(of_file, a_file_of_another_build_id_is_not_opened);
     suite_add_tcase(suite, of_function);
     suite_add_tcase(suite, of_file);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "output/analysis/demangle.h"
+#include "tests/support/suite.h"
 
 static char text[YARN_DEMANGLED_SIZE];
 
@@ -242,10 +242,5 @@ int main(void)
     tcase_add_loop_test(hostile, a_name_that_doubles_with_each_letter_stays_as_it_is, 0,
                         YARN_COUNT_OF(makers));
     suite_add_tcase(suite, hostile);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

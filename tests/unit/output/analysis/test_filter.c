@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "loaded.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -119,9 +119,5 @@ int main(void)
     tcase_add_loop_test(words, a_time_without_sense_is_refused, 0, (int)YARN_COUNT_OF(bad_times));
     tcase_add_test(words, an_expression_without_sense_is_refused_with_a_reason);
     suite_add_tcase(suite, words);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

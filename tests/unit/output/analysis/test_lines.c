@@ -8,6 +8,7 @@
 #include "inlined.h"
 #include "output/analysis/demangle.h"
 #include "output/analysis/lines.h"
+#include "tests/support/suite.h"
 
 static struct yarn_lines *lines;
 static char folder[64];   /* of this test */
@@ -257,10 +258,5 @@ int main(void)
     TCase *odd = each_compiler(suite, "files that are none");
     tcase_add_test(odd, what_is_no_plain_file_is_left_alone);
     tcase_add_loop_test(odd, a_cut_file_yields_nothing_false, 0, 16);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -2,10 +2,10 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "loaded.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -277,9 +277,5 @@ int main(void)
     tcase_add_test(tcase, a_folder_gives_its_dumps_only);
     tcase_add_test(tcase, what_is_not_there_or_empty_is_named);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include "inlined.h"
 #include "loaded.h"
 #include "output/analysis/tree.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -247,10 +248,5 @@ int main(void)
     tcase_add_test(unknown, where_no_line_is_known_the_function_stands_for_it);
     tcase_add_test(unknown, a_replaced_file_gives_no_lines);
     suite_add_tcase(suite, unknown);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "output/analysis/name.h"
+#include "tests/support/suite.h"
 
 static struct yarn_strings strings;
 
@@ -103,9 +103,5 @@ int main(void)
     tcase_add_test(tcase, a_name_too_long_to_be_true_stays_as_it_is);
     tcase_add_test(tcase, equal_texts_have_one_number);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

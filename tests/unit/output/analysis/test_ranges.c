@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "output/analysis/ranges.h"
+#include "tests/support/suite.h"
 
 static struct yarn_ranges ranges;
 
@@ -86,10 +86,5 @@ int main(void)
     TCase *none = tcase_create("no ranges");
     tcase_add_test(none, no_ranges_have_no_address);
     suite_add_tcase(suite, none);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

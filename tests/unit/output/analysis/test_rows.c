@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "loaded.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -176,9 +176,5 @@ int main(void)
     tcase_add_test(tcase, each_event_has_rows_of_its_own);
     tcase_add_test(tcase, an_empty_dump_has_no_rows);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

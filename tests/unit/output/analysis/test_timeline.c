@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/timeline.h"
+#include "tests/support/suite.h"
 
 static const struct {
     size_t count, most;
@@ -128,9 +129,5 @@ int main(void)
     tcase_add_test(tcase, folder_that_cannot_be_written_to_is_passed_over);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 
 #include "loaded.h"
 #include "output/analysis/tree.h"
+#include "tests/support/suite.h"
 
 static struct loaded loaded;
 static struct dump_maker maker;
@@ -197,9 +198,5 @@ int main(void)
     tcase_add_test(tcase, small_callers_are_not_followed);
     tcase_add_test(tcase, a_stack_of_thousands_of_frames_is_one_path);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "output/dump/column.h"
+#include "tests/support/suite.h"
 
 enum { COUNT = 300 };
 
@@ -288,9 +289,5 @@ int main(void)
     tcase_add_test(tcase, modelled_column_needs_a_model);
     tcase_add_test(tcase, any_bytes_are_numbers);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "output/dump/chunk.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 /* A dump made by hand, as another writer, or a later version, would make it. */
@@ -332,9 +332,5 @@ int main(void)
     tcase_add_test(tcase, chunk_of_claims_is_bounded);
     tcase_add_test(tcase, lost_process_is_still_another_one);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

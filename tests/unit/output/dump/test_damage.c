@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "output/dump/chunk.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 static struct made_dump dump;
@@ -214,9 +215,5 @@ int main(void)
     tcase_add_loop_test(tcase, bytes_more_or_less_cost_one_chunk, 0, 2);
     tcase_add_test(tcase, random_corruptions_do_no_harm);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

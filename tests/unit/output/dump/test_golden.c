@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/record_log.h"
 
 /* One row a released version of the format; rows are never taken out. */
@@ -57,9 +58,5 @@ int main(void)
     TCase *tcase = tcase_create("released versions");
     tcase_add_loop_test(tcase, dump_of_each_version_reads_as_ever, 0, (int)YARN_COUNT_OF(golden));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 
 #include "output/dump/format.h"
 #include "output/dump/merger.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 struct merged {
@@ -291,9 +292,5 @@ int main(void)
     tcase_add_test(tcase, what_is_no_dump_is_refused);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

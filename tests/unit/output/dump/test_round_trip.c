@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "output/dump/format.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 START_TEST(every_kind_of_record_comes_back)
@@ -151,9 +151,5 @@ int main(void)
     tcase_add_test(tcase, missing_file_and_other_files_are_refused);
     tcase_add_test(tcase, empty_file_is_a_cut_dump);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "output/dump/merger.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 enum { NR_CHUNKS = 14, A_SERIES = 4, MESSAGES_A_CHUNK = 3 };
@@ -405,9 +406,5 @@ int main(void)
     tcase_add_test(tcase, models_begin_anew_behind_a_lost_chunk);
     tcase_add_test(tcase, noise_is_read_back);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

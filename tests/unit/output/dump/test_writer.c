@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
 static void read_log(const struct made_dump *dump, struct record_log *ret_log,
@@ -382,9 +383,5 @@ int main(void)
     tcase_add_loop_test(tcase, failing_write_keeps_what_was_before, 0, 6);
     tcase_add_test(tcase, writer_gives_its_memory_back);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "output/yarnprof/new_file.h"
+#include "tests/support/suite.h"
 
 static char folder[64];
 static char path[128];
@@ -172,9 +173,5 @@ int main(void)
     tcase_add_test(tcase, a_full_device_is_a_failure);
     tcase_add_test(tcase, folders_and_missing_folders_are_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "output/export/numbering.h"
 #include "output/export/perf_file.h"
+#include "tests/support/suite.h"
 
 START_TEST(things_are_numbered_in_the_order_of_their_coming)
 {
@@ -81,9 +81,5 @@ int main(void)
     tcase_add_test(tcase, a_record_longer_than_its_size_field_is_cut);
     tcase_add_test(tcase, records_are_padded_to_eight_bytes);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

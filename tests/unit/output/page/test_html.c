@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "output/export/page/html.h"
 #include "output/export/page/packed.h"
+#include "tests/support/suite.h"
 
 static char written[256];
 
@@ -81,9 +81,5 @@ int main(void)
     tcase_add_loop_test(tcase, numbers_are_varints_in_base64, 0, YARN_COUNT_OF(packs));
     tcase_add_test(tcase, signed_numbers_are_zigzag);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "output/analysis/match.h"
+#include "tests/support/suite.h"
 
 static struct yarn_profile before, after;
 static struct yarn_match match;
@@ -122,9 +122,5 @@ int main(void)
     tcase_add_test(tcase, pseudo_functions_stay_what_they_are);
     tcase_add_test(tcase, one_profile_keeps_its_functions_apart);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "output/export/page/slices.h"
+#include "tests/support/suite.h"
 
 enum { BOUND = 1 << 14 };
 
@@ -253,9 +254,5 @@ int main(void)
     tcase_add_test(tcase, at_last_all_threads_are_one_lane);
     tcase_add_test(tcase, many_stacks_may_have_twice_as_many_cells);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }
