@@ -103,6 +103,7 @@ int main(void)
 {
     Suite *suite = suite_create("symbol bounds");
     TCase *tests = tcase_create("installed files");
+    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, the_c_library_s_answers_hold_within_their_bounds);
     tcase_add_test(tests, a_program_s_answers_hold_within_their_bounds);
