@@ -118,12 +118,14 @@ int yarn_option_parse_while(const char *text, void *ret_field, struct yarn_parse
     return 0;
 }
 
-static int parse_word(const char *text, const char *const *words, size_t count, size_t *ret_choice,
+/* Into an enumeration, whose values are the places of their words. */
+static int parse_word(const char *text, const char *const *words, unsigned count, void *ret_field,
                       struct yarn_parse_error *ret_error)
 {
-    for (size_t i = 0; i < count; i++) {
+    _Static_assert(sizeof(enum yarn_sampler) == sizeof count, "enumerations are unsigned");
+    for (unsigned i = 0; i < count; i++) {
         if (strcmp(text, words[i]) == 0) {
-            *ret_choice = i;
+            memcpy(ret_field, &i, sizeof i);
             return 0;
         }
     }
@@ -135,24 +137,14 @@ int yarn_option_parse_unwinder(const char *text, void *ret_field,
 {
     static const char *const words[] = {
         [YARN_UNWINDER_AUTO] = "auto", [YARN_UNWINDER_LIBUNWIND] = "libunwind"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_unwinder_choice *)ret_field = (enum yarn_unwinder_choice)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_sampler(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
     static const char *const words[] = {
         [YARN_SAMPLER_AUTO] = "auto", [YARN_SAMPLER_PERF] = "perf", [YARN_SAMPLER_TIMER] = "timer"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_sampler *)ret_field = (enum yarn_sampler)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_strategy(const char *text, void *ret_field,
@@ -161,24 +153,14 @@ int yarn_option_parse_strategy(const char *text, void *ret_field,
     static const char *const words[] = {[YARN_STRATEGY_AUTO] = "auto",
                                         [YARN_STRATEGY_PER_CORE] = "per-core",
                                         [YARN_STRATEGY_PER_THREAD] = "per-thread"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_strategy *)ret_field = (enum yarn_strategy)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_reader(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
     static const char *const words[] = {
         [YARN_READER_AUTO] = "auto", [YARN_READER_POLL] = "poll", [YARN_READER_TIMED] = "timed"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_reader_choice *)ret_field = (enum yarn_reader_choice)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_clock(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
@@ -186,34 +168,19 @@ int yarn_option_parse_clock(const char *text, void *ret_field, struct yarn_parse
     static const char *const words[] = {[YARN_CLOCK_MONOTONIC] = "monotonic",
                                         [YARN_CLOCK_MONOTONIC_RAW] = "monotonic_raw",
                                         [YARN_CLOCK_BOOTTIME] = "boottime"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_clock_choice *)ret_field = (enum yarn_clock_choice)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_empty(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
     static const char *const words[] = {[YARN_EMPTY_DROP] = "drop", [YARN_EMPTY_KEEP] = "keep"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_empty *)ret_field = (enum yarn_empty)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 int yarn_option_parse_start(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
     static const char *const words[] = {[YARN_START_ON] = "on", [YARN_START_OFF] = "off"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_start_choice *)ret_field = (enum yarn_start_choice)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 
 /* The bit of one word of the list; 0: not one of its words. */
@@ -254,10 +221,5 @@ int yarn_option_parse_log(const char *text, void *ret_field, struct yarn_parse_e
                                         [YARN_LOG_WARNING] = "warning",
                                         [YARN_LOG_INFO] = "info",
                                         [YARN_LOG_DEBUG] = "debug"};
-    size_t choice;
-    int err = parse_word(text, words, YARN_COUNT_OF(words), &choice, ret_error);
-    if (err)
-        return err;
-    *(enum yarn_log_level *)ret_field = (enum yarn_log_level)choice;
-    return 0;
+    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }

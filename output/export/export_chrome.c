@@ -39,8 +39,7 @@ struct chrome {
     struct yarn_table index; /* (parent, function) to id */
     struct step *steps;      /* owned array */
     size_t nr_steps, steps_capacity;
-    uint32_t *path; /* owned array: functions of one stack, innermost first */
-    size_t path_capacity;
+    struct yarn_export_path path;
 };
 
 static int find_or_add(struct chrome *chrome, uint32_t parent, uint32_t function, uint32_t *ret_id)
@@ -65,23 +64,12 @@ static int find_or_add(struct chrome *chrome, uint32_t parent, uint32_t function
 
 static int node_of(struct chrome *chrome, const struct yarn_export_sample *sample, uint32_t *ret_id)
 {
-    const struct yarn_profile *profile = chrome->export->profile;
     uint32_t node = NODE_ROOT;
-    size_t depth = 0;
-    int err = 0;
-    for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
-         stack = profile->stacks[stack].parent) {
-        uint32_t *path =
-            yarn_array_grow(chrome->path, &chrome->path_capacity, depth + 1, sizeof *path);
-        if (!path)
-            return -ENOMEM;
-        chrome->path = path;
-        path[depth++] = profile->stacks[stack].function;
-    }
-    if (sample->root != YARN_DUMP_NONE)
+    int err = yarn_export_path(chrome->export->profile, sample->stack, &chrome->path);
+    if (!err && sample->root != YARN_DUMP_NONE)
         err = find_or_add(chrome, node, sample->root, &node);
-    while (!err && depth-- > 0)
-        err = find_or_add(chrome, node, chrome->path[depth], &node);
+    for (size_t i = chrome->path.count; !err && i-- > 0;)
+        err = find_or_add(chrome, node, chrome->path.functions[i], &node);
     *ret_id = node;
     return err;
 }
@@ -306,6 +294,6 @@ int yarn_export_chrome(struct yarn_export *export)
     yarn_tracks_fini(&chrome.tracks);
     free(chrome.nodes);
     free(chrome.steps);
-    free(chrome.path);
+    free(chrome.path.functions);
     return err;
 }

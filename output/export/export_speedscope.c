@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
 #include "output/export/export.h"
 #include "output/export/numbering.h"
 #include "output/export/tracks.h"
@@ -18,8 +17,7 @@ struct speedscope {
     struct yarn_json *json;
     struct yarn_tracks tracks;
     struct yarn_numbering functions;
-    uint32_t *path; /* owned array: functions of one stack, innermost first */
-    size_t path_capacity;
+    struct yarn_export_path path;
 };
 
 static int number_frames(struct speedscope *speedscope)
@@ -68,23 +66,16 @@ static void put_frames(const struct speedscope *speedscope)
 /* Outermost first. */
 static int put_stack(struct speedscope *speedscope, const struct yarn_export_sample *sample)
 {
-    const struct yarn_profile *profile = speedscope->export->profile;
+    const struct yarn_export_path *path = &speedscope->path;
     const uint32_t *numbers = speedscope->functions.numbers;
-    size_t depth = 0;
-    for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
-         stack = profile->stacks[stack].parent) {
-        uint32_t *path =
-            yarn_array_grow(speedscope->path, &speedscope->path_capacity, depth + 1, sizeof *path);
-        if (!path)
-            return -ENOMEM;
-        speedscope->path = path;
-        path[depth++] = numbers[profile->stacks[stack].function] - 1;
-    }
+    int err = yarn_export_path(speedscope->export->profile, sample->stack, &speedscope->path);
+    if (err)
+        return err;
     yarn_json_begin_array(speedscope->json, NULL);
     if (sample->root != YARN_DUMP_NONE)
         yarn_json_u64(speedscope->json, NULL, numbers[sample->root] - 1);
-    while (depth-- > 0)
-        yarn_json_u64(speedscope->json, NULL, speedscope->path[depth]);
+    for (size_t i = path->count; i-- > 0;)
+        yarn_json_u64(speedscope->json, NULL, numbers[path->functions[i]] - 1);
     yarn_json_end_array(speedscope->json);
     return 0;
 }
@@ -197,7 +188,7 @@ int yarn_export_speedscope(struct yarn_export *export)
         err = put_all(&speedscope);
         yarn_json_free(speedscope.json);
     }
-    free(speedscope.path);
+    free(speedscope.path.functions);
     yarn_numbering_fini(&speedscope.functions);
     yarn_tracks_fini(&speedscope.tracks);
     return err;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "output/analysis/array.h"
+
 static void take_entry(const struct yarn_profile *profile, const struct yarn_timeline_entry *entry,
                        struct yarn_export_sample *ret)
 {
@@ -82,6 +84,21 @@ struct yarn_export_total *yarn_export_totals(const struct yarn_export *export)
         totals[sample.event].count += sample.count;
     }
     return totals;
+}
+
+int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
+                     struct yarn_export_path *path)
+{
+    path->count = 0;
+    for (; stack != YARN_DUMP_NONE; stack = profile->stacks[stack].parent) {
+        uint32_t *functions =
+            yarn_array_grow(path->functions, &path->capacity, path->count + 1, sizeof *functions);
+        if (!functions)
+            return -ENOMEM;
+        path->functions = functions;
+        functions[path->count++] = profile->stacks[stack].function;
+    }
+    return 0;
 }
 
 uint32_t yarn_export_main_dump(const struct yarn_profile *profile)

@@ -32,6 +32,16 @@ struct yarn_export_samples {
 /* False at the end. */
 bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sample *ret_sample);
 
+/* The functions of one stack, innermost first. */
+struct yarn_export_path {
+    uint32_t *functions; /* owned array */
+    size_t count, capacity;
+};
+
+/* In the place of the stack before. `path` begins zeroed and ends with free(path->functions). */
+YARN_MUST_CHECK int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
+                                     struct yarn_export_path *path);
+
 /* What an event has that passes. */
 struct yarn_export_total {
     uint64_t weight;

@@ -20,6 +20,20 @@ class Sums {
     }
 }
 
+/* Where the nodes of each key begin, and all nodes but the root, in their order and key by key. */
+function listsBy(keys, nrKeys) {
+    const start = new Uint32Array(nrKeys + 1);
+    for (let i = 1; i < keys.length; i++)
+        start[keys[i] + 1]++;
+    for (let i = 0; i < nrKeys; i++)
+        start[i + 1] += start[i];
+    const next = start.slice();
+    const nodes = new Uint32Array(Math.max(keys.length - 1, 0));
+    for (let i = 1; i < keys.length; i++)
+        nodes[next[keys[i]]++] = i;
+    return [start, nodes];
+}
+
 class Model {
     constructor(data) {
         this.data = data;
@@ -39,15 +53,7 @@ class Model {
     /* Lists of children, in the order of nodes until `sortChildren`. */
     linkChildren() {
         const { parent } = this.data;
-        this.childStart = new Uint32Array(this.nrNodes + 1);
-        for (let i = 1; i < this.nrNodes; i++)
-            this.childStart[parent[i] + 1]++;
-        for (let i = 0; i < this.nrNodes; i++)
-            this.childStart[i + 1] += this.childStart[i];
-        const next = this.childStart.slice();
-        this.children = new Uint32Array(Math.max(this.nrNodes - 1, 0));
-        for (let i = 1; i < this.nrNodes; i++)
-            this.children[next[parent[i]]++] = i;
+        [this.childStart, this.children] = listsBy(parent, this.nrNodes);
         this.depth = new Uint32Array(this.nrNodes);
         for (let i = 1; i < this.nrNodes; i++)
             this.depth[i] = this.depth[parent[i]] + 1;
@@ -77,16 +83,7 @@ class Model {
 
     /* Lists of the nodes of each function. */
     listNodes() {
-        const { fn } = this.data;
-        this.nodeStart = new Uint32Array(this.nrFunctions + 1);
-        for (let i = 1; i < this.nrNodes; i++)
-            this.nodeStart[fn[i] + 1]++;
-        for (let i = 0; i < this.nrFunctions; i++)
-            this.nodeStart[i + 1] += this.nodeStart[i];
-        const next = this.nodeStart.slice();
-        this.nodes = new Uint32Array(Math.max(this.nrNodes - 1, 0));
-        for (let i = 1; i < this.nrNodes; i++)
-            this.nodes[next[fn[i]]++] = i;
+        [this.nodeStart, this.nodes] = listsBy(this.data.fn, this.nrFunctions);
     }
 
     compute() {
