@@ -148,6 +148,16 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
     return (uint32_t)value;
 }
 
+/* Compilers that were given a relative path store it so, beside the folder that they ran in. */
+static const char *folder_of(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attribute;
+    if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+        return NULL;
+    const char *folder = dwarf_formstring(&attribute);
+    return folder && *folder == '/' ? folder : NULL;
+}
+
 /* Where the line table places the address. */
 static void place_by_table(Dwarf_Die *unit, uint64_t address, struct yarn_line *ret_line)
 {
@@ -157,6 +167,7 @@ static void place_by_table(Dwarf_Die *unit, uint64_t address, struct yarn_line *
         return;
     (void)dwarf_linecol(line, &column);
     ret_line->file = dwarf_linesrc(line, NULL, NULL);
+    ret_line->folder = folder_of(unit, ret_line->file);
     ret_line->line = ret_line->file ? (uint32_t)number : 0;
     ret_line->column = column > 0 && ret_line->file ? (uint32_t)column : 0;
 }
@@ -171,6 +182,7 @@ static void place_by_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct yarn_line 
     if (!number || dwarf_getsrcfiles(unit, &files, &nr_files) || file >= nr_files)
         return;
     ret_line->file = dwarf_filesrc(files, file, NULL, NULL);
+    ret_line->folder = folder_of(unit, ret_line->file);
     ret_line->line = ret_line->file ? number : 0;
     ret_line->column = ret_line->file ? number_of(inlined, DW_AT_call_column) : 0;
 }

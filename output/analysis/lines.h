@@ -18,6 +18,7 @@ struct yarn_lines;
 struct yarn_line {
     const char *function; /* as the debug information has it, perhaps mangled; NULL: unknown */
     const char *file;     /* NULL: unknown */
+    const char *folder;   /* where a relative `file` begins; NULL: it is absolute, or unknown */
     uint32_t line;        /* 0: unknown */
     uint32_t column;      /* 0: unknown */
     bool is_inlined;      /* its code is part of the next function's */

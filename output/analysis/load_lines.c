@@ -32,6 +32,16 @@ static int intern(struct yarn_profile *profile, const char *text, uint32_t *ret_
     return yarn_strings_intern(&profile->strings, yarn_span_of_text(text ? text : ""), ret_number);
 }
 
+static int intern_file(struct yarn_profile *profile, const struct yarn_line *line,
+                       uint32_t *ret_number)
+{
+    char path[4096];
+    if (!line->line || !line->folder)
+        return intern(profile, line->line ? line->file : NULL, ret_number);
+    int size = snprintf(path, sizeof path, "%s/%s", line->folder, line->file);
+    return intern(profile, size > 0 && (size_t)size < sizeof path ? path : line->file, ret_number);
+}
+
 static int name_function(struct yarn_profile *profile, const char *mangled, uint32_t *ret_name)
 {
     return yarn_name_demangle(&profile->strings, yarn_span_of_text(mangled), ret_name);
@@ -46,7 +56,7 @@ static int place_frame(struct yarn_profile *profile, uint32_t number, const stru
     uint32_t name;
     int err = 0;
     if (line->line)
-        err = intern(profile, line->file, &frame->file);
+        err = intern_file(profile, line, &frame->file);
     frame->line = frame->file ? line->line : 0;
     if (err || !function->is_nameless || !outer->function)
         return err;
@@ -63,7 +73,7 @@ static int add_inlined(struct yarn_profile *profile, uint32_t around, const stru
         err = yarn_profile_inlined(profile, profile->functions[frame.function].module, name,
                                    &frame.function);
     if (!err)
-        err = intern(profile, line->line ? line->file : NULL, &frame.file);
+        err = intern_file(profile, line, &frame.file);
     if (err)
         return err;
     frame.line = frame.file ? line->line : 0;

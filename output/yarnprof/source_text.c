@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ enum { PATH_SIZE = 4096 };
 static int open_below(const char *root, const char *path, char ret_path[PATH_SIZE])
 {
     int fd = -1;
+    /* An end with a step upwards could lead out of the root. */
+    for (const char *up; (up = strstr(path, "../"));)
+        path = up + 3;
     for (const char *end = path; fd < 0 && end; end = strchr(end, '/')) {
         end += strspn(end, "/");
         if (!*end || snprintf(ret_path, PATH_SIZE, "%s/%s", root, end) >= PATH_SIZE)

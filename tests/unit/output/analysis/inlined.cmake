@@ -14,11 +14,13 @@ foreach(name g++ clang++)
   endif()
   set(folder ${YARN_INLINED_FOLDER}/${name})
   file(MAKE_DIRECTORY ${folder})
+  file(RELATIVE_PATH relative ${folder} ${CMAKE_CURRENT_SOURCE_DIR}/inlined.cc)
   add_custom_command(
     OUTPUT ${folder}/whole ${folder}/bare ${folder}/linked ${folder}/linked.debug
-           ${folder}/whole.debug
+           ${folder}/whole.debug ${folder}/relative
     COMMAND ${YARN_INLINED_${name}} -std=c++17 -g -O2 -Wl,--build-id=sha1 -o whole
             ${CMAKE_CURRENT_SOURCE_DIR}/inlined.cc
+    COMMAND ${YARN_INLINED_${name}} -std=c++17 -g -O2 -o relative ${relative}
     COMMAND ${CMAKE_OBJCOPY} --only-keep-debug whole whole.debug
     COMMAND ${CMAKE_OBJCOPY} --only-keep-debug whole linked.debug
     COMMAND ${CMAKE_OBJCOPY} --strip-all whole bare

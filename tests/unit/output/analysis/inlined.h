@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * inlined.cc as each compiler made it, in these kinds: "whole"; "bare", which is stripped, and
- * "whole.debug" with what it lost; "linked", which is stripped and names its "linked.debug".
+ * "whole.debug" with what it lost; "linked", which is stripped and names its "linked.debug";
+ * "relative", whose compiler was given a relative path (its build id is another one).
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -148,6 +149,28 @@ START_TEST(rows_by_line_have_self_of_the_line_and_total_of_the_calls_in_it)
 }
 END_TEST
 
+START_TEST(a_relative_path_begins_where_the_compiler_ran)
+{
+    char path[PATH_MAX];
+    size_t nr_lines = 0;
+    struct inlined inlined = inlined_of(_i, "relative");
+    inlined.build_id_size = 0;
+    add_module(&inlined);
+    add_samples(&inlined, "_ZN4shop3dayEi", 30, 10);
+    read_all(true, false);
+    for (size_t i = 0; i < loaded.profile.nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &loaded.profile.frames[i];
+        if (!frame->line)
+            continue;
+        const char *file = yarn_profile_text(&loaded.profile, frame->file);
+        ck_assert_msg(*file == '/' && realpath(file, path), "%s", file);
+        ck_assert_str_eq(path, inlined_source);
+        nr_lines++;
+    }
+    ck_assert_uint_eq(nr_lines, 4);
+}
+END_TEST
+
 START_TEST(lines_without_inlined_functions_are_those_of_the_code)
 {
     char want[256];
@@ -237,6 +260,7 @@ int main(void)
     tcase_add_loop_test(inlined, inlined_functions_are_nodes_and_marked, 0, nr);
     tcase_add_loop_test(inlined, rows_by_line_have_self_of_the_line_and_total_of_the_calls_in_it, 0,
                         nr);
+    tcase_add_loop_test(inlined, a_relative_path_begins_where_the_compiler_ran, 0, nr);
     tcase_add_loop_test(inlined, lines_without_inlined_functions_are_those_of_the_code, 0, nr);
     tcase_add_loop_test(inlined, code_that_had_no_name_gets_the_one_of_the_debug_information, 0,
                         nr);
