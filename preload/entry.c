@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "preload/interpose_threads.h"
 #include "preload/lifecycle.h"
 #include "preload/originals.h"
 #include "preload/syscall.h"
@@ -45,6 +46,7 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
     yarn_lifecycle_begin(argc, argv, envp);
     if (!yarn_lifecycle_recorder())
         return;
+    yarn_interpose_threads_begin();
     has_exit_handler = on_exit(on_host_exit, NULL) == 0;
     if (__cxa_at_quick_exit(on_quick_exit, __dso_handle))
         return; /* no room: that one way out is not seen */

@@ -28,6 +28,8 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
         ++*total(recording, YARN_DUMP_TOTAL_FOREIGN);
         return;
     }
+    if (record->tid == (uint32_t)recording->own_tid) /* by a clock of the whole core */
+        return;
     if (!yarn_session_event_number(&recording->session, record->id, &event)) {
         ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
         return;
@@ -129,10 +131,15 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
 {
     if (record->task.pid != (uint32_t)recording->job->facts.pid)
         return;
+    struct yarn_dump_thread_end end = {.tid = record->task.tid, .time_ns = record->time_ns};
     if (record->type == YARN_RECORD_EXIT) {
         recording->saw_thread_end = true;
         yarn_roll_strike(&recording->roll, (pid_t)record->task.tid);
+        end.cpu_ns = yarn_roll_ended_cpu_ns(recording, (pid_t)record->task.tid);
     }
+    /* Samples that wait to be named may be its own. */
+    if (!yarn_queue_is_empty(&recording->queue) && !yarn_recording_begin_dump(recording))
+        return;
     if (!recording->writer)
         return;
     if (record->type == YARN_RECORD_FORK) {
@@ -144,32 +151,6 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
         yarn_dump_write_thread(recording->writer, &thread);
         return;
     }
-    struct yarn_dump_thread_end end = {
-        .tid = record->task.tid,
-        .time_ns = record->time_ns,
-        .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, (pid_t)record->task.tid),
-    };
-    yarn_dump_write_thread_end(recording->writer, &end);
-    recording->ended[end.tid % YARN_ENDED_THREADS] = (struct yarn_ended_thread){
-        .tid = end.tid,
-        .time_ns = end.time_ns,
-    };
-}
-
-/* The event of each core tells what it counted of a thread, after the thread's end was told. */
-static void on_count(struct yarn_recording *recording, const struct yarn_record *record)
-{
-    uint32_t tid = record->counted.tid;
-    struct yarn_ended_thread *ended = &recording->ended[tid % YARN_ENDED_THREADS];
-    if (record->counted.pid != (uint32_t)recording->job->facts.pid || ended->tid != tid ||
-        !record->counted.value || !recording->writer)
-        return;
-    ended->cpu_ns += record->counted.value;
-    struct yarn_dump_thread_end end = {
-        .tid = tid,
-        .time_ns = ended->time_ns,
-        .cpu_ns = ended->cpu_ns,
-    };
     yarn_dump_write_thread_end(recording->writer, &end);
 }
 
@@ -230,9 +211,6 @@ static void on_record(void *self, const struct yarn_record *record)
     case YARN_RECORD_FORK:
     case YARN_RECORD_EXIT:
         on_thread(recording, record);
-        break;
-    case YARN_RECORD_COUNT:
-        on_count(recording, record);
         break;
     case YARN_RECORD_COMM:
         on_comm(recording, record);

@@ -33,6 +33,11 @@ struct yarn_recorder *yarn_lifecycle_recorder(void)
     return yarn_recorder_is_ours(recorder) ? recorder : NULL;
 }
 
+bool yarn_lifecycle_may_call(void)
+{
+    return the_recorder && !atomic_load_explicit(&is_filtered, memory_order_relaxed);
+}
+
 /* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
 static struct yarn_recorder *recorder_behind_filter(void)
 {

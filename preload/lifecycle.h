@@ -87,5 +87,9 @@ void yarn_lifecycle_follow_ids(void);
 /* The host wants the signal that is borrowed of it. */
 void yarn_lifecycle_yield_signal(void);
 
+/* Something is recorded here, and a host thread may make a call for us. By memory alone: true in a
+ * child of vfork, too. */
+bool yarn_lifecycle_may_call(void);
+
 /* The recorder of this process; NULL where there is none, and behind a system call filter. */
 struct yarn_recorder *yarn_lifecycle_recorder(void);

@@ -43,6 +43,7 @@
     X(setns)                                                                                       \
     X(sigaction)                                                                                   \
     X(signal)                                                                                      \
+    X(pthread_create)                                                                              \
     X(sigprocmask)                                                                                 \
     X(pthread_sigmask)                                                                             \
     X(prctl)                                                                                       \

@@ -7,6 +7,7 @@
 #include "preload/nap.h"
 #include "preload/reader_thread.h"
 #include "preload/surroundings.h"
+#include "preload/thread_ends.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 #define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
@@ -143,6 +144,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     }
     reset(recorder, YARN_RECORDER_NAPPING);
     atomic_store(&recorder->is_left, 0);
+    yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||

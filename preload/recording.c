@@ -17,6 +17,8 @@ enum {
 
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
+/* A thread's end is told by the kernel within this time, or not at all. */
+#define UNTOLD_NS (500 * YARN_NS_PER_MS)
 #define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
@@ -192,6 +194,7 @@ static void tell_change(struct yarn_recording *recording)
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
+    yarn_roll_hear(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) - UNTOLD_NS);
     bool has_warning = false;
     if (!recording->has_told_no_samples && yarn_trust_lacks_samples(recording)) {
         recording->has_told_no_samples = true;

@@ -24,19 +24,12 @@
 #include "preload/stacks.h"
 #include "preload/walks.h"
 
-enum { YARN_ENDED_THREADS = 256 };
-
-/* A thread that has just ended, whose counts are being told. */
-struct yarn_ended_thread {
-    uint32_t tid;
-    uint64_t time_ns, cpu_ns;
-};
-
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
     const char *failure;            /* what ended or prevented it, a static sentence; NULL */
     int failure_error;
+    pid_t own_tid;   /* of the reader, which opened it */
     int proc_self;   /* folder /proc/self; -1 where there is none */
     int task_folder; /* /proc/self/task, for listing */
     struct yarn_session_spec spec;
@@ -61,7 +54,6 @@ struct yarn_recording {
     size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
-    struct yarn_ended_thread ended[YARN_ENDED_THREADS]; /* at its number modulo their count */
     bool is_held; /* by a seal: they were enabled before and are not now */
     bool has_told_refused_threads;
     bool has_told_no_samples;

@@ -184,6 +184,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     *recording = (struct yarn_recording){
         .job = job,
         .messages = messages,
+        .own_tid = yarn_process_tid(),
         .proc_self = -1,
         .task_folder = -1,
         .session = YARN_SESSION_CLOSED,

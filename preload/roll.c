@@ -5,18 +5,18 @@
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
 #include "preload/recording.h"
+#include "preload/thread_ends.h"
 
 enum { COMM_BYTES = 64 };
 
 /* The host's threads, without ours; how many. */
 static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
 {
-    pid_t own = yarn_process_tid();
     size_t count = 0;
     int listed = yarn_process_own_threads(recording->task_folder, recording->job->facts.pid,
                                           ret_tids, YARN_ROLL_MAX);
     for (int i = 0; i < listed && i < YARN_ROLL_MAX; i++)
-        if (ret_tids[i] != own)
+        if (ret_tids[i] != recording->own_tid)
             ret_tids[count++] = ret_tids[i];
     return count;
 }
@@ -51,14 +51,32 @@ void yarn_roll_strike(struct yarn_roll *roll, pid_t tid)
             roll->tids[i] = roll->tids[--roll->count];
 }
 
-static void write_end(struct yarn_recording *recording, pid_t tid, uint64_t cpu_ns)
+static void write_end(struct yarn_recording *recording, const struct yarn_thread_end *ended)
 {
     struct yarn_dump_thread_end end = {
-        .tid = (uint32_t)tid,
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-        .cpu_ns = cpu_ns,
+        .tid = (uint32_t)ended->tid,
+        .time_ns = ended->time_ns,
+        .cpu_ns = ended->cpu_ns,
     };
-    yarn_dump_write_thread_end(recording->writer, &end);
+    if (recording->writer)
+        yarn_dump_write_thread_end(recording->writer, &end);
+}
+
+uint64_t yarn_roll_ended_cpu_ns(const struct yarn_recording *recording, pid_t tid)
+{
+    struct yarn_thread_end end;
+    return yarn_thread_ends_take(tid, &end) ? end.cpu_ns
+                                            : yarn_session_thread_cpu_ns(&recording->session, tid);
+}
+
+void yarn_roll_hear(struct yarn_recording *recording, uint64_t until_ns)
+{
+    struct yarn_thread_end end;
+    size_t cursor = 0;
+    while (yarn_thread_ends_next(&cursor, until_ns, &end)) {
+        yarn_roll_strike(&recording->roll, end.tid);
+        write_end(recording, &end);
+    }
 }
 
 void yarn_roll_call(struct yarn_recording *recording)
@@ -78,10 +96,15 @@ void yarn_roll_call(struct yarn_recording *recording)
         };
         yarn_dump_write_thread_name(recording->writer, &name);
     }
+    yarn_roll_hear(recording, UINT64_MAX);
     /* A list that was cut off lacks some who are there. */
-    for (size_t i = 0; recording->writer && count < YARN_ROLL_MAX - 1 && i < recording->roll.count;
-         i++)
-        write_end(recording, recording->roll.tids[i], 0);
+    for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
+        struct yarn_thread_end end = {
+            .tid = recording->roll.tids[i],
+            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        };
+        write_end(recording, &end);
+    }
     recording->roll.count = 0;
 }
 
@@ -89,12 +112,14 @@ void yarn_roll_end(struct yarn_recording *recording)
 {
     pid_t tids[YARN_ROLL_MAX];
     pid_t pid = recording->job->facts.pid;
+    yarn_roll_hear(recording, UINT64_MAX);
     size_t count = list(recording, tids);
     for (size_t i = 0; i < count; i++) {
-        uint64_t cpu_ns;
+        struct yarn_thread_end end = {.tid = tids[i]};
         /* A first thread that has ended stays in the list; its end was told. */
         bool is_dead = tids[i] == pid && yarn_process_thread_is_dead(recording->task_folder, pid);
-        if (!is_dead && !yarn_timer_thread_cpu_ns(tids[i], &cpu_ns))
-            write_end(recording, tids[i], cpu_ns);
+        end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (!is_dead && !yarn_timer_thread_cpu_ns(tids[i], &end.cpu_ns))
+            write_end(recording, &end);
     }
 }

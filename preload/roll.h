@@ -35,5 +35,13 @@ void yarn_roll_strike(struct yarn_roll *roll, pid_t tid);
 /* After a stop: the ends of those who are not there any more, and the names of those who are. */
 void yarn_roll_call(struct yarn_recording *recording);
 
+/* Of a thread that has ended, told once: the CPU time of its life, as it noted itself, or as its
+ * own events counted it; 0: unknown. */
+uint64_t yarn_roll_ended_cpu_ns(const struct yarn_recording *recording, pid_t tid);
+
+/* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
+ * tells only of threads that have events of their own. */
+void yarn_roll_hear(struct yarn_recording *recording, uint64_t until_ns);
+
 /* The host ends: the ends of all, and what CPU time each has used. */
 void yarn_roll_end(struct yarn_recording *recording);

@@ -72,7 +72,6 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
-    attr.inherit_stat = attr.inherit && options->has_exit_count;
     if (spec->frequency) {
         attr.freq = 1;
         attr.sample_freq = spec->frequency;

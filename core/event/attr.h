@@ -27,13 +27,12 @@ const char *yarn_attr_feature_name(enum yarn_attr_feature feature);
 uint32_t yarn_attr_without_newest(uint32_t features);
 
 struct yarn_attr_options {
-    uint32_t features;       /* enum yarn_attr_feature */
-    uint64_t sample_type;    /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
-    uint64_t registers_mask; /* for REGS_USER */
-    uint32_t stack_bytes;    /* for STACK_USER */
-    bool has_side_band;      /* also mapping, comm and task records: one event a thread and core */
-    bool has_exit_count;     /* a thread that inherited it tells at its end what it counted there */
-    bool is_single;          /* of its thread only: not inherited */
+    uint32_t features;        /* enum yarn_attr_feature */
+    uint64_t sample_type;     /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
+    uint64_t registers_mask;  /* for REGS_USER */
+    uint32_t stack_bytes;     /* for STACK_USER */
+    bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
+    bool is_single;           /* of its thread only: not inherited */
     uint32_t watermark_bytes; /* at which its own ring wakes the poller; 0: none of its own */
 };
 

@@ -215,8 +215,6 @@ static enum yarn_record_type type_of(uint32_t kernel_type)
     case PERF_RECORD_THROTTLE:
     case PERF_RECORD_UNTHROTTLE:
         return YARN_RECORD_THROTTLE;
-    case PERF_RECORD_READ:
-        return YARN_RECORD_COUNT;
     case PERF_RECORD_SWITCH:
         return YARN_RECORD_SWITCH;
     default:
@@ -251,11 +249,6 @@ static void decode_body(struct walk *walk, struct yarn_record_decoder *decoder,
     case YARN_RECORD_SWITCH:
         record->switched.is_out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
         record->switched.is_preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-        break;
-    case YARN_RECORD_COUNT:
-        record->counted.pid = walk_u32(walk);
-        record->counted.tid = walk_u32(walk);
-        record->counted.value = walk_u64(walk);
         break;
     case YARN_RECORD_UNKNOWN:
     case YARN_RECORD_TYPE_COUNT:

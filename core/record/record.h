@@ -29,7 +29,6 @@ enum yarn_record_type {
     YARN_RECORD_LOST,
     YARN_RECORD_THROTTLE,
     YARN_RECORD_SWITCH,
-    YARN_RECORD_COUNT,   /* of an event in a thread that has ended: behind its EXIT, one a core */
     YARN_RECORD_UNKNOWN, /* a type of a later kernel, or one that nobody here asked for */
     YARN_RECORD_TYPE_COUNT,
 };
@@ -70,10 +69,6 @@ struct yarn_record {
         struct {
             uint32_t pid, parent_pid, tid, parent_tid;
         } task; /* fork and exit */
-        struct {
-            uint32_t pid, tid;
-            uint64_t value;
-        } counted;
         struct {
             uint64_t id, count; /* id 0: the record names no event */
         } lost;

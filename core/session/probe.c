@@ -65,24 +65,12 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
     return true;
 }
 
-/* Why not beside others: where the kernel exchanges the events of two threads, it pairs them by
- * their place in a list, which is another order with the thread that inherited them, and so it gave
- * counts of a clock to another event. */
-static bool is_only_clock(const struct yarn_session *session, uint32_t number)
-{
-    for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        if (i != number && !session->specs[i].error)
-            return false;
-    return session->specs[number].spec.is_clock;
-}
-
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     struct yarn_attr_options options = {
         .features = session->report.features,
         .stack_bytes = session->report.got.stack_bytes,
         .is_single = session->threads != NULL,
-        .has_exit_count = is_only_clock(session, spec),
         .has_side_band = spec == yarn_probe_first(session),
     };
     switch (session->stack) {

@@ -52,6 +52,8 @@ static const struct act acts[] = {
     {"geteuid", SYS_geteuid, YARN_REHEARSAL_ALL, {0}},
     {"uname", SYS_uname, YARN_REHEARSAL_ALL, {ROOM}},
     {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_MONOTONIC, ROOM}},
+    {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_PROCESS_CPUTIME_ID, ROOM}},
+    {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_THREAD_CPUTIME_ID, ROOM}},
     {"rt_sigprocmask", SYS_rt_sigprocmask, YARN_REHEARSAL_ALL, {0, 0, ROOM, MASK_BYTES}},
     {"rt_sigaction", SYS_rt_sigaction, YARN_REHEARSAL_ALL, {SIGUSR1, 0, ROOM, MASK_BYTES}},
     {"openat", SYS_openat, YARN_REHEARSAL_ALL, {AT_FDCWD, ROOM, O_RDONLY | O_CLOEXEC}},

@@ -63,14 +63,24 @@ int yarn_timer_set(int timer, const struct yarn_timer_rate *rate)
     return (int)result;
 }
 
-int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns)
+static int read_clock(long clock, uint64_t *ret_ns)
 {
     struct timespec used;
-    long result = yarn_raw_call(SYS_clock_gettime, clock_of(tid), (long)&used, 0, 0, 0, 0);
+    long result = yarn_raw_call(SYS_clock_gettime, clock, (long)&used, 0, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
     *ret_ns = (uint64_t)used.tv_sec * YARN_NS_PER_SECOND + (uint64_t)used.tv_nsec;
     return 0;
+}
+
+int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns)
+{
+    return read_clock(clock_of(tid), ret_ns);
+}
+
+int yarn_timer_own_cpu_ns(uint64_t *ret_ns)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID, ret_ns);
 }
 
 void yarn_timer_close(int timer)

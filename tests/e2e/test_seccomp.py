@@ -186,10 +186,12 @@ class Libseccomp(Case):
 KILL, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
 EPERM, ENOSYS, ALLOW = 0x00050001, 0x00050026, 0x7FFF0000
 THREAD_FLAG, NAMESPACE_FLAGS = 0x00010000, 0x7E020000
+EXACTLY = "exactly"
+CLOCK_THREAD_CPUTIME_ID = 3
 CALLS = {
     "ioctl": 16, "socket": 41, "clone": 56, "wait4": 61, "uname": 63, "setresuid": 117,
     "pivot_root": 155, "prctl": 157, "mount": 165, "reboot": 169, "futex": 202, "timer_create": 222,
-    "mbind": 237, "add_key": 248, "sched_setattr": 314, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
+    "clock_gettime": 228, "mbind": 237, "add_key": 248, "sched_setattr": 314, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
     "open_by_handle_at": 304, "setns": 308, "kcmp": 312, "bpf": 321, "userfaultfd": 323,
     "io_uring_setup": 425, "clone3": 435, "close_range": 436,
 }
@@ -204,13 +206,13 @@ CONTAINER = [
 
 def behind(rules):
     """To be done by a child before its exec: each rule is what the filter says to a call, or to one
-    that has such a bit in its first word."""
+    that has such a bit in its first word, or whose first word is EXACTLY that."""
     load, equal, any_bit, say = 0x20, 0x15, 0x45, 0x06
     program = [(load, 0, 0, 0)]
     for answer, name, *bits in rules:
         program.append((equal, 0, 4 if bits else 1, CALLS[name]))
         if bits:
-            program += [(load, 0, 0, 16), (any_bit, 0, 1, bits[0])]
+            program += [(load, 0, 0, 16), (equal if bits[1:] == [EXACTLY] else any_bit, 0, 1, bits[0])]
         program += [(say, 0, 0, answer)] + ([(load, 0, 0, 0)] if bits else [])
     program.append((say, 0, 0, ALLOW))
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *row) for row in program))
@@ -312,6 +314,13 @@ class Inherited(Case):
     def test_control_socket_that_would_end_the_program(self):
         (dump,) = self.run_behind([(KILL, "socket")], YARN_CONTROL="%p.sock")
         self.assertIn("the socket could not be made", self.messages(dump))
+
+    def test_clock_of_threads_is_needed_by_all(self):
+        """By each thread of the host at its end, and by the reader."""
+        argv = (harness.HOSTS / "threads8", "3")
+        rule = ("clock_gettime", CLOCK_THREAD_CPUTIME_ID, EXACTLY)
+        self.run_behind([(KILL, *rule)], argv, line="ends it for clock_gettime")
+        self.run_behind([(ALLOW, *rule)], argv)
 
     def test_rights_that_may_not_be_followed(self):
         if os.getuid() != 0:

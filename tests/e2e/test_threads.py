@@ -52,6 +52,28 @@ class Kinds(Case):
                       f" {total['unsampled_ns'] / 1e9:.3f} s of it unsampled")
                 self.assertAlmostEqual(total["cpu_ns"] / 1e9, used, delta=0.25 * used)
 
+    def test_each_end_is_told_with_its_time(self):
+        """Of threads that the C library made; and no ring stands still over it."""
+        for way, variables in WAYS.items():
+            with self.subTest(way=way):
+                run = self.assert_same_outside([CHURN, "pairs", 2000, 200], YARN_EMPTY="keep",
+                                               **variables)
+                (dump,) = harness.info(run.dumps)
+                threads, trust = dump["threads"], dump["trust"]
+                sum_ns = sum(thread["cpu_ns"] for thread in threads)
+                print(f"\n{way}: {len(threads)} threads, {sum_ns / 1e9:.3f} of"
+                      f" {trust['cpu_ns'] / 1e9:.3f} s, {trust['lost']} lost")
+                # Those that ended before the dump was begun are not told of.
+                self.assertGreater(len(threads), 2000)
+                self.assertEqual([t for t in threads if not t["cpu_ns"] or not t["end_ns"]], [])
+                self.assertAlmostEqual(sum_ns, trust["cpu_ns"], delta=0.25 * trust["cpu_ns"])
+                self.assert_no_ring_stands_still(dump)
+
+    def assert_no_ring_stands_still(self, dump):
+        """One does where two cores write it at once: everything is lost from then on."""
+        trust = dump["trust"]
+        self.assertLess(trust["lost"], 0.2 * (trust["samples"] + len(dump["threads"])))
+
     def test_two_thousand_at_once(self):
         for way, variables in WAYS.items():
             with self.subTest(way=way):
@@ -106,14 +128,14 @@ class PerThread(Case):
     def test_eight_threads_have_equal_shares_and_exact_times(self):
         run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **self.variables)
         dump = self.assert_per_thread(run)
-        self.assert_equal_shares_and_exact_times(run, dump, 8)
+        self.assert_equal_shares_and_exact_times(run, dump)
 
-    def test_times_of_inherited_clocks_are_exact_but_for_exchanged_events(self):
+    def test_times_of_inherited_clocks_are_exact(self):
         run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **WAYS["per-core"])
         (dump,) = harness.info(run.dumps)
-        self.assert_equal_shares_and_exact_times(run, dump, 6)
+        self.assert_equal_shares_and_exact_times(run, dump)
 
-    def assert_equal_shares_and_exact_times(self, run, dump, nr_known):
+    def assert_equal_shares_and_exact_times(self, run, dump):
         shares = harness.self_percent(run.dumps)
         found = [shares[f"void (anonymous namespace)::worker<{i}>()"] for i in range(8)]
         for share in found:
@@ -121,17 +143,9 @@ class PerThread(Case):
         main = dump["process"]["pid"]  # which makes them and waits: a sample, perhaps
         workers = [t for t in dump["threads"] if t["samples"] and t["tid"] != main]
         self.assertEqual(len(workers), 8)
-        known = [thread for thread in workers if thread["cpu_ns"]]
-        self.assertGreaterEqual(len(known), nr_known)
-        # The kernel exchanges the events of two threads of which one makes way for the other, and what
-        # was counted meanwhile may stay with the wrong one: a little at each such switch, however many
-        # other work on the machine causes. The sum is not touched by it.
-        exact = 1.02 if nr_known == 8 else 1.05
-        for thread in known:
+        for thread in workers:
             self.assertIsNotNone(thread["end_ns"])
-            self.assertGreaterEqual(thread["cpu_ns"] * exact, thread["samples"] * 1e9 / 999)
-        sums = [sum(thread[key] for thread in known) for key in ("cpu_ns", "samples")]
-        self.assertGreaterEqual(sums[0] * 1.02, sums[1] * 1e9 / 999)
+            self.assertGreaterEqual(thread["cpu_ns"] * 1.02, thread["samples"] * 1e9 / 999)
         self.assert_nothing_is_lost(run, dump["trust"])
 
     def test_a_thousand_threads(self):

@@ -311,22 +311,6 @@ START_TEST(switch_tells_the_direction_and_whether_by_force)
 }
 END_TEST
 
-START_TEST(count_of_an_ended_thread_has_its_value_whatever_follows)
-{
-    struct yarn_record record;
-    begin(PERF_RECORD_READ, 0);
-    yarn_bytes_u32(&made.bytes, 61);
-    yarn_bytes_u32(&made.bytes, 62);
-    yarn_bytes_u64(&made.bytes, 63);
-    handmade_pattern(&made, (size_t)_i * 8, 1); /* enabled, running, lost */
-    end();
-    decode_whole(YARN_RECORD_COUNT, &record);
-    ck_assert_uint_eq(record.counted.pid, 61);
-    ck_assert_uint_eq(record.counted.tid, 62);
-    ck_assert_uint_eq(record.counted.value, 63);
-}
-END_TEST
-
 START_TEST(record_of_a_type_that_nobody_knows_is_told_as_unknown)
 {
     static const uint32_t types[] = {
@@ -411,7 +395,6 @@ static void add_typed_cases(TCase *tcase)
     tcase_add_test(tcase, lost_samples_name_no_event);
     tcase_add_loop_test(tcase, throttle_and_unthrottle_tell_the_event, 0, 2);
     tcase_add_test(tcase, switch_tells_the_direction_and_whether_by_force);
-    tcase_add_loop_test(tcase, count_of_an_ended_thread_has_its_value_whatever_follows, 0, 4);
     tcase_add_test(tcase, record_of_a_type_that_nobody_knows_is_told_as_unknown);
     tcase_add_loop_test(tcase, record_tells_its_time_without_being_decoded, 0,
                         YARN_COUNT_OF(short_rows));

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What CPU time each thread of the host had used when it ended, noted by the thread itself as one
+ * of its last acts, for the reader, who hears of the end a little later. Nobody else can tell: once
+ * the kernel has told the end, the thread's clock is gone. The kernel would tell counts at a
+ * thread's end, too (inherit_stat), but writes each core's into that core's ring from whatever core
+ * the thread ends on: two cores writing one ring at once leave it shut for good (Linux 6.18; 3,000
+ * pairs of short threads on 2 cores: one ring or both stood still in half of all runs).
+ *
+ * Threads: note and take from any. Signals: safe.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct yarn_thread_end {
+    pid_t tid;
+    uint64_t time_ns; /* monotonic */
+    uint64_t cpu_ns;  /* of its life, but for what it does after its last destructor */
+};
+
+/* Of the calling thread. Another with the same number modulo 4096 takes its place: numbers are
+ * given in turn, so that one would have to wait for the reader while 4,095 others begin. */
+void yarn_thread_ends_note(const struct yarn_thread_end *end);
+
+/* What the thread noted, once; false where it noted nothing. */
+bool yarn_thread_ends_take(pid_t tid, struct yarn_thread_end *ret_end);
+
+/* The next that was noted before until_ns and not taken, once; false: there is none any more.
+ * *cursor is 0 for the first. */
+bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end);
+
+/* In a child after fork: its parent's threads are not its. */
+void yarn_thread_ends_forget(void);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <stdlib.h>
+
+#include "preload/thread_ends.h"
+
+enum { LARGEST_TID = (1 << 22) - 1, SHARING = 4096 };
+
+static void note(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
+{
+    struct yarn_thread_end end = {.tid = tid, .time_ns = time_ns, .cpu_ns = cpu_ns};
+    yarn_thread_ends_note(&end);
+}
+
+static void take(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
+{
+    struct yarn_thread_end end;
+    ck_assert(yarn_thread_ends_take(tid, &end));
+    ck_assert_int_eq(end.tid, tid);
+    ck_assert_uint_eq(end.time_ns, time_ns);
+    ck_assert_uint_eq(end.cpu_ns, cpu_ns);
+}
+
+static void take_none(pid_t tid)
+{
+    struct yarn_thread_end end;
+    ck_assert(!yarn_thread_ends_take(tid, &end));
+}
+
+START_TEST(what_a_thread_noted_is_taken_once)
+{
+    static const pid_t tids[] = {1, 4095, 4096, 4097, 32768, LARGEST_TID};
+    for (size_t i = 0; i < sizeof tids / sizeof *tids; i++) {
+        note(tids[i], 100 + i, i);
+        take(tids[i], 100 + i, i);
+        take_none(tids[i]);
+    }
+}
+END_TEST
+
+START_TEST(nobody_gets_the_time_of_another)
+{
+    note(5, 1, 50);
+    take_none(6);
+    take_none(5 + SHARING);
+    note(5 + SHARING, 2, 60); /* in the place of the first */
+    take_none(5);
+    take(5 + SHARING, 2, 60);
+}
+END_TEST
+
+START_TEST(four_thousand_threads_in_turn_have_a_place_each)
+{
+    for (pid_t tid = 1000; tid < 1000 + SHARING; tid++)
+        note(tid, 1, (uint64_t)tid * 3);
+    for (pid_t tid = 1000; tid < 1000 + SHARING; tid++)
+        take(tid, 1, (uint64_t)tid * 3);
+}
+END_TEST
+
+START_TEST(time_beyond_what_fits_stays_the_threads_own)
+{
+    note(9, 1, UINT64_MAX);
+    take(9, 1, (UINT64_C(1) << 53) - 1);
+}
+END_TEST
+
+START_TEST(what_nobody_took_is_found_when_it_is_old_enough)
+{
+    struct yarn_thread_end end;
+    size_t cursor = 0;
+    ck_assert(!yarn_thread_ends_next(&cursor, UINT64_MAX, &end));
+    note(LARGEST_TID, 20, 7);
+    note(70, 30, 8);
+    note(80, 10, 9);
+    take(80, 10, 9);
+    cursor = 0;
+    ck_assert(yarn_thread_ends_next(&cursor, 30, &end));
+    ck_assert_int_eq(end.tid, LARGEST_TID);
+    ck_assert_uint_eq(end.time_ns, 20);
+    ck_assert_uint_eq(end.cpu_ns, 7);
+    ck_assert(!yarn_thread_ends_next(&cursor, 30, &end));
+    cursor = 0;
+    ck_assert(yarn_thread_ends_next(&cursor, 31, &end));
+    ck_assert_int_eq(end.tid, 70);
+    ck_assert(!yarn_thread_ends_next(&cursor, 31, &end));
+}
+END_TEST
+
+START_TEST(a_child_knows_nothing_of_its_parents_threads)
+{
+    note(11, 1, 1);
+    yarn_thread_ends_forget();
+    take_none(11);
+    note(11, 2, 2);
+    yarn_thread_ends_forget();
+    yarn_thread_ends_forget();
+    take_none(11);
+}
+END_TEST
+
+static Suite *thread_ends_suite(void)
+{
+    Suite *suite = suite_create("thread_ends");
+    TCase *tcase = tcase_create("notes");
+    tcase_add_test(tcase, what_a_thread_noted_is_taken_once);
+    tcase_add_test(tcase, nobody_gets_the_time_of_another);
+    tcase_add_test(tcase, four_thousand_threads_in_turn_have_a_place_each);
+    tcase_add_test(tcase, time_beyond_what_fits_stays_the_threads_own);
+    tcase_add_test(tcase, what_nobody_took_is_found_when_it_is_old_enough);
+    tcase_add_test(tcase, a_child_knows_nothing_of_its_parents_threads);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(thread_ends_suite());
+    srunner_run_all(runner, CK_NORMAL);
+    int nr_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
