@@ -4,12 +4,13 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "output/yarnprof/out.h"
 #include "output/yarnprof/status.h"
 
-enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256 };
+enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, NO_COLORS = 4096 };
 
 struct tables {
-    struct option longs[OPTIONS_MAX + 1];
+    struct option longs[OPTIONS_MAX + 2];
     char letters[3 * OPTIONS_MAX + 4];
 };
 
@@ -30,10 +31,14 @@ static bool is_headline(const struct yarn_argument *argument)
     return argument->name && !argument->name[0];
 }
 
+/* Every verb takes --color, so that a script need not know which ones have colours. */
+static const struct yarn_argument no_colors = {"color", 0, "WHEN", "", YARN_ARGUMENT_COLOR};
+
 /* Each long option answers with its place in the table, so that ids may be shared. */
 static void make_tables(const struct yarn_command *command, struct tables *tables)
 {
     size_t count = 0;
+    bool has_colors = false;
     char *letters = tables->letters;
     if (command->stops_at_operand)
         *letters++ = '+';
@@ -42,6 +47,7 @@ static void make_tables(const struct yarn_command *command, struct tables *table
         const struct yarn_argument *argument = &command->arguments[i];
         if (is_headline(argument) || count >= OPTIONS_MAX)
             continue;
+        has_colors |= argument->id == YARN_ARGUMENT_COLOR;
         if (argument->name)
             tables->longs[count++] =
                 (struct option){argument->name, has_value(argument), NULL, LONG_BASE + i};
@@ -52,6 +58,8 @@ static void make_tables(const struct yarn_command *command, struct tables *table
             *letters++ = ':';
     }
     *letters = 0;
+    if (!has_colors)
+        tables->longs[count++] = (struct option){"color", required_argument, NULL, NO_COLORS};
     tables->longs[count] = (struct option){0};
 }
 
@@ -84,10 +92,15 @@ static void print_help(const struct yarn_command *command)
     }
 }
 
-static const struct yarn_argument *by_letter(const struct yarn_command *command, int letter)
+/* `got` as getopt_long gives it. */
+static const struct yarn_argument *argument_of(const struct yarn_command *command, int got)
 {
+    if (got == NO_COLORS)
+        return &no_colors;
+    if (got >= LONG_BASE)
+        return &command->arguments[got - LONG_BASE];
     const struct yarn_argument *argument = command->arguments;
-    while (!is_end(argument) && argument->letter != letter)
+    while (!is_end(argument) && argument->letter != got)
         argument++;
     return argument;
 }
@@ -106,7 +119,9 @@ static int take(const struct yarn_command *command, const struct yarn_argument *
                 const char *value)
 {
     const char *right = "see --help; something else";
-    int err = command->take(command->self, argument->id, value, &right);
+    struct yarn_out unused = {0};
+    int err = argument == &no_colors ? yarn_out_take(&unused, argument->id, value, &right)
+                                     : command->take(command->self, argument->id, value, &right);
     if (!err)
         return -1;
     yarn_complain(command->verb, "--%s=%s: %s would be right", argument->name, value ? value : "",
@@ -124,8 +139,7 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
     while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
         if (got == '?' || got == ':')
             return complain(command, got, argv);
-        const struct yarn_argument *argument =
-            got >= LONG_BASE ? &command->arguments[got - LONG_BASE] : by_letter(command, got);
+        const struct yarn_argument *argument = argument_of(command, got);
         if (argument->id == YARN_ARGUMENT_HELP) {
             print_help(command);
             return YARN_STATUS_OK;

@@ -44,6 +44,12 @@ class Mistakes(WithDumps):
             with self.subTest(arguments=arguments):
                 self.bad(2, *arguments)
 
+    def test_every_verb_takes_color(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                self.good(verb, "--color=never", "--help")
+                self.assertIn("auto, always or never", self.bad(2, verb, "--color=x", self.app))
+
     def test_help(self):
         for verb in VERBS:
             with self.subTest(verb=verb):
