@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <stdlib.h>
 
 #include "preload/thread_ends.h"
+#include "tests/support/suite.h"
 
 enum { LARGEST_TID = (1 << 22) - 1, SHARING = 4096 };
 
@@ -99,7 +99,7 @@ START_TEST(a_child_knows_nothing_of_its_parents_threads)
 }
 END_TEST
 
-static Suite *thread_ends_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("thread_ends");
     TCase *tcase = tcase_create("notes");
@@ -110,14 +110,5 @@ static Suite *thread_ends_suite(void)
     tcase_add_test(tcase, what_nobody_took_is_found_when_it_is_old_enough);
     tcase_add_test(tcase, a_child_knows_nothing_of_its_parents_threads);
     suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(thread_ends_suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int nr_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }
