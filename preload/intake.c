@@ -131,27 +131,24 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
 {
     if (record->task.pid != (uint32_t)recording->job->facts.pid)
         return;
-    struct yarn_dump_thread_end end = {.tid = record->task.tid, .time_ns = record->time_ns};
-    if (record->type == YARN_RECORD_EXIT) {
-        recording->saw_thread_end = true;
-        yarn_roll_strike(&recording->roll, (pid_t)record->task.tid);
-        end.cpu_ns = yarn_roll_ended_cpu_ns(recording, (pid_t)record->task.tid);
-    }
+    pid_t tid = (pid_t)record->task.tid;
     /* Samples that wait to be named may be its own. */
     if (!yarn_queue_is_empty(&recording->queue) && !yarn_recording_begin_dump(recording))
         return;
-    if (!recording->writer)
-        return;
-    if (record->type == YARN_RECORD_FORK) {
-        struct yarn_dump_thread thread = {
-            .tid = record->task.tid,
-            .parent_tid = record->task.parent_tid,
-            .time_ns = record->time_ns,
-        };
-        yarn_dump_write_thread(recording->writer, &thread);
+    if (record->type == YARN_RECORD_EXIT) {
+        recording->saw_thread_end = true;
+        yarn_roll_hear_end(recording, tid, record->time_ns);
         return;
     }
-    yarn_dump_write_thread_end(recording->writer, &end);
+    yarn_roll_hear_begin(&recording->roll, tid);
+    if (!recording->writer)
+        return;
+    struct yarn_dump_thread thread = {
+        .tid = record->task.tid,
+        .parent_tid = record->task.parent_tid,
+        .time_ns = record->time_ns,
+    };
+    yarn_dump_write_thread(recording->writer, &thread);
 }
 
 static void on_comm(struct yarn_recording *recording, const struct yarn_record *record)

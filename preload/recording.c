@@ -194,7 +194,7 @@ static void tell_change(struct yarn_recording *recording)
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
-    yarn_roll_hear(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) - UNTOLD_NS);
+    yarn_roll_read_notes(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) - UNTOLD_NS);
     bool has_warning = false;
     if (!recording->has_told_no_samples && yarn_trust_lacks_samples(recording)) {
         recording->has_told_no_samples = true;

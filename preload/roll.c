@@ -44,7 +44,7 @@ void yarn_roll_take(struct yarn_recording *recording)
     recording->roll.count = list(recording, recording->roll.tids);
 }
 
-void yarn_roll_strike(struct yarn_roll *roll, pid_t tid)
+static void strike(struct yarn_roll *roll, pid_t tid)
 {
     for (size_t i = 0; i < roll->count; i++)
         if (roll->tids[i] == tid)
@@ -62,19 +62,39 @@ static void write_end(struct yarn_recording *recording, const struct yarn_thread
         yarn_dump_write_thread_end(recording->writer, &end);
 }
 
-uint64_t yarn_roll_ended_cpu_ns(const struct yarn_recording *recording, pid_t tid)
+static pid_t *noted(struct yarn_roll *roll, pid_t tid)
 {
-    struct yarn_thread_end end;
-    return yarn_thread_ends_take(tid, &end) ? end.cpu_ns
-                                            : yarn_session_thread_cpu_ns(&recording->session, tid);
+    return &roll->noted[(size_t)tid % YARN_ROLL_NOTED];
 }
 
-void yarn_roll_hear(struct yarn_recording *recording, uint64_t until_ns)
+void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid)
+{
+    if (*noted(roll, tid) == tid)
+        *noted(roll, tid) = 0; /* another of the same number */
+}
+
+void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
+{
+    struct yarn_thread_end end;
+    strike(&recording->roll, tid);
+    if (*noted(&recording->roll, tid) == tid)
+        return;
+    if (!yarn_thread_ends_take(tid, &end))
+        end = (struct yarn_thread_end){
+            .tid = tid,
+            .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, tid),
+        };
+    end.time_ns = time_ns;
+    write_end(recording, &end);
+}
+
+void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
 {
     struct yarn_thread_end end;
     size_t cursor = 0;
     while (yarn_thread_ends_next(&cursor, until_ns, &end)) {
-        yarn_roll_strike(&recording->roll, end.tid);
+        strike(&recording->roll, end.tid);
+        *noted(&recording->roll, end.tid) = end.tid;
         write_end(recording, &end);
     }
 }
@@ -85,7 +105,7 @@ void yarn_roll_call(struct yarn_recording *recording)
     size_t count = list(recording, tids);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
-        yarn_roll_strike(&recording->roll, tids[i]);
+        strike(&recording->roll, tids[i]);
         if (!recording->writer)
             continue;
         yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
@@ -96,7 +116,7 @@ void yarn_roll_call(struct yarn_recording *recording)
         };
         yarn_dump_write_thread_name(recording->writer, &name);
     }
-    yarn_roll_hear(recording, UINT64_MAX);
+    yarn_roll_read_notes(recording, UINT64_MAX);
     /* A list that was cut off lacks some who are there. */
     for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
         struct yarn_thread_end end = {
@@ -112,14 +132,15 @@ void yarn_roll_end(struct yarn_recording *recording)
 {
     pid_t tids[YARN_ROLL_MAX];
     pid_t pid = recording->job->facts.pid;
-    yarn_roll_hear(recording, UINT64_MAX);
+    yarn_roll_read_notes(recording, UINT64_MAX);
     size_t count = list(recording, tids);
     for (size_t i = 0; i < count; i++) {
         struct yarn_thread_end end = {.tid = tids[i]};
         /* A first thread that has ended stays in the list; its end was told. */
         bool is_dead = tids[i] == pid && yarn_process_thread_is_dead(recording->task_folder, pid);
         end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        if (!is_dead && !yarn_timer_thread_cpu_ns(tids[i], &end.cpu_ns))
+        bool is_told = is_dead || *noted(&recording->roll, tids[i]) == tids[i];
+        if (!is_told && !yarn_timer_thread_cpu_ns(tids[i], &end.cpu_ns))
             write_end(recording, &end);
     }
 }

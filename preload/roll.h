@@ -13,11 +13,15 @@
 
 #include "core/base/base.h"
 
-enum { YARN_ROLL_MAX = 1024 }; /* of more than these nothing is told */
+enum {
+    YARN_ROLL_MAX = 1024, /* of more than these nothing is told */
+    YARN_ROLL_NOTED = 1024,
+};
 
 struct yarn_roll {
     pid_t tids[YARN_ROLL_MAX]; /* of those that were there at the last stop and have not ended */
     size_t count;
+    pid_t noted[YARN_ROLL_NOTED]; /* whose end is in the dump by its note: at tid modulo the size */
 };
 
 struct yarn_recording;
@@ -29,19 +33,16 @@ void yarn_roll_begin(struct yarn_recording *recording);
 /* Before a stop: who is there. */
 void yarn_roll_take(struct yarn_recording *recording);
 
-/* A thread's end was told by the kernel, though it came after `take`. */
-void yarn_roll_strike(struct yarn_roll *roll, pid_t tid);
+/* The kernel or the sampler tells of a thread's begin, and of its end, which goes into the dump. */
+void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid);
+void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns);
 
 /* After a stop: the ends of those who are not there any more, and the names of those who are. */
 void yarn_roll_call(struct yarn_recording *recording);
 
-/* Of a thread that has ended, told once: the CPU time of its life, as it noted itself, or as its
- * own events counted it; 0: unknown. */
-uint64_t yarn_roll_ended_cpu_ns(const struct yarn_recording *recording, pid_t tid);
-
 /* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
- * tells only of threads that have events of their own. */
-void yarn_roll_hear(struct yarn_recording *recording, uint64_t until_ns);
+ * tells only of threads that have events. */
+void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns);
 
 /* The host ends: the ends of all, and what CPU time each has used. */
 void yarn_roll_end(struct yarn_recording *recording);

@@ -108,12 +108,19 @@ int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *rec
     if (err)
         return err;
     struct yarn_profile_thread *thread = &loader->profile->threads[number];
-    bool is_more = thread->has_ended && record->cpu_ns; /* of the same end */
+    if (thread->has_ended && thread->end_ns == record->time_ns) { /* more is known of it */
+        thread->cpu_ns = record->cpu_ns;
+        return 0;
+    }
+    if (thread->has_ended) {
+        err = add_thread(loader, record->tid, &number);
+        if (err)
+            return err;
+        thread = &loader->profile->threads[number];
+    }
     thread->has_ended = true;
     thread->end_ns = record->time_ns;
     thread->cpu_ns = record->cpu_ns;
-    if (is_more)
-        return 0;
     uint32_t pid = yarn_loader_dump(loader)->process.pid;
     return yarn_loader_note(loader, record->time_ns, number, YARN_DUMP_NONE,
                             "PERF_RECORD_EXIT(%u:%u):(%u:%u)", pid, record->tid, pid,

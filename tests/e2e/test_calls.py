@@ -67,11 +67,11 @@ class Calls(control.Case):
                 self.assertEqual(len(threads), 3)
                 for thread in (main, *threads.values()):
                     self.assertIsNotNone(thread["end_ns"])
+                    self.assertGreater(thread["cpu_ns"], 0)
                 ends = sorted(thread["end_ns"] for thread in threads.values())
                 self.assertLess(ends[0], gap["from_ns"])
                 self.assertGreaterEqual(ends[1], gap["from_ns"])
-                waited_ns = run.reader_waited * 1e9
-                self.assertLess(abs(ends[1] - gap["to_ns"]), 50e6 + waited_ns)
+                self.assertLess(ends[1], gap["to_ns"])  # noted by itself, as nobody else watched
                 self.assertGreater(ends[2], gap["to_ns"] + 90e6)
                 (last,) = (thread for thread in threads.values() if thread["end_ns"] == ends[2])
                 self.assertGreater(last["cpu_ns"], 15e6)

@@ -41,6 +41,28 @@ START_TEST(a_tid_that_comes_again_is_another_thread)
 }
 END_TEST
 
+START_TEST(ends_of_one_time_are_one_and_of_another_time_another_threads)
+{
+    static const struct yarn_dump_thread_end ends[] = {
+        {.tid = 7, .time_ns = 10, .cpu_ns = 0},
+        {.tid = 7, .time_ns = 10, .cpu_ns = 3},
+        {.tid = 7, .time_ns = 20, .cpu_ns = 4},
+    };
+    for (size_t i = 0; i < YARN_COUNT_OF(ends); i++)
+        yarn_dump_write_thread_end(maker.writer, &ends[i]);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    size_t at = loaded.profile.nr_threads - 2;
+    const struct yarn_profile_thread *threads = loaded.profile.threads + at;
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(threads[i].tid, 7);
+        ck_assert_uint_eq(threads[i].end_ns, ends[i + 1].time_ns);
+        ck_assert_uint_eq(threads[i].cpu_ns, ends[i + 1].cpu_ns);
+    }
+    ck_assert(at == 0 || threads[-1].tid != 7);
+}
+END_TEST
+
 START_TEST(a_thread_that_nobody_told_of_has_the_name_of_the_process)
 {
     dump_maker_sample(&maker, 555, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 1);
@@ -264,6 +286,7 @@ int main(void)
     TCase *tcase = tcase_create("dumps in a folder");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_tid_that_comes_again_is_another_thread);
+    tcase_add_test(tcase, ends_of_one_time_are_one_and_of_another_time_another_threads);
     tcase_add_test(tcase, a_thread_that_nobody_told_of_has_the_name_of_the_process);
     tcase_add_test(tcase, a_renamed_thread_has_its_last_name);
     tcase_add_test(tcase, a_name_that_comes_late_is_that_of_the_frames);
