@@ -55,7 +55,7 @@ struct yarn_recording {
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
     bool is_held; /* by a seal: they were enabled before and are not now */
-    bool has_told_refused_threads;
+    bool has_told_refused_threads, has_told_tracer;
     bool has_told_no_samples;
     uint32_t nr_changes_told; /* of the session's */
     unsigned nr_deepen_tries; /* for deeper copies */

@@ -19,11 +19,13 @@ struct yarn_timer_sampler {
     struct yarn_mappings mappings;
     struct yarn_timer_threads threads;
     struct yarn_record_mmap *room;
-    int signal_number; /* taken; 0 while disabled */
+    int signal_number; /* taken; 0 while there are no timers */
     uint64_t yielded;  /* signals that the host wanted for itself, a mask */
     uint32_t event;    /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
     bool needs_look; /* at the mappings: there are stacks that are not known */
+    bool is_enabled; /* by the session, whether or not there is a signal for it */
+    bool is_traced;  /* and so without timers */
     struct yarn_host_clock clock;
 };
 
@@ -153,11 +155,19 @@ static int open_timer(struct yarn_session *session)
 
 /* ---- running ---- */
 
-static void enable_timer(struct yarn_session *session)
+static void arm(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
-    if (timer->signal_number)
-        return;
+    int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, true, NULL);
+    if (err)
+        fail(session, "the list of threads could not be read", err);
+    session->report.nr_threads = (size_t)timer->threads.nr_found;
+    session->report.nr_rings = (size_t)timer->threads.nr_found;
+}
+
+static void start(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
     int number = find_signal(session);
     int err = number < 0 ? number : yarn_signal_take(number, yarn_timer_sample_on_signal);
     if (err) {
@@ -165,32 +175,66 @@ static void enable_timer(struct yarn_session *session)
         return;
     }
     timer->signal_number = number;
-    yarn_host_clock_start(&timer->clock);
-    err = yarn_timer_threads_scan(&timer->threads, number, true, NULL);
-    if (err)
-        fail(session, "the list of threads could not be read", err);
-    session->report.nr_threads = (size_t)timer->threads.nr_found;
-    session->report.nr_rings = (size_t)timer->threads.nr_found;
+    if (!timer->is_traced)
+        arm(session);
 }
 
-/* The three phases of timer_slot.h. `has_signal`: it is still ours to give back. */
+static bool is_traced(const struct yarn_session *session)
+{
+    return yarn_process_thread_is_traced(session->spec->task_folder, session->spec->pid);
+}
+
+/* A tracer is told of each signal, and a debugger stops the host for it: no timers meanwhile. */
+static void heed_tracer(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    if (is_traced(session) == timer->is_traced)
+        return;
+    timer->is_traced = !timer->is_traced;
+    session->report.has_waited_for_tracer |= timer->is_traced;
+    session->soon_ns = 0;
+    if (!timer->signal_number)
+        return;
+    if (timer->is_traced)
+        yarn_timer_threads_quiet(&timer->threads);
+    else
+        arm(session);
+}
+
+static void enable_timer(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    if (timer->is_enabled)
+        return;
+    timer->is_enabled = true;
+    yarn_host_clock_start(&timer->clock);
+    heed_tracer(session);
+    start(session);
+}
+
+/* The three phases of timer_slot.h. `has_signal`: it is still ours to give back, unless there is a
+ * tracer: one that was told of a signal lets it through when it likes, and without the handler that
+ * ends the host. */
 static bool stop(struct yarn_session *session, bool has_signal)
 {
     struct yarn_timer_sampler *timer = session->timer;
     yarn_timer_threads_quiet(&timer->threads);
-    if (has_signal)
+    if (has_signal && !is_traced(session))
         yarn_signal_give_back(timer->signal_number);
     else
         yarn_signal_lose();
     timer->signal_number = 0;
-    yarn_host_clock_stop(&timer->clock);
     return yarn_timer_threads_wait(&timer->threads);
 }
 
 static void disable_timer(struct yarn_session *session)
 {
+    struct yarn_timer_sampler *timer = session->timer;
+    timer->is_enabled = false;
     /* A write of a stopped thread may come late, but not before its buffer is there again. */
-    if (session->timer->signal_number && !stop(session, true))
+    bool is_quiet = !timer->signal_number || stop(session, true);
+    yarn_host_clock_stop(&timer->clock);
+    if (!is_quiet)
         return;
 }
 
@@ -202,7 +246,7 @@ static void yield_signal_timer(struct yarn_session *session)
         return;
     timer->yielded |= UINT64_C(1) << (number - 1);
     if (stop(session, true))
-        enable_timer(session);
+        start(session);
     else
         fail(session, "a thread was stopped inside its sample", -ETIMEDOUT);
 }
@@ -216,7 +260,7 @@ static void keep_signal(struct yarn_session *session)
         return;
     timer->yielded |= UINT64_C(1) << (number - 1);
     if (stop(session, false))
-        enable_timer(session);
+        start(session);
 }
 
 /* Where threads come and go, the next may be there soon. */
@@ -262,9 +306,11 @@ static void look_at_mappings(struct yarn_session *session,
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
+    if (timer->is_enabled)
+        heed_tracer(session);
     if (timer->signal_number)
         keep_signal(session);
-    if (timer->signal_number)
+    if (timer->signal_number && !timer->is_traced)
         attend_threads(session, listener);
     look_at_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);

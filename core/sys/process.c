@@ -325,15 +325,27 @@ static uint64_t parse_mask(const char *text)
     return mask;
 }
 
-uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid)
+/* A hexadecimal line of the thread's status; 0 where it is not to be had. */
+static uint64_t read_status_mask(int task_folder, pid_t tid, const char *key)
 {
-    static const char key[] = "\nSigBlk:";
     char status[STATUS_BYTES];
+    size_t key_length = strlen(key);
     ssize_t length = read_thread_file(task_folder, tid, "/status", status, sizeof status);
     for (ssize_t at = 0; at < length; at++)
-        if (status[at] == '\n' && !strncmp(status + at, key, sizeof key - 1))
-            return parse_mask(status + at + sizeof key - 1);
+        if (status[at] == '\n' && !strncmp(status + at + 1, key, key_length))
+            return parse_mask(status + at + 1 + key_length);
     return 0;
+}
+
+uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid)
+{
+    return read_status_mask(task_folder, tid, "SigBlk:");
+}
+
+bool yarn_process_thread_is_traced(int task_folder, pid_t tid)
+{
+    /* Decimal, but only 0 counts. */
+    return read_status_mask(task_folder, tid, "TracerPid:") != 0;
 }
 
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)

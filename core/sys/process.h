@@ -82,6 +82,9 @@ uint64_t yarn_process_birth_ns(int task_folder, pid_t pid);
  * out. */
 uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid);
 
+/* A debugger or its like is told of each signal of the thread, before the thread is. */
+bool yarn_process_thread_is_traced(int task_folder, pid_t tid);
+
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
 

@@ -70,6 +70,27 @@ class Timer(harness.Case):
         shares = harness.self_percent(run.dumps)
         self.assertGreater(shares.get("run", 0), 97)
 
+    def trace(self, how, rounds, **variables):
+        """The numbers that the tracer prints, and the dump of what it traced."""
+        argv = [harness.HOSTS / "traced", how, harness.HOSTS / "split", str(rounds)]
+        run = self.run_program(argv, **TIMER, **variables)
+        told = re.search(rb"told of (\d+) real-time signals, exit (-?\d+), signal (\d+)", run.stdout)
+        dumps = [dump for dump in harness.info(run.dumps) if "split" in dump["process"]["exe"]]
+        return [int(number) for number in told.groups()], dumps
+
+    def test_tracer_is_told_of_no_signal(self):
+        numbers, (dump,) = self.trace("start", 3)
+        self.assertEqual(numbers, [0, 0, 0])
+        self.assertEqual(dump["trust"]["samples"], 0)
+        self.assertIn("a debugger traced", str(dump["messages"]))
+
+    def test_tracer_that_holds_a_signal_beyond_the_end_of_the_recording(self):
+        numbers, (dump,) = self.trace("late", 10, YARN_DURATION="2s")
+        self.assertGreater(numbers[0], 0)
+        self.assertLess(numbers[0], 20)
+        self.assertEqual(numbers[1:], [0, 0])
+        self.assertGreater(dump["trust"]["samples"], 0)
+
     def test_host_that_handles_every_real_time_signal(self):
         run = self.assert_same_outside([harness.HOSTS / "rtsignals", "handle"])
         self.assertIn(b"others: 0", run.stdout)
