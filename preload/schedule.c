@@ -7,9 +7,12 @@ bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_optio
     *schedule = (struct yarn_schedule){.duration_ns = options->duration_ns};
     if (options->start == YARN_START_OFF)
         return true;
-    if (options->delay_ns)
+    if (options->delay_ns) {
         schedule->start_at_ns = start_ns + options->delay_ns;
-    return options->delay_ns != 0;
+        return true;
+    }
+    yarn_schedule_started(schedule, start_ns);
+    return false;
 }
 
 void yarn_schedule_started(struct yarn_schedule *schedule, uint64_t now_ns)

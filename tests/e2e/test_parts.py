@@ -39,6 +39,16 @@ class Parts(control.Case):
         self.assertGreater(len(times), 0.8 * trust["cpu_ns"] / 1e9 * harness.FREQUENCY
                            - trust["lost"] - 20)
 
+    def test_duration_from_the_process_s_start(self):
+        run = self.python(control.SPIN, 1, YARN_DURATION="300ms")
+        self.finish(*run, by_itself=True)
+        dump = self.info_of(run[2])
+        (gap,) = dump["stopped"]
+        self.assertEqual((gap["stopped_by"], gap["started_by"]), ("duration", None))
+        start_ns = dump["process"]["start_ns"]
+        self.assertGreaterEqual(gap["from_ns"], start_ns + 300_000_000)
+        self.assertLessEqual(max(self.recorded(run[2])), (gap["from_ns"] - start_ns) / 1e9 + 1e-6)
+
     def test_command_starts_before_the_delay_and_after_the_duration(self):
         run = self.python(control.SPIN, 60, YARN_DELAY="1h", YARN_DURATION="200ms",
                           YARN_CONTROL="c.sock")
