@@ -96,9 +96,10 @@ static void note_failure(struct yarn_recording *recording)
         yarn_recording_fail(recording, report->failure, report->failure_error);
     if (report->has_waited_for_tracer && !recording->has_told_tracer) {
         recording->has_told_tracer = true;
-        yarn_messages_add_aside(recording->messages, YARN_MESSAGE_WARNING,
-                                "a debugger traced the process, which was not sampled meanwhile",
-                                "it would have been told of each sample's signal", true);
+        yarn_messages_add_aside(
+            recording->messages, YARN_MESSAGE_WARNING,
+            "not sampled while a debugger traced the process, or valgrind ran it",
+            "a signal for each sample would have disturbed them", true);
     }
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;

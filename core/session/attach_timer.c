@@ -8,6 +8,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/own_memory.h"
 #include "core/sys/process.h"
+#include "core/sys/valgrind.h"
 
 enum { EVENT_ID = 1 };
 
@@ -179,9 +180,11 @@ static void start(struct yarn_session *session)
         arm(session);
 }
 
+/* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program. */
 static bool is_traced(const struct yarn_session *session)
 {
-    return yarn_process_thread_is_traced(session->spec->task_folder, session->spec->pid);
+    return yarn_valgrind_is_processor() ||
+           yarn_process_thread_is_traced(session->spec->task_folder, session->spec->pid);
 }
 
 /* A tracer is told of each signal, and a debugger stops the host for it: no timers meanwhile. */

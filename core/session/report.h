@@ -31,7 +31,7 @@ struct yarn_session_report {
     int files_error;           /* the negative errno by which the first try had no descriptors; 0 */
     size_t nr_refused_threads; /* the most at once that could not be sampled */
     int thread_refusal;        /* the negative errno of one of them */
-    bool has_waited_for_tracer; /* a debugger was there, during which the timers were off */
+    bool has_waited_for_tracer; /* a debugger or valgrind was there, so the timers were off */
     bool has_smaller_rings;     /* since: the memory was too little for all threads */
     const char *failure; /* what could not be done, a static sentence; NULL while all is well */
     int failure_error;   /* its negative errno */

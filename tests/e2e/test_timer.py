@@ -82,7 +82,7 @@ class Timer(harness.Case):
         numbers, (dump,) = self.trace("start", 3)
         self.assertEqual(numbers, [0, 0, 0])
         self.assertEqual(dump["trust"]["samples"], 0)
-        self.assertIn("a debugger traced", str(dump["messages"]))
+        self.assertIn("while a debugger traced", str(dump["messages"]))
 
     def test_tracer_that_holds_a_signal_beyond_the_end_of_the_recording(self):
         numbers, (dump,) = self.trace("late", 10, YARN_DURATION="2s")

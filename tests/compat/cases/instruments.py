@@ -13,7 +13,7 @@ PROGRAM = r"""
 #include <unistd.h>
 static void *work(void *argument) {
     unsigned long sum = (unsigned long)argument;
-    for (int i = 0; i < 3000000; i++) sum = sum * 31 + 7;
+    for (int i = 0; i < 15000000; i++) sum = sum * 31 + 7;
     for (int i = 0; i < 5000; i++) { char *p = malloc(100 + i); memset(p, 1, 100); sum += (unsigned char)p[50]; free(p); }
     return (void *)sum;
 }
@@ -27,6 +27,17 @@ int main(void) {
     int status; waitpid(child, &status, 0); printf("%d\n", WEXITSTATUS(status));
     return 5;
 }
+"""
+
+RECURSION = r"""
+#include <stdio.h>
+static long __attribute__((noinline)) deep(int n) {
+    volatile char room[3000];
+    long sum = room[0] = n;
+    for (int i = 0; i < 20000; i++) sum += i ^ n;
+    return n ? sum + deep(n - 1) + room[0] : sum;
+}
+int main(void) { printf("%lx\n", deep(1000)); return 5; }
 """
 
 FILES = {"program.c": PROGRAM}
@@ -117,6 +128,16 @@ CASES = [
     ),
     under("valgrind", "valgrind -q --error-exitcode=9 ./program", "valgrind", varies=(VALGRIND,),
           no_dump="valgrind's processor is not the kernel's: perf is refused to it"),
+    Case(
+        "valgrind-recursion",
+        shell("LD_PRELOAD= gcc -g -O1 program.c -o program && valgrind -q ./program"),
+        "gcc valgrind",
+        needs="gcc valgrind",
+        files={"program.c": RECURSION},
+        files_vary=("program",),
+        no_dump="as under valgrind otherwise",
+        varies=(VALGRIND,),
+    ),
     under("strace", "strace -f -o trace ./program", "strace"),
     under("malloc-check", "env MALLOC_CHECK_=3 MALLOC_PERTURB_=7 ./program", ""),
     under("perf-record", "perf record -q -o perf.data ./program", "linux-perf"),

@@ -1,0 +1,11 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether the program runs on valgrind's processor. Implemented by valgrind_x86_64.c. Threads,
+ * signals: safe anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+bool yarn_valgrind_is_processor(void);
