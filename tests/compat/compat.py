@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--fast", action="store_true", help="those that ctest runs")
     parser.add_argument("--user", action="store_true", help="as uid 65534 without capabilities")
     parser.add_argument("--sampler", choices=("auto", "perf", "timer"), default="auto")
-    parser.add_argument("--install", action="store_true", help="first install Debian's packages")
+    parser.add_argument("--install", action="store_true", help="first install what can be had of Debian's packages")
     parser.add_argument("--show", action="store_true", help="print what each case prints")
     parser.add_argument("--repeat", type=int, default=1, help="run each case so many times")
     parser.add_argument("--jobs", type=int, default=1, help="run so many cases at once")
@@ -52,7 +52,7 @@ def choose(arguments):
 def install(chosen):
     names = sorted({name for case in chosen for name in case.packages.split()})
     script = HERE.parents[1] / "scripts" / "install-packages"
-    return subprocess.run([script, "--packages", *names]).returncode
+    return subprocess.run([script, "--optional", "--packages", *names]).returncode
 
 
 def run_as_ordinary_user():

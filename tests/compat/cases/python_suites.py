@@ -58,7 +58,7 @@ def suite(name, file="", resources="none", seconds=300, once=True, **rest):
     return Case(
         f"python-{name}".replace("_", "-"),
         f"/usr/bin/python3 run.py {resources} test.{name}",
-        "python3 libpython3-testsuite",
+        "python3 libpython3.11-testsuite",
         needs=f"/usr/lib/python3/../python3.11/test/{file or name + '.py'}",
         files={"run.py": RUN},
         files_vary=("log", "__pycache__*", "@test*"),
@@ -77,7 +77,7 @@ CASES = [
     suite("test_subprocess"),
     suite("test_signal"),
     suite("test_multiprocessing_fork"),
-    suite("test_multiprocessing_spawn"),
+    suite("test_multiprocessing_spawn", seconds=600),
     suite("test_multiprocessing_forkserver"),
     suite("test_concurrent_futures", seconds=500),
     suite("test_asyncio", file="test_asyncio/__init__.py"),

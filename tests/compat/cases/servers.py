@@ -44,7 +44,7 @@ kill -QUIT $master; for i in $(seq 50); do [ -e pid ] || break; sleep 0.1; done;
 POSTGRES = r"""
 export PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH PGHOST=$PWD PGUSER=name PGDATABASE=postgres
 initdb -D data -U name --no-sync -A trust >/dev/null; echo "initdb $?"
-printf "fsync = off\nlisten_addresses = ''\nunix_socket_directories = '$PWD'\nlog_min_messages = fatal\n" >>data/postgresql.conf
+printf "fsync = off\nautovacuum = off\nlisten_addresses = ''\nunix_socket_directories = '$PWD'\nlog_min_messages = fatal\n" >>data/postgresql.conf
 pg_ctl start -s -w -D data -l log; echo "started $?"
 pgbench -i -q -s 2 >/dev/null 2>&1; echo "filled $?"
 pgbench -t 300 -c 4 -j 2 2>/dev/null | grep -E 'clients|threads|processed|failed'

@@ -2,7 +2,7 @@
 """stress-ng: what programs can do to processes, memory, signals and time, checked by itself
 (--verify). Each does a fixed number of its operations, for at most a second."""
 
-from case import Case
+from case import Case, line_of
 
 # Operations of each stressor: as many as take some tenths of a second. Left out are `resources`
 # and `forkheavy`, which take all of the disk for a moment.
@@ -48,7 +48,11 @@ def stressor(name, operations):
         f"stress-{name}",
         f"stress-ng --{name} 1 --{name}-ops {operations} --timeout 1 --verify",
         "stress-ng",
-        varies=((r"\[\d+\]", "[PID]"), (r"\d+\.\d+ ?s\b", "TIME")),
+        varies=(
+            (r"\[\d+\]", "[PID]"),
+            (r"\d+\.\d+ ?s\b", "TIME"),
+            line_of(r"removing \d+ directories"),  # told where it takes more than half a second
+        ),
         files_vary=("*",),
         rightly=RIGHTLY.get(name, ""),
         linger=30.0,
