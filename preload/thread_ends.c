@@ -71,7 +71,8 @@ void yarn_thread_ends_forget(void)
 {
     if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
         return;
-    atomic_store_explicit(&has_notes, false, memory_order_relaxed);
+    /* What is written here is a page's copy. */
     for (size_t i = 0; i < SLOTS; i++)
-        atomic_store_explicit(&notes[i].who, 0, memory_order_relaxed);
+        if (atomic_load_explicit(&notes[i].who, memory_order_relaxed))
+            atomic_store_explicit(&notes[i].who, 0, memory_order_relaxed);
 }
