@@ -4,7 +4,8 @@
  * The C library's functions by which a host could notice the signal that the timer sampler borrows,
  * or that signal could hurt it: one that wants the signal gets it, and we take another; one that
  * only looks sees what would be there without us; one that blocks every signal does not block ours,
- * which would wait until the host takes it for its own. Without that sampler they pass through.
+ * which would wait until the host takes it for its own, and is shown that it does. Without that
+ * sampler they pass through.
  *
  * They may be called anywhere: in a signal handler, in a vfork child, before our constructor.
  */
@@ -62,21 +63,53 @@ YARN_EXPORTED sighandler_t signal(int number, sighandler_t handler)
     return SIG_DFL;
 }
 
-/* What the host asked to block, without ours. The first word of the set is the kernel's mask. */
-static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *room)
+/* The first word of a set is the kernel's mask. */
+static uint64_t mask_of(const sigset_t *set)
 {
     uint64_t mask;
-    int number = yarn_signal_borrowed();
-    if (!set || !number || how == SIG_UNBLOCK)
-        return set;
     memcpy(&mask, set, sizeof mask);
-    uint64_t ours = UINT64_C(1) << (number - 1);
-    if (!(mask & ours) || !yarn_lifecycle_recorder())
+    return mask;
+}
+
+static uint64_t bit_of(int number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
+/* A set that has most of the real-time signals is one of all, or all but some: not of those that
+ * the host uses. */
+static bool is_of_all(const sigset_t *set)
+{
+    enum { FIRST = 34, MOST = 16 };
+    return __builtin_popcountll(mask_of(set) >> (FIRST - 1)) >= MOST;
+}
+
+/* What the host asked to block, without ours. One that blocks it by itself wants it: it may wait
+ * for it without a handler. */
+static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *room)
+{
+    int number = yarn_signal_borrowed();
+    if (!set || !number || how == SIG_UNBLOCK || !(mask_of(set) & bit_of(number)) ||
+        !yarn_lifecycle_recorder())
         return set;
-    mask &= ~ours;
+    if (!is_of_all(set)) {
+        (void)give_up(false);
+        return set;
+    }
+    uint64_t mask = mask_of(set) & ~bit_of(number);
     *room = *set;
     memcpy(room, &mask, sizeof mask);
     return room;
+}
+
+/* What the host is shown of what is blocked: ours, too, where it blocked all. */
+static void show_blocked(sigset_t *ret_before)
+{
+    int number = yarn_signal_borrowed();
+    if (!ret_before || !number || !is_of_all(ret_before) || !yarn_lifecycle_recorder())
+        return;
+    uint64_t mask = mask_of(ret_before) | bit_of(number);
+    memcpy(ret_before, &mask, sizeof mask);
 }
 
 YARN_EXPORTED int sigprocmask(int how, const sigset_t *set, sigset_t *ret_before)
@@ -85,7 +118,10 @@ YARN_EXPORTED int sigprocmask(int how, const sigset_t *set, sigset_t *ret_before
     sigset_t room;
     if (!yarn_original_find(YARN_ORIGINAL_sigprocmask, &next, sizeof next))
         return -1;
-    return next(how, without_ours(how, set, &room), ret_before);
+    int result = next(how, without_ours(how, set, &room), ret_before);
+    if (!result)
+        show_blocked(ret_before);
+    return result;
 }
 
 YARN_EXPORTED int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)
@@ -94,5 +130,8 @@ YARN_EXPORTED int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_be
     sigset_t room;
     if (!yarn_original_find(YARN_ORIGINAL_pthread_sigmask, &next, sizeof next))
         return ENOSYS;
-    return next(how, without_ours(how, set, &room), ret_before);
+    int err = next(how, without_ours(how, set, &room), ret_before);
+    if (!err)
+        show_blocked(ret_before);
+    return err;
 }

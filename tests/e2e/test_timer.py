@@ -11,6 +11,7 @@ import unittest
 import harness
 import workloads
 
+PYTHON = "/usr/bin/python3"
 TIMER = {"YARN_SAMPLER": "timer"}
 
 
@@ -151,6 +152,38 @@ class Timer(harness.Case):
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertRegex(run.stderr, rb"^yarn: .*every real-time signal.*\n$")
         self.assertEqual(self.dumps_of(run), [])
+
+
+    def test_host_sees_the_mask_that_it_set(self):
+        """By either function, of all and of some, and what a thread inherits."""
+        program = (
+            "import ctypes, signal, threading\n"
+            "libc = ctypes.CDLL(None)\n"
+            "def read(call):\n"
+            "    mask = ctypes.create_string_buffer(128)\n"
+            "    assert call(0, None, mask) == 0\n"
+            "    return mask.raw[:8].hex()\n"
+            "def show():\n"
+            "    sum(i * i for i in range(300000))\n"
+            "    print(read(libc.sigprocmask), read(libc.pthread_sigmask))\n"
+            "for mask in (range(1, 65), [10], [60, 62], range(34, 65), []):\n"
+            "    print(len(signal.pthread_sigmask(signal.SIG_SETMASK, mask)))\n"
+            "    show()\n"
+            "    thread = threading.Thread(target=show)\n"
+            "    thread.start()\n"
+            "    thread.join()\n")
+        self.assert_same_outside([PYTHON, "-c", program])
+
+    def test_host_waits_for_the_signal_without_a_handler(self):
+        program = (
+            "import os, signal, threading\n"
+            "sum(i * i for i in range(1000000))\n"
+            "for number in range(34, 65):\n"
+            "    signal.pthread_sigmask(signal.SIG_BLOCK, [number])\n"
+            "    os.kill(os.getpid(), number)\n"
+            "    print(signal.sigwait([number]))\n"
+            "    sum(i * i for i in range(300000))\n")
+        self.assert_same_outside([PYTHON, "-c", program])
 
 
 class Refused(harness.Case):
