@@ -79,7 +79,7 @@ void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t ti
     strike(&recording->roll, tid);
     if (*noted(&recording->roll, tid) == tid)
         return;
-    if (!yarn_thread_ends_take(tid, &end))
+    if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_thread_end){
             .tid = tid,
             .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, tid),
@@ -88,11 +88,23 @@ void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t ti
     write_end(recording, &end);
 }
 
+/* The first thread may have ended and wait for the others. */
+static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t *ret_cpu_ns)
+{
+    return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
+           (tid != recording->job->facts.pid ||
+            !yarn_process_thread_is_dead(recording->task_folder, tid));
+}
+
 void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
 {
     struct yarn_thread_end end;
+    uint64_t cpu_ns;
     size_t cursor = 0;
     while (yarn_thread_ends_next(&cursor, until_ns, &end)) {
+        if (is_alive(recording, end.tid, &cpu_ns) ||
+            !yarn_thread_ends_take(end.tid, end.time_ns, &end))
+            continue;
         strike(&recording->roll, end.tid);
         *noted(&recording->roll, end.tid) = end.tid;
         write_end(recording, &end);
@@ -131,16 +143,16 @@ void yarn_roll_call(struct yarn_recording *recording)
 void yarn_roll_end(struct yarn_recording *recording)
 {
     pid_t tids[YARN_ROLL_MAX];
-    pid_t pid = recording->job->facts.pid;
-    yarn_roll_read_notes(recording, UINT64_MAX);
     size_t count = list(recording, tids);
+    yarn_roll_read_notes(recording, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
         struct yarn_thread_end end = {.tid = tids[i]};
-        /* A first thread that has ended stays in the list; its end was told. */
-        bool is_dead = tids[i] == pid && yarn_process_thread_is_dead(recording->task_folder, pid);
-        end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        bool is_told = is_dead || *noted(&recording->roll, tids[i]) == tids[i];
-        if (!is_told && !yarn_timer_thread_cpu_ns(tids[i], &end.cpu_ns))
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (is_alive(recording, tids[i], &end.cpu_ns))
+            end.time_ns = now_ns;
+        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
+            continue;
+        if (*noted(&recording->roll, tids[i]) != tids[i])
             write_end(recording, &end);
     }
 }

@@ -41,7 +41,8 @@ void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t ti
 void yarn_roll_call(struct yarn_recording *recording);
 
 /* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
- * tells only of threads that have events. */
+ * tells only of threads that have events. Not of those that are still there: the last thread runs
+ * the exit handlers after its note. */
 void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns);
 
 /* The host ends: the ends of all, and what CPU time each has used. */

@@ -35,22 +35,24 @@ void yarn_thread_ends_note(const struct yarn_thread_end *end)
                           memory_order_release);
 }
 
-/* False where another thread has just written: its note stays. */
-static bool take(struct note *note, uint64_t who, struct yarn_thread_end *ret_end)
+static struct yarn_thread_end read_note(const struct note *note, uint64_t who)
 {
-    *ret_end = (struct yarn_thread_end){
+    return (struct yarn_thread_end){
         .tid = (pid_t)(((who >> CPU_BITS) - 1) * SLOTS + (uint64_t)(note - notes)),
         .time_ns = atomic_load_explicit(&note->time_ns, memory_order_relaxed),
         .cpu_ns = who & CPU_MAX,
     };
-    return atomic_compare_exchange_strong(&note->who, &who, 0);
 }
 
-bool yarn_thread_ends_take(pid_t tid, struct yarn_thread_end *ret_end)
+bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end *ret_end)
 {
     struct note *note = &notes[(size_t)tid % SLOTS];
     uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
-    return (who & ~CPU_MAX) == mark_of(tid) && take(note, who, ret_end);
+    if ((who & ~CPU_MAX) != mark_of(tid))
+        return false;
+    *ret_end = read_note(note, who);
+    /* Where another thread has just written, its note stays. */
+    return ret_end->time_ns <= until_ns && atomic_compare_exchange_strong(&note->who, &who, 0);
 }
 
 bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end)
@@ -58,11 +60,12 @@ bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread
     if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
         return false;
     while (*cursor < SLOTS) {
-        struct note *note = &notes[(*cursor)++];
+        const struct note *note = &notes[(*cursor)++];
         uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
-        if (who && atomic_load_explicit(&note->time_ns, memory_order_relaxed) < until_ns &&
-            take(note, who, ret_end))
-            return true;
+        if (!who || atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
+            continue;
+        *ret_end = read_note(note, who);
+        return true;
     }
     return false;
 }

@@ -27,10 +27,11 @@ struct yarn_thread_end {
  * given in turn, so that one would have to wait for the reader while 4,095 others begin. */
 void yarn_thread_ends_note(const struct yarn_thread_end *end);
 
-/* What the thread noted, once; false where it noted nothing. */
-bool yarn_thread_ends_take(pid_t tid, struct yarn_thread_end *ret_end);
+/* What the thread noted, once; false where it noted nothing until then: what was noted later is
+ * another's of the same number. */
+bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end *ret_end);
 
-/* The next that was noted before until_ns and not taken, once; false: there is none any more.
+/* The next that was noted before until_ns and not taken; it stays. False: there is none any more.
  * *cursor is 0 for the first. */
 bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end);
 

@@ -15,7 +15,7 @@ static void note(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 static void take(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 {
     struct yarn_thread_end end;
-    ck_assert(yarn_thread_ends_take(tid, &end));
+    ck_assert(yarn_thread_ends_take(tid, UINT64_MAX, &end));
     ck_assert_int_eq(end.tid, tid);
     ck_assert_uint_eq(end.time_ns, time_ns);
     ck_assert_uint_eq(end.cpu_ns, cpu_ns);
@@ -24,7 +24,7 @@ static void take(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 static void take_none(pid_t tid)
 {
     struct yarn_thread_end end;
-    ck_assert(!yarn_thread_ends_take(tid, &end));
+    ck_assert(!yarn_thread_ends_take(tid, UINT64_MAX, &end));
 }
 
 START_TEST(what_a_thread_noted_is_taken_once)
@@ -65,6 +65,16 @@ START_TEST(time_beyond_what_fits_stays_the_threads_own)
 }
 END_TEST
 
+START_TEST(what_was_noted_after_an_end_is_another_threads)
+{
+    struct yarn_thread_end end;
+    note(6, 21, 70);
+    ck_assert(!yarn_thread_ends_take(6, 20, &end));
+    ck_assert(yarn_thread_ends_take(6, 21, &end));
+    ck_assert_uint_eq(end.cpu_ns, 70);
+}
+END_TEST
+
 START_TEST(what_nobody_took_is_found_when_it_is_old_enough)
 {
     struct yarn_thread_end end;
@@ -80,10 +90,22 @@ START_TEST(what_nobody_took_is_found_when_it_is_old_enough)
     ck_assert_uint_eq(end.time_ns, 20);
     ck_assert_uint_eq(end.cpu_ns, 7);
     ck_assert(!yarn_thread_ends_next(&cursor, 30, &end));
-    cursor = 0;
-    ck_assert(yarn_thread_ends_next(&cursor, 31, &end));
-    ck_assert_int_eq(end.tid, 70);
-    ck_assert(!yarn_thread_ends_next(&cursor, 31, &end));
+}
+END_TEST
+
+START_TEST(what_is_found_stays_until_it_is_taken)
+{
+    struct yarn_thread_end end;
+    for (int i = 0; i < 2; i++) {
+        size_t cursor = 0;
+        note(70, 30, 8);
+        ck_assert(yarn_thread_ends_next(&cursor, 31, &end));
+        ck_assert_int_eq(end.tid, 70);
+        ck_assert(!yarn_thread_ends_next(&cursor, 31, &end));
+    }
+    take(70, 30, 8);
+    size_t cursor = 0;
+    ck_assert(!yarn_thread_ends_next(&cursor, UINT64_MAX, &end));
 }
 END_TEST
 
@@ -107,6 +129,8 @@ int main(void)
     tcase_add_test(tcase, nobody_gets_the_time_of_another);
     tcase_add_test(tcase, four_thousand_threads_in_turn_have_a_place_each);
     tcase_add_test(tcase, time_beyond_what_fits_stays_the_threads_own);
+    tcase_add_test(tcase, what_was_noted_after_an_end_is_another_threads);
+    tcase_add_test(tcase, what_is_found_stays_until_it_is_taken);
     tcase_add_test(tcase, what_nobody_took_is_found_when_it_is_old_enough);
     tcase_add_test(tcase, a_child_knows_nothing_of_its_parents_threads);
     suite_add_tcase(suite, tcase);
