@@ -1,15 +1,17 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * pthread_create: the new thread takes a value of a key, whose destructor the C library calls when
- * the thread ends by whatever way, and jumps to the host's function, so that no frame of
- * ours is on its stack. Threads of raw clone and of the C library itself do not pass here.
+ * pthread_create, thrd_create: the new thread takes a value of a key, whose destructor the C
+ * library calls when the thread ends by whatever way, and jumps to the host's function, so that no
+ * frame of ours is on its stack. Threads of raw clone and of the C library itself do not pass here.
  */
 #include "preload/interpose_threads.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <threads.h>
 
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
@@ -19,17 +21,27 @@
 #include "preload/originals.h"
 #include "preload/thread_ends.h"
 
+/* In glibc before 2.34 they are in libpthread, which not every host has. */
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
+
 typedef void *(*start_fn)(void *argument);
 typedef int (*create_fn)(pthread_t *thread, const pthread_attr_t *attributes, start_fn start,
                          void *argument);
+typedef int (*create_c11_fn)(thrd_t *thread, thrd_start_t start, void *argument);
 
 enum {
     WORD_BITS = 64,
     WORDS = 32, /* this many words' bits of threads may be made and not have begun */
+    ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS,
+    KEYS_OF_EACH_THREAD = 32, /* glibc allocates the places of values of further keys */
 };
 
 struct start {
-    start_fn run;
+    union {
+        start_fn run;
+        thrd_start_t run_c11;
+    };
     void *argument;
 };
 
@@ -37,11 +49,13 @@ static struct start starts[WORDS * WORD_BITS];
 static _Atomic uint64_t taken[WORDS];
 static pthread_key_t key;
 static bool has_key;
-static const char alive, ending; /* the key's values */
+static const char rounds[ROUNDS]; /* the key's value points to one: how often it was destroyed */
 
-/* NULL where all are taken. */
+/* NULL where all are taken, or the thread's end will not be noted. */
 static struct start *take_start(void)
 {
+    if (!has_key || !yarn_lifecycle_may_call())
+        return NULL;
     for (size_t i = 0; i < WORDS; i++) {
         uint64_t bits = atomic_load_explicit(&taken[i], memory_order_relaxed);
         while (~bits) {
@@ -59,29 +73,47 @@ static void give_back(const struct start *start)
     atomic_fetch_and(&taken[at / WORD_BITS], ~(UINT64_C(1) << at % WORD_BITS));
 }
 
-/* The destructor. Why the second time: what other keys' destructors use is the thread's, too. */
+/* The destructor. Why only the last time that the C library calls it for a thread: what other keys'
+ * destructors use is the thread's, too, and they may give values to their keys again. */
 static void note_end(void *value)
 {
     struct yarn_thread_end end;
-    if (value == &alive) {
-        pthread_setspecific(key, &ending);
+    const char *round = value;
+    if (round != &rounds[ROUNDS - 1]) {
+        pthread_setspecific(key, round + 1);
         return;
     }
     if (!yarn_lifecycle_may_call())
         return;
     end.tid = yarn_process_tid();
     end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (!yarn_timer_own_cpu_ns(&end.cpu_ns))
-        yarn_thread_ends_note(&end);
+    if (yarn_timer_own_cpu_ns(&end.cpu_ns))
+        return;
+    if (!end.cpu_ns) /* 0 is unknown; a virtual core that was taken away all the while counts none
+                      */
+        end.cpu_ns = 1;
+    yarn_thread_ends_note(&end);
+}
+
+/* In the new thread: what it is to do. */
+static struct start begin_life(const struct start *given)
+{
+    struct start start = *given;
+    give_back(given);
+    pthread_setspecific(key, rounds);
+    return start;
 }
 
 static void *begin_thread(void *argument)
 {
-    struct start *given = argument;
-    struct start start = *given;
-    give_back(given);
-    pthread_setspecific(key, &alive); /* no room for it: the end is not noted */
+    struct start start = begin_life(argument);
     return start.run(start.argument);
+}
+
+static int begin_c11(void *argument)
+{
+    struct start start = begin_life(argument);
+    return start.run_c11(start.argument);
 }
 
 YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_fn run,
@@ -90,19 +122,36 @@ YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     create_fn next;
     if (!yarn_original_find(YARN_ORIGINAL_pthread_create, &next, sizeof next))
         return ENOSYS;
-    struct start *start = has_key && yarn_lifecycle_may_call() ? take_start() : NULL;
+    struct start *start = take_start();
     if (!start)
         return next(thread, attributes, run, argument);
-    *start = (struct start){run, argument};
+    *start = (struct start){.run = run, .argument = argument};
     int err = next(thread, attributes, begin_thread, start);
     if (err)
         give_back(start);
     return err;
 }
 
+YARN_EXPORTED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+    create_c11_fn next;
+    if (!yarn_original_find(YARN_ORIGINAL_thrd_create, &next, sizeof next))
+        return thrd_error;
+    struct start *start = take_start();
+    if (!start)
+        return next(thread, run, argument);
+    *start = (struct start){.run_c11 = run, .argument = argument};
+    int result = next(thread, begin_c11, start);
+    if (result != thrd_success)
+        give_back(start);
+    return result;
+}
+
 void yarn_interpose_threads_begin(void)
 {
-    has_key = !pthread_key_create(&key, note_end);
+    if (!pthread_key_create || !pthread_setspecific)
+        return;
+    has_key = !pthread_key_create(&key, note_end) && key < KEYS_OF_EACH_THREAD;
     if (has_key)
-        pthread_setspecific(key, &alive); /* the first thread may leave by pthread_exit */
+        pthread_setspecific(key, rounds); /* the first thread may leave by pthread_exit */
 }

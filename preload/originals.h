@@ -44,6 +44,7 @@
     X(sigaction)                                                                                   \
     X(signal)                                                                                      \
     X(pthread_create)                                                                              \
+    X(thrd_create)                                                                                 \
     X(sigprocmask)                                                                                 \
     X(pthread_sigmask)                                                                             \
     X(prctl)                                                                                       \

@@ -6,7 +6,8 @@
  *   join      one after the other          pairs     two at a time
  *   tiny      on the smallest stacks       altstack  each handles a signal on a stack of its own
  *   at-once   all at the same time         clone     made by clone(2), unknown to the C library
- *   cancel    each waits and is cancelled
+ *   cancel    each waits and is cancelled  c11      made by thrd_create
+ *   rounds    destructors of a key work, too, as often as there are rounds
  *   fork      child processes that exit    exec      child processes that exec /bin/true
  */
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 enum { CLONE_STACK_BYTES = 65536, ALTSTACK_BYTES = 65536 };
@@ -31,6 +33,7 @@ enum { CLONE_STACK_BYTES = 65536, ALTSTACK_BYTES = 65536 };
 static uint64_t nr_steps;
 static _Atomic uint64_t result, nr_handled, nr_cancelled;
 static pthread_barrier_t barrier;
+static pthread_key_t key;
 
 static void die(const char *what)
 {
@@ -96,6 +99,25 @@ static void *wait_to_be_cancelled(void *unused)
     return unused;
 }
 
+static void work_again(void *value)
+{
+    churn_work();
+    pthread_setspecific(key, value);
+}
+
+static void *work_in_rounds(void *unused)
+{
+    pthread_setspecific(key, &key);
+    return work(unused);
+}
+
+static int work_c11(void *unused)
+{
+    (void)unused;
+    churn_work();
+    return 0;
+}
+
 static void start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *))
 {
     pthread_attr_t attr;
@@ -122,6 +144,23 @@ static void one_by_one(int count, size_t stack_bytes, void *(*run)(void *))
             pthread_cancel(thread);
         join(thread);
     }
+}
+
+static void by_c11(int count)
+{
+    for (int i = 0; i < count; i++) {
+        thrd_t thread;
+        if (thrd_create(&thread, work_c11, NULL) != thrd_success ||
+            thrd_join(thread, NULL) != thrd_success)
+            die("thrd_create");
+    }
+}
+
+static void by_rounds(int count)
+{
+    if ((errno = pthread_key_create(&key, work_again)))
+        die("pthread_key_create");
+    one_by_one(count, 0, work_in_rounds);
 }
 
 static void by_pairs(int count)
@@ -206,6 +245,10 @@ static int run(const char *kind, int count)
         one_by_one(count, 0, wait_to_be_cancelled);
     else if (!strcmp(kind, "at-once"))
         at_once(count);
+    else if (!strcmp(kind, "c11"))
+        by_c11(count);
+    else if (!strcmp(kind, "rounds"))
+        by_rounds(count);
     else if (!strcmp(kind, "clone"))
         by_clone(count);
     else if (!strcmp(kind, "fork") || !strcmp(kind, "exec"))
