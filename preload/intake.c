@@ -111,8 +111,6 @@ static void on_mapping(struct yarn_recording *recording, const struct yarn_recor
     const struct yarn_record_mmap *map = record->mmap;
     if (map->pid != (uint32_t)recording->job->facts.pid || !(map->protection & PROT_EXEC))
         return;
-    struct yarn_build_id build_id = {.size = map->build_id_size};
-    memcpy(build_id.bytes, map->build_id, sizeof map->build_id);
     struct yarn_mapping mapping = {
         .start = map->start,
         .end = map->start + map->size,
@@ -121,7 +119,6 @@ static void on_mapping(struct yarn_recording *recording, const struct yarn_recor
         .inode = map->inode,
         .time_ns = record->time_ns,
         .path = map->path,
-        .build_id = build_id.size ? &build_id : NULL,
     };
     if (yarn_module_map_add(recording->map, &mapping))
         ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);

@@ -49,7 +49,7 @@ static void write_module(struct yarn_stacks *stacks, const struct yarn_module *m
         return;
     const struct yarn_build_id *build_id = module->image && module->image->build_id.size
                                                ? &module->image->build_id
-                                               : &module->kernel_build_id;
+                                               : &module->build_id;
     struct yarn_dump_module record = {
         .number = module->number,
         .kind = module->kind,

@@ -62,6 +62,22 @@ static bool find_build_id(struct yarn_span notes, uint64_t align, struct yarn_bu
     return false;
 }
 
+void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_id)
+{
+    Elf64_Ehdr file;
+    Elf64_Phdr segment;
+    *ret_id = (struct yarn_build_id){.size = 0};
+    if (!yarn_span_read(head, 0, &file, sizeof file) ||
+        memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
+        file.e_phentsize != sizeof segment)
+        return;
+    for (size_t i = 0; i < file.e_phnum && !ret_id->size; i++)
+        if (yarn_span_read(head, file.e_phoff + i * sizeof segment, &segment, sizeof segment) &&
+            segment.p_type == PT_NOTE)
+            (void)find_build_id(yarn_span_sub(head, segment.p_offset, segment.p_filesz),
+                                segment.p_align, ret_id);
+}
+
 static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
 {
     struct yarn_segment *segment = &image->segments[image->nr_segments];

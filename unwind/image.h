@@ -68,6 +68,9 @@ struct yarn_image {
 
 #define YARN_IMAGE_CLOSED ((struct yarn_image){.file = {NULL, 0}})
 
+/* Of the first bytes of a file, as far as they are there; size 0 where they name none. */
+void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_id);
+
 /* Opens the file at dir/path. -ENOEXEC where it is no ELF file that yarn understands. */
 YARN_MUST_CHECK int yarn_image_open(struct yarn_image *image, int dir, const char *path);
 

@@ -86,14 +86,12 @@ static bool has_equal_code(const struct yarn_image_cache *cache,
     return is_equal;
 }
 
-/* The build id decides where the kernel gave one. Device numbers of btrfs and overlay differ
+/* Device numbers of btrfs and overlay differ
  * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
 static bool is_mapped_file(const struct yarn_image_cache *cache,
                            const struct yarn_image_request *request,
                            const struct yarn_file_info *info, const struct yarn_image *image)
 {
-    if (request->build_id.size)
-        return yarn_build_id_equal(&request->build_id, &image->build_id);
     if (!request->inode)
         return !request->was_deleted;
     if (request->inode == info->inode)
@@ -113,8 +111,7 @@ static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_
     struct yarn_image *image = NULL;
     int err = yarn_file_stat(fd, &info);
     /* Not worth a mapping where the numbers alone say that it is another file. */
-    if (!err && !request->build_id.size && request->inode && request->inode != info.inode &&
-        request->device == info.device)
+    if (!err && request->inode && request->inode != info.inode && request->device == info.device)
         err = -ESTALE;
     if (!err)
         err = find_open_file(cache, fd, info, &image);
@@ -146,8 +143,7 @@ static int find_by_mapping(struct yarn_image_cache *cache, const struct yarn_ima
     if (!err)
         err = find_open_file(cache, fd, info, &image);
     /* Something newer may be mapped there by now. */
-    if (!err && (request->build_id.size || request->inode) &&
-        !is_mapped_file(cache, request, &info, image))
+    if (!err && request->inode && !is_mapped_file(cache, request, &info, image))
         err = -ESTALE;
     if (!err)
         *ret_image = image;

@@ -21,13 +21,12 @@ struct yarn_image_cache {
     int proc_self; /* borrowed; -1: none */
 };
 
-/* What is known of the mapped file; 0 and size 0 where it is not. */
+/* What is known of the mapped file; 0 where it is not. */
 struct yarn_image_request {
     uint64_t start, end, file_offset; /* of the mapping */
     uint64_t device, inode;
     const char *path; /* absolute, without " (deleted)" */
     bool was_deleted;
-    struct yarn_build_id build_id;
 };
 
 YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, int proc_self);

@@ -10,6 +10,7 @@
 #include "unwind/ranges.h"
 
 enum {
+    FIRST_PAGE_BYTES = 4096,
     MODULES_MAX = 64 << 10,
     RANGES_MAX = 2 * MODULES_MAX, /* trimmed modules may have several pieces */
     PATHS_BYTES = 512 << 10,
@@ -163,8 +164,6 @@ static int entry_of(struct yarn_module_map *map, const struct yarn_mapping *mapp
                    .path = own_path,
                    .bias = mapping->start - mapping->file_offset},
     };
-    if (mapping->build_id)
-        ret_entry->module.kernel_build_id = *mapping->build_id;
     if (kind == YARN_MODULE_ANONYMOUS) {
         ret_entry->module.bias = 0;
         ret_entry->module.image_state = YARN_IMAGE_ABSENT;
@@ -173,18 +172,12 @@ static int entry_of(struct yarn_module_map *map, const struct yarn_mapping *mapp
     return 0;
 }
 
-/* The two sources know different things of one mapping (the record that has the build id lacks the
- * inode): what only one of them knows is no difference. */
+/* What only one of two sources of one mapping knows is no difference. */
 static bool is_same_file(const struct yarn_module *a, const struct yarn_module *b)
 {
     if (a->path != b->path || a->start - a->file_offset != b->start - b->file_offset)
         return false;
-    if (a->inode && b->inode && (a->inode != b->inode || a->device != b->device))
-        return false;
-    const struct yarn_build_id *known =
-        a->image && !a->kernel_build_id.size ? &a->image->build_id : &a->kernel_build_id;
-    return !b->kernel_build_id.size || !known->size ||
-           yarn_build_id_equal(known, &b->kernel_build_id);
+    return !a->inode || !b->inode || (a->inode == b->inode && a->device == b->device);
 }
 
 static void learn(struct yarn_module *module, const struct yarn_module *more)
@@ -193,8 +186,6 @@ static void learn(struct yarn_module *module, const struct yarn_module *more)
         module->inode = more->inode;
         module->device = more->device;
     }
-    if (!module->kernel_build_id.size)
-        module->kernel_build_id = more->kernel_build_id;
 }
 
 static uint64_t identity_of(const struct yarn_module *module)
@@ -379,10 +370,21 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
     return err;
 }
 
+/* Of a file that is gone, or another now: the first page of it, where the linker puts the note, is
+ * mapped before its code. */
+static void read_build_id(const struct yarn_module_map *map, struct yarn_module *module)
+{
+    uint8_t page[FIRST_PAGE_BYTES];
+    if (yarn_own_memory_read(map->images.proc_self, module->start - module->file_offset, page,
+                             sizeof page) == 0)
+        yarn_image_find_build_id(yarn_span_of(page, sizeof page), &module->build_id);
+}
+
 /* A memfd without ELF content, or one whose content cannot be had, is where a JIT compiler keeps
  * its code. */
-static void lose_image(struct yarn_module *module, int err)
+static void lose_image(const struct yarn_module_map *map, struct yarn_module *module, int err)
 {
+    read_build_id(map, module);
     module->image = NULL;
     module->image_error = err;
     module->image_state = err == -ESTALE ? YARN_IMAGE_REPLACED : YARN_IMAGE_ABSENT;
@@ -403,7 +405,6 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
         .inode = module->inode,
         .path = module->path,
         .was_deleted = entry->was_deleted,
-        .build_id = module->kernel_build_id,
     };
     uint64_t vaddr = 0;
     struct yarn_image *image = NULL;
@@ -411,7 +412,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
     if (!err && !yarn_image_vaddr_of(image, module->file_offset, &vaddr))
         err = -ENOEXEC;
     if (err) {
-        lose_image(module, err);
+        lose_image(map, module, err);
         return;
     }
     module->image = image;

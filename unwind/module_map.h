@@ -40,10 +40,10 @@ struct yarn_module {
     enum yarn_module_kind kind;
     uint64_t start, end;
     uint64_t file_offset;
-    uint64_t device, inode;               /* as the kernel gave them; 0 where unknown */
-    uint64_t time_ns;                     /* of appearance */
-    const char *path;                     /* owned by the map's arena; without " (deleted)" */
-    struct yarn_build_id kernel_build_id; /* as the kernel gave it; size 0 where it did not */
+    uint64_t device, inode;        /* as the kernel gave them; 0 where unknown */
+    uint64_t time_ns;              /* of appearance */
+    const char *path;              /* owned by the map's arena; without " (deleted)" */
+    struct yarn_build_id build_id; /* without an image: as its memory has it; size 0: unknown */
     enum yarn_image_state image_state;
     int image_error;
     struct yarn_image *image; /* owned by the map; NULL unless image_state is OPEN */
@@ -59,14 +59,13 @@ YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, int pr
 int yarn_module_map_proc_self(const struct yarn_module_map *map);
 void yarn_module_map_free(struct yarn_module_map *map);
 
-/* An executable mapping as the kernel reports it; `build_id` may be NULL. Device numbers are put
+/* An executable mapping as the kernel reports it. Device numbers are put
  * together by yarn_device_of (core/sys/proc_maps.h). */
 struct yarn_mapping {
     uint64_t start, end, file_offset;
     uint64_t device, inode;
     uint64_t time_ns;
     const char *path; /* borrowed for the call */
-    const struct yarn_build_id *build_id;
 };
 /* -ENOSPC beyond 65536 modules: what it covers is gone all the same. */
 YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,

@@ -18,8 +18,6 @@ const char *yarn_attr_feature_name(enum yarn_attr_feature feature)
         return "inheritance by threads only (Linux 5.13)";
     case YARN_ATTR_REMOVE_ON_EXEC:
         return "removal at exec (Linux 5.13)";
-    case YARN_ATTR_BUILD_ID:
-        return "build ids in mapping records (Linux 5.12)";
     case YARN_ATTR_CLOCK:
         return "CLOCK_MONOTONIC timestamps (Linux 4.1)";
     case YARN_ATTR_ALL:
@@ -51,12 +49,13 @@ static struct perf_event_attr common_attr(const struct yarn_attr_options *option
     return attr;
 }
 
-static void add_side_band(struct perf_event_attr *attr, const struct yarn_attr_options *options)
+/* No build ids (attr.build_id): the kernel then marks the record that it makes for others of the
+ * same mapping, too, which have none in it, and perf ends over that (Linux 6.18, perf 6.1). */
+static void add_side_band(struct perf_event_attr *attr)
 {
     attr->mmap = attr->mmap2 = 1;
     attr->comm = attr->comm_exec = 1;
     attr->task = 1;
-    attr->build_id = !!(options->features & YARN_ATTR_BUILD_ID);
 }
 
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
@@ -85,7 +84,7 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     if (options->sample_type & PERF_SAMPLE_CALLCHAIN)
         attr.exclude_callchain_kernel = 1;
     if (options->has_side_band)
-        add_side_band(&attr, options);
+        add_side_band(&attr);
     if (options->watermark_bytes) {
         attr.watermark = 1;
         attr.wakeup_watermark = options->watermark_bytes;
@@ -97,7 +96,7 @@ struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *option
 {
     struct perf_event_attr attr = yarn_attr_of_leader(options, 1);
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
-    add_side_band(&attr, options);
+    add_side_band(&attr);
     return attr;
 }
 

@@ -15,9 +15,8 @@ enum yarn_attr_feature {
     YARN_ATTR_LOST = 1,           /* 6.0: exact count of lost samples by read(2) */
     YARN_ATTR_INHERIT_THREAD = 2, /* 5.13: threads inherit, forked children do not */
     YARN_ATTR_REMOVE_ON_EXEC = 4, /* 5.13 */
-    YARN_ATTR_BUILD_ID = 8,       /* 5.12: mapping records carry build ids */
-    YARN_ATTR_CLOCK = 16,         /* 4.1, and PMUs without it: CLOCK_MONOTONIC */
-    YARN_ATTR_ALL = 31,
+    YARN_ATTR_CLOCK = 8,          /* 4.1, and PMUs without it: CLOCK_MONOTONIC */
+    YARN_ATTR_ALL = 15,
 };
 
 /* What a feature is called in the dump's messages; NULL for none. */

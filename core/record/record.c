@@ -152,21 +152,14 @@ static void decode_mmap(struct walk *walk, struct yarn_record_decoder *decoder,
     map->start = walk_u64(walk);
     map->size = walk_u64(walk);
     map->file_offset = walk_u64(walk);
-    map->device = map->inode = 0;
-    map->build_id_size = 0;
-    if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-        uint8_t head[4];
-        walk_read(walk, head, sizeof head);
-        walk_read(walk, map->build_id, sizeof map->build_id);
-        map->build_id_size = head[0] <= sizeof map->build_id ? head[0] : 0;
-    } else {
-        uint32_t major = walk_u32(walk), minor = walk_u32(walk);
-        /* As stat(2) has it in st_dev (glibc's makedev). */
-        map->device = ((uint64_t)(major & 0xfffff000) << 32) | ((uint64_t)(major & 0xfff) << 8) |
-                      ((uint64_t)(minor & 0xffffff00) << 12) | (minor & 0xff);
-        map->inode = walk_u64(walk);
-        (void)walk_u64(walk); /* generation of the inode */
-    }
+    /* Never a build id instead, whatever MISC_MMAP_BUILD_ID says: nobody here asks for one, and
+     * where another profiler did the kernel leaves its mark on our record, too. */
+    uint32_t major = walk_u32(walk), minor = walk_u32(walk);
+    /* As stat(2) has it in st_dev (glibc's makedev). */
+    map->device = ((uint64_t)(major & 0xfffff000) << 32) | ((uint64_t)(major & 0xfff) << 8) |
+                  ((uint64_t)(minor & 0xffffff00) << 12) | (minor & 0xff);
+    map->inode = walk_u64(walk);
+    (void)walk_u64(walk); /* generation of the inode */
     map->protection = walk_u32(walk);
     (void)walk_u32(walk); /* flags */
     decode_text(walk, map->path, sizeof map->path);

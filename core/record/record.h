@@ -46,8 +46,6 @@ struct yarn_record_mmap {
     uint32_t pid, tid;
     uint64_t start, size, file_offset;
     uint64_t device, inode; /* 0 where the kernel gave a build id instead */
-    uint8_t build_id_size;
-    uint8_t build_id[20];
     uint32_t protection;
     char path[4096]; /* terminated; cut where it was longer */
 };

@@ -37,7 +37,6 @@ static void tell(const struct look *look, const struct yarn_proc_map *map)
     mmap->file_offset = map->file_offset;
     mmap->device = map->device;
     mmap->inode = map->inode;
-    mmap->build_id_size = 0;
     mmap->protection = 4; /* PROT_EXEC */
     memcpy(mmap->path, path.data, length);
     mmap->path[length] = 0;

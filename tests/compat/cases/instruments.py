@@ -141,6 +141,14 @@ CASES = [
     under("strace", "strace -f -o trace ./program", "strace"),
     under("malloc-check", "env MALLOC_CHECK_=3 MALLOC_PERTURB_=7 ./program", ""),
     under("perf-record", "perf record -q -o perf.data ./program", "linux-perf"),
+    Case(
+        "perf-record-libraries",
+        "perf record -q -o perf.data python3 -c "
+        "'import ssl, sqlite3, decimal; print(sum(i * i for i in range(1000000)))'",
+        "linux-perf python3",
+        needs="perf python3",
+        files_vary=("perf.data*",),
+    ),
     under("perf-stat", "perf stat -o perf.out ./program", "linux-perf"),
     under(
         "gperftools",

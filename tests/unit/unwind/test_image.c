@@ -182,6 +182,25 @@ START_TEST(build_id_is_found_behind_a_note_that_is_padded_to_eight)
 }
 END_TEST
 
+START_TEST(build_id_is_found_in_as_much_of_a_file_as_holds_it)
+{
+    static struct made_elf elf;
+    struct yarn_build_id id;
+    struct yarn_span file = make_file(&elf);
+    bool was_found = false;
+    for (size_t size = 0; size <= file.size; size++) {
+        uint8_t *head = malloc(size + 1); /* so that a sanitizer sees a byte too much */
+        memcpy(head, file.data, size);
+        yarn_image_find_build_id(yarn_span_of(head, size), &id);
+        free(head);
+        ck_assert(id.size == 4 || (id.size == 0 && !was_found));
+        was_found = id.size;
+    }
+    ck_assert(was_found);
+    ck_assert_mem_eq(id.bytes, "\1\2\3\4", 4);
+}
+END_TEST
+
 START_TEST(executable_segments_survive_the_bound)
 {
     static struct made_elf elf;
@@ -324,6 +343,7 @@ int main(void)
     tcase_add_test(tests, without_section_headers_eh_frame_goes_to_the_end_of_its_segment);
     tcase_add_test(tests, without_eh_frame_segment_the_sections_are_used);
     tcase_add_test(tests, build_id_is_found_behind_a_note_that_is_padded_to_eight);
+    tcase_add_test(tests, build_id_is_found_in_as_much_of_a_file_as_holds_it);
     tcase_add_test(tests, executable_segments_survive_the_bound);
     tcase_add_test(tests, offset_of_a_mapping_may_lie_in_the_page_where_a_segment_begins);
     tcase_add_test(tests, files_beyond_two_gigabytes_are_read);
