@@ -147,7 +147,7 @@ CASES = [
         "'import ssl, sqlite3, decimal; print(sum(i * i for i in range(1000000)))'",
         "linux-perf python3",
         needs="perf python3",
-        files_vary=("perf.data*",),
+        files_vary=("perf.data*", ".debug*"),
     ),
     under("perf-stat", "perf stat -o perf.out ./program", "linux-perf"),
     under(
