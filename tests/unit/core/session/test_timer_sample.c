@@ -166,7 +166,7 @@ START_TEST(stack_copy_is_no_longer_than_asked)
 {
     terms.stack_bytes = 512;
     start(RING);
-    burn(60 * YARN_NS_PER_MS);
+    burn(200 * YARN_NS_PER_MS); /* a core that is shared may tick rarely */
     stop();
     drain();
     ck_assert_uint_gt(sum.samples, 2);
