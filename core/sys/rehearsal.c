@@ -21,6 +21,7 @@
 #include "core/sys/rehearsal_arch.h"
 #include "core/sys/signal.h"
 #include "core/sys/thread.h"
+#include "core/sys/valgrind.h"
 
 enum {
     ROOM_BYTES = 4096,
@@ -237,7 +238,7 @@ static int perform_in_child(struct stage *stage, const struct yarn_rehearsal *kn
 int yarn_rehearsal_run(struct yarn_rehearsal *ret_rehearsal)
 {
     struct yarn_rehearsal rehearsal = {.is_unshare_refused = false};
-    if (yarn_rehearsal_is_in_valgrind())
+    if (yarn_valgrind_is_processor())
         return -ENOTSUP;
     struct stage *stage = yarn_pages_map_shared(sizeof *stage);
     if (!stage)

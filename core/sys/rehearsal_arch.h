@@ -6,11 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-/* Whether the processor is valgrind's, asked in its own way. */
-bool yarn_rehearsal_is_in_valgrind(void);
-
 /* Asks for a thread that the kernel makes but for the last step, and gives up: with a thread
  * pointer that can be none. */
 void yarn_rehearsal_try_thread(int flags);
