@@ -155,6 +155,7 @@ static void deepen(struct yarn_recording *recording)
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
+    recording->drained_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_recording_glance(recording); /* before the pass, which takes its time */
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     yarn_walks_look_back(&recording->walks);
@@ -201,7 +202,10 @@ static void tell_change(struct yarn_recording *recording)
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
-    yarn_roll_read_notes(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) - UNTOLD_NS);
+    /* Not since now: on a busy machine the drain was a while ago, and the begin of a thread that
+     * has ended since then is not read yet. */
+    if (recording->drained_ns > UNTOLD_NS)
+        yarn_roll_read_notes(recording, recording->drained_ns - UNTOLD_NS);
     bool has_warning = false;
     if (!recording->has_told_no_samples && yarn_trust_lacks_samples(recording)) {
         recording->has_told_no_samples = true;
@@ -322,7 +326,7 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_start(&recording->coverage, now_ns, cause);
     enable(recording);
-    yarn_roll_call(recording);
+    yarn_roll_call(recording, now_ns);
     confirm_later(recording, now_ns);
 }
 

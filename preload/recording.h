@@ -47,6 +47,7 @@ struct yarn_recording {
     struct yarn_roll roll;
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
+    uint64_t drained_ns;  /* when the last drain began that was not the last of all; 0: none has */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */

@@ -111,7 +111,7 @@ void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
     }
 }
 
-void yarn_roll_call(struct yarn_recording *recording)
+void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
 {
     pid_t tids[YARN_ROLL_MAX];
     size_t count = list(recording, tids);
@@ -128,7 +128,7 @@ void yarn_roll_call(struct yarn_recording *recording)
         };
         yarn_dump_write_thread_name(recording->writer, &name);
     }
-    yarn_roll_read_notes(recording, UINT64_MAX);
+    yarn_roll_read_notes(recording, since_ns);
     /* A list that was cut off lacks some who are there. */
     for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
         struct yarn_thread_end end = {

@@ -37,8 +37,9 @@ void yarn_roll_take(struct yarn_recording *recording);
 void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid);
 void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns);
 
-/* After a stop: the ends of those who are not there any more, and the names of those who are. */
-void yarn_roll_call(struct yarn_recording *recording);
+/* After a stop, which ended at since_ns: the ends of those who are not there any more, and the
+ * names of those who are. */
+void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns);
 
 /* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
  * tells only of threads that have events. Not of those that are still there: the last thread runs
