@@ -89,8 +89,7 @@ static void note_end(void *value)
     end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (yarn_timer_own_cpu_ns(&end.cpu_ns))
         return;
-    if (!end.cpu_ns) /* 0 is unknown; a virtual core that was taken away all the while counts none
-                      */
+    if (!end.cpu_ns) /* is unknown; a virtual core that was away all the while counted none */
         end.cpu_ns = 1;
     yarn_thread_ends_note(&end);
 }

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Threads that the host makes with pthread_create tell their CPU time when they end.
+ * Threads that the host makes with pthread_create or thrd_create tell their CPU time when they end.
  */
 #pragma once
 

@@ -131,10 +131,14 @@ void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
     yarn_roll_read_notes(recording, since_ns);
     /* A list that was cut off lacks some who are there. */
     for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
-        struct yarn_thread_end end = {
-            .tid = recording->roll.tids[i],
-            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-        };
+        pid_t tid = recording->roll.tids[i];
+        struct yarn_thread_end end;
+        if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
+            end = (struct yarn_thread_end){
+                .tid = tid,
+                .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            };
+        *noted(&recording->roll, tid) = tid; /* the kernel may tell it, too, if it was just now */
         write_end(recording, &end);
     }
     recording->roll.count = 0;

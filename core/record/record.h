@@ -45,7 +45,7 @@ struct yarn_record_sample {
 struct yarn_record_mmap {
     uint32_t pid, tid;
     uint64_t start, size, file_offset;
-    uint64_t device, inode; /* 0 where the kernel gave a build id instead */
+    uint64_t device, inode;
     uint32_t protection;
     char path[4096]; /* terminated; cut where it was longer */
 };
