@@ -55,18 +55,14 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     queued->tid = record->tid;
     queued->cpu = record->cpu;
     queued->end = frames->end;
-    queued->first_joined = frames->first_joined;
-    queued->last_place = frames->last_place;
     memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
     /* Why at once: other code may stand at the same address a moment later. */
     if (is_generated(frames))
         yarn_intake_settle(recording, UINT64_MAX);
 }
 
-static void store(struct yarn_recording *recording, struct yarn_queued *queued)
+static void store(struct yarn_recording *recording, const struct yarn_queued *queued)
 {
-    if (queued->end == YARN_UNWIND_TRUNCATED)
-        yarn_walks_join_again(&recording->walks, queued);
     struct yarn_stack_result stack = yarn_stacks_of(&recording->stacks, queued);
     struct yarn_dump_sample sample = {
         .time_ns = queued->time_ns,
@@ -235,17 +231,4 @@ struct yarn_record_listener yarn_intake_of(struct yarn_recording *recording)
 {
     return (struct yarn_record_listener){
         .self = recording, .record = on_record, .malformed = on_malformed};
-}
-
-static void on_young(void *self, const struct yarn_record *record)
-{
-    struct yarn_recording *recording = self;
-    if (record->type == YARN_RECORD_SAMPLE && record->pid == (uint32_t)recording->job->facts.pid &&
-        record->sample.has_registers)
-        yarn_walks_glance(&recording->walks, record);
-}
-
-struct yarn_record_listener yarn_intake_glance_of(struct yarn_recording *recording)
-{
-    return (struct yarn_record_listener){.self = recording, .record = on_young};
 }

@@ -15,6 +15,3 @@ bool yarn_intake_settle(struct yarn_recording *recording, uint64_t until_ns);
 
 /* Tells `recording` of every record; it outlives the listener. */
 struct yarn_record_listener yarn_intake_of(struct yarn_recording *recording);
-
-/* Tells it of samples that stay in their rings. */
-struct yarn_record_listener yarn_intake_glance_of(struct yarn_recording *recording);

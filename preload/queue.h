@@ -18,9 +18,8 @@ struct yarn_queued {
     uint64_t kernel_ip; /* where it hit in the kernel, above the frames; 0 in user mode */
     uint32_t event, tid, cpu;
     enum yarn_unwind_end end;
-    unsigned count, first_joined; /* of frames, as in struct yarn_frames */
-    uint64_t last_place;          /* as in struct yarn_frames */
-    struct yarn_frame *frame;     /* in the queue; their modules are the map's, which keeps them */
+    unsigned count;           /* of frames */
+    struct yarn_frame *frame; /* in the queue; their modules are the map's, which keeps them */
 };
 
 struct yarn_queue {

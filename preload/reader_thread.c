@@ -73,28 +73,6 @@ static void take_marks(struct yarn_recorder *recorder)
     }
 }
 
-/* Asleep until there is work; on the way young samples are looked at, which is none. */
-static void wait_and_glance(struct yarn_recorder *recorder, struct yarn_reader *reader,
-                            uint64_t timeout_ns)
-{
-    struct yarn_recording *recording = &recorder->recording;
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    uint64_t until_ns = now_ns + yarn_u64_min(timeout_ns, yarn_reader_patience_ns(reader));
-    while (now_ns < until_ns) {
-        uint64_t wait_ns = yarn_recording_wait_ns(recording, now_ns);
-        if (wait_ns >= until_ns - now_ns) {
-            yarn_reader_wait(reader, until_ns - now_ns);
-            return;
-        }
-        yarn_reader_wait(reader, wait_ns);
-        if (reader->woke_early || reader->has_visitor || atomic_load(&recorder->command))
-            return;
-        yarn_watch_pay(&recording->walks.watch);
-        yarn_recording_glance(recording);
-        now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    }
-}
-
 static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *reader,
                           uint64_t timeout_ns)
 {
@@ -102,10 +80,7 @@ static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *re
     size_t count = yarn_control_socket_watch(&recorder->control, visitors);
     yarn_reader_watch(reader, visitors, count);
     atomic_store(&recorder->is_polling, reader->kind == &yarn_reader_poll || reader->nr_visitors);
-    if (yarn_watch_is_on(&recorder->recording.walks.watch))
-        wait_and_glance(recorder, reader, timeout_ns);
-    else
-        yarn_reader_wait(reader, timeout_ns);
+    yarn_reader_wait(reader, timeout_ns);
 }
 
 /* When to look again at the latest. */

@@ -108,13 +108,6 @@ static void note_failure(struct yarn_recording *recording)
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
 
-void yarn_recording_glance(struct yarn_recording *recording)
-{
-    struct yarn_record_listener glance = yarn_intake_glance_of(recording);
-    if (recording->spec.stack == YARN_SESSION_STACK_COPY)
-        yarn_merge_glance(&recording->session.merge, &glance);
-}
-
 static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
 {
     recording->confirm_step_ns = CONFIRM_FIRST_NS;
@@ -126,7 +119,7 @@ static void tell_deeper(struct yarn_recording *recording)
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     yarn_text_add(&text, "stacks are copied up to ");
-    yarn_text_add_u64(&text, recording->walks.copy_bytes);
+    yarn_text_add_u64(&text, recording->session.report.got.stack_bytes);
     yarn_text_add(&text, " bytes deep from now on");
     yarn_messages_add(recording->messages, YARN_MESSAGE_INFO, bytes,
                       "many did not fit into the copies asked for");
@@ -147,7 +140,6 @@ static void deepen(struct yarn_recording *recording)
     recording->nr_deepen_tries = YARN_SESSION_DEEPEN_TRIES;
     if (err)
         return;
-    recording->walks.copy_bytes = recording->session.report.got.stack_bytes;
     confirm_later(recording, now_ns);
     tell_deeper(recording);
 }
@@ -156,18 +148,11 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
     recording->drained_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    yarn_recording_glance(recording); /* before the pass, which takes its time */
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
-    yarn_walks_look_back(&recording->walks);
-    if (yarn_watch_has_many(&recording->walks.watch))
+    if (yarn_walks_are_cut(&recording->walks))
         deepen(recording);
     note_failure(recording);
     return count;
-}
-
-uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording, uint64_t now_ns)
-{
-    return yarn_watch_wait_ns(&recording->walks.watch, now_ns);
 }
 
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news)

@@ -88,18 +88,11 @@ void yarn_recording_begin_early(struct yarn_recording *recording);
 /* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
-/* A look at the samples that have just come, which stay in the rings. Part of each drain. */
-void yarn_recording_glance(struct yarn_recording *recording);
-
-/* How long to wait for the next that is worth it; UINT64_MAX: none is. */
-uint64_t yarn_recording_wait_ns(const struct yarn_recording *recording, uint64_t now_ns);
-
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
 
-/* Names and stores what was drained, where a flush is due or the queue is filling (what waits may
- * be joined better), and for at most a while, so that no ring fills meanwhile. True where nothing
- * is left to do. */
+/* Names and stores what was drained, where a flush is due or the queue is filling, and for at most
+ * a while, so that no ring fills meanwhile. True where nothing is left to do. */
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
 /* Brings what was drained into the file. */

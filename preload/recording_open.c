@@ -133,8 +133,7 @@ static int open_unwinding(struct yarn_recording *recording)
         err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
         err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
-                              &recording->spec, &recording->session.merge.decoder.layout,
-                              recording->session.report.got.stack_bytes);
+                              &recording->spec, &recording->session.merge.decoder.layout);
     if (!err)
         err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
     if (!err)

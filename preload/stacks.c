@@ -166,24 +166,22 @@ static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t 
 }
 
 static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
-                                             const struct yarn_frame *frame, uint32_t flags,
-                                             uint64_t time_ns, uint32_t parent)
+                                             const struct yarn_frame *frame, uint64_t time_ns,
+                                             uint32_t parent)
 {
-    uint32_t number = frame_of(stacks, frame, flags, time_ns);
+    uint32_t number = frame_of(stacks, frame, 0, time_ns);
     return (struct yarn_recent_frame){
         .lookup_ip = frame->lookup_ip,
         .module = yarn_frame_is_generated(frame) ? NO_MODULE : frame->module->number,
-        .flags = flags,
         .stack = yarn_dump_intern_stack(stacks->writer, parent, number >> 1),
         .is_unnamed = number & 1,
     };
 }
 
-static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_frame *frame,
-                    uint32_t flags)
+static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_frame *frame)
 {
-    return recent->lookup_ip == frame->lookup_ip && recent->flags == flags &&
-           recent->module != NO_MODULE && frame->module && frame->module->number == recent->module;
+    return recent->lookup_ip == frame->lookup_ip && recent->module != NO_MODULE && frame->module &&
+           frame->module->number == recent->module;
 }
 
 /* Interns the frames, outermost first. */
@@ -193,10 +191,9 @@ static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct 
     struct yarn_recent_stack *recent = recent_of(stacks, queued->tid);
     for (unsigned depth = 0; depth < queued->count; depth++) {
         unsigned i = queued->count - 1 - depth;
-        uint32_t flags = i >= queued->first_joined ? YARN_DUMP_FRAME_JOINED : 0;
         struct yarn_recent_frame *known = &recent->frame[depth];
-        if (depth >= recent->count || !is_same(known, &queued->frame[i], flags)) {
-            *known = intern_frame(stacks, &queued->frame[i], flags, queued->time_ns, result.stack);
+        if (depth >= recent->count || !is_same(known, &queued->frame[i])) {
+            *known = intern_frame(stacks, &queued->frame[i], queued->time_ns, result.stack);
             recent->count = depth + 1;
         }
         result.stack = known->stack;

@@ -19,8 +19,7 @@
 struct yarn_recent_frame {
     uint64_t lookup_ip;
     uint32_t module; /* number; frames outside files are never taken from here */
-    uint32_t flags;
-    uint32_t stack; /* up to and with this frame */
+    uint32_t stack;  /* up to and with this frame */
     bool is_unnamed;
 };
 

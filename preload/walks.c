@@ -2,17 +2,14 @@
 #include "preload/walks.h"
 
 #include "core/base/pages.h"
-#include "core/sys/clock.h"
 #include "preload/registers.h"
 
-enum {
-    YOUNG_NS = 5000000, /* a thread that does not run keeps its stack; an older one is given up */
-    SHORTAGE = 1024,    /* of the largest copies: with all else they fill a record of 64 KiB */
-};
+/* Copies are too short where more than one in CUT_SHARE was; one alone is no share. */
+enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
 
 int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
                     struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec,
-                    const struct yarn_record_layout *layout, size_t copy_bytes)
+                    const struct yarn_record_layout *layout)
 {
     struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
     if (!frames)
@@ -21,9 +18,7 @@ int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
         .map = map,
         .unwinder = unwinder,
         .registers_mask = layout->registers_mask,
-        .copy_bytes = copy_bytes,
         .is_asked = spec->stack != YARN_SESSION_STACK_NONE,
-        .watch = yarn_watch_of(yarn_plan_rate(spec)),
         .frames = frames,
     };
     return 0;
@@ -50,7 +45,6 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
             .module = yarn_module_map_find(walks->map, lookup_ip),
         };
     }
-    frames->first_joined = frames->count;
     if (!frames->count)
         frames->end = YARN_UNWIND_NONE;
     else if (yarn_unwinder_is_outermost(walks->unwinder,
@@ -73,6 +67,22 @@ static bool read_copy(const struct yarn_walks *walks, const struct yarn_record_s
     return true;
 }
 
+/* What is longer ago counts less. */
+static void note_copy(struct yarn_walks *walks, bool is_cut)
+{
+    if (walks->nr_copies == COPIES_OF_LATE) {
+        walks->nr_copies /= 2;
+        walks->nr_cut /= 2;
+    }
+    walks->nr_copies++;
+    walks->nr_cut += is_cut;
+}
+
+bool yarn_walks_are_cut(const struct yarn_walks *walks)
+{
+    return walks->nr_cut >= CUT_LEAST && walks->nr_cut * CUT_SHARE > walks->nr_copies;
+}
+
 static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record)
 {
     struct yarn_frames *frames = walks->frames;
@@ -83,26 +93,8 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record
         frames->end = YARN_UNWIND_NONE;
         return;
     }
-    yarn_unwinder_unwind(walks->unwinder, &registers, &stack, record->tid, frames);
-    bool is_unknown = frames->end == YARN_UNWIND_TRUNCATED;
-    yarn_watch_note(&walks->watch, record->time_ns, is_unknown);
-    if (is_unknown &&
-        yarn_unwinder_join_beyond(walks->unwinder, record->tid, record->time_ns, frames))
-        yarn_watch_reward(&walks->watch);
-}
-
-void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record)
-{
-    struct yarn_registers registers;
-    struct yarn_stack_copy stack;
-    bool is_full = yarn_wrapped_size(&record->sample.stack) + SHORTAGE > walks->copy_bytes;
-    if (!yarn_watch_see(&walks->watch, record->time_ns) || !is_full ||
-        yarn_clock_ns(YARN_TIME_MONOTONIC) - record->time_ns > YOUNG_NS ||
-        !read_copy(walks, &record->sample, &registers, &stack))
-        return;
-    if (yarn_unwinder_look_beyond(walks->unwinder, &registers, &stack, record->tid, record->time_ns,
-                                  walks->frames))
-        yarn_watch_alert(&walks->watch, record->time_ns);
+    yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
+    note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);
 }
 
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */
@@ -111,16 +103,8 @@ static void walk_ip(struct yarn_walks *walks, uint64_t ip)
     struct yarn_frames *frames = walks->frames;
     frames->frame[0] = (struct yarn_frame){
         .ip = ip, .lookup_ip = ip, .module = yarn_module_map_find(walks->map, ip)};
-    frames->count = frames->first_joined = 1;
+    frames->count = 1;
     frames->end = YARN_UNWIND_NONE;
-}
-
-/* The kernel could give neither registers nor chain: callers there are, but which is unknown. */
-static void cut_off(struct yarn_frames *frames)
-{
-    frames->end = YARN_UNWIND_TRUNCATED;
-    frames->first_joined = frames->count;
-    frames->last_place = UINT64_MAX; /* odd, and no frame's: nothing is joined to it */
 }
 
 const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
@@ -133,28 +117,9 @@ const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct y
         walk_chain(walks, &sample->callchain);
     if (!walks->frames->count && !is_kernel)
         walk_ip(walks, sample->ip);
+    /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
+     */
     if (walks->frames->end == YARN_UNWIND_NONE && walks->is_asked)
-        cut_off(walks->frames);
+        walks->frames->end = YARN_UNWIND_TRUNCATED;
     return walks->frames;
-}
-
-void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued)
-{
-    struct yarn_frames *frames = walks->frames;
-    memcpy(frames->frame, queued->frame, queued->count * sizeof frames->frame[0]);
-    frames->count = queued->count;
-    frames->first_joined = queued->first_joined;
-    frames->end = queued->end;
-    frames->last_place = queued->last_place;
-    if (!yarn_unwinder_join(walks->unwinder, queued->tid, frames))
-        return;
-    queued->count = frames->count;
-    queued->first_joined = frames->first_joined;
-    queued->end = frames->end;
-    queued->frame = frames->frame;
-}
-
-void yarn_walks_look_back(struct yarn_walks *walks)
-{
-    yarn_unwinder_look_back(walks->unwinder, walks->frames);
 }

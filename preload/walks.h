@@ -12,41 +12,30 @@
 #include "core/record/record.h"
 #include "core/session/plan.h"
 #include "preload/queue.h"
-#include "preload/watch.h"
 #include "unwind/unwinder.h"
 
 struct yarn_walks {
     struct yarn_module_map *map;    /* borrowed */
     struct yarn_unwinder *unwinder; /* borrowed */
     uint64_t registers_mask;        /* of the samples */
-    size_t copy_bytes;              /* of a stack that reaches further */
     bool is_asked;                  /* for stacks: one that did not come is a cut one */
-    struct yarn_watch watch;        /* for stacks that the copies cut off */
+    uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
     struct yarn_frames *frames;     /* owned: room for the latest walk */
 };
 
-/* `spec` and `layout` are those of the session that the records are from; `copy_bytes`: of a stack,
- * as the kernel agreed to. */
+/* `spec` and `layout` are those of the session that the records are from. */
 YARN_MUST_CHECK int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
                                     struct yarn_unwinder *unwinder,
                                     const struct yarn_session_spec *spec,
-                                    const struct yarn_record_layout *layout, size_t copy_bytes);
+                                    const struct yarn_record_layout *layout);
 
 /* Of a record that is a sample. The frames are valid until the next call. `is_kernel`: the sample
  * hit in the kernel, above the user frames, of which there may then be none. */
 const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
                                         bool is_kernel);
 
-/* Of a record that is a sample and stays in its ring for now: looks beyond its copy, for the walk
- * that is made of it later. */
-void yarn_walks_glance(struct yarn_walks *walks, const struct yarn_record *record);
-
-/* After a drain: at what it could not join. */
-void yarn_walks_look_back(struct yarn_walks *walks);
-
-/* A second try for a truncated sample that waited in the queue: stacks that were sampled since may
- * have taught the frames that its copy did not hold. Its frames are then in the room of `walks`. */
-void yarn_walks_join_again(struct yarn_walks *walks, struct yarn_queued *queued);
+/* More of the copies of late ended before their stacks than may be. */
+bool yarn_walks_are_cut(const struct yarn_walks *walks);
 
 /* Idempotent. */
 void yarn_walks_close(struct yarn_walks *walks);

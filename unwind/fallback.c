@@ -86,20 +86,3 @@ enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn
         return YARN_STEP_END;
     return step == YARN_STEP_TRUNCATED ? step : YARN_STEP_UNKNOWN;
 }
-
-bool yarn_fallback_call(struct yarn_module_map *map, const struct yarn_machine *machine,
-                        uint64_t ip, uint64_t *ret_callee)
-{
-    const struct yarn_module *module = yarn_module_map_find(map, ip - 1);
-    int64_t target;
-    if (!module || !module->image)
-        return false;
-    struct yarn_span code = yarn_image_at(module->image, ip - module->bias - CALL_SIZE_MAX);
-    if (code.size < CALL_SIZE_MAX)
-        return false;
-    code.size = CALL_SIZE_MAX;
-    if (!machine->is_call(code, &target) || !target)
-        return false;
-    *ret_callee = ip + (uint64_t)target;
-    return true;
-}

@@ -18,7 +18,3 @@
 enum yarn_step yarn_fallback_step(struct yarn_module_map *map, const struct yarn_machine *machine,
                                   const struct yarn_stack_copy *stack, bool is_exact,
                                   struct yarn_registers *registers);
-
-/* Whether `ip` follows a direct call in a file's code; where that leads. */
-bool yarn_fallback_call(struct yarn_module_map *map, const struct yarn_machine *machine,
-                        uint64_t ip, uint64_t *ret_callee);

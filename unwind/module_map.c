@@ -58,11 +58,6 @@ int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self)
     return 0;
 }
 
-int yarn_module_map_proc_self(const struct yarn_module_map *map)
-{
-    return map->proc_self;
-}
-
 void yarn_module_map_free(struct yarn_module_map *map)
 {
     if (!map)

@@ -56,7 +56,6 @@ struct yarn_module_map;
 
 /* `proc_self`: an open folder /proc/self for map_files and maps (borrowed; -1: none). */
 YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self);
-int yarn_module_map_proc_self(const struct yarn_module_map *map);
 void yarn_module_map_free(struct yarn_module_map *map);
 
 /* An executable mapping as the kernel reports it. Device numbers are put

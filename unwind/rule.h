@@ -63,9 +63,6 @@ struct yarn_machine {
     /* As if nothing had been pushed since the call. */
     enum yarn_step (*step_leaf)(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers);
-    /* Where a frame's return address lies, from its CFA. False where that is not in memory, or not
-     * for sure. `is_exact`: interrupted there. */
-    bool (*find_return)(const struct yarn_rule *rule, bool is_exact, int64_t *ret_offset);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 where it is not written in the instruction. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

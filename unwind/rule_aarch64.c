@@ -144,14 +144,6 @@ static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
     return leave(registers->sp, registers);
 }
 
-/* An interrupted frame may have it in x30 still, or again. */
-static bool find_return(const struct yarn_rule *rule, bool is_exact, int64_t *ret_offset)
-{
-    bool is_saved = rule->second != YARN_SLOT_SAME && rule->second != YARN_SLOT_LOST;
-    *ret_offset = (int64_t)rule->second * WORD_SIZE;
-    return rule->kind == YARN_RULE_REGISTER && is_saved && !is_exact;
-}
-
 static bool is_call(struct yarn_span code, int64_t *ret_target)
 {
     enum { INSTRUCTION_SIZE = 4 };
@@ -178,6 +170,5 @@ const struct yarn_machine yarn_machine_aarch64 = {
     .step = step,
     .step_frame_pointer = step_frame_pointer,
     .step_leaf = step_leaf,
-    .find_return = find_return,
     .is_call = is_call,
 };

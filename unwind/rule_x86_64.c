@@ -210,13 +210,6 @@ static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
     return read;
 }
 
-static bool find_return(const struct yarn_rule *rule, bool is_exact, int64_t *ret_offset)
-{
-    (void)is_exact;
-    *ret_offset = -WORD_SIZE;
-    return rule->kind == YARN_RULE_REGISTER;
-}
-
 /* Bytes of a call through a ModRM operand that begins with FF, without prefixes. */
 static size_t indirect_size(uint8_t modrm, uint8_t sib)
 {
@@ -259,6 +252,5 @@ const struct yarn_machine yarn_machine_x86_64 = {
     .step = step,
     .step_frame_pointer = step_frame_pointer,
     .step_leaf = step_leaf,
-    .find_return = find_return,
     .is_call = is_call,
 };

@@ -2,23 +2,44 @@
 #include "unwind/unwinder.h"
 
 #include "core/base/pages.h"
-#include "unwind/beyond.h"
-#include "unwind/join.h"
-#include "unwind/walker.h"
+#include "unwind/fallback.h"
+#include "unwind/libunwind_step.h"
+#include "unwind/rule_cache.h"
 
-/* Where the latest walk that nothing joined came to its end. */
-struct cut {
-    struct yarn_walk walk;
-    uint32_t tid;
-    bool is_open; /* not looked at since */
-};
+enum { LIBUNWIND_CACHE = 4096, LIBUNWIND_CACHE_RARE = 128 };
 
+/* Keeps what makes the next walk quick. */
 struct yarn_unwinder {
-    struct yarn_walker walker;
-    struct yarn_join join;
-    struct yarn_beyond beyond;
-    struct cut cut;
+    enum yarn_unwinder_kind kind;
+    struct yarn_module_map *map; /* borrowed */
+    const struct yarn_machine *machine;
+    struct yarn_rule_cache cache;
+    struct yarn_libunwind *libunwind; /* owned */
+    const struct yarn_module *last;   /* that was asked for; neighbours mostly share theirs */
 };
+
+struct walk {
+    struct yarn_unwinder *unwinder;
+    const struct yarn_stack_copy *stack;
+    struct yarn_registers registers; /* of the frame that was reached */
+    bool is_exact;                   /* it was interrupted at its ip: leaf, below a signal frame */
+    bool by_libunwind;
+    struct yarn_frames *frames;
+};
+
+static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_kind kind,
+                         struct yarn_module_map *map)
+{
+    unwinder->kind = kind;
+    unwinder->map = map;
+    unwinder->machine = yarn_machine_native();
+    int err = yarn_rule_cache_open(&unwinder->cache, map, unwinder->machine);
+    if (err)
+        return err;
+    bool is_rare = kind != YARN_UNWIND_BY_LIBUNWIND;
+    return yarn_libunwind_new(&unwinder->libunwind, unwinder->machine,
+                              is_rare ? LIBUNWIND_CACHE_RARE : LIBUNWIND_CACHE);
+}
 
 int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
                       struct yarn_module_map *map)
@@ -26,11 +47,7 @@ int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_ki
     struct yarn_unwinder *unwinder = yarn_pages_map(sizeof *unwinder);
     if (!unwinder)
         return -ENOMEM;
-    int err = yarn_walker_open(&unwinder->walker, kind, map);
-    if (!err)
-        err = yarn_join_open(&unwinder->join);
-    if (!err)
-        err = yarn_beyond_open(&unwinder->beyond, yarn_module_map_proc_self(map));
+    int err = open_unwinder(unwinder, kind, map);
     if (err) {
         yarn_unwinder_free(unwinder);
         return err;
@@ -43,133 +60,166 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder)
 {
     if (!unwinder)
         return;
-    yarn_beyond_close(&unwinder->beyond);
-    yarn_join_close(&unwinder->join);
-    yarn_walker_close(&unwinder->walker);
+    yarn_libunwind_free(unwinder->libunwind);
+    yarn_rule_cache_close(&unwinder->cache);
     yarn_pages_unmap(unwinder, sizeof *unwinder);
 }
 
-/* The trail has frames from `walked` on that the walk has not. */
-static void join(struct yarn_unwinder *unwinder, unsigned walked, unsigned count,
-                 struct yarn_frames *frames)
+/* Follows the module map. */
+static void refresh(struct yarn_unwinder *unwinder)
 {
-    struct yarn_walker *walker = &unwinder->walker;
-    for (unsigned i = walked; i < count; i++)
-        frames->frame[i] = yarn_walker_frame(walker, &walker->trail[i]);
-    frames->first_joined = walked;
-    frames->count = count;
-    frames->end = YARN_UNWIND_JOINED;
+    if (yarn_rule_cache_refresh(&unwinder->cache))
+        yarn_libunwind_forget(unwinder->libunwind);
 }
 
-bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_frames *frames)
+static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint32_t number)
 {
-    struct yarn_walker *walker = &unwinder->walker;
-    unsigned walked = frames->count;
-    if (frames->end != YARN_UNWIND_TRUNCATED || !walked)
+    if (number == YARN_MODULE_NONE)
+        return NULL;
+    if (!unwinder->last || unwinder->last->number != number)
+        unwinder->last = yarn_module_map_at(unwinder->map, number);
+    return unwinder->last;
+}
+
+static uint64_t lookup_ip_of(uint64_t ip, bool is_exact)
+{
+    return is_exact ? ip : ip - 1;
+}
+
+/* False where the frames are full. */
+static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cached_rule *found,
+                   const struct yarn_module *module)
+{
+    struct yarn_frames *frames = walk->frames;
+    if (frames->count == YARN_FRAMES_MAX)
         return false;
-    const struct yarn_frame *last = &frames->frame[walked - 1];
-    walker->trail[walked - 1] =
-        yarn_walker_trail_frame(walker, last->ip, last->ip == last->lookup_ip, frames->last_place);
-    unsigned count =
-        yarn_join_complete(&unwinder->join, tid, walker->trail, walked, YARN_FRAMES_MAX);
-    if (count == walked)
-        return false;
-    join(unwinder, walked, count, frames);
+    frames->frame[frames->count++] = (struct yarn_frame){
+        .ip = walk->registers.ip,
+        .lookup_ip = lookup_ip,
+        .module = module,
+        .in_function = (uint32_t)lookup_ip - found->function,
+        .function_size = found->function_size,
+    };
     return true;
 }
 
-static void learn(struct yarn_unwinder *unwinder, uint32_t tid, unsigned count, bool is_complete)
+static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *rule,
+                                   const struct yarn_module *module, uint64_t lookup_ip)
 {
-    yarn_join_learn(&unwinder->join, tid, unwinder->walker.trail, count, is_complete);
+    struct yarn_unwinder *unwinder = walk->unwinder;
+    switch (rule->kind) {
+    case YARN_RULE_NONE:
+        return yarn_fallback_step(unwinder->map, unwinder->machine, walk->stack, walk->is_exact,
+                                  &walk->registers);
+    case YARN_RULE_END:
+        return YARN_STEP_END;
+    case YARN_RULE_REGISTER:
+    case YARN_RULE_DEREF:
+    case YARN_RULE_SIGNAL:
+        if (!walk->by_libunwind)
+            return unwinder->machine->step(rule, walk->stack, &walk->registers);
+        return yarn_libunwind_step(unwinder->libunwind, module, lookup_ip, rule->is_signal,
+                                   walk->stack, &walk->registers);
+    case YARN_RULE_OTHER:
+        return yarn_libunwind_step(unwinder->libunwind, module, lookup_ip, rule->is_signal,
+                                   walk->stack, &walk->registers);
+    default:
+        return YARN_STEP_FAILED;
+    }
+}
+
+static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *rule)
+{
+    switch (step) {
+    case YARN_STEP_END:
+        return YARN_UNWIND_COMPLETE;
+    case YARN_STEP_TRUNCATED:
+        return YARN_UNWIND_TRUNCATED;
+    case YARN_STEP_UNKNOWN:
+        return rule->kind == YARN_RULE_NONE ? YARN_UNWIND_NO_UNWIND_INFO : YARN_UNWIND_FAILED;
+    default:
+        return YARN_UNWIND_FAILED;
+    }
+}
+
+/* No code is mapped there: what was taken for a return address is none. */
+static bool is_senseless(uint64_t ip)
+{
+    return ip < 4096 || ip >> 48;
+}
+
+/* A handler on a stack of its own: the interrupted frame is known, its stack is not in the copy. */
+static bool is_elsewhere(const struct walk *walk)
+{
+    const struct yarn_stack_copy *stack = walk->stack;
+    return walk->registers.sp - stack->start >= stack->first.size + stack->second.size;
+}
+
+/* True where a register was needed that our rules do not follow. */
+static bool run(struct walk *walk)
+{
+    struct yarn_unwinder *unwinder = walk->unwinder;
+    struct yarn_frames *frames = walk->frames;
+    for (;;) {
+        uint64_t lookup_ip = lookup_ip_of(walk->registers.ip, walk->is_exact);
+        struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
+        const struct yarn_module *module = module_at(unwinder, found.module);
+        frames->end = YARN_UNWIND_TRUNCATED;
+        if (!append(walk, lookup_ip, &found, module))
+            return false;
+        if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
+            return false;
+        enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
+        if (step != YARN_STEP_OK) {
+            frames->end = end_of(step, &found.rule);
+            return step == YARN_STEP_UNKNOWN && found.rule.kind != YARN_RULE_NONE;
+        }
+        frames->end = YARN_UNWIND_FAILED;
+        if (is_senseless(walk->registers.ip))
+            return false;
+        walk->is_exact = found.rule.is_signal;
+    }
+}
+
+static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
+                       const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames)
+{
+    struct walk walk = {
+        .unwinder = unwinder,
+        .stack = stack,
+        .registers = *registers,
+        .is_exact = true,
+        .by_libunwind = unwinder->kind == YARN_UNWIND_BY_LIBUNWIND,
+        .frames = ret_frames,
+    };
+    ret_frames->count = 0;
+    if (!run(&walk) || walk.by_libunwind)
+        return;
+    /* A row hangs on a register that only libunwind follows: it has to begin at the leaf. */
+    walk.registers = *registers;
+    walk.is_exact = true;
+    walk.by_libunwind = true;
+    ret_frames->count = 0;
+    run(&walk);
 }
 
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
-                          const struct yarn_stack_copy *stack, uint32_t tid,
-                          struct yarn_frames *ret_frames)
+                          const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames)
 {
-    struct yarn_walker *walker = &unwinder->walker;
-    struct yarn_walk walk = {.walker = walker};
-    yarn_walker_refresh(walker);
-    ret_frames->count = 0;
-    if (!registers->valid) {
-        const struct yarn_module *module = yarn_module_map_find(walker->map, registers->ip);
-        ret_frames->frame[0] =
-            (struct yarn_frame){.ip = registers->ip, .lookup_ip = registers->ip, .module = module};
-        ret_frames->count = 1;
-        ret_frames->end = YARN_UNWIND_NONE;
-    } else {
-        yarn_walker_walk(walker, registers, stack, ret_frames, &walk);
-    }
-    bool is_cut = ret_frames->end == YARN_UNWIND_TRUNCATED;
-    bool is_complete = ret_frames->end == YARN_UNWIND_COMPLETE;
-    if (is_cut || is_complete)
-        learn(unwinder, tid, ret_frames->count, is_complete);
-    ret_frames->first_joined = ret_frames->count;
-    if (is_cut) {
-        ret_frames->last_place = walker->trail[ret_frames->count - 1].place;
-        if (!yarn_unwinder_join(unwinder, tid, ret_frames) && ret_frames->count < YARN_FRAMES_MAX)
-            unwinder->cut = (struct cut){.walk = walk, .tid = tid, .is_open = true};
-    }
-}
-
-bool yarn_unwinder_look_beyond(struct yarn_unwinder *unwinder,
-                               const struct yarn_registers *registers,
-                               const struct yarn_stack_copy *stack, uint32_t tid, uint64_t time_ns,
-                               struct yarn_frames *scratch)
-{
-    struct yarn_walker *walker = &unwinder->walker;
-    struct yarn_walk walk;
-    if (!registers->valid)
-        return false;
-    yarn_walker_refresh(walker);
-    scratch->count = 0;
-    yarn_walker_walk(walker, registers, stack, scratch, &walk);
-    if (scratch->end != YARN_UNWIND_TRUNCATED ||
-        yarn_join_complete(&unwinder->join, tid, walker->trail, scratch->count, YARN_FRAMES_MAX) >
-            scratch->count)
-        return false;
-    yarn_beyond_read(&unwinder->beyond, &walk, tid, time_ns);
-    return true;
-}
-
-bool yarn_unwinder_join_beyond(struct yarn_unwinder *unwinder, uint32_t tid, uint64_t time_ns,
-                               struct yarn_frames *frames)
-{
-    struct yarn_join_frame *trail = unwinder->walker.trail;
-    unsigned walked = frames->count;
-    if (frames->end != YARN_UNWIND_TRUNCATED || !walked)
-        return false;
-    const struct yarn_beyond_chain *chain =
-        yarn_beyond_find(&unwinder->beyond, tid, time_ns, &trail[walked - 1]);
-    if (!chain || walked - 1 + chain->count > YARN_FRAMES_MAX)
-        return false;
-    unsigned count = walked - 1 + chain->count;
-    unwinder->cut.is_open = false;
-    memcpy(&trail[walked - 1], chain->frame, chain->count * sizeof trail[0]);
-    learn(unwinder, tid, count, chain->is_complete);
-    if (!chain->is_complete)
-        return yarn_unwinder_join(unwinder, tid, frames);
-    join(unwinder, walked, count, frames);
-    return true;
-}
-
-void yarn_unwinder_look_back(struct yarn_unwinder *unwinder, struct yarn_frames *scratch)
-{
-    struct yarn_walk *walk = &unwinder->cut.walk;
-    if (!unwinder->cut.is_open)
+    refresh(unwinder);
+    if (registers->valid) {
+        walk_stack(unwinder, registers, stack, ret_frames);
         return;
-    unwinder->cut.is_open = false;
-    yarn_walker_refresh(&unwinder->walker);
-    scratch->count = 1;
-    scratch->end = YARN_UNWIND_TRUNCATED;
-    walk->frames = scratch;
-    if (yarn_beyond_follow(&unwinder->beyond, walk))
-        yarn_join_add(&unwinder->join, unwinder->cut.tid, unwinder->walker.trail, scratch->count,
-                      true);
+    }
+    const struct yarn_module *module = yarn_module_map_find(unwinder->map, registers->ip);
+    ret_frames->frame[0] =
+        (struct yarn_frame){.ip = registers->ip, .lookup_ip = registers->ip, .module = module};
+    ret_frames->count = 1;
+    ret_frames->end = YARN_UNWIND_NONE;
 }
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)
 {
-    yarn_walker_refresh(&unwinder->walker);
-    return yarn_rule_cache_find(&unwinder->walker.cache, lookup_ip).rule.kind == YARN_RULE_END;
+    refresh(unwinder);
+    return yarn_rule_cache_find(&unwinder->cache, lookup_ip).rule.kind == YARN_RULE_END;
 }

@@ -3,7 +3,7 @@
  *
  * From the registers and the stack copy of one sample to its frames, and the reason why the walk
  * ended. Knows the ladder (own rules, libunwind, frame pointers); does not know where samples come
- * from, names, or dumps. Reads live memory of the host in its two looks only.
+ * from, names, or dumps. A frame that the copy does not hold is not shown.
  *
  * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
  * and through pages.h only.
@@ -16,8 +16,7 @@ enum { YARN_FRAMES_MAX = 2048 };
 
 enum yarn_unwind_end {
     YARN_UNWIND_COMPLETE,       /* reached a frame without a caller: _start, clone3 */
-    YARN_UNWIND_JOINED,         /* cut by the copy, completed from what earlier samples taught */
-    YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
+    YARN_UNWIND_TRUNCATED = 2,  /* the next frame lies outside the copy */
     YARN_UNWIND_NO_UNWIND_INFO, /* nothing says how to step from the last frame */
     YARN_UNWIND_FAILED,         /* the information was there and made no sense */
     YARN_UNWIND_NONE,           /* the sample came without registers */
@@ -68,10 +67,8 @@ struct yarn_frame {
 };
 
 struct yarn_frames {
-    unsigned count;        /* leaf first */
-    unsigned first_joined; /* frames from here on were joined; == count where none */
+    unsigned count; /* leaf first */
     enum yarn_unwind_end end;
-    uint64_t last_place; /* of the last frame that was walked, as joins tell frames */
     struct yarn_frame frame[YARN_FRAMES_MAX];
 };
 
@@ -88,31 +85,9 @@ YARN_MUST_CHECK int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder,
                                       enum yarn_unwinder_kind kind, struct yarn_module_map *map);
 void yarn_unwinder_free(struct yarn_unwinder *unwinder);
 
-/* Joins a truncated walk with what was learnt of the thread; its end is then JOINED. Done by the
- * walk itself; a second try later knows more. True where it could. */
-bool yarn_unwinder_join(struct yarn_unwinder *unwinder, uint32_t tid, struct yarn_frames *frames);
-
-/* `tid` keys what is learnt for joining. The leaf is always a frame, so count is at least 1. */
+/* The leaf is always a frame, so count is at least 1. */
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
-                          const struct yarn_stack_copy *stack, uint32_t tid,
-                          struct yarn_frames *ret_frames);
-
-/* For a sample that is a moment old: where its stack is cut off and nothing known joins it, what
- * lies beyond is read from the thread's live stack (never directly: it may be gone) and kept for
- * yarn_unwinder_join_beyond, if it can be believed. Teaches nothing else; `scratch` is written
- * over. True where the stack was such a one. */
-bool yarn_unwinder_look_beyond(struct yarn_unwinder *unwinder,
-                               const struct yarn_registers *registers,
-                               const struct yarn_stack_copy *stack, uint32_t tid, uint64_t time_ns,
-                               struct yarn_frames *scratch);
-
-/* Right after the walk of that very sample: joins it with what was seen. True where it could. */
-bool yarn_unwinder_join_beyond(struct yarn_unwinder *unwinder, uint32_t tid, uint64_t time_ns,
-                               struct yarn_frames *frames);
-
-/* Of the latest walk that nothing could join: teaches what the live stack shows beyond its end by
- * now, if that leads to the very frame that was cut off. `scratch` is written over. */
-void yarn_unwinder_look_back(struct yarn_unwinder *unwinder, struct yarn_frames *scratch);
+                          const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames);
 
 /* True where the code at the address has no caller by its own account: _start, clone3. Tells
  * whether a chain of frame pointers that ended there is whole. */

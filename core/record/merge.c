@@ -75,35 +75,3 @@ size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
     *ret_has_news = source && has_news(merge);
     return count;
 }
-
-/* By a ring of its own over the same bytes, which gives none of them back. */
-static bool find_newest(const struct yarn_ring *ring, struct perf_event_header *ret_header,
-                        struct yarn_wrapped *ret_bytes)
-{
-    struct yarn_ring ahead = *ring;
-    struct perf_event_header header;
-    struct yarn_wrapped bytes;
-    bool is_found = false;
-    yarn_ring_begin(&ahead);
-    while (yarn_ring_peek(&ahead, &header, &bytes) == YARN_RING_RECORD) {
-        if (header.type == PERF_RECORD_SAMPLE) {
-            *ret_header = header;
-            *ret_bytes = bytes;
-            is_found = true;
-        }
-        yarn_ring_take(&ahead, &header);
-    }
-    return is_found;
-}
-
-void yarn_merge_glance(struct yarn_merge *merge, const struct yarn_record_listener *listener)
-{
-    for (size_t i = 0; i < merge->count; i++) {
-        struct perf_event_header header;
-        struct yarn_wrapped bytes;
-        struct yarn_record record;
-        if (find_newest(merge->sources[i].ring, &header, &bytes) &&
-            yarn_record_decode(&merge->decoder, &header, &bytes, &record) == 0)
-            listener->record(listener->self, &record);
-    }
-}

@@ -37,6 +37,3 @@ struct yarn_merge {
  * of threads and mappings, and are worth another look soon. */
 size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
                        const struct yarn_record_listener *listener, bool *ret_has_news);
-
-/* Tells the listener of the newest sample of each ring, which stays there for the next pass. */
-void yarn_merge_glance(struct yarn_merge *merge, const struct yarn_record_listener *listener);

@@ -209,6 +209,24 @@ static void disable_per_thread(struct yarn_session *session)
     yarn_host_clock_stop(&threads->clock);
 }
 
+/* Those that have shallower copies are let go and taken in anew. */
+static int deepen_per_thread(struct yarn_session *session, const struct yarn_plan *plan)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    if (!threads->is_enabled)
+        return -EOPNOTSUPP;
+    session->report.got = *plan;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid)
+            yarn_thread_rings_let_go(&threads->of_slot[i]);
+    int err = yarn_thread_rings_fill_tables(session);
+    int found = err ? err : scan(session, NULL);
+    if (found < 0)
+        return yarn_probe_fail(session, "the list of threads could not be read", found);
+    threads->needs_look = true; /* what was mapped in between */
+    return 0;
+}
+
 static bool is_told_of_something(struct yarn_thread_rings *threads)
 {
     for (size_t i = 0; i < threads->nr_slots; i++) {
@@ -342,6 +360,7 @@ const struct yarn_attachment yarn_attach_per_thread = {
     .open = open_per_thread,
     .enable = enable_per_thread,
     .disable = disable_per_thread,
+    .deepen = deepen_per_thread,
     .gather = gather_per_thread,
     .watched = watched_per_thread,
     .count = count_per_thread,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/plan.h"
 
+#include "core/base/callgraph.h"
+
 enum {
     HOLD_MS = 20,
     TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
@@ -41,7 +43,7 @@ uint64_t yarn_plan_rate(const struct yarn_session_spec *spec)
 
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan)
 {
-    return plan->stack_bytes + YARN_PLAN_RECORD_OVERHEAD;
+    return yarn_size_min(plan->stack_bytes + YARN_PLAN_RECORD_OVERHEAD, RECORD_MAX);
 }
 
 static size_t power_of_two(size_t size)
@@ -121,7 +123,7 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
 {
     struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
     if (spec->stack != YARN_SESSION_STACK_NONE)
-        plan.stack_bytes = spec->stack_bytes;
+        plan.stack_bytes = spec->may_deepen ? YARN_STACK_BYTES_MAX : spec->stack_bytes;
     size_t minimum = power_of_two(TIMER_RECORDS * yarn_plan_record_bytes(&plan));
     plan.ring_bytes = yarn_size_max(spec->ring_bytes, minimum);
     return plan;
@@ -144,11 +146,10 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
 
 bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan)
 {
-    uint32_t stack_bytes = RECORD_MAX - YARN_PLAN_RECORD_OVERHEAD;
     if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||
-        plan->stack_bytes >= stack_bytes)
+        plan->stack_bytes >= YARN_STACK_BYTES_MAX)
         return false;
-    plan->stack_bytes = stack_bytes;
+    plan->stack_bytes = YARN_STACK_BYTES_MAX;
     plan->ring_bytes = yarn_size_min(2 * plan->ring_bytes, YARN_PLAN_RING_MAX);
     return true;
 }

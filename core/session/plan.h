@@ -48,7 +48,8 @@ struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t 
 bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn_plan *first,
                          size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan);
 
-/* For the timer sampler: a ring is a thread's, and takes at most one record a tick. */
+/* For the timer sampler: a ring is a thread's, and takes at most one record a tick. A record is
+ * only as long as its stack: copies are as deep as may be from the first on. */
 struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns);
 
 /* The next smaller one: the ring is halved down to its minimum, then the stack copy goes to 16, 8,

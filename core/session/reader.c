@@ -82,13 +82,6 @@ bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t
     return has_leader;
 }
 
-uint64_t yarn_reader_patience_ns(const struct yarn_reader *reader)
-{
-    const struct yarn_session *session = reader->session;
-    uint64_t longest_ns = yarn_plan_timed_ns(session->spec, &session->report.got);
-    return session->soon_ns ? yarn_u64_min(longest_ns, session->soon_ns) : longest_ns;
-}
-
 void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     reader->woke_early = false;

@@ -69,9 +69,6 @@ void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns);
 /* The same, or until a leader has something; true for that, and then the time that it took. */
 bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t *ret_taken_ns);
 
-/* How long a ring may be left alone where nobody waits for its leader. */
-uint64_t yarn_reader_patience_ns(const struct yarn_reader *reader);
-
 /* Returns when there may be something to drain, when *command is not 0, or after timeout_ns. */
 void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns);
 

@@ -87,6 +87,12 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     session->watch_generation++;
 }
 
+void yarn_thread_rings_let_go(struct yarn_thread_ring *slot)
+{
+    yarn_thread_ring_disable(slot);
+    slot->is_gone = true;
+}
+
 bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -103,8 +109,7 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid || slot->ring.data.size <= plan.ring_bytes)
             continue;
-        yarn_thread_ring_disable(slot);
-        slot->is_gone = true;
+        yarn_thread_rings_let_go(slot);
         nr_let_go++;
     }
     if (!nr_let_go)

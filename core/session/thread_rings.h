@@ -44,6 +44,9 @@ YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t
 /* Closes the slot; what it counted is kept. */
 void yarn_thread_rings_part(struct yarn_session *session, uint32_t number);
 
+/* The thread is found again as if it were new, by tables that are filled anew. */
+void yarn_thread_rings_let_go(struct yarn_thread_ring *slot);
+
 /* Rings for `nr_threads` together in the memory that there is: who has a larger one than its share
  * is let go, and found again as if it were new, once its ring is drained. False where nobody has;
  * true as long as somebody is leaving. */

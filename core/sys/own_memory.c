@@ -25,25 +25,14 @@ static ssize_t read_by_file(int proc_self, uint64_t address, void *ret_data, siz
     return got;
 }
 
-int yarn_own_memory_read_some(int proc_self, uint64_t address, void *ret_data, size_t size,
-                              size_t *ret_size)
+int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data, size_t size)
 {
     ssize_t got = read_by_call(address, ret_data, size);
     if ((got == -EPERM || got == -ENOSYS || got == -EACCES) && proc_self >= 0)
         got = read_by_file(proc_self, address, ret_data, size);
     if (got < 0)
         return (int)got;
-    if (got == 0)
-        return -EFAULT;
-    *ret_size = (size_t)got;
-    return 0;
-}
-
-int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data, size_t size)
-{
-    size_t got;
-    int err = yarn_own_memory_read_some(proc_self, address, ret_data, size, &got);
-    return err ? err : got == size ? 0 : -EFAULT;
+    return (size_t)got == size ? 0 : -EFAULT;
 }
 
 ssize_t yarn_own_memory_copy(pid_t pid, uint64_t address, void *ret_first, size_t first_bytes,

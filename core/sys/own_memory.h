@@ -20,7 +20,3 @@ YARN_MUST_CHECK int yarn_own_memory_read(int proc_self, uint64_t address, void *
 YARN_MUST_CHECK ssize_t yarn_own_memory_copy(pid_t pid, uint64_t address, void *ret_first,
                                              size_t first_bytes, void *ret_second,
                                              size_t second_bytes);
-
-/* As much of it as is mapped without a gap; -EFAULT where not even its first byte is. */
-YARN_MUST_CHECK int yarn_own_memory_read_some(int proc_self, uint64_t address, void *ret_data,
-                                              size_t size, size_t *ret_size);

@@ -141,14 +141,10 @@ static int add_node(struct builder *builder, uint32_t parent, size_t begin, size
     struct yarn_tree_node sum = {0};
     for (size_t i = begin; i < end; i++) {
         const struct item *item = &builder->items[i];
-        bool is_joined =
-            item->stack != YARN_DUMP_NONE &&
-            profile->frames[profile->stacks[item->stack].frame].flags & YARN_DUMP_FRAME_JOINED;
         sum.total += item->weight;
         sum.total_samples += item->samples;
         sum.self += item->is_self ? item->weight : 0;
         sum.samples += item->is_self ? item->samples : 0;
-        sum.joined += is_joined ? item->weight : 0;
     }
     uint32_t event = builder->tree->nodes[parent].event, number;
     double least = builder->options->min_percent / 100 * (double)profile->events[event].total;
@@ -162,7 +158,6 @@ static int add_node(struct builder *builder, uint32_t parent, size_t begin, size
     node->samples = sum.samples;
     node->total = sum.total;
     node->total_samples = sum.total_samples;
-    node->joined = sum.joined;
     return push(builder, (struct group){begin, end, number});
 }
 

@@ -8,7 +8,7 @@
 
 /* Stacks of one function below one node: they become a node. */
 struct bucket {
-    uint64_t total, samples, joined;
+    uint64_t total, samples;
     uint32_t first; /* stack; YARN_DUMP_NONE: there is none. The others follow by `next` */
 };
 
@@ -126,8 +126,6 @@ static void sort_out(struct builder *builder, uint32_t first, const struct yarn_
         bucket->first = stack;
         bucket->total += sums[stack].total;
         bucket->samples += sums[stack].samples;
-        if (profile->frames[is->frame].flags & YARN_DUMP_FRAME_JOINED)
-            bucket->joined += sums[stack].total;
     }
 }
 
@@ -145,7 +143,6 @@ static int take_bucket(struct builder *builder, uint32_t parent, uint32_t functi
         return err;
     struct yarn_tree_node *node = &builder->tree->nodes[number];
     add_total(node, bucket.total, bucket.samples);
-    node->joined = bucket.joined;
     struct open_node *open =
         yarn_array_grow(builder->open, &builder->open_capacity, builder->nr_open + 1, sizeof *open);
     if (!open)

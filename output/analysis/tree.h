@@ -17,7 +17,6 @@ struct yarn_tree_node {
     uint64_t self;  /* in the event's unit */
     uint64_t total; /* bottom-up: of what the first function spent, the part that came this way */
     uint64_t samples, total_samples;
-    uint64_t joined;   /* of the total: where this frame was joined from earlier samples */
     uint32_t function; /* YARN_DUMP_NONE: the root of an event */
     uint32_t event;
     uint32_t parent;

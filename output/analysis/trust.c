@@ -11,7 +11,6 @@ static void count_stacks(struct yarn_trust *trust)
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         trust->samples += trust->stack_ends[i];
     trust->stacks_complete = trust->stack_ends[YARN_DUMP_STACK_COMPLETE];
-    trust->stacks_joined = trust->stack_ends[YARN_DUMP_STACK_JOINED];
     trust->stacks_truncated = trust->stack_ends[YARN_DUMP_STACK_TRUNCATED];
     trust->stacks_no_unwind_info = trust->stack_ends[YARN_DUMP_STACK_NO_UNWIND_INFO];
     trust->stacks_failed = trust->stack_ends[YARN_DUMP_STACK_FAILED];
@@ -26,7 +25,6 @@ static bool is_in_doubt(const struct yarn_trust *trust, bool has_end)
         return false;
     return stored[YARN_DUMP_TOTAL_SAMPLES] != trust->samples ||
            stored[YARN_DUMP_TOTAL_STACKS_COMPLETE] != trust->stacks_complete ||
-           stored[YARN_DUMP_TOTAL_STACKS_JOINED] != trust->stacks_joined ||
            stored[YARN_DUMP_TOTAL_STACKS_TRUNCATED] != trust->stacks_truncated ||
            stored[YARN_DUMP_TOTAL_STACKS_NO_UNWIND_INFO] != trust->stacks_no_unwind_info ||
            stored[YARN_DUMP_TOTAL_STACKS_FAILED] != trust->stacks_failed ||

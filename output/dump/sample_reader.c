@@ -53,7 +53,9 @@ static bool read_streams(struct yarn_dump_record_reader *reader, struct yarn_cur
 /* A stack that was lost with its chunk: the sample's time and weight are true without it. */
 static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
 {
-    if (sample->stack_end >= YARN_DUMP_STACK_END_COUNT)
+    if (sample->stack_end == 1)
+        sample->stack_end = YARN_DUMP_STACK_TRUNCATED;
+    else if (sample->stack_end >= YARN_DUMP_STACK_END_COUNT)
         sample->stack_end = YARN_DUMP_STACK_FAILED;
     if (sample->stack == YARN_DUMP_NONE || yarn_dump_set_has(&reader->known.stacks, sample->stack))
         return;

@@ -118,8 +118,7 @@ struct yarn_dump_symbol {
 };
 
 enum yarn_dump_frame_flags {
-    YARN_DUMP_FRAME_JOINED = 1, /* not seen in this stack's own copy */
-    YARN_DUMP_FRAME_KERNEL = 2,
+    YARN_DUMP_FRAME_KERNEL = 2, /* 1 is not used */
 };
 
 struct yarn_dump_frame {
@@ -144,11 +143,11 @@ struct yarn_dump_stack {
     uint32_t frame;
 };
 
-/* How the walk ended: values of enum yarn_unwind_end (unwind/unwinder.h), in the file for ever. */
+/* How the walk ended: values of enum yarn_unwind_end (unwind/unwinder.h), in the file for ever. 1
+ * is not used; where a dump has it, the stack is a truncated one. */
 enum yarn_dump_stack_end {
     YARN_DUMP_STACK_COMPLETE,
-    YARN_DUMP_STACK_JOINED,
-    YARN_DUMP_STACK_TRUNCATED,
+    YARN_DUMP_STACK_TRUNCATED = 2,
     YARN_DUMP_STACK_NO_UNWIND_INFO,
     YARN_DUMP_STACK_FAILED,
     YARN_DUMP_STACK_NONE,
@@ -205,7 +204,7 @@ struct yarn_dump_message {
     X(THROTTLED, throttled)                                                                        \
     X(FOREIGN, foreign)                                                                            \
     X(STACKS_COMPLETE, stacks_complete)                                                            \
-    X(STACKS_JOINED, stacks_joined)                                                                \
+    X(STACKS_JOINED, stacks_joined) /* always 0 */                                                 \
     X(STACKS_TRUNCATED, stacks_truncated)                                                          \
     X(STACKS_NO_UNWIND_INFO, stacks_no_unwind_info)                                                \
     X(STACKS_FAILED, stacks_failed)                                                                \

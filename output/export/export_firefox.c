@@ -258,7 +258,6 @@ static void put_categories(struct yarn_json *json)
         [YARN_FIREFOX_OTHER] = {"Other", "grey"},
         [YARN_FIREFOX_USER] = {"User", "yellow"},
         [YARN_FIREFOX_KERNEL] = {"Kernel", "orange"},
-        [YARN_FIREFOX_JOINED] = {"Joined from earlier samples", "lightblue"},
         [YARN_FIREFOX_MISSING] = {"Missing", "darkgrey"},
     };
     yarn_json_begin_array(json, "categories");

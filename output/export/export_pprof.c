@@ -274,8 +274,6 @@ static int add_labels(struct pprof *pprof, const struct yarn_export_sample *samp
         err = label_number(pprof, labels, "pid", dump->process.pid);
     if (!err && sample->cpu != UINT16_MAX)
         err = label_text(pprof, labels, "cpu", cpu);
-    if (!err && sample->stack_end == YARN_DUMP_STACK_JOINED)
-        err = label_text(pprof, labels, "stack", "joined");
     return err;
 }
 

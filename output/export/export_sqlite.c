@@ -227,7 +227,6 @@ static int put_frame(struct sqlite *sqlite, size_t number)
         YARN_SQLITE_NUMBER_IF(frame->file, frame->file),
         YARN_SQLITE_NUMBER_IF(frame->line, frame->line),
         YARN_SQLITE_NUMBER((frame->flags & YARN_DUMP_FRAME_KERNEL) != 0),
-        YARN_SQLITE_NUMBER((frame->flags & YARN_DUMP_FRAME_JOINED) != 0),
     };
     return home->dump == YARN_DUMP_NONE ? 0 : PUT(sqlite, FRAMES, row);
 }
@@ -257,7 +256,7 @@ static int put_pseudo(struct sqlite *sqlite, size_t function)
         YARN_SQLITE_NUMBER(frame), YARN_SQLITE_NUMBER(function + 1),
         YARN_SQLITE_NULL,          YARN_SQLITE_NULL,
         YARN_SQLITE_NULL,          YARN_SQLITE_NULL,
-        YARN_SQLITE_NUMBER(0),     YARN_SQLITE_NUMBER(0),
+        YARN_SQLITE_NUMBER(0),
     };
     int err = PUT(sqlite, FRAMES, row);
     return err ? err
@@ -276,8 +275,10 @@ static int put_stack(struct sqlite *sqlite, size_t number)
 static int put_stack_end(struct sqlite *sqlite, size_t end)
 {
     static const char *const names[YARN_DUMP_STACK_END_COUNT] = {
-        "complete", "joined", "truncated", "no unwind info", "failed", "none",
+        "complete", NULL, "truncated", "no unwind info", "failed", "none",
     };
+    if (!names[end])
+        return 0;
     const struct yarn_sqlite_value row[] = {YARN_SQLITE_NUMBER(end), YARN_SQLITE_TEXT(names[end])};
     return PUT(sqlite, STACK_ENDS, row);
 }

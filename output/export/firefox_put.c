@@ -107,7 +107,6 @@ static void put_categories(const struct yarn_firefox_tables *tables, struct yarn
         yarn_json_u64(json, NULL,
                       !frame                                  ? YARN_FIREFOX_MISSING
                       : frame->flags & YARN_DUMP_FRAME_KERNEL ? YARN_FIREFOX_KERNEL
-                      : frame->flags & YARN_DUMP_FRAME_JOINED ? YARN_FIREFOX_JOINED
                                                               : YARN_FIREFOX_USER);
     }
     yarn_json_end_array(json);

@@ -16,7 +16,6 @@ enum yarn_firefox_category {
     YARN_FIREFOX_OTHER,
     YARN_FIREFOX_USER,
     YARN_FIREFOX_KERNEL,
-    YARN_FIREFOX_JOINED,
     YARN_FIREFOX_MISSING,
 };
 

@@ -35,7 +35,7 @@
     X(FRAMES, "frames",                                                                            \
       "id INTEGER PRIMARY KEY, function INTEGER REFERENCES functions, "                            \
       "mapping INTEGER REFERENCES mappings, address INTEGER, "                                     \
-      "file INTEGER REFERENCES files, line INTEGER, is_kernel INTEGER, is_joined INTEGER")         \
+      "file INTEGER REFERENCES files, line INTEGER, is_kernel INTEGER")                            \
     X(STACKS, "stacks",                                                                            \
       "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES stacks, "                                 \
       "frame INTEGER REFERENCES frames")                                                           \

@@ -254,7 +254,6 @@ static void print_trust(const struct yarn_profile_dump *dump, const struct yarn_
     print_value(out, "throttled", yarn_number_grouped(trust->throttled).text);
     print_value(out, "foreign", yarn_number_grouped(trust->foreign).text);
     print_share(out, "complete", trust->stacks_complete, trust->samples, false);
-    print_share(out, "joined", trust->stacks_joined, trust->samples, false);
     print_share(out, "truncated", trust->stacks_truncated, trust->samples, true);
     print_share(out, "no unwind info", trust->stacks_no_unwind_info, trust->samples, true);
     print_share(out, "failed", trust->stacks_failed, trust->samples, true);

@@ -69,7 +69,5 @@ bool yarn_report_is_one_share(const struct yarn_report *report);
 
 /* What is named and coloured alike in all. */
 enum yarn_paint yarn_report_paint_of(double percent);
-/* "[joined]" where the greater part of the node was joined; else "". */
-const char *yarn_report_mark_of(const struct yarn_tree_node *node);
 /* " (inlined)" behind the name of a function that is; else "". */
 const char *yarn_report_inlined_of(const struct yarn_profile *profile, uint32_t function);

@@ -142,7 +142,6 @@ static void put_node(const struct yarn_report *report, struct yarn_json *json, u
     put_sums(report, json, node->self, node->total, node->event);
     yarn_json_u64(json, "samples", node->samples);
     yarn_json_u64(json, "total_samples", node->total_samples);
-    yarn_json_u64(json, "joined", node->joined);
     yarn_json_end_object(json);
 }
 

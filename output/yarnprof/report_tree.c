@@ -18,11 +18,6 @@ struct drawing {
     size_t nr_hidden; /* by the limit */
 };
 
-const char *yarn_report_mark_of(const struct yarn_tree_node *node)
-{
-    return node->joined * 2 > node->total ? "[joined]" : "";
-}
-
 const char *yarn_report_inlined_of(const struct yarn_profile *profile, uint32_t function)
 {
     return profile->functions[function].is_inlined ? " (inlined)" : "";
@@ -64,7 +59,6 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
     const struct yarn_profile *profile = drawing->report->profile;
     const struct yarn_out *out = drawing->out;
     const char *module = module_of(drawing, node);
-    const char *mark = yarn_report_mark_of(node);
     const char *inlined = yarn_report_inlined_of(profile, node->function);
     if (drawing->report->limit && drawing->nr_lines >= drawing->report->limit) {
         drawing->nr_hidden++;
@@ -74,7 +68,7 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
     print_numbers(drawing, node);
     (void)fprintf(out->file, "%s%s", drawing->rail, branch);
     size_t used = NUMBER_COLUMNS + yarn_text_columns(drawing->rail) + yarn_text_columns(branch) +
-                  yarn_text_columns(module) + strlen(mark) + strlen(inlined) + 3;
+                  yarn_text_columns(module) + strlen(inlined) + 3;
     size_t columns = (size_t)out->columns;
     size_t room = columns > used + NUMBER_COLUMNS ? columns - used : NUMBER_COLUMNS;
     yarn_print_cut(out, yarn_profile_text(profile, profile->functions[node->function].name),
@@ -84,7 +78,7 @@ static void print_node(struct drawing *drawing, const struct yarn_tree_node *nod
         (void)fputs("  ", out->file);
         yarn_print_cut(out, module, 0);
     }
-    (void)fprintf(out->file, "%s%s%s\n", mark[0] ? "  " : "", mark, yarn_out_plain(out));
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
 }
 
 /* Room for another step to the right; beyond it branches are drawn in place. */

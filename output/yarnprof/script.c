@@ -122,7 +122,7 @@ static void print_frame_anew(const struct yarn_script *script, FILE *file,
         print_text(file, yarn_profile_text(profile, profile->modules[function->module].path));
         (void)fputc(')', file);
     }
-    (void)fputs(frame->flags & YARN_DUMP_FRAME_JOINED ? " [joined]\n" : "\n", file);
+    (void)fputc('\n', file);
 }
 
 /* The line of a frame is the same each time, and there are a thousand times as many lines as

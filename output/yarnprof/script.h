@@ -8,8 +8,7 @@
  *     (an empty line)
  *
  * Records that are no samples are one line each, without the empty line. Addresses are those of the
- * module's file. Joined frames have [joined] behind them; where a stack's root side is missing, the
- * reason stands for a frame.
+ * module's file. Where a stack's root side is missing, the reason stands for a frame.
  *
  * Threads: one.
  */

@@ -4,12 +4,9 @@
  * Both engines over the stacks of a real program: agreement, completeness, and nanoseconds a frame
  * with warm caches.
  *
- *     bench_unwind [--samples=N] [--copy=BYTES] [--short=BYTES] [--period-us=N] [--verbose]
+ *     bench_unwind [--samples=N] [--copy=BYTES] [--period-us=N] [--verbose]
  * COMMAND…
  *
- * With --short (up to four times) every stack is walked again with no more than so many bytes of
- * it, which tells how often a joined stack is the true one. Those that stay cut are tried a second
- * time later, as a recording does: each hundred samples, and are then called late.
  * The command's first thread is stopped again and again (ptrace); its registers and the top of its
  * stack are copied as the kernel's sampler would copy them.
  */
@@ -20,11 +17,10 @@
 
 #include "tests/support/traced.h"
 
-enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10, TID = 1 };
-enum { SHORTS_MAX = 4, SECOND_CHANCE_AFTER = 100 };
+enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10 };
 
 static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
-static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete",       "joined", "truncated",
+static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete",       "?",      "truncated",
                                                             "no unwind info", "failed", "none"};
 
 struct sample {
@@ -32,26 +28,9 @@ struct sample {
     struct yarn_stack_copy stack; /* owns first.data */
 };
 
-/* What is known of the frames, and what a walk of the whole copy gave. */
-struct second_chance {
-    struct yarn_frames frames, truth;
-};
-
-/* The same samples with shorter copies. */
-struct shortened {
-    size_t size;
-    struct yarn_unwinder *unwinder; /* sees the shortened stacks only */
-    unsigned nr_complete, nr_cut;
-    unsigned nr_right[2], nr_wrong[2], nr_unknown[2]; /* joined at once, late; unknown: no truth */
-    struct second_chance *waiting;
-    unsigned nr_waiting;
-};
-
 struct bench {
     unsigned max_samples, period_us;
     size_t copy;
-    struct shortened shorts[SHORTS_MAX];
-    unsigned nr_shorts;
     bool is_verbose;
     struct traced traced;
     struct yarn_unwinder *engine[ENGINES];
@@ -87,57 +66,6 @@ static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
     return is_equal;
 }
 
-static void judge_join(struct bench *bench, struct shortened *shortened, struct yarn_frames *frames,
-                       const struct yarn_frames *truth, bool is_late)
-{
-    static unsigned nr_reports;
-    frames->end = YARN_UNWIND_COMPLETE;
-    if (truth->end != YARN_UNWIND_COMPLETE) {
-        shortened->nr_unknown[is_late]++;
-    } else if (are_equal(frames, truth)) {
-        shortened->nr_right[is_late]++;
-    } else {
-        shortened->nr_wrong[is_late]++;
-        if (bench->is_verbose && nr_reports++ < REPORTS_MAX) {
-            (void)printf("%zu bytes, frames from %u on wrongly joined:\n", shortened->size,
-                         frames->first_joined);
-            print_frames("joined", frames);
-            print_frames("true", truth);
-        }
-    }
-}
-
-static void give_second_chances(struct bench *bench, struct shortened *shortened)
-{
-    for (unsigned i = 0; i < shortened->nr_waiting; i++) {
-        struct second_chance *chance = &shortened->waiting[i];
-        if (yarn_unwinder_join(shortened->unwinder, TID, &chance->frames))
-            judge_join(bench, shortened, &chance->frames, &chance->truth, true);
-        else
-            shortened->nr_cut++;
-    }
-    shortened->nr_waiting = 0;
-}
-
-static void walk_shortened(struct bench *bench, struct shortened *shortened,
-                           const struct sample *sample, const struct yarn_frames *truth)
-{
-    struct second_chance *chance = &shortened->waiting[shortened->nr_waiting];
-    struct yarn_stack_copy stack = sample->stack;
-    stack.first.size = yarn_size_min(stack.first.size, shortened->size);
-    yarn_unwinder_unwind(shortened->unwinder, &sample->registers, &stack, TID, &chance->frames);
-    if (chance->frames.end == YARN_UNWIND_JOINED) {
-        judge_join(bench, shortened, &chance->frames, truth, false);
-    } else if (chance->frames.end == YARN_UNWIND_TRUNCATED) {
-        chance->truth = *truth;
-        shortened->nr_waiting++;
-    } else {
-        shortened->nr_complete += chance->frames.end == YARN_UNWIND_COMPLETE;
-    }
-    if (bench->nr_samples % SECOND_CHANCE_AFTER == 0)
-        give_second_chances(bench, shortened);
-}
-
 static void take_sample(struct bench *bench)
 {
     static struct yarn_frames frames[ENGINES];
@@ -149,15 +77,13 @@ static void take_sample(struct bench *bench)
         die("traced_take");
     bench->nr_samples++;
     for (unsigned i = 0; i < ENGINES; i++) {
-        yarn_unwinder_unwind(bench->engine[i], &sample->registers, &sample->stack, TID, &frames[i]);
+        yarn_unwinder_unwind(bench->engine[i], &sample->registers, &sample->stack, &frames[i]);
         bench->ends[i][frames[i].end]++;
         bench->frames[i] += frames[i].count;
     }
-    for (unsigned i = 0; i < bench->nr_shorts; i++)
-        walk_shortened(bench, &bench->shorts[i], sample, &frames[0]);
     bool is_equal = are_equal(&frames[0], &frames[1]);
     bench->nr_equal += is_equal;
-    bool is_odd = !is_equal || frames[0].end > YARN_UNWIND_JOINED;
+    bool is_odd = !is_equal || frames[0].end != YARN_UNWIND_COMPLETE;
     static unsigned nr_reports;
     if (bench->is_verbose && is_odd && nr_reports++ < REPORTS_MAX) {
         (void)printf("sample %u:\n", bench->nr_samples);
@@ -188,7 +114,7 @@ static double median_ns(const struct bench *bench, unsigned engine)
         uint64_t nr_frames = 0, before = cpu_ns();
         for (unsigned i = 0; i < bench->nr_samples; i++) {
             const struct sample *sample = &bench->samples[i];
-            yarn_unwinder_unwind(bench->engine[engine], &sample->registers, &sample->stack, TID,
+            yarn_unwinder_unwind(bench->engine[engine], &sample->registers, &sample->stack,
                                  &frames);
             nr_frames += frames.count;
         }
@@ -196,18 +122,6 @@ static double median_ns(const struct bench *bench, unsigned engine)
     }
     qsort(rounds, ROUNDS, sizeof rounds[0], compare_doubles);
     return rounds[ROUNDS / 2];
-}
-
-static void report_shortened(struct bench *bench, struct shortened *shortened)
-{
-    double percent = 100.0 / bench->nr_samples;
-    give_second_chances(bench, shortened);
-    (void)printf("%6zu bytes: complete %.2f %%", shortened->size, percent * shortened->nr_complete);
-    for (unsigned late = 0; late < 2; late++)
-        (void)printf("; joined %s: right %.2f, wrong %.2f, no truth %.2f",
-                     late ? "late" : "at once", percent * shortened->nr_right[late],
-                     percent * shortened->nr_wrong[late], percent * shortened->nr_unknown[late]);
-    (void)printf("; cut %.2f\n", percent * shortened->nr_cut);
 }
 
 static void report(struct bench *bench)
@@ -224,8 +138,6 @@ static void report(struct bench *bench)
                 (void)printf(" %s %lu", end_name[end], (unsigned long)bench->ends[i][end]);
         (void)printf("\n");
     }
-    for (unsigned i = 0; i < bench->nr_shorts; i++)
-        report_shortened(bench, &bench->shorts[i]);
     (void)printf("ratio %.1f\n", ns[1] / ns[0]);
 }
 
@@ -239,8 +151,6 @@ static int parse_arguments(struct bench *bench, int argc, char **argv)
             bench->max_samples = (unsigned)number;
         else if (strncmp(argv[at], "--copy=", 7) == 0)
             bench->copy = yarn_size_min(number, COPY_MAX);
-        else if (strncmp(argv[at], "--short=", 8) == 0 && bench->nr_shorts < SHORTS_MAX)
-            bench->shorts[bench->nr_shorts++].size = number;
         else if (strncmp(argv[at], "--period-us=", 12) == 0)
             bench->period_us = (unsigned)number;
         else if (strcmp(argv[at], "--verbose") == 0)
@@ -256,11 +166,10 @@ int main(int argc, char **argv)
     struct bench bench = {.max_samples = 2000, .period_us = 500, .copy = COPY_MAX};
     int at = parse_arguments(&bench, argc, argv);
     if (at < 0 || !bench.max_samples) {
-        (void)fprintf(
-            stderr,
-            "usage: %s [--samples=N] [--copy=BYTES] [--short=BYTES] [--period-us=N] [--verbose] "
-            "COMMAND...\n",
-            argv[0]);
+        (void)fprintf(stderr,
+                      "usage: %s [--samples=N] [--copy=BYTES] [--period-us=N] [--verbose] "
+                      "COMMAND...\n",
+                      argv[0]);
         return 2;
     }
     if (traced_start(&bench.traced, argv + at))
@@ -271,13 +180,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < ENGINES; i++)
         if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.traced.map))
             die("yarn_unwinder_new");
-    for (unsigned i = 0; i < bench.nr_shorts; i++) {
-        struct shortened *shortened = &bench.shorts[i];
-        shortened->waiting = calloc(SECOND_CHANCE_AFTER, sizeof *shortened->waiting);
-        if (!shortened->waiting ||
-            yarn_unwinder_new(&shortened->unwinder, YARN_UNWIND_BY_LADDER, bench.traced.map))
-            die("shortened");
-    }
     while (bench.nr_samples < bench.max_samples && traced_run_on(&bench.traced, bench.period_us))
         take_sample(&bench);
     if (bench.nr_samples)

@@ -220,7 +220,7 @@ class Sample:
 
 HEAD = re.compile(r"(.*?)\s+(-?\d+)/(-?\d+)\s+\[\d+\]\s+\d+\.\d+:")
 WEIGHT = re.compile(r"\] +(\d+\.\d+): +(\d+) ")
-FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*?)\)( \[joined\])?$")
+FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*?)\)$")
 
 
 def samples(folder):

@@ -30,7 +30,7 @@ class Programs(harness.Case):
         user_part = user_seconds / (user_seconds + profiled.system_seconds)
         of_count = trust["samples"] / (trust["cpu_ns"] / 1e9 * user_part * harness.FREQUENCY)
         of_user = trust["samples"] / (user_seconds * harness.FREQUENCY)
-        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        whole = trust["stacks_complete"] / trust["samples"]
         print(
             f"\n{name}: {trust['samples']} samples, {of_count:.1%} of the event's count, "
             f"{of_user:.1%} of the user time, lost {trust['lost']}, whole stacks {whole:.1%}, "

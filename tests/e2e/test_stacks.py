@@ -33,14 +33,12 @@ class Deep(harness.Case):
             self.assertEqual("main" in names, is_main)
         by_main = sum(is_main for is_main, _ in busy)
         self.assertAlmostEqual(by_main / len(busy), 0.5, delta=0.1)
-        whole = trust["stacks_complete"] + trust["stacks_joined"]
+        whole = trust["stacks_complete"]
         print(
             f"\n{depth} calls deep: {len(busy)} of {trust['samples']} samples at the bottom, each "
-            f"with all frames; complete {trust['stacks_complete']}, joined "
-            f"{trust['stacks_joined']}",
+            f"with all frames; complete {trust['stacks_complete']}",
             flush=True,
         )
-        self.assertEqual(trust["stacks_joined"], 0, "the copy holds them, so nothing is joined")
         self.assertGreaterEqual(whole, trust["samples"] - 1)
 
     def test_three_hundred_calls_are_whole(self):
@@ -56,19 +54,19 @@ class Deep(harness.Case):
 class Dives(harness.Case):
     """Recursions of up to 55 KiB that come and go within a millisecond, by other paths each time."""
 
-    def dive(self, argv=(harness.HOSTS / "dives", "1000"), **variables):
+    def dive(self, argv=(harness.HOSTS / "dives", "1000"), strategy="per-core", **variables):
         run = self.run_program(argv, **variables)
         self.assertEqual(run.status, 0)
         (dump,) = harness.info(run.dumps)
         trust, sampler = dump["trust"], dump["sampler"]
-        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        whole = trust["stacks_complete"] / trust["samples"]
         print(
             f"\n{trust['samples']} samples, lost {trust['lost']}, copies of "
             f"{sampler['stack_got_bytes']} bytes, whole {whole:.2%}",
             flush=True,
         )
-        if sampler["strategy"] != "per-core":
-            self.skipTest(f"only events per core can change over: {sampler['strategy']}")
+        if sampler["strategy"] != strategy:
+            self.skipTest(f"the strategy is {sampler['strategy']}")
         return run, dump, whole
 
     def test_many_cut_stacks_have_the_copies_become_deeper(self):
@@ -76,11 +74,27 @@ class Dives(harness.Case):
         copied = dump["sampler"]["stack_got_bytes"]
         if os.geteuid() and copied == 32768:
             self.skipTest("the limit of locked memory leaves no room for larger rings")
-        self.assertEqual(copied, 64512)
+        self.assertEqual(copied, 65528)
         self.assertEqual(dump["sampler"]["stack_asked_bytes"], 32768)
-        self.assertIn("stacks are copied up to 64512 bytes deep", str(dump["messages"]))
+        self.assertIn("stacks are copied up to 65528 bytes deep", str(dump["messages"]))
         self.assertGreaterEqual(whole, 0.98)
-        # Threads that were there at the change, and one that was born after it.
+        self.assert_all_threads_are_sampled(run, dump)
+
+    def test_a_thread_s_own_ring_is_replaced_and_new_threads_have_deep_copies_at_once(self):
+        run, dump, whole = self.dive(
+            strategy="per-thread", YARN_STRATEGY="per-thread", YARN_LOG="info"
+        )
+        self.assertEqual(dump["sampler"]["stack_got_bytes"], 65528)
+        self.assertGreaterEqual(whole, 0.98)
+        self.assert_all_threads_are_sampled(run, dump)
+
+    def test_a_timer_s_copies_are_deep_from_the_first_on(self):
+        _, dump, whole = self.dive(strategy="per-thread", YARN_SAMPLER="timer")
+        self.assertEqual(dump["sampler"]["stack_got_bytes"], 65528)
+        self.assertGreaterEqual(whole, 0.99)
+
+    def assert_all_threads_are_sampled(self, run, dump):
+        """Those that were there at the change, and one that was born after it."""
         trust = dump["trust"]
         counts = collections.Counter(sample.tid for sample in harness.samples(run.dumps))
         self.assertEqual(len(counts), 3)
@@ -135,7 +149,7 @@ class Loading(harness.Case):
                 wrong.append(text)
             inner[which] += sample.frames[0].name == f"{which}_inner"
         shared = self.addresses_of_both(run.dumps)
-        whole = (trust["stacks_complete"] + trust["stacks_joined"]) / trust["samples"]
+        whole = trust["stacks_complete"] / trust["samples"]
         print(
             f"\n{SECONDS_OF_LOADING} s of loading: {trust['samples']} samples, lost "
             f"{trust['lost']}, in a library {inner}, of the other library {len(wrong)}, whole "

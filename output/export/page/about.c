@@ -140,7 +140,6 @@ static void put_trust(const struct yarn_profile *profile, FILE *file)
     (void)fprintf(file, "; CPU time that no sample stands for: %.3f s</dd>\n",
                   (double)trust.unsampled_ns / 1e9);
     put_count("<dt>Stacks</dt><dd>complete: ", trust.stacks_complete, file);
-    put_count(", joined with earlier ones: ", trust.stacks_joined, file);
     put_count(", truncated: ", trust.stacks_truncated, file);
     put_count(", without unwind information: ", trust.stacks_no_unwind_info, file);
     put_count(", failed: ", trust.stacks_failed, file);

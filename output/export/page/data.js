@@ -45,13 +45,8 @@ function readNumbers(packed) {
     data.fn = fill(new Uint32Array(nrNodes), 1, nrNodes - 1, number);
     const nrLeaves = number();
     data.leafNode = new Uint32Array(nrLeaves);
-    data.leafJoined = new Uint32Array(nrLeaves);
-    for (let i = 0, node = 0; i < nrLeaves; i++) {
-        node += signed();
-        const joined = number();
-        data.leafNode[i] = node;
-        data.leafJoined[i] = joined ? node - joined + 1 : 0;
-    }
+    for (let i = 0, node = 0; i < nrLeaves; i++)
+        data.leafNode[i] = node += signed();
     data.groups = readGroups(packed);
     return data;
 }

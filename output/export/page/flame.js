@@ -89,8 +89,6 @@ class Flame {
         context.globalAlpha = isOuter ? 0.55 : 1;
         context.fillStyle = this.fill(node);
         context.fillRect(x, y, inner, ROW - 1);
-        if (wide > 4 && this.joinedShare(node) > 0.5)
-            this.hatch(context, x, y, inner);
         if (wide > 5 * this.charWidth)
             this.label(context, node, x, y, inner);
         context.globalAlpha = 1;
@@ -100,28 +98,6 @@ class Flame {
         if (!this.matches || !node)
             return this.colours.ofNode(node);
         return this.matches[this.model.data.fn[node]] ? this.colours.match() : this.colours.rest();
-    }
-
-    joinedShare(node) {
-        const { joined, total } = this.model.sides[this.side];
-        return total[node] ? joined[node] / total[node] : 0;
-    }
-
-    /* Frames that this sample did not show: an earlier one did. */
-    hatch(context, x, y, wide) {
-        context.save();
-        context.beginPath();
-        context.rect(x, y, wide, ROW - 1);
-        context.clip();
-        context.strokeStyle = this.colours.isDark ? "rgb(255 255 255 / 16%)" : "rgb(0 0 0 / 14%)";
-        context.lineWidth = 1.5;
-        context.beginPath();
-        for (let at = x - ROW - ((x - ROW) % 7); at < x + wide; at += 7) {
-            context.moveTo(at, y + ROW);
-            context.lineTo(at + ROW, y);
-        }
-        context.stroke();
-        context.restore();
     }
 
     label(context, node, x, y, wide) {
@@ -254,8 +230,6 @@ class Flame {
                    inUnit(sums.self[node], unit));
         if (data.isDiff)
             lines.push(describeChange(this.model.nodeChange(node)));
-        if (sums.joined[node])
-            lines.push(`${percent(this.joinedShare(node))} of it joined from earlier samples' stacks`);
         return lines;
     }
 }

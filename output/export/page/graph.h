@@ -25,12 +25,6 @@ struct yarn_page_node {
     uint32_t function; /* of `match`; YARN_DUMP_NONE: the root */
 };
 
-/* Where a stack ends, and down to which node its frames were joined from earlier samples. */
-struct yarn_page_leaf {
-    uint32_t node;
-    uint32_t joined; /* node; 0: none was */
-};
-
 struct yarn_page_cell {
     uint64_t weight, samples;
     uint32_t thread; /* of `threads` */
@@ -59,7 +53,7 @@ struct yarn_page_graph {
     uint8_t *is_kernel; /* owned; a byte a function of `match` */
     struct yarn_page_node *nodes;
     size_t nr_nodes, nodes_capacity;
-    struct yarn_page_leaf *leaves;
+    uint32_t *leaves; /* nodes where stacks end */
     size_t nr_leaves, leaves_capacity;
     struct yarn_page_event *events;
     size_t nr_events, events_capacity;

@@ -130,7 +130,6 @@ function showLegend() {
         return item;
     };
     const modules = colours.modules.filter((module) => data.bases[module]).slice(0, 6);
-    const striped = "repeating-linear-gradient(135deg, #8886 0 2px, transparent 2px 5px)";
     const entries = data.isDiff
         ? [entry(colours.ofChange(1, false), "more than before"),
            entry(colours.ofChange(-1, false), "less than before"),
@@ -140,8 +139,6 @@ function showLegend() {
         entries.push(entry(colours.kernel(), "kernel"));
     if (!data.isDiff && data.flags.some((flags) => flags & PSEUDO))
         entries.push(entry(colours.pseudo(), "[missing frames]"));
-    if (data.leafJoined.some((from) => from))
-        entries.push(entry(striped, "joined from earlier samples"));
     byId("legend").replaceChildren(...entries);
 }
 

@@ -6,7 +6,6 @@ class Sums {
     constructor(nrNodes, nrFunctions) {
         this.total = new Float64Array(nrNodes);
         this.self = new Float64Array(nrNodes);
-        this.joined = new Float64Array(nrNodes);
         this.samples = new Float64Array(nrNodes);
         this.fnTotal = new Float64Array(nrFunctions);
         this.fnSelf = new Float64Array(nrFunctions);
@@ -100,8 +99,8 @@ class Model {
     }
 
     addGroup({ count, leaf, slice, weight, samples }, sums) {
-        const { leafNode, leafJoined, fn } = this.data;
-        const { self, joined, samples: counts, fnSelfSamples } = sums;
+        const { leafNode, fn } = this.data;
+        const { self, samples: counts, fnSelfSamples } = sums;
         const { from, to } = this;
         for (let i = 0; i < count; i++) {
             if (slice[i] < from || slice[i] >= to)
@@ -110,16 +109,14 @@ class Model {
             self[node] += weight[i];
             counts[node] += samples[i];
             fnSelfSamples[fn[node]] += samples[i];
-            joined[leafJoined[leaf[i]]] += weight[i];
         }
     }
 
     /* From the leaves to the root: a parent has a smaller number than its children. */
     sumUp(sums) {
         const { parent, fn } = this.data;
-        const { total, self, joined, samples, fnTotal, fnSelf, fnSamples } = sums;
+        const { total, self, samples, fnTotal, fnSelf, fnSamples } = sums;
         total.set(self);
-        joined[0] = 0;
         for (let i = this.nrNodes - 1; i > 0; i--) {
             const up = parent[i];
             if (!total[i])
@@ -131,9 +128,7 @@ class Model {
             }
             total[up] += total[i];
             samples[up] += samples[i];
-            joined[up] += joined[i];
         }
-        joined[0] = 0;
     }
 
     /* The greatest first; what is equal stays in the order of the document. */

@@ -46,10 +46,8 @@ static void put_leaves(const struct yarn_page_graph *graph, struct yarn_packed *
     int64_t before = 0;
     yarn_packed_number(packed, graph->nr_leaves);
     for (size_t i = 0; i < graph->nr_leaves; i++) {
-        const struct yarn_page_leaf *leaf = &graph->leaves[i];
-        yarn_packed_signed(packed, (int64_t)leaf->node - before);
-        yarn_packed_number(packed, leaf->joined ? leaf->node - leaf->joined + 1 : 0);
-        before = leaf->node;
+        yarn_packed_signed(packed, (int64_t)graph->leaves[i] - before);
+        before = graph->leaves[i];
     }
 }
 

@@ -7,8 +7,7 @@
  *   functions: how many; flags of each (1 pseudo, 2 kernel, 4 nameless, 8 inlined);
  *     module of each
  *   nodes behind the root: how many; number - parent of each; function of each
- *   leaves: how many; of each node (difference from the one before, signed) and, if frames were
- *     joined, node - joined + 1, else 0
+ *   leaves: how many; of each node (difference from the one before, signed)
  *   groups, one an event and thread: how many; of each event, thread, cells, period (0: weights
  *     are told), then of its cells: leaf (difference); slice (difference if the leaf is the same);
  *     samples - 1; and weight if told

@@ -33,7 +33,7 @@ static struct key *keys_of(const struct yarn_page_graph *graph)
     for (size_t i = 1; i < graph->nr_nodes; i++)
         keys[graph->nodes[i].function].is_used = true;
     for (size_t i = 0; i < graph->nr_cells && graph->cells[i].event == 0; i++) {
-        uint32_t node = graph->leaves[graph->cells[i].leaf].node;
+        uint32_t node = graph->leaves[graph->cells[i].leaf];
         if (node)
             keys[graph->nodes[node].function].self += graph->cells[i].weight;
     }

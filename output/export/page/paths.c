@@ -12,14 +12,14 @@ enum { NR_ROOTS = YARN_FUNCTION_PSEUDO_COUNT + 1 };
 struct walk {
     struct yarn_page_graph *graph;
     struct yarn_table nodes;  /* (parent, function) to node */
-    struct yarn_table leaves; /* (node, joined) to leaf */
+    struct yarn_table leaves; /* node to leaf */
     /* Of the side that is being added; owned. */
     size_t side;
     uint32_t *events, *threads; /* to those of the graph; YARN_DUMP_NONE: left out */
     uint32_t first_slice;
-    uint8_t *stacks;               /* 1: passes the filter; NULL: all do */
-    uint8_t *needed;               /* a bit a kind of root: the stack occurs below it */
-    struct yarn_page_leaf *places; /* of each stack below the root that is being added */
+    uint8_t *stacks;  /* 1: passes the filter; NULL: all do */
+    uint8_t *needed;  /* a bit a kind of root: the stack occurs below it */
+    uint32_t *places; /* node of each stack below the root that is being added */
 };
 
 static void forget_side(struct walk *walk)
@@ -71,20 +71,19 @@ static int node_below(struct walk *walk, uint32_t parent, uint32_t function, uin
     return 0;
 }
 
-static int leaf_at(struct walk *walk, struct yarn_page_leaf place, uint32_t *ret_leaf)
+static int leaf_at(struct walk *walk, uint32_t node, uint32_t *ret_leaf)
 {
     struct yarn_page_graph *graph = walk->graph;
-    uint64_t key = (uint64_t)place.node << 32 | place.joined;
-    uint32_t found = yarn_table_find(&walk->leaves, key);
+    uint32_t found = yarn_table_find(&walk->leaves, node);
     if (found == YARN_TABLE_NONE) {
-        struct yarn_page_leaf *leaves = yarn_array_grow(graph->leaves, &graph->leaves_capacity,
-                                                        graph->nr_leaves + 1, sizeof *leaves);
+        uint32_t *leaves = yarn_array_grow(graph->leaves, &graph->leaves_capacity,
+                                           graph->nr_leaves + 1, sizeof *leaves);
         if (!leaves)
             return -ENOMEM;
         graph->leaves = leaves;
         found = (uint32_t)graph->nr_leaves++;
-        leaves[found] = place;
-        int err = yarn_table_put(&walk->leaves, key, found);
+        leaves[found] = node;
+        int err = yarn_table_put(&walk->leaves, node, found);
         if (err)
             return err;
     }
@@ -194,15 +193,12 @@ static int place_stacks(struct walk *walk, unsigned root, uint32_t top)
         const struct yarn_profile_stack *stack = &profile->stacks[i];
         if (!(walk->needed[i] >> root & 1))
             continue;
-        struct yarn_page_leaf outer = {.node = top};
+        uint32_t outer = top;
         if (stack->parent != YARN_DUMP_NONE)
             outer = walk->places[stack->parent];
-        struct yarn_page_leaf *place = &walk->places[i];
-        int err = node_below(walk, outer.node, stack->function, &place->node);
+        int err = node_below(walk, outer, stack->function, &walk->places[i]);
         if (err)
             return err;
-        bool is_joined = profile->frames[stack->frame].flags & YARN_DUMP_FRAME_JOINED;
-        place->joined = is_joined ? place->node : outer.joined;
     }
     return 0;
 }
@@ -222,10 +218,8 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
             .event = (uint16_t)walk->events[cell->event],
             .slice = (uint16_t)(cell->cpu - walk->first_slice),
         };
-        struct yarn_page_leaf place = {.node = top};
-        if (cell->stack != YARN_DUMP_NONE)
-            place = walk->places[cell->stack];
-        int err = leaf_at(walk, place, &shown.leaf);
+        uint32_t node = cell->stack == YARN_DUMP_NONE ? top : walk->places[cell->stack];
+        int err = leaf_at(walk, node, &shown.leaf);
         if (err)
             return err;
         struct yarn_page_cell *grown = yarn_array_grow(graph->cells, &graph->cells_capacity,

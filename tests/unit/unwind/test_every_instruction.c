@@ -19,7 +19,7 @@
 #include "tests/support/live_stack.h"
 #include "tests/support/suite.h"
 
-enum { TID = 1, STACK_MAX = 1 << 16, STEPS_MAX = 60000, REPORTS_MAX = 5 };
+enum { STACK_MAX = 1 << 16, STEPS_MAX = 60000, REPORTS_MAX = 5 };
 
 static struct yarn_module_map *map;
 static struct yarn_unwinder *ladder, *oracle;
@@ -87,8 +87,8 @@ static void on_step(int number, siginfo_t *info, void *arg)
         ((ucontext_t *)arg)->uc_mcontext.gregs[17] &= ~0x100; /* the trap flag */
         return;
     }
-    yarn_unwinder_unwind(ladder, &registers, &stack, TID, &by_ladder);
-    yarn_unwinder_unwind(oracle, &registers, &stack, TID, &by_oracle);
+    yarn_unwinder_unwind(ladder, &registers, &stack, &by_ladder);
+    yarn_unwinder_unwind(oracle, &registers, &stack, &by_oracle);
     nr_steps++;
     if (outside.count == 0) {
         outside = by_ladder;

@@ -141,17 +141,6 @@ START_TEST(calls_are_bl_and_blr)
 }
 END_TEST
 
-START_TEST(a_return_address_lies_where_x30_was_saved)
-{
-    int64_t offset;
-    struct yarn_rule saved = rule_of(FRAMED, 8), in_register = rule_of(FRAMED, 0);
-    ck_assert(machine->find_return(&saved, false, &offset));
-    ck_assert_int_eq(offset, -24);
-    ck_assert(!machine->find_return(&saved, true, &offset)); /* it may be back in x30 */
-    ck_assert(!machine->find_return(&in_register, false, &offset));
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("rule_aarch64");
@@ -164,7 +153,6 @@ int main(void)
     tcase_add_test(steps, the_frame_record_is_a_chain);
     tcase_add_test(steps, an_undefined_return_address_is_the_end);
     tcase_add_test(steps, calls_are_bl_and_blr);
-    tcase_add_test(steps, a_return_address_lies_where_x30_was_saved);
     suite_add_tcase(suite, steps);
     return run_suite(suite);
 }

@@ -13,7 +13,7 @@
 #include "tests/support/live_stack.h"
 #include "tests/support/suite.h"
 
-enum { TID = 1, DEEP = 1000 };
+enum { DEEP = 1000 };
 
 static struct yarn_module_map *map;
 static struct yarn_unwinder *ladder, *oracle;
@@ -59,22 +59,21 @@ static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
     return true;
 }
 
-static void unwind_both(uint32_t tid)
+static void unwind_both(void)
 {
-    yarn_unwinder_unwind(ladder, &live.registers, &live.stack, tid, &by_ladder);
-    yarn_unwinder_unwind(oracle, &live.registers, &live.stack, tid, &by_oracle);
+    yarn_unwinder_unwind(ladder, &live.registers, &live.stack, &by_ladder);
+    yarn_unwinder_unwind(oracle, &live.registers, &live.stack, &by_oracle);
 }
 
 static void assert_whole(void)
 {
-    unwind_both(TID);
+    unwind_both();
     if (!are_equal(&by_ladder, &by_oracle) || by_ladder.end != YARN_UNWIND_COMPLETE) {
         print_frames("ladder", &by_ladder);
         print_frames("libunwind", &by_oracle);
     }
     ck_assert(are_equal(&by_ladder, &by_oracle));
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_COMPLETE);
-    ck_assert_uint_eq(by_ladder.first_joined, by_ladder.count);
 }
 
 /* How many frames lie in the `size` bytes of code from `start`. */
@@ -118,7 +117,7 @@ END_TEST
 START_TEST(more_frames_than_fit_are_cut_off)
 {
     (void)descend(YARN_FRAMES_MAX + 10, YARN_LIVE_STACK_MAX);
-    unwind_both(TID);
+    unwind_both();
     ck_assert(are_equal(&by_ladder, &by_oracle));
     ck_assert_uint_eq(by_ladder.count, YARN_FRAMES_MAX);
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
@@ -167,7 +166,7 @@ START_TEST(a_handler_s_own_stack_ends_at_the_interrupted_frame)
     ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
     ck_assert_int_eq(raise(SIGUSR1), 0);
     live.stack.first.size = (size_t)((uintptr_t)own + sizeof own - live.stack.start);
-    unwind_both(TID);
+    unwind_both();
     ck_assert(are_equal(&by_ladder, &by_oracle));
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
     const struct yarn_frame *last = &by_ladder.frame[by_ladder.count - 1];
@@ -266,7 +265,7 @@ START_TEST(generated_code_without_frames_ends_the_walk_and_says_so)
     volatile int below = 1;
     generated_fn function = generate(unframed, sizeof unframed);
     function(take_here);
-    unwind_both(TID);
+    unwind_both();
     ck_assert(are_equal(&by_ladder, &by_oracle));
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
     ck_assert_uint_eq(by_ladder.frame[by_ladder.count - 1].ip, (uintptr_t)function + 5);
@@ -291,58 +290,17 @@ START_TEST(a_thread_s_stack_is_walked_to_its_clone)
 }
 END_TEST
 
-START_TEST(a_short_copy_is_cut_off_and_then_joined)
+/* Nothing that another sample of the same frames showed is put in the place of what is missing. */
+START_TEST(a_short_copy_is_cut_off_whatever_was_walked_before)
 {
     enum { SHORT = 4096 };
-    size_t whole;
-    (void)descend(200, SHORT);
-    unwind_both(TID);
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
-    ck_assert_uint_eq(by_ladder.first_joined, by_ladder.count);
-    ck_assert(are_equal(&by_ladder, &by_oracle));
-
     (void)descend(200, YARN_LIVE_STACK_MAX);
-    whole = live.stack.first.size;
     assert_whole();
-    struct yarn_frames *truth = malloc(sizeof *truth);
-    ck_assert_ptr_nonnull(truth);
-    memcpy(truth, &by_ladder, sizeof *truth);
-
+    unsigned whole = by_ladder.count;
     live.stack.first.size = SHORT;
-    unwind_both(TID);
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_JOINED);
-    ck_assert_uint_gt(by_ladder.first_joined, 1);
-    ck_assert_uint_lt(by_ladder.first_joined, truth->count);
-    by_ladder.end = YARN_UNWIND_COMPLETE;
-    ck_assert(are_equal(&by_ladder, truth));
-
-    unwind_both(TID + 1);
+    unwind_both();
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
-    ck_assert_uint_gt(whole, SHORT);
-    free(truth);
-}
-END_TEST
-
-enum { SHORT_COPY = 4096 };
-
-/* Returns the number of frames of the first of the two, which is whole. */
-__attribute__((noinline)) static unsigned take_whole_then_short(void)
-{
-    volatile uint8_t wide[2 * SHORT_COPY];
-    wide[0] = 1;
-    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
-    unwind_both(TID);
-    unsigned count = by_ladder.count;
-    yarn_live_stack_take(&live, SHORT_COPY);
-    return count + wide[0] - 1;
-}
-
-START_TEST(a_frame_wider_than_the_copy_is_joined_by_what_another_ip_of_it_taught)
-{
-    unsigned count = take_whole_then_short();
-    unwind_both(TID);
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_JOINED);
-    ck_assert_uint_eq(by_ladder.count, count);
+    ck_assert_uint_lt(by_ladder.count, whole);
     ck_assert(are_equal(&by_ladder, &by_oracle));
 }
 END_TEST
@@ -359,7 +317,7 @@ START_TEST(every_length_of_the_copy_is_walked_within_it)
         live.stack.second = yarn_span_of(copy + size / 3, size - size / 3);
         if (!live.stack.first.size)
             live.stack.first = live.stack.second, live.stack.second = YARN_SPAN_EMPTY;
-        unwind_both((uint32_t)size + 100);
+        unwind_both();
         ck_assert_uint_ge(by_ladder.count, 1);
         ck_assert(are_equal(&by_ladder, &by_oracle));
         ck_assert(by_ladder.end == YARN_UNWIND_TRUNCATED || by_ladder.end == YARN_UNWIND_COMPLETE);
@@ -372,7 +330,7 @@ START_TEST(without_registers_the_leaf_is_all)
 {
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
     live.registers.valid = 0;
-    unwind_both(TID);
+    unwind_both();
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NONE);
     ck_assert_uint_eq(by_ladder.count, 1);
     ck_assert_uint_eq(by_ladder.frame[0].ip, live.registers.ip);
@@ -386,7 +344,7 @@ START_TEST(a_leaf_in_no_module_has_no_unwind_info)
     live.registers.ip = 0x10000;
     live.registers.value[6] = 0;
     live.word[0] = 0;
-    unwind_both(TID);
+    unwind_both();
     ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
     ck_assert_uint_eq(by_ladder.count, 1);
     ck_assert_ptr_null(by_ladder.frame[0].module);
@@ -397,7 +355,7 @@ END_TEST
 START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
 {
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
-    unwind_both(TID);
+    unwind_both();
     uint64_t caller = by_ladder.frame[1].ip;
     unsigned count = by_ladder.count;
     /* back to the moment of the call: the return address at sp, nothing of the callee yet. Below
@@ -411,7 +369,7 @@ START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
     if (live.registers.value[6] < live.registers.sp && at > 0) /* where it was built with frames */
         live.registers.value[6] = live.word[at - 1];
     live.registers.ip = 0;
-    unwind_both(TID);
+    unwind_both();
     ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
     ck_assert_uint_eq(by_ladder.count, count);
 }
@@ -431,7 +389,7 @@ START_TEST(senseless_registers_fail_and_do_no_harm)
         }
         live.registers.sp = live.registers.value[7];
         live.registers.ip = good.ip + (random % 7 ? random % 100000 : 0);
-        unwind_both(TID);
+        unwind_both();
         ck_assert_uint_ge(by_ladder.count, 1);
         ck_assert_int_lt(by_ladder.end, YARN_UNWIND_END_COUNT);
     }
@@ -445,7 +403,7 @@ START_TEST(an_unwinder_stays_below_four_megabytes_and_gives_them_back)
     ck_assert_int_eq(yarn_unwinder_new(&one, YARN_UNWIND_BY_LIBUNWIND, map), 0);
     ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
-    yarn_unwinder_unwind(one, &live.registers, &live.stack, TID, &by_ladder);
+    yarn_unwinder_unwind(one, &live.registers, &live.stack, &by_ladder);
     ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
     yarn_unwinder_free(one);
     leaked = yarn_pages_total() - before;
@@ -471,8 +429,7 @@ int main(void)
     tcase_add_loop_test(tests, generated_code_is_walked_by_its_frame_pointer, 0, 2);
     tcase_add_test(tests, generated_code_without_frames_ends_the_walk_and_says_so);
     tcase_add_test(tests, a_thread_s_stack_is_walked_to_its_clone);
-    tcase_add_test(tests, a_short_copy_is_cut_off_and_then_joined);
-    tcase_add_test(tests, a_frame_wider_than_the_copy_is_joined_by_what_another_ip_of_it_taught);
+    tcase_add_test(tests, a_short_copy_is_cut_off_whatever_was_walked_before);
     tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
     tcase_add_test(tests, without_registers_the_leaf_is_all);
     tcase_add_test(tests, a_leaf_in_no_module_has_no_unwind_info);

@@ -332,44 +332,6 @@ START_TEST(merge_tells_of_a_ring_that_was_overrun)
 }
 END_TEST
 
-static void hear_newest(void *self, const struct yarn_record *record)
-{
-    ck_assert_ptr_eq(self, heard);
-    ck_assert_int_eq(record->type, YARN_RECORD_SAMPLE);
-    heard[nr_heard++] = (struct heard){.time_ns = record->time_ns, .ring = record->cpu};
-}
-
-static void put_sample_at(uint32_t ring, uint64_t time_ns)
-{
-    struct handmade_identity identity = {.time_ns = time_ns, .cpu = ring};
-    handmade_begin(&made, PERF_RECORD_SAMPLE, 0);
-    handmade_sample(&made, &identity, 0x1234, 1);
-    handmade_end(&made);
-    handmade_ring_put_record(&rings[ring], &made);
-}
-
-START_TEST(merge_shows_the_newest_sample_of_each_ring_and_takes_nothing)
-{
-    const struct yarn_record_listener newest = {heard, hear_newest, hear_malformed};
-    open_rings(3);
-    put_sample_at(0, 10);
-    put_sample_at(0, 20);
-    put_at(0, 30);
-    put_at(1, 40);
-    put_sample_at(2, 50);
-    for (unsigned i = 0; i < 2; i++) {
-        nr_heard = 0;
-        yarn_merge_glance(&merge, &newest);
-        ck_assert_uint_eq(nr_heard, 2);
-        check_heard(0, 0, 0, 20);
-        check_heard(1, 2, 0, 50);
-    }
-    for (size_t i = 0; i < merge.count; i++)
-        ck_assert_uint_eq(rings[i].page.data_tail, told_tail[i]);
-    close_rings();
-}
-END_TEST
-
 static void add_order_tests(TCase *order)
 {
     tcase_add_loop_test(order, merge_of_nothing_tells_nothing, 0, RINGS_MAX + 1);
@@ -378,7 +340,6 @@ static void add_order_tests(TCase *order)
     tcase_add_test(order, merge_leaves_what_is_younger_in_its_ring_for_the_next_pass);
     tcase_add_test(order, merge_calls_news_what_is_left_and_no_sample);
     tcase_add_test(order, merge_takes_in_what_came_between_two_passes_before_what_was_left);
-    tcase_add_test(order, merge_shows_the_newest_sample_of_each_ring_and_takes_nothing);
     tcase_add_test(order, merge_knows_the_last_time_there_is);
     tcase_add_test(order, merge_passes_an_inversion_within_a_ring_as_it_is);
 }

@@ -31,7 +31,7 @@ static const struct {
     {999, 65528, YARN_MIB(2)},           /* 1.3 MB */
     {20000, 32768, YARN_MIB(16)},        /* 13.5 MB */
     {100000, 65528, YARN_PLAN_RING_MAX}, /* 133 MB: the most */
-    {10, 65528, YARN_MIB(1)},            /* 8 records of 66.5 KB do not fit into 512 KiB */
+    {10, 65528, YARN_KIB(512)},          /* 8 records */
 };
 
 START_TEST(first_ring_holds_20_ms_within_its_bounds)
@@ -64,7 +64,7 @@ START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
     ck_assert(!yarn_plan_deeper(&spec, &plan)); /* the size is somebody's wish */
     spec.may_deepen = true;
     ck_assert(yarn_plan_deeper(&spec, &plan));
-    ck_assert_uint_eq(plan.stack_bytes, 64512);
+    ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_le(yarn_plan_record_bytes(&plan), 65536);
     ck_assert_uint_eq(plan.ring_bytes, YARN_MIB(2));
     ck_assert(!yarn_plan_deeper(&spec, &plan)); /* they are */
@@ -148,6 +148,10 @@ START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
     ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * 4 * YARN_NS_PER_MS);
     event = clock_at(10);
     ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * YARN_NS_PER_SECOND / 10);
+    spec.may_deepen = true;
+    plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
+    ck_assert_uint_eq(plan.stack_bytes, 65528);
 }
 END_TEST
 

@@ -154,24 +154,6 @@ START_TEST(own_memory_is_read_without_a_fault)
 }
 END_TEST
 
-START_TEST(own_memory_is_read_as_far_as_it_is_mapped)
-{
-    enum { PAGE = 4096 };
-    static char to[2 * PAGE];
-    size_t got = 0;
-    char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(pages, MAP_FAILED);
-    pages[PAGE - 1] = 'x';
-    ck_assert_int_eq(munmap(pages + PAGE, PAGE), 0);
-    uint64_t at = (uint64_t)(uintptr_t)pages;
-    ck_assert_int_eq(yarn_own_memory_read_some(-1, at + 96, to, 2 * PAGE, &got), 0);
-    ck_assert_uint_eq(got, PAGE - 96);
-    ck_assert_int_eq(to[got - 1], 'x');
-    ck_assert_int_eq(yarn_own_memory_read(-1, at + 96, to, 2 * PAGE), -EFAULT);
-    ck_assert_int_eq(yarn_own_memory_read_some(-1, at + PAGE, to, 8, &got), -EFAULT);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("proc_maps");
@@ -182,7 +164,6 @@ int main(void)
     tcase_add_test(tests, own_mappings_come_in_order);
     tcase_add_test(tests, long_files_are_read_in_pieces);
     tcase_add_test(tests, own_memory_is_read_without_a_fault);
-    tcase_add_test(tests, own_memory_is_read_as_far_as_it_is_mapped);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -121,10 +121,6 @@ static uint32_t make_frame(struct dump_maker *maker, const char *word)
     struct yarn_dump_symbol symbol = {.module = bang ? 1 : 0};
     const char *name = bang ? bang + 1 : word;
     uint64_t start = 0x1000 + 0x100 * (uint64_t)maker->nr_frames;
-    if (*name == '~') {
-        frame.flags = YARN_DUMP_FRAME_JOINED;
-        name++;
-    }
     if (*name == '+')
         start = strtoull(name + 1, NULL, 16);
     else if (*name != '?')

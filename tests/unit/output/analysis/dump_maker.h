@@ -37,8 +37,8 @@ void dump_maker_add_event(struct dump_maker *maker, uint32_t number, const char 
                           uint32_t error);
 void dump_maker_add_thread(struct dump_maker *maker, uint32_t tid, const char *comm);
 
-/* "main;work;leaf", outermost first. A word may be "lib!name" (module 1), "~name" (joined),
- * "+1a0" (no name, function starts at 0x1a0) or "?" (nothing is known). */
+/* "main;work;leaf", outermost first. A word may be "lib!name" (module 1), "+1a0" (no name,
+ * function starts at 0x1a0) or "?" (nothing is known). */
 uint32_t dump_maker_stack(struct dump_maker *maker, const char *words);
 
 /* `count` samples of one period each, 1 ms apart. */

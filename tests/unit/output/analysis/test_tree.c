@@ -41,10 +41,10 @@ static const char *describe(const struct yarn_tree *tree)
         if (node->function == YARN_DUMP_NONE)
             continue;
         uint32_t name = loaded.profile.functions[node->function].name;
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u %s%s %" PRIu64 "/%" PRIu64,
-                               at ? "; " : "", node->depth, node->joined ? "~" : "",
-                               yarn_profile_text(&loaded.profile, name),
-                               node->self / MAKER_PERIOD_NS, node->total / MAKER_PERIOD_NS);
+        at +=
+            (size_t)snprintf(text + at, sizeof text - at, "%s%u %s %" PRIu64 "/%" PRIu64,
+                             at ? "; " : "", node->depth, yarn_profile_text(&loaded.profile, name),
+                             node->self / MAKER_PERIOD_NS, node->total / MAKER_PERIOD_NS);
     }
     return text;
 }
@@ -97,13 +97,6 @@ START_TEST(cut_stacks_hang_below_the_reason)
     ck_assert_str_eq(tree_of(&all, 0),
                      "1 main 0/5; 2 a 5/5; 1 [truncated] 0/4; 2 a 4/4; 1 [no unwind information] "
                      "0/3; 2 a 3/3; 1 [unwinding failed] 0/2; 2 a 2/2; 1 [no stack] 1/1");
-}
-END_TEST
-
-START_TEST(joined_frames_are_marked)
-{
-    sample("~main;a", YARN_DUMP_STACK_JOINED, 5);
-    ck_assert_str_eq(tree_of(&all, 0), "1 ~main 0/5; 2 a 5/5");
 }
 END_TEST
 
@@ -189,7 +182,6 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, equal_paths_are_one_and_the_largest_comes_first);
     tcase_add_test(tcase, cut_stacks_hang_below_the_reason);
-    tcase_add_test(tcase, joined_frames_are_marked);
     tcase_add_test(tcase, small_nodes_are_left_out);
     tcase_add_test(tcase, a_function_filter_keeps_the_paths_through_it);
     tcase_add_test(tcase, callers_lead_from_the_leaf_outwards);

@@ -109,7 +109,7 @@ void made_dump_frames(struct made_dump *dump, struct record_log *wanted)
     for (uint32_t i = 0; i < NR_FRAMES; i++) {
         struct yarn_dump_frame frame = {
             .symbol = i % NR_SYMBOLS,
-            .flags = i % 7 == 0 ? YARN_DUMP_FRAME_JOINED : 0,
+            .flags = i % 7 == 0 ? YARN_DUMP_FRAME_KERNEL : 0,
             .address = 0x1000 + i % NR_SYMBOLS * 0x40 + i - (i == 3 ? 0x100 : 0),
         };
         frame.number = yarn_dump_add_frame(dump->writer, &frame);
@@ -154,7 +154,9 @@ static void write_samples(struct made_dump *dump, struct record_log *wanted, uin
             .tid = 4242 + i % 3,
             .cpu = i / 20,
             .stack = i % 9 == 8 ? YARN_DUMP_NONE : i % 20,
-            .stack_end = i % 9 == 8 ? (uint32_t)YARN_DUMP_STACK_NONE : i % 5,
+            .stack_end = i % 9 == 8   ? (uint32_t)YARN_DUMP_STACK_NONE
+                         : i % 5 == 1 ? (uint32_t)YARN_DUMP_STACK_TRUNCATED
+                                      : i % 5,
         };
         yarn_dump_write_sample(dump->writer, &sample);
         if (wanted)

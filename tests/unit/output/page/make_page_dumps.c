@@ -24,15 +24,15 @@ static void sample(uint32_t tid, const char *words, uint32_t end, uint64_t count
     dump_maker_sample(&maker, tid, stack, end, count);
 }
 
-/* 100 samples: the first half in alpha, then beta on another thread, with recursion; joined, cut
- * and stackless ones. Of page-faults three. */
+/* 100 samples: the first half in alpha, then beta on another thread, with recursion; cut and
+ * stackless ones. Of page-faults three. */
 static void make_app(const char *folder)
 {
     begin(folder, "app.dump", "app");
     dump_maker_add_thread(&maker, 101, "worker");
     dump_maker_add_event(&maker, 1, "page-faults", 0);
     sample(100, "main;alpha;leaf", YARN_DUMP_STACK_COMPLETE, 40);
-    sample(100, "~main;~alpha;libx!deep", YARN_DUMP_STACK_JOINED, 10);
+    sample(100, "main;alpha;libx!deep", YARN_DUMP_STACK_COMPLETE, 10);
     sample(101, "run;beta;beta;leaf", YARN_DUMP_STACK_COMPLETE, 30);
     sample(101, "beta", YARN_DUMP_STACK_TRUNCATED, 12);
     sample(101, "", YARN_DUMP_STACK_NONE, 8);

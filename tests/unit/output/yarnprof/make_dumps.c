@@ -29,7 +29,7 @@ static void make_app(const char *folder)
     dump_maker_add_event(&maker, 2, "cycles", 2);
     uint32_t hot = dump_maker_stack(&maker, "_start;main;hot");
     uint32_t warm = dump_maker_stack(&maker, "_start;main;hot;libx!_ZN2ns4warmEi");
-    uint32_t cut = dump_maker_stack(&maker, "~outer;deep\033[31m;+1a00");
+    uint32_t cut = dump_maker_stack(&maker, "outer;deep\033[31m;+1a00");
     dump_maker_sample(&maker, 100, hot, YARN_DUMP_STACK_COMPLETE, 60);
     dump_maker_sample(&maker, 101, warm, YARN_DUMP_STACK_COMPLETE, 30);
     dump_maker_sample(&maker, 101, cut, YARN_DUMP_STACK_TRUNCATED, 6);

@@ -32,7 +32,7 @@ def samples_on(page):
     skip(4)
     skip(2 * next(left))  # functions
     skip(2 * next(left))  # nodes
-    skip(2 * next(left))  # leaves
+    skip(next(left))  # leaves
     total = 0
     for _ in range(next(left)):
         skip(2)

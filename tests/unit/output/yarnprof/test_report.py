@@ -61,7 +61,7 @@ TREE = """\
  90.00 %   60.00 %  │  hot
  30.00 %   30.00 %  │  ns::warm(int)  libx.so.1
   6.00 %            ├─ [truncated]
-  6.00 %            │  outer  app  [joined]
+  6.00 %            │  outer  app
   6.00 %            │  deep\\x1b[31m
   6.00 %    6.00 %  │  app+0x1a00
   4.00 %    4.00 %  └─ [no stack]

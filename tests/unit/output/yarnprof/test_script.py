@@ -18,7 +18,7 @@ worker     100/101     [000]  1000.061000:    1000000 cpu-clock:
 SCRIPT_CUT = """\
 \t            1a10 app+0x1a00+0x10 (/usr/bin/app)
 \t            1510 deep\\x1b[31m+0x10 (/usr/bin/app)
-\t            1410 outer+0x10 (/usr/bin/app) [joined]
+\t            1410 outer+0x10 (/usr/bin/app)
 \t               0 [truncated] ([unknown])
 
 """
