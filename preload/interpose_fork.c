@@ -4,7 +4,8 @@
  * The C library's functions that make a child with a memory of its own. Each calls the original;
  * what the child needs is begun when it has returned, because only then every handler of
  * pthread_atfork has run and no lock of the host is held. A child of vfork, posix_spawn, system and
- * popen shares our memory until its exec: those functions are left alone.
+ * popen shares our memory until its exec: those functions are left alone. So is _Fork, which C
+ * libraries before glibc 2.34 do not have: a host that looks for it must find what there is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,40 +22,26 @@ typedef pid_t (*fork_fn)(void);
 typedef pid_t (*forkpty_fn)(int *main_fd, char *name, const struct termios *terminal,
                             const struct winsize *size);
 
-static pid_t followed(pid_t child, uint32_t generation)
+static pid_t followed(pid_t child)
 {
     if (child == 0)
-        yarn_lifecycle_follow_fork(generation);
+        yarn_lifecycle_follow_fork();
     return child;
 }
 
 YARN_EXPORTED pid_t fork(void)
 {
     fork_fn next;
-    uint32_t generation = yarn_lifecycle_begin_fork();
-    return yarn_original_find(YARN_ORIGINAL_fork, &next, sizeof next) ? followed(next(), generation)
-                                                                      : -1;
-}
-
-/* Like fork without handlers; declared by glibc 2.34 and later. */
-YARN_EXPORTED pid_t _Fork(void);
-YARN_EXPORTED pid_t _Fork(void)
-{
-    fork_fn next;
-    uint32_t generation = yarn_lifecycle_begin_fork();
-    return yarn_original_find(YARN_ORIGINAL__Fork, &next, sizeof next)
-               ? followed(next(), generation)
-               : -1;
+    return yarn_original_find(YARN_ORIGINAL_fork, &next, sizeof next) ? followed(next()) : -1;
 }
 
 YARN_EXPORTED pid_t forkpty(int *main_fd, char *name, const struct termios *terminal,
                             const struct winsize *size)
 {
     forkpty_fn next;
-    uint32_t generation = yarn_lifecycle_begin_fork();
-    if (!yarn_original_find(YARN_ORIGINAL_forkpty, &next, sizeof next))
-        return -1;
-    return followed(next(main_fd, name, terminal, size), generation);
+    return yarn_original_find(YARN_ORIGINAL_forkpty, &next, sizeof next)
+               ? followed(next(main_fd, name, terminal, size))
+               : -1;
 }
 
 static int put_null_on_streams(void)

@@ -54,7 +54,7 @@ static const char rounds[ROUNDS]; /* the key's value points to one: how often it
 /* NULL where all are taken, or the thread's end will not be noted. */
 static struct start *take_start(void)
 {
-    if (!has_key || !yarn_lifecycle_may_call())
+    if (!has_key || !yarn_lifecycle_notes_threads())
         return NULL;
     for (size_t i = 0; i < WORDS; i++) {
         uint64_t bits = atomic_load_explicit(&taken[i], memory_order_relaxed);
@@ -83,7 +83,7 @@ static void note_end(void *value)
         pthread_setspecific(key, round + 1);
         return;
     }
-    if (!yarn_lifecycle_may_call())
+    if (!yarn_lifecycle_notes_threads())
         return;
     end.tid = yarn_process_tid();
     end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);

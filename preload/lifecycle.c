@@ -10,6 +10,7 @@
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
+#include "core/sys/owner.h"
 #include "core/sys/signal.h"
 #include "preload/heritage.h"
 #include "preload/nap.h"
@@ -30,18 +31,20 @@ struct yarn_recorder *yarn_lifecycle_recorder(void)
     struct yarn_recorder *recorder = the_recorder;
     if (!recorder || atomic_load_explicit(&is_filtered, memory_order_relaxed))
         return NULL;
-    return yarn_recorder_is_ours(recorder) ? recorder : NULL;
+    return yarn_owner_is_caller() ? recorder : NULL;
 }
 
-bool yarn_lifecycle_may_call(void)
+bool yarn_lifecycle_notes_threads(void)
 {
-    return the_recorder && !atomic_load_explicit(&is_filtered, memory_order_relaxed);
+    return the_recorder && yarn_owner_has_memory() &&
+           !atomic_load_explicit(&is_filtered, memory_order_relaxed);
 }
 
 /* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
 static struct yarn_recorder *recorder_behind_filter(void)
 {
-    return atomic_load_explicit(&is_filtered, memory_order_relaxed) ? the_recorder : NULL;
+    bool is_behind = atomic_load_explicit(&is_filtered, memory_order_relaxed);
+    return is_behind && yarn_owner_has_memory() ? the_recorder : NULL;
 }
 
 /* The line has room for one byte more. */
@@ -119,16 +122,10 @@ void yarn_lifecycle_end(int status)
         print_line(&line);
 }
 
-uint32_t yarn_lifecycle_begin_fork(void)
+void yarn_lifecycle_follow_fork(void)
 {
-    return the_recorder ? the_recorder->generation : 0;
-}
-
-void yarn_lifecycle_follow_fork(uint32_t generation)
-{
-    /* Why not asked whose it is: in another PID namespace the child may have the same number. */
     struct yarn_recorder *recorder = the_recorder;
-    if (!recorder || recorder->generation != generation)
+    if (!recorder || yarn_owner_has_memory())
         return;
     if (atomic_load(&is_filtered)) { /* the child has the filter, too */
         the_recorder = NULL;

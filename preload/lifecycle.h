@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * How the life of the host moves the recorder: its constructor starts it; its end, by whatever way,
- * ends it. In a process that did not start it (a child of vfork) nothing is touched.
+ * ends it. In a process that did not start it (a child of vfork) nothing is touched: whose memory
+ * it is core/sys/owner.h knows.
  *
  *     return, exit ──> our exit handler, after all of the host's ───────> end(EXIT)
  *     _exit, _Exit ──> interposed ─────────────────────────────────────> end(EXIT)
@@ -38,11 +39,9 @@ void yarn_lifecycle_end(int status);
 void yarn_lifecycle_note_quick_exit(int status);
 void yarn_lifecycle_end_quickly(void);
 
-/* Before a fork, and in the child once it has returned, with what the first gave: where a handler
- * of the fork forks in its turn, two forks return in the child of that, and one of them is
- * followed. The C library's errno is not touched. */
-uint32_t yarn_lifecycle_begin_fork(void);
-void yarn_lifecycle_follow_fork(uint32_t generation);
+/* In the child once a fork has returned: where a handler of the fork forked in its turn, two forks
+ * return in the child of that, and the first is followed. The C library's errno is not touched. */
+void yarn_lifecycle_follow_fork(void);
 
 struct yarn_recorder;
 
@@ -87,9 +86,10 @@ void yarn_lifecycle_follow_ids(void);
 /* The host wants the signal that is borrowed of it. */
 void yarn_lifecycle_yield_signal(void);
 
-/* Something is recorded here, and a host thread may make a call for us. By memory alone: true in a
- * child of vfork, too. */
-bool yarn_lifecycle_may_call(void);
+/* Threads are to note what they used: something is recorded here, and a host thread may make a call
+ * for us. By memory alone: true in a child of vfork, too. */
+bool yarn_lifecycle_notes_threads(void);
 
-/* The recorder of this process; NULL where there is none, and behind a system call filter. */
+/* The recorder of the calling thread's process (core/sys/owner.h); NULL where there is none, and
+ * behind a system call filter. */
 struct yarn_recorder *yarn_lifecycle_recorder(void);

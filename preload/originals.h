@@ -25,7 +25,6 @@
     X(initgroups)                                                                                  \
     X(capset)                                                                                      \
     X(fork)                                                                                        \
-    X(_Fork)                                                                                       \
     X(forkpty)                                                                                     \
     X(execve)                                                                                      \
     X(execv)                                                                                       \

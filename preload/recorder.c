@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/owner.h"
 #include "preload/nap.h"
 #include "preload/reader_thread.h"
 #include "preload/surroundings.h"
@@ -66,6 +67,17 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     return -ECANCELED;
 }
 
+static int claim_memory(const struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    int err = yarn_owner_claim(!recorder->job.rehearsal.deadly[YARN_REHEARSAL_OWNER]);
+    if (err == -EINVAL) {
+        yarn_text_add(line, nothing_recorded);
+        yarn_text_add(line, "the kernel cannot mark memory that children must not take for their "
+                            "own (Linux 4.14 and later can)");
+    }
+    return err;
+}
+
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
                         char *const envp[], struct yarn_text *line)
 {
@@ -77,6 +89,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err && !yarn_job_is_wanted(&recorder->job))
         err = -ECANCELED;
+    if (!err)
+        err = claim_memory(recorder, line);
     if (!err)
         err = yarn_surroundings_check(&recorder->job, line);
     if (!err) {
@@ -136,7 +150,8 @@ static bool is_paused_by_command(struct yarn_recorder *recorder)
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
-    recorder->generation++;
+    if (yarn_owner_claim(!recorder->job.rehearsal.deadly[YARN_REHEARSAL_OWNER]))
+        return; /* the page is there */
     bool is_told_to_pause = is_paused_by_command(recorder);
     if (ledger) {
         yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
@@ -214,11 +229,6 @@ void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns)
 {
     yarn_nap_return(recorder, paid_ns);
     atomic_store(&recorder->is_in_exec, 0);
-}
-
-bool yarn_recorder_is_ours(const struct yarn_recorder *recorder)
-{
-    return yarn_process_pid() == recorder->job.facts.pid;
 }
 
 /* One host thread at a time. The wait is a poll: whoever holds it may be a thread that the host

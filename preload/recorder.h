@@ -80,7 +80,6 @@ struct yarn_recorder {
     struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
     uint64_t paid_ns;                   /* there, by the reader */
     const char *stop_reason;            /* a static sentence; NULL */
-    uint32_t generation;                /* how many forks of a recorded process led here */
     bool starts_paused;
     int host_signal;     /* the reader's: of which the process has to die; 0 */
     bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
@@ -125,9 +124,6 @@ YARN_MUST_CHECK int yarn_recorder_restart(struct yarn_recorder *recorder, struct
 /* Around an exec: the second where it failed, with what the first gave. */
 uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder);
 void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns);
-
-/* True in the process that started it and in no other (a fork or vfork child). */
-bool yarn_recorder_is_ours(const struct yarn_recorder *recorder);
 
 /* Hands a command over and waits until it is done. -ETIMEDOUT, -ESRCH where nothing records. */
 YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,

@@ -24,6 +24,7 @@ enum yarn_rehearsal_part {
     YARN_REHEARSAL_RIGHTS,  /* to follow the host when it changes its own */
     YARN_REHEARSAL_CONTROL, /* the control socket */
     YARN_REHEARSAL_LATENCY, /* a reader that is woken in time */
+    YARN_REHEARSAL_OWNER,   /* a sure answer to whose memory it is */
     YARN_REHEARSAL_UNSHARE, /* a reader that gets its own place after its birth, not by it */
     YARN_REHEARSAL_PART_COUNT,
 };

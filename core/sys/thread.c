@@ -20,7 +20,9 @@ enum {
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
 };
 
-/* Address space only, until a thread of a child after fork runs here. */
+/* Address space only, until a thread of a child after fork runs here. Why without a guard: this is
+ * part of the data segment, every byte of which a collector or leak checker of the host may read;
+ * the lowest page is left to an overflow. */
 static _Alignas(GUARD_BYTES) uint8_t room[GUARD_BYTES + MEMORY_BYTES];
 
 static bool is_in_room(const struct yarn_thread *thread)
@@ -72,10 +74,8 @@ int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, v
 
 void yarn_thread_settle(const struct yarn_thread *thread)
 {
-    if (!is_in_room(thread))
-        return;
-    yarn_raw_call(SYS_mprotect, (long)room, GUARD_BYTES, PROT_NONE, 0, 0, 0);
-    yarn_pages_count(MEMORY_BYTES);
+    if (is_in_room(thread))
+        yarn_pages_count(MEMORY_BYTES);
 }
 
 int yarn_thread_join(struct yarn_thread *thread, uint64_t timeout_ns)

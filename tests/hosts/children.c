@@ -161,6 +161,7 @@ static int by__fork(void)
         _exit(9);
     }
     report(child);
+    parent_work(20);
     return 0;
 }
 

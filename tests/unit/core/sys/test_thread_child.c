@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +61,7 @@ static int live_as_a_child(void)
     return yarn_pages_total() == total && !thread.memory ? 0 : 5;
 }
 
-/* Its own child has the memory as it left it, the guard included. */
+/* Its own child has the memory as it left it. */
 static int live_and_fork(void)
 {
     int status, result = live_as_a_child();
@@ -89,39 +87,11 @@ START_TEST(thread_of_a_child_maps_nothing)
 }
 END_TEST
 
-/* Below the stack of one that has settled. */
-static int write_far_below(void *argument)
-{
-    volatile char *here = (volatile char *)&argument;
-    yarn_thread_settle(&thread);
-    for (size_t i = 0; i <= YARN_KIB(260); i += 4096)
-        here[-(ptrdiff_t)i] = 1;
-    return 0;
-}
-
-START_TEST(thread_of_a_child_has_a_guard_when_it_has_settled)
-{
-    int status;
-    pid_t child = fork();
-    if (!child) {
-        const struct rlimit none = {0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        if (!yarn_thread_start_in_child(&thread, write_far_below, NULL, false) &&
-            yarn_thread_join(&thread, LONG_NS))
-            _exit(2);
-        _exit(1);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("thread of a child");
     TCase *tcase = tcase_create("after fork");
     tcase_add_test(tcase, thread_of_a_child_maps_nothing);
-    tcase_add_test(tcase, thread_of_a_child_has_a_guard_when_it_has_settled);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

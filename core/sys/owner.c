@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/owner.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "core/base/pages.h"
+#include "core/base/raw.h"
+#include "core/sys/process.h"
+
+struct claim {
+    _Atomic uint32_t pid; /* 0: nobody's, as in a copy */
+    _Atomic bool asks_list;
+};
+
+/* A page of its own. Why not part of the library: that would be one more mapping, too. */
+static struct claim *claim;
+
+static bool has_list(void)
+{
+    void *head = NULL;
+    size_t size;
+    yarn_raw_call(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0);
+    return head;
+}
+
+static int make_claim(void)
+{
+    struct claim *page = yarn_pages_map(sizeof *page);
+    if (!page)
+        return -ENOMEM;
+    long result = yarn_raw_call(SYS_madvise, (long)page, sizeof *page, MADV_WIPEONFORK, 0, 0, 0);
+    if (yarn_raw_is_error(result)) {
+        yarn_pages_unmap(page, sizeof *page);
+        return (int)result;
+    }
+    claim = page;
+    return 0;
+}
+
+int yarn_owner_claim(bool asks_list)
+{
+    int err = claim ? 0 : make_claim();
+    if (err)
+        return err;
+    atomic_store_explicit(&claim->asks_list, asks_list && has_list(), memory_order_relaxed);
+    atomic_store_explicit(&claim->pid, (uint32_t)yarn_process_pid(), memory_order_release);
+    return 0;
+}
+
+bool yarn_owner_has_memory(void)
+{
+    return claim && atomic_load_explicit(&claim->pid, memory_order_relaxed);
+}
+
+/* Why not a process's first thread: a child in a PID namespace of its own is that by number. */
+static bool is_later_thread(pid_t pid)
+{
+    return yarn_process_tid() != pid;
+}
+
+bool yarn_owner_is_caller(void)
+{
+    if (!yarn_owner_has_memory())
+        return false;
+    pid_t pid = (pid_t)atomic_load_explicit(&claim->pid, memory_order_relaxed);
+    return yarn_process_pid() == pid &&
+           (!atomic_load_explicit(&claim->asks_list, memory_order_relaxed) || has_list() ||
+            is_later_thread(pid));
+}

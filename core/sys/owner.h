@@ -1,0 +1,29 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Whose memory is this? The library's data is in many hands: a fork, or a clone without CLONE_VM,
+ * has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another process run on the very
+ * same. Neither is the process that claimed it, and numbers do not tell: a child in a PID namespace
+ * of its own is process 1, as the first process of a container is.
+ *
+ * So the claim is a word in a page that the kernel wipes in copies; and of the tasks that share the
+ * page it is told who belongs to the process by what the kernel clears in every new task: the head
+ * of its robust list, which the C library sets for each of its threads and in no other child.
+ *
+ * Threads, signals: safe anywhere, in children of every kind, too.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+/* The calling process makes its memory its own; in a copy (a child after fork) once more. Without
+ * `asks_list`, and in a C library that sets no list for the caller, process numbers alone tell who
+ * shares it. */
+YARN_MUST_CHECK int yarn_owner_claim(bool asks_list);
+
+/* By memory alone: true for whatever runs on the memory that was claimed, false in copies. */
+bool yarn_owner_has_memory(void);
+
+/* The caller is a thread of the process that claimed it. A thread that the C library does not know
+ * is one, too. */
+bool yarn_owner_is_caller(void);
