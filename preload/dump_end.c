@@ -2,6 +2,7 @@
 #include "preload/dump_end.h"
 
 #include "core/sys/clock.h"
+#include "preload/preamble.h"
 #include "preload/trust.h"
 
 const char *yarn_dump_end_failure(int err)
@@ -32,13 +33,18 @@ static void write_last_words(struct yarn_recording *recording)
         yarn_messages_add(recording->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }
-    recording->is_failure_untold = !yarn_dump_writer_recover(recording->writer);
-    if (recording->is_failure_untold)
-        return;
-    recording->nr_messages_written = recording->nr_messages_kept;
-    yarn_trust_write_final(recording);
-    yarn_dump_write_end(recording->writer, &end);
-    recording->is_failure_untold = yarn_dump_writer_error(recording->writer) != 0;
+    recording->is_failure_untold = true;
+    if (yarn_dump_writer_recover(recording->writer)) {
+        recording->nr_messages_written = recording->nr_messages_kept;
+        if (yarn_dump_writer_is_empty(recording->writer))
+            yarn_preamble_write(recording->writer, recording->job, &recording->lineage,
+                                &recording->session);
+        yarn_trust_write_final(recording);
+        yarn_dump_write_end(recording->writer, &end);
+        recording->is_failure_untold = yarn_dump_writer_error(recording->writer) != 0;
+    }
+    if (recording->is_failure_untold && yarn_dump_writer_is_empty(recording->writer))
+        yarn_dump_file_remove(&recording->file);
 }
 
 void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

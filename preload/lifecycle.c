@@ -10,6 +10,7 @@
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
+#include "core/sys/line.h"
 #include "core/sys/owner.h"
 #include "core/sys/signal.h"
 #include "preload/heritage.h"
@@ -51,9 +52,9 @@ static struct yarn_recorder *recorder_behind_filter(void)
 static void print_line(struct yarn_text *line)
 {
     line->data[line->size] = '\n';
-    int err = yarn_file_write_all(STDERR, yarn_span_of(line->data, line->size + 1));
+    int err = yarn_line_write(STDERR, yarn_span_of(line->data, line->size + 1));
     if (err)
-        return; /* a host without standard error */
+        return; /* a host without standard error, or without room in it */
 }
 
 void yarn_lifecycle_refuse(const char *why)

@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
+#include "core/sys/line.h"
 
 enum { STDERR = 2 };
 
@@ -45,7 +46,7 @@ static int write_line(int fd, const struct yarn_message *message)
     yarn_text_add(&text, ": ");
     yarn_text_add(&text, message->text);
     yarn_text_add(&text, "\n");
-    return yarn_file_write_all(fd, yarn_span_of(text.data, text.size));
+    return yarn_line_write(fd, yarn_span_of(text.data, text.size));
 }
 
 void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written)

@@ -42,7 +42,7 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     if (recording->has_tried_dump)
         return false;
     recording->has_tried_dump = true;
-    struct yarn_lineage lineage = lineage_of(recording);
+    recording->lineage = lineage_of(recording);
     int fd = yarn_dump_file_create(&recording->file);
     if (fd < 0) {
         yarn_recording_fail(recording, "the dump could not be created", fd);
@@ -59,7 +59,8 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     }
     recording->stacks.writer = recording->writer;
     recording->stacks.epoch = yarn_dump_writer_epoch(recording->writer);
-    yarn_preamble_write(recording->writer, recording->job, &lineage, &recording->session);
+    yarn_preamble_write(recording->writer, recording->job, &recording->lineage,
+                        &recording->session);
     yarn_roll_begin(recording);
     yarn_coverage_write(&recording->coverage, recording->writer);
     return true;

@@ -41,6 +41,7 @@ struct yarn_recording {
     struct yarn_queue queue;
     struct yarn_stacks stacks;
     struct yarn_dump_file file;
+    struct yarn_lineage lineage;     /* as in the dump */
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */
     struct yarn_dump_totals totals;
     struct yarn_coverage coverage;

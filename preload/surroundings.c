@@ -9,7 +9,7 @@
 
 #define MEMORY_LEAST YARN_MIB(40)
 
-enum { MEMORY_SHARE = 8, FILE_LEAST = 64 * 1024 };
+enum { MEMORY_SHARE = 8, FILE_LEAST = 16 * 1024 };
 
 static int refuse(struct yarn_text *line, const char *why, const char *what, int err)
 {
@@ -34,10 +34,10 @@ static int rehearse(struct yarn_rehearsal *ret_rehearsal, struct yarn_text *line
     if (err)
         return refuse(line, "what the program's seccomp filter permits could not be tried",
                       ": no process could be made", err);
+    if (ret_rehearsal->deadly[YARN_REHEARSAL_LINE])
+        return -EPERM;
     const char *deadly = ret_rehearsal->deadly[YARN_REHEARSAL_ALL];
-    if (!deadly)
-        return 0;
-    return strcmp(deadly, "write") ? refuse(line, filtered, deadly, -EPERM) : -EPERM;
+    return deadly ? refuse(line, filtered, deadly, -EPERM) : 0;
 }
 
 int yarn_surroundings_rehearse(struct yarn_rehearsal *ret_rehearsal, char *const envp[],
@@ -68,7 +68,7 @@ static int check_limits(struct yarn_text *line)
 {
     if (yarn_process_limit(RLIMIT_FSIZE) < FILE_LEAST)
         return refuse(line, "the limit of file size (ulimit -f) leaves no room for a dump",
-                      ": 64 KiB at least", -EFBIG);
+                      ": 16 KiB at least", -EFBIG);
     uint64_t limit = yarn_u64_min(yarn_process_limit(RLIMIT_AS), yarn_process_limit(RLIMIT_DATA));
     if (limit / MEMORY_SHARE < MEMORY_LEAST)
         return refuse(line,

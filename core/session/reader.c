@@ -56,6 +56,12 @@ void yarn_reader_watch(struct yarn_reader *reader, const struct pollfd *visitors
 static bool poll_fds(struct yarn_reader *reader, size_t nr_fds, uint64_t timeout_ns)
 {
     int ready = yarn_perf_poll(reader->fds, nr_fds, timeout_ns);
+    /* More than the limit of open files, which the host may lower at any time: by time then. */
+    if (ready == -EINVAL) {
+        const struct yarn_session *session = reader->session;
+        uint64_t longest_ns = yarn_plan_timed_ns(session->spec, &session->report.got);
+        yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, longest_ns));
+    }
     if (ready <= 0)
         return false;
     for (size_t i = 0; i < reader->nr_visitors; i++)

@@ -10,6 +10,7 @@
 #include "core/base/pages.h"
 #include "core/base/place.h"
 #include "core/base/raw.h"
+#include "core/sys/own_files.h"
 
 static int open_at(int dir, const char *path, int flags, int mode)
 {
@@ -20,9 +21,19 @@ static int open_at(int dir, const char *path, int flags, int mode)
     return (int)result;
 }
 
+/* By the reader with a number of its reserve, where the host has left no other. */
+static int open_at_all_costs(int dir, const char *path, int flags, int mode)
+{
+    int fd;
+    do
+        fd = open_at(dir, path, flags, mode);
+    while (fd == -EMFILE && yarn_own_files_lend());
+    return fd;
+}
+
 int yarn_file_open(int dir, const char *path)
 {
-    return open_at(dir, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+    return open_at_all_costs(dir, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
 }
 
 int yarn_file_open_folder(int dir, const char *path)
@@ -32,12 +43,13 @@ int yarn_file_open_folder(int dir, const char *path)
 
 int yarn_file_create(int dir, const char *path)
 {
-    return open_at(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, 0600);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY;
+    return open_at_all_costs(dir, path, flags, 0600);
 }
 
 int yarn_file_open_append(int dir, const char *path)
 {
-    return open_at(dir, path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0600);
+    return open_at(dir, path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK, 0600);
 }
 
 int yarn_file_can_write(int dir, const char *folder)

@@ -27,7 +27,7 @@ YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);
 YARN_MUST_CHECK int yarn_file_open_folder(int dir, const char *path); /* O_PATH: names only */
 /* A new file of mode 0600; -EEXIST where the name is taken, by a link too. */
 YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
-/* For appending; made with mode 0600 where it is missing. */
+/* For appending; made with mode 0600 where it is missing. -ENXIO for a FIFO that nobody reads. */
 YARN_MUST_CHECK int yarn_file_open_append(int dir, const char *path);
 
 YARN_MUST_CHECK int yarn_file_remove(int dir, const char *path);

@@ -11,10 +11,12 @@
 #include "core/base/pages.h"
 #include "core/base/place.h"
 #include "core/base/raw.h"
+#include "core/sys/file.h"
+#include "core/sys/own_files.h"
 
 enum { PAGE_BYTES = 4096 };
 
-int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
     long result;
     do
@@ -22,6 +24,16 @@ int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
             yarn_raw_call(SYS_perf_event_open, (long)attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
     while (result == -EINTR);
     return (int)result;
+}
+
+int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+    int fd = open_event(attr, tid, cpu);
+    if (!yarn_own_files_is_reserved(fd))
+        return fd;
+    yarn_file_close(fd);
+    int err = yarn_own_files_hold();
+    return err ? err : open_event(attr, tid, cpu);
 }
 
 static int control(int fd, unsigned long request, long argument)

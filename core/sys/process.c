@@ -355,27 +355,6 @@ void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t
         ret_name[length - 1] = 0;
 }
 
-int yarn_process_own_files(bool is_apart)
-{
-    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
-    if (yarn_raw_is_error(result))
-        return (int)result;
-    result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);
-    /* A container's filter may say something else than ENOSYS to a call that it does not know. */
-    if (yarn_raw_is_error(result))
-        for (int fd = 0; fd < 65536; fd++)
-            yarn_file_close(fd);
-    /* The lowest free numbers come first, so these are 0, 1 and 2. */
-    for (int i = 0; i < 3; i++) {
-        result = yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
-        if (yarn_raw_is_error(result)) /* a root without devices */
-            result = yarn_file_open_folder(YARN_FILE_CWD, "/");
-        if (yarn_raw_is_error(result))
-            return (int)result;
-    }
-    return 0;
-}
-
 int yarn_process_own_place(void)
 {
     return (int)yarn_raw_call(SYS_unshare, CLONE_FS, 0, 0, 0, 0, 0);

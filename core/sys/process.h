@@ -88,10 +88,6 @@ bool yarn_process_thread_is_traced(int task_folder, pid_t tid);
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
 
-/* Gives the calling thread a descriptor table, root and working folder of its own, unless it was
- * born with them (`is_apart`), closes every descriptor in it and opens /dev/null on 0, 1 and 2. */
-YARN_MUST_CHECK int yarn_process_own_files(bool is_apart);
-
 /* Gives the calling thread a root and a working folder of its own. */
 YARN_MUST_CHECK int yarn_process_own_place(void);
 

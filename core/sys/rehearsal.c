@@ -45,7 +45,13 @@ struct act {
  * the list with the calls that there are in what the preload is made of. */
 static const struct act acts[] = {
     {"wait4", SYS_wait4, YARN_REHEARSAL_ALL, {-1, 0, WNOHANG, 0}},
-    {"write", SYS_write, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, 0}},
+    {"write", SYS_write, YARN_REHEARSAL_LINE, {NOWHERE, ROOM, 0}},
+    {"rt_sigprocmask", SYS_rt_sigprocmask, YARN_REHEARSAL_LINE, {0, 0, ROOM, MASK_BYTES}},
+    {"lseek", SYS_lseek, YARN_REHEARSAL_LINE, {NOWHERE, 0, SEEK_SET}},
+    {"fstat", SYS_fstat, YARN_REHEARSAL_LINE, {NOWHERE, ROOM}},
+    {"ppoll", SYS_ppoll, YARN_REHEARSAL_LINE, {0, 0, ROOM, 0, MASK_BYTES}},
+    {"rt_sigpending", SYS_rt_sigpending, YARN_REHEARSAL_LINE, {ROOM, MASK_BYTES}},
+    {"rt_sigtimedwait", SYS_rt_sigtimedwait, YARN_REHEARSAL_LINE, {ROOM, 0, ROOM, MASK_BYTES}},
     {"prctl", SYS_prctl, YARN_REHEARSAL_PERF, {PR_SET_DUMPABLE, 0, 0, 0, 0}},
     {"getpid", SYS_getpid, YARN_REHEARSAL_ALL, {0}},
     {"gettid", SYS_gettid, YARN_REHEARSAL_ALL, {0}},
@@ -55,14 +61,11 @@ static const struct act acts[] = {
     {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_MONOTONIC, ROOM}},
     {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_PROCESS_CPUTIME_ID, ROOM}},
     {"clock_gettime", SYS_clock_gettime, YARN_REHEARSAL_ALL, {CLOCK_THREAD_CPUTIME_ID, ROOM}},
-    {"rt_sigprocmask", SYS_rt_sigprocmask, YARN_REHEARSAL_ALL, {0, 0, ROOM, MASK_BYTES}},
     {"rt_sigaction", SYS_rt_sigaction, YARN_REHEARSAL_ALL, {SIGUSR1, 0, ROOM, MASK_BYTES}},
     {"openat", SYS_openat, YARN_REHEARSAL_ALL, {AT_FDCWD, ROOM, O_RDONLY | O_CLOEXEC}},
     {"close", SYS_close, YARN_REHEARSAL_ALL, {NOWHERE}},
     {"read", SYS_read, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, 1}},
     {"pread64", SYS_pread64, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, 1, 0}},
-    {"lseek", SYS_lseek, YARN_REHEARSAL_ALL, {NOWHERE, 0, SEEK_SET}},
-    {"fstat", SYS_fstat, YARN_REHEARSAL_ALL, {NOWHERE, ROOM}},
     {"newfstatat", SYS_newfstatat, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, ROOM, AT_SYMLINK_NOFOLLOW}},
     {"readlinkat", SYS_readlinkat, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, ROOM, 1}},
     {"faccessat", SYS_faccessat, YARN_REHEARSAL_ALL, {NOWHERE, ROOM, 0}},
@@ -109,7 +112,6 @@ static const struct act acts[] = {
     {"sendto", SYS_sendto, YARN_REHEARSAL_CONTROL, {NOWHERE, ROOM, 1, MSG_DONTWAIT, 0}},
     {"flock", SYS_flock, YARN_REHEARSAL_CONTROL, {NOWHERE, 0}},
     {"signalfd4", SYS_signalfd4, YARN_REHEARSAL_PERF, {NOWHERE, 0, 0, 0}},
-    {"ppoll", SYS_ppoll, YARN_REHEARSAL_PERF, {0, 0, ROOM, 0, MASK_BYTES}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, (long)PERF_EVENT_IOC_ID, ROOM}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, PERF_EVENT_IOC_ENABLE, 0}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, PERF_EVENT_IOC_SET_OUTPUT, 0}},
@@ -248,7 +250,8 @@ int yarn_rehearsal_run(struct yarn_rehearsal *ret_rehearsal)
         at = perform_in_child(stage, &rehearsal);
         if (at >= 0 && at < ACT_COUNT)
             rehearsal.deadly[part_of((uint32_t)at)] = name_of((uint32_t)at);
-    } while (at >= 0 && at < ACT_COUNT && !rehearsal.deadly[YARN_REHEARSAL_ALL]);
+    } while (at >= 0 && at < ACT_COUNT && !rehearsal.deadly[YARN_REHEARSAL_LINE] &&
+             !rehearsal.deadly[YARN_REHEARSAL_ALL]);
     rehearsal.is_unshare_refused = is_unshare_refused(stage, &rehearsal);
     yarn_pages_release(stage, sizeof *stage);
     if (at < 0)

@@ -18,7 +18,8 @@
 
 /* Which calls are needed for what. */
 enum yarn_rehearsal_part {
-    YARN_REHEARSAL_ALL, /* that is recorded */
+    YARN_REHEARSAL_LINE, /* that anything is said, and the rest */
+    YARN_REHEARSAL_ALL,  /* that is recorded */
     YARN_REHEARSAL_PERF,
     YARN_REHEARSAL_TIMER,
     YARN_REHEARSAL_RIGHTS,  /* to follow the host when it changes its own */

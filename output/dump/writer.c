@@ -68,6 +68,11 @@ uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer)
     return writer->sink.bytes_written;
 }
 
+bool yarn_dump_writer_is_empty(const struct yarn_dump_writer *writer)
+{
+    return writer->sink.bytes_written == YARN_DUMP_FILE_HEADER_BYTES;
+}
+
 uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer)
 {
     return writer->epoch;
@@ -255,6 +260,7 @@ bool yarn_dump_writer_recover(struct yarn_dump_writer *writer)
         return false;
     yarn_dump_pending_drop(&writer->pending);
     begin_epoch(writer);
+    writer->has_process &= !yarn_dump_writer_is_empty(writer);
     return true;
 }
 

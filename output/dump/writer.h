@@ -45,6 +45,8 @@ int yarn_dump_writer_error(const struct yarn_dump_writer *writer);
  * into the file (totals that are written from then on show it as lost) and begins a new epoch. The
  * records that follow should be few. False where nothing can be written all the same. */
 YARN_MUST_CHECK bool yarn_dump_writer_recover(struct yarn_dump_writer *writer);
+/* Nothing but the file's header has been written. */
+bool yarn_dump_writer_is_empty(const struct yarn_dump_writer *writer);
 uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer);
 uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer);
 

@@ -2,7 +2,9 @@
 """Narrow surroundings: either there is a profile, or the dump or one line says why there is none,
 and the host never notices."""
 
+import contextlib
 import errno
+import functools
 import os
 import pathlib
 import resource
@@ -17,6 +19,7 @@ import harness
 MIB = 1 << 20
 SPLIT = harness.HOSTS / "split"
 CHILDREN = harness.HOSTS / "children"
+LIMITED = harness.HOSTS / "limits"
 IMAGES = harness.HOSTS / "images"
 NOT_DUMPABLE = """
 import ctypes, threading
@@ -136,6 +139,97 @@ class Limits(Case):
         before = lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
         run = self.assert_same_outside([SPLIT, "400"], "samples", before=before)
         self.assertEqual(run.status, -signal.SIGXCPU)
+
+
+class InMain(Case):
+    """Limits that the host sets itself, when the profiler is long there."""
+
+    LINE = rb"^yarn: the recording ended early: [^\n]*ulimit -f[^\n]*\n$"
+
+    @contextlib.contextmanager
+    def stderrs(self):
+        """Name and descriptor of what becomes of standard error."""
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        nobody, closed = os.pipe()
+        os.close(nobody)
+        unread, full = os.pipe2(os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(full, bytes(4096)):
+                continue
+        os.set_blocking(full, True)
+        file = os.open(self.folder() / "stderr", os.O_RDWR | os.O_CREAT)
+        null = os.open("/dev/null", os.O_RDONLY)
+        fds = {"pipe": write, "closed": closed, "full": full, "file": file, "null": null}
+        yield fds, read
+        for fd in (*fds.values(), read, unread):
+            os.close(fd)
+
+    def run_limited(self, stderr, *words, **variables):
+        folder = self.folder()
+        environment = {"LD_PRELOAD": str(harness.PRELOAD), "YARN_OUTPUT": f"{folder}/"}
+        environment = harness.clean_environment() | environment | variables
+        argv = tuple(str(word) for word in (LIMITED, *words))
+        done = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, stderr=stderr,
+                              stdout=subprocess.PIPE, timeout=harness.HANG_SECONDS, cwd=folder)
+        self.assertEqual((done.returncode, done.stdout), self.plain(argv))
+        dumps = harness.info(folder) if list(folder.iterdir()) else []
+        for dump in dumps:
+            harness.yarnprof("verify", folder)
+        return folder, dumps
+
+    @functools.cache
+    def plain(self, argv):
+        done = subprocess.run(argv, stdout=subprocess.PIPE, env=harness.clean_environment())
+        return (done.returncode, done.stdout)
+
+    def test_file_size(self):
+        """Either the dump says why it ended, or one line, and no write raises a signal."""
+        for sampler in self.ways():
+            for size in (0, 100, 4096, 16384, 65536):
+                with self.stderrs() as (fds, read):
+                    # Where the dump says it, nothing is written to them.
+                    for name in fds if size < 4096 else ("closed",):
+                        with self.subTest(size=size, sampler=sampler, stderr=name):
+                            self.check_file_size(size, sampler, fds[name])
+                    if size < 4096:
+                        self.assertRegex(os.read(read, 4096), self.LINE)
+                    self.assertEqual(os.fstat(fds["file"]).st_size, 0)
+
+    def check_file_size(self, size, sampler, stderr):
+        folder, dumps = self.run_limited(stderr, "fsize", size, 8, YARN_SAMPLER=sampler,
+                                         YARN_FREQUENCY="20000")
+        self.assertEqual(len(dumps), size >= 4096)
+        for dump in dumps:
+            self.assertTrue(dump["process"]["exe"].endswith("/limits"))
+            self.assertLessEqual(sum(path.stat().st_size for path in folder.iterdir()), size)
+            if size == 4096 or dump["process"]["exit"] != "exit":
+                self.assertEqual(dump["process"]["exit"], "failed")
+                self.assertIn("ulimit -f", dump["messages"][-1]["text"])
+
+    def test_log_file(self):
+        """What is asked for is written by host threads, too."""
+        with self.stderrs() as (fds, _):
+            for name, fd in fds.items():
+                with self.subTest(stderr=name):
+                    self.run_limited(fd, "fsize", 100, 1, YARN_LOG_FILE="stderr", YARN_STRATGY="")
+            fifo = self.folder() / "fifo"
+            os.mkfifo(fifo)
+            self.run_limited(fds["null"], "fsize", 100, 1, YARN_LOG_FILE=str(fifo), YARN_STRATGY="")
+
+    def test_open_files(self):
+        """The reader has numbers in reserve: one for the dump and one for files that it reads."""
+        for sampler in self.ways():
+            for limit in (1, 2, 3):
+                with self.subTest(limit=limit, sampler=sampler):
+                    folder, (dump,) = self.run_limited(None, "nofile", limit, 10,
+                                                       YARN_SAMPLER=sampler)
+                    trust = dump["trust"]
+                    self.assertEqual(dump["process"]["exit"], "exit")
+                    self.assertLess(trust["drain_cpu_ns"], trust["cpu_ns"] / 2)
+                    if limit > 1:
+                        self.assertEqual(trust["frames_unknown"], 0)
+                        self.assertIn("limited_work", harness.self_percent(folder))
 
 
 class OpenFiles(Case):

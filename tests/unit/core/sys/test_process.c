@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/sys/file.h"
+#include "core/sys/own_files.h"
 #include "core/sys/process.h"
 #include "tests/support/suite.h"
 
@@ -337,7 +338,7 @@ static int own_files_in_a_child(void)
     int high = fcntl(0, F_DUPFD, 300);
     if (high < 300 || dup2(high, 17) != 17)
         return 1;
-    if (yarn_process_own_files(false))
+    if (yarn_own_files_open(false))
         return 2;
     for (int fd = 0; fd < 3; fd++)
         if (!is_dev_null(fd) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDWR)

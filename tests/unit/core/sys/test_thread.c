@@ -16,6 +16,7 @@
 #include "core/base/raw.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/own_files.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 #include "core/sys/thread.h"
@@ -343,7 +344,7 @@ static int own_files(void *argument)
 {
     struct room *around = argument;
     struct stat info, null;
-    around->result[0] = yarn_process_own_files(around->is_apart);
+    around->result[0] = yarn_own_files_open(around->is_apart);
     yarn_raw_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_umask, 0777, 0, 0, 0, 0, 0);
     yarn_raw_call(SYS_stat, (long)"/dev/null", (long)&null, 0, 0, 0, 0);

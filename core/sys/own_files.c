@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/own_files.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+#include "core/sys/file.h"
+#include "core/sys/process.h"
+
+enum { HELD = 3 };
+
+static atomic_int owner; /* a thread's number; 0: nobody has a table of its own */
+static bool is_held[HELD];
+
+static bool is_owner(void)
+{
+    int tid = atomic_load_explicit(&owner, memory_order_relaxed);
+    return tid && tid == yarn_process_tid();
+}
+
+static long open_nothing(void)
+{
+    long fd = yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
+    if (!yarn_raw_is_error(fd))
+        return fd;
+    /* A root without devices. */
+    return yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/", O_PATH | O_DIRECTORY, 0, 0, 0);
+}
+
+int yarn_own_files_hold(void)
+{
+    while (!is_held[0] || !is_held[1] || !is_held[2]) {
+        long fd = open_nothing(); /* the lowest free number comes first */
+        if (yarn_raw_is_error(fd))
+            return (int)fd;
+        if (fd >= HELD) {
+            yarn_file_close((int)fd);
+            return 0;
+        }
+        is_held[fd] = true;
+    }
+    return 0;
+}
+
+int yarn_own_files_open(bool is_apart)
+{
+    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);
+    /* A container's filter may say something else than ENOSYS to a call that it does not know. */
+    if (yarn_raw_is_error(result))
+        for (int fd = 0; fd < 65536; fd++)
+            yarn_file_close(fd);
+    atomic_store_explicit(&owner, yarn_process_tid(), memory_order_relaxed);
+    memset(is_held, 0, sizeof is_held);
+    return yarn_own_files_hold();
+}
+
+bool yarn_own_files_lend(void)
+{
+    if (!is_owner())
+        return false;
+    for (int fd = HELD - 1; fd >= 0; fd--)
+        if (is_held[fd]) {
+            is_held[fd] = false;
+            yarn_file_close(fd);
+            return true;
+        }
+    return false;
+}
+
+bool yarn_own_files_is_reserved(int fd)
+{
+    return fd >= 0 && fd < HELD && is_owner();
+}
