@@ -5,6 +5,9 @@ enum {
     UNNAMED_MAX = 64 << 10,
     KERNEL_STEPS = 16, /* at a flush */
 };
+/* CPU time of the host from which on the kernel's names are read, which takes 30 to 60 ms. A
+ * process that uses less leaves addresses, which the tool names where it runs in the same boot. */
+#define KERNEL_WORTH_NS (2 * YARN_NS_PER_SECOND)
 
 static const char kernel_path[] = "/proc/kallsyms";
 
@@ -43,7 +46,7 @@ uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn
                                uint32_t flags, uint64_t time_ns)
 {
     if (flags & YARN_DUMP_FRAME_KERNEL)
-        return yarn_kernel_names_step(&names->kernel, kernel_path) ? 0 : YARN_CODE_NAME_NONE;
+        return names->kernel.is_read ? 0 : YARN_CODE_NAME_NONE;
     return yarn_frame_is_generated(frame)
                ? yarn_jit_names_find(names->jit, frame->lookup_ip, time_ns)
                : 0;
@@ -53,15 +56,16 @@ static void remember(struct yarn_frame_names *names, const struct yarn_module *m
                      uint64_t address, bool is_kernel)
 {
     struct unnamed *unnamed = YARN_ARENA_NEW(&names->unnamed, struct unnamed, 1);
+    names->wants_kernel |= is_kernel;
     if (unnamed)
         *unnamed = (struct unnamed){address, module ? module->number : YARN_DUMP_NONE, is_kernel};
 }
 
 static struct yarn_symbol name_kernel(const struct yarn_frame_names *names, uint64_t address)
 {
-    struct yarn_kernel_name name = {.text = yarn_span_of_text("[kernel]")};
+    struct yarn_kernel_name name;
     if (!yarn_kernel_names_find(&names->kernel, address, &name))
-        name.start = name.end = 0;
+        return (struct yarn_symbol){.start = 0};
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
 
@@ -129,13 +133,19 @@ static bool write_late(struct yarn_frame_names *names, const struct unnamed *unn
     return symbol.name.size;
 }
 
-/* True where there may be names that were not there the last time. */
-static bool has_news(struct yarn_frame_names *names, bool is_last)
+static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_last)
 {
-    if (names->kernel.buffer)
-        for (size_t i = 0; is_last || i < KERNEL_STEPS; i++)
-            if (yarn_kernel_names_step(&names->kernel, kernel_path))
-                break;
+    if (!names->wants_kernel || cpu_ns < KERNEL_WORTH_NS)
+        return;
+    for (size_t i = 0; is_last || i < KERNEL_STEPS; i++)
+        if (yarn_kernel_names_step(&names->kernel, kernel_path))
+            break;
+}
+
+/* True where there may be names that were not there the last time. */
+static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_last)
+{
+    read_kernel(names, cpu_ns, is_last);
     yarn_jit_names_refresh(names->jit);
     uint64_t generation = yarn_jit_names_generation(names->jit);
     bool has =
@@ -146,11 +156,11 @@ static bool has_news(struct yarn_frame_names *names, bool is_last)
 }
 
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
-                                 bool is_last)
+                                 uint64_t cpu_ns, bool is_last)
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count || !has_news(names, is_last))
+    if (!count || !has_news(names, cpu_ns, is_last))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)

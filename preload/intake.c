@@ -36,12 +36,12 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     }
     if (yarn_coverage_excludes(&recording->coverage, record->time_ns))
         return;
-    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    const struct yarn_frames *frames = yarn_walks_of(&recording->walks, record, is_kernel);
-    struct yarn_queued *queued = yarn_queue_put(&recording->queue, frames->count);
+    const struct yarn_walks *walks = &recording->walks;
+    const struct yarn_frames *frames = yarn_walks_of(&recording->walks, record);
+    struct yarn_queued *queued = yarn_queue_put(&recording->queue, frames->count, walks->nr_kernel);
     if (!queued) {
         yarn_intake_settle(recording, UINT64_MAX);
-        queued = yarn_queue_put(&recording->queue, frames->count);
+        queued = yarn_queue_put(&recording->queue, frames->count, walks->nr_kernel);
     }
     if (!queued) {
         recording->nr_dropped++;
@@ -50,12 +50,12 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     }
     queued->time_ns = record->time_ns;
     queued->weight = record->sample.period;
-    queued->kernel_ip = is_kernel ? record->sample.ip : 0;
     queued->event = event;
     queued->tid = record->tid;
     queued->cpu = record->cpu;
     queued->end = frames->end;
     memcpy(queued->frame, frames->frame, frames->count * sizeof frames->frame[0]);
+    memcpy(queued->kernel, walks->kernel, walks->nr_kernel * sizeof walks->kernel[0]);
     /* Why at once: other code may stand at the same address a moment later. */
     if (is_generated(frames))
         yarn_intake_settle(recording, UINT64_MAX);

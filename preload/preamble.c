@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/preamble.h"
 
+#include "core/sys/kernel_names.h"
+
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 
 static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
                           const struct yarn_lineage *lineage)
 {
     int cpus[CPUS_MAX];
+    char boot_id[YARN_BOOT_ID_SIZE];
     const struct yarn_facts *facts = &job->facts;
+    yarn_kernel_boot_id(boot_id);
     struct yarn_dump_process process = {
         .pid = (uint32_t)facts->pid,
         .ppid = (uint32_t)facts->parent_pid,
@@ -28,6 +32,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .parent_start_ns = lineage->forked_by_start_ns,
         .predecessor_pid = (uint32_t)lineage->predecessor,
         .predecessor_start_ns = lineage->predecessor_start_ns,
+        .boot_id = yarn_span_of_text(boot_id),
     };
     yarn_dump_write_process(writer, &process);
 }
@@ -177,7 +182,8 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
         .error = (uint32_t)got->error,
         .flags = (spec->is_clock ? YARN_DUMP_EVENT_IS_CLOCK : 0u) |
                  (spec->frequency ? YARN_DUMP_EVENT_IS_FREQUENCY : 0u) |
-                 (spec->exclude_kernel ? YARN_DUMP_EVENT_EXCLUDES_KERNEL : 0u),
+                 (spec->exclude_kernel ? YARN_DUMP_EVENT_EXCLUDES_KERNEL : 0u) |
+                 (got->is_kernel_refused ? YARN_DUMP_EVENT_KERNEL_REFUSED : 0u),
         .type = spec->type,
         .config = spec->config,
         .period = spec->period,

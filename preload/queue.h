@@ -15,10 +15,11 @@
 struct yarn_queued {
     uint64_t time_ns;
     uint64_t weight;
-    uint64_t kernel_ip; /* where it hit in the kernel, above the frames; 0 in user mode */
     uint32_t event, tid, cpu;
     enum yarn_unwind_end end;
     unsigned count;           /* of frames */
+    unsigned nr_kernel;       /* frames of the kernel, above those */
+    uint64_t *kernel;         /* in the queue: their addresses to look up, innermost first */
     struct yarn_frame *frame; /* in the queue; their modules are the map's, which keeps them */
 };
 
@@ -32,7 +33,8 @@ struct yarn_queue {
 YARN_MUST_CHECK int yarn_queue_open(struct yarn_queue *queue, size_t bytes);
 
 /* Room for a sample with so many frames, to be filled by the caller; NULL where there is none. */
-struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames);
+struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames,
+                                   unsigned nr_kernel);
 
 /* The oldest; valid until the next put into the emptied queue. NULL where there is none. */
 struct yarn_queued *yarn_queue_take(struct yarn_queue *queue);

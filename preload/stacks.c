@@ -199,11 +199,11 @@ static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct 
         result.stack = known->stack;
         result.is_leaf_unknown = known->is_unnamed;
     }
-    if (queued->kernel_ip) {
-        struct yarn_frame leaf = {.ip = queued->kernel_ip, .lookup_ip = queued->kernel_ip};
-        uint32_t frame = frame_of(stacks, &leaf, YARN_DUMP_FRAME_KERNEL, queued->time_ns);
+    for (unsigned i = queued->nr_kernel; i-- > 0;) {
+        struct yarn_frame called = {.ip = queued->kernel[i], .lookup_ip = queued->kernel[i]};
+        uint32_t frame = frame_of(stacks, &called, YARN_DUMP_FRAME_KERNEL, queued->time_ns);
         result.stack = yarn_dump_intern_stack(stacks->writer, result.stack, frame >> 1);
-        result.is_leaf_unknown = false;
+        result.is_leaf_unknown = frame & 1;
     }
     return result;
 }

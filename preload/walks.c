@@ -30,12 +30,37 @@ void yarn_walks_close(struct yarn_walks *walks)
     walks->frames = NULL;
 }
 
-static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain)
+static void add_kernel(struct yarn_walks *walks, uint64_t ip)
+{
+    if (walks->nr_kernel == YARN_KERNEL_FRAMES_MAX)
+        return;
+    walks->kernel[walks->nr_kernel] = ip - (walks->nr_kernel ? 1 : 0);
+    walks->nr_kernel++;
+}
+
+/* The kernel's part of the chain, which comes first; returns where it ends. */
+static size_t walk_kernel(struct yarn_walks *walks, const struct yarn_wrapped *chain)
+{
+    bool is_in_kernel = false;
+    size_t at = 0;
+    uint64_t ip;
+    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+        if (ip >= PERF_CONTEXT_MAX)
+            is_in_kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
+        else if (!is_in_kernel)
+            break;
+        else
+            add_kernel(walks, ip);
+    }
+    return at;
+}
+
+static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at)
 {
     struct yarn_frames *frames = walks->frames;
     uint64_t ip;
     frames->count = 0;
-    for (size_t at = 0; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
         if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
             continue;
         uint64_t lookup_ip = ip - (frames->count ? 1 : 0);
@@ -107,19 +132,35 @@ static void walk_ip(struct yarn_walks *walks, uint64_t ip)
     frames->end = YARN_UNWIND_NONE;
 }
 
-const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record,
-                                        bool is_kernel)
+/* A thread of the kernel's own, as io_uring has them, or one that the kernel could not tell of. */
+static bool has_user_part(const struct yarn_frames *frames)
+{
+    return frames->count > 1 || (frames->count && frames->frame[0].ip);
+}
+
+const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record)
 {
     const struct yarn_record_sample *sample = &record->sample;
+    struct yarn_frames *frames = walks->frames;
+    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    walks->nr_kernel = 0;
+    size_t user_at = walk_kernel(walks, &sample->callchain);
+    if (is_kernel && !walks->nr_kernel)
+        add_kernel(walks, sample->ip);
     if (sample->has_registers)
         walk_copy(walks, record);
     else
-        walk_chain(walks, &sample->callchain);
-    if (!walks->frames->count && !is_kernel)
+        walk_chain(walks, &sample->callchain, user_at);
+    if (is_kernel && !has_user_part(frames)) {
+        frames->count = 0;
+        frames->end = walks->is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
+        return frames;
+    }
+    if (!frames->count)
         walk_ip(walks, sample->ip);
     /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
      */
-    if (walks->frames->end == YARN_UNWIND_NONE && walks->is_asked)
-        walks->frames->end = YARN_UNWIND_TRUNCATED;
-    return walks->frames;
+    if (frames->end == YARN_UNWIND_NONE && walks->is_asked)
+        frames->end = YARN_UNWIND_TRUNCATED;
+    return frames;
 }

@@ -81,8 +81,10 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
         attr.sample_regs_user = options->registers_mask;
     if (options->sample_type & PERF_SAMPLE_STACK_USER)
         attr.sample_stack_user = options->stack_bytes;
-    if (options->sample_type & PERF_SAMPLE_CALLCHAIN)
-        attr.exclude_callchain_kernel = 1;
+    if (options->sample_type & PERF_SAMPLE_CALLCHAIN) {
+        attr.exclude_callchain_kernel = spec->exclude_kernel;
+        attr.exclude_callchain_user = !options->has_user_chain;
+    }
     if (options->has_side_band)
         add_side_band(&attr);
     if (options->watermark_bytes) {

@@ -30,6 +30,7 @@ struct yarn_attr_options {
     uint64_t sample_type;     /* beyond the common fields: CALLCHAIN, REGS_USER, STACK_USER */
     uint64_t registers_mask;  /* for REGS_USER */
     uint32_t stack_bytes;     /* for STACK_USER */
+    bool has_user_chain;      /* CALLCHAIN is of user frames, too; the kernel's are as the spec's */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
     bool is_single;           /* of its thread only: not inherited */
     uint32_t watermark_bytes; /* at which its own ring wakes the poller; 0: none of its own */

@@ -55,7 +55,6 @@ struct yarn_event_spec yarn_catalog_spec(const struct yarn_catalog_entry *entry)
         .config = entry->config,
         .has_default_period_1 = entry->has_default_period_1,
         .is_clock = entry->kind == YARN_EVENT_CLOCK,
-        .exclude_kernel = !entry->counts_kernel,
-        .exclude_hv = !entry->counts_kernel,
+        .is_in_kernel = entry->counts_kernel,
     };
 }

@@ -18,7 +18,7 @@ struct yarn_catalog_entry {
     uint32_t type;
     uint64_t config;
     const char *unit;
-    bool counts_kernel;        /* happens in the kernel: not excluded by default */
+    bool counts_kernel;        /* happens in the kernel: nothing is left without it */
     bool has_default_period_1; /* each occurrence is a sample where no rate is asked for */
     const char *help;
 };

@@ -128,8 +128,6 @@ int yarn_event_parse_cache(struct yarn_event_reader *reader, struct yarn_event_s
         .kind = YARN_EVENT_CACHE,
         .type = PERF_TYPE_HW_CACHE,
         .config = cache->number | op << 8 | outcome << 16,
-        .exclude_kernel = true,
-        .exclude_hv = true,
     };
     reader->at += word.size;
     return 0;

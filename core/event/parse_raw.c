@@ -38,8 +38,6 @@ int yarn_event_parse_raw(struct yarn_event_reader *reader, struct yarn_event_spe
         .kind = YARN_EVENT_RAW,
         .type = PERF_TYPE_RAW,
         .config = config,
-        .exclude_kernel = true,
-        .exclude_hv = true,
     };
     reader->at += word.size;
     return 0;

@@ -26,6 +26,14 @@ void yarn_event_spec_name(struct yarn_event_spec *spec)
     spec->has_own_name = false;
 }
 
+bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec)
+{
+    if (spec->has_modifiers || spec->exclude_kernel || spec->is_in_kernel)
+        return false;
+    spec->has_modifiers = spec->exclude_kernel = spec->exclude_hv = true;
+    return true;
+}
+
 void yarn_event_spec_fall_back(struct yarn_event_spec *spec)
 {
     if (!spec->is_auto)

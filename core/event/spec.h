@@ -44,6 +44,7 @@ struct yarn_event_spec {
     bool is_auto;       /* written as `auto`: cycles, and cpu-clock where no PMU has cycles */
     bool has_modifiers; /* u, k or h was asked for: exclusion is not the default's */
     bool exclude_user, exclude_kernel, exclude_hv;
+    bool is_in_kernel;  /* what it counts happens there: without the kernel nothing is left */
     uint8_t precise;    /* how many p: perf_event_attr.precise_ip */
     bool has_callgraph; /* call-graph= or stack-size= of its own; else the session's counts */
     struct yarn_callgraph callgraph;
@@ -57,6 +58,10 @@ void yarn_event_spec_fall_back(struct yarn_event_spec *spec);
  * every occurrence counts get period 1, all others the kernel's frequency mode (each sample's
  * weight is then its period). A clock's own freq= becomes a period too. Idempotent. */
 void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency_hz);
+
+/* The user's part alone, where it may be had and the kernel's may not: false where the kernel was
+ * asked for by a modifier, is left out already, or is all there is. The name stays. */
+YARN_MUST_CHECK bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec);
 
 /* Makes the name out of event and modifiers, as it is without name=. */
 void yarn_event_spec_name(struct yarn_event_spec *spec);

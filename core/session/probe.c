@@ -77,9 +77,12 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
+        if (session->has_kernel_chain)
+            options.sample_type |= PERF_SAMPLE_CALLCHAIN;
         break;
     case YARN_SESSION_STACK_CHAIN:
         options.sample_type = PERF_SAMPLE_CALLCHAIN;
+        options.has_user_chain = true;
         break;
     case YARN_SESSION_STACK_NONE:
         break;
@@ -87,8 +90,8 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     return options;
 }
 
-/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped
- * and `auto` fallen back on the way. */
+/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped,
+ * the kernel's part given up where it is not permitted, and `auto` fallen back on the way. */
 static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
 {
     struct yarn_session_event *state = &session->specs[number];
@@ -102,6 +105,10 @@ static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, 
             return err;
         if (yarn_probe_give_up_feature(session, err))
             continue;
+        if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
+            state->is_kernel_refused = true;
+            continue;
+        }
         if (state->spec.is_auto && state->spec.kind != YARN_EVENT_CLOCK) {
             yarn_event_spec_fall_back(&state->spec);
             yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
@@ -118,6 +125,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
 {
     const struct yarn_session_event *refused = NULL;
     size_t usable = 0;
+    session->has_kernel_chain = false;
     for (uint32_t i = 0; i < session->spec->nr_events; i++) {
         int err = probe_spec(session, i, tid, cpu);
         if (err == -ESRCH)
@@ -126,6 +134,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
             refused = &session->specs[i];
         else
             usable++;
+        session->has_kernel_chain |= !err && !session->specs[i].spec.exclude_kernel;
     }
     if (usable || !refused)
         return 0;

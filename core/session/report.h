@@ -12,6 +12,7 @@
 struct yarn_session_event {
     struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
     int error;                     /* errno of the refusal; 0 where it is open */
+    bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
     const char *reason;            /* of a refusal or of a difference, a static sentence; or NULL */
     struct yarn_perf_count before; /* by events that others have taken the place of */
 };

@@ -58,6 +58,8 @@ static void init_layout(struct yarn_session *session)
     if (session->stack == YARN_SESSION_STACK_COPY) {
         layout->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         layout->registers_mask = yarn_attr_unwind_registers();
+        if (session->has_kernel_chain)
+            layout->sample_type |= PERF_SAMPLE_CALLCHAIN;
     } else if (session->stack == YARN_SESSION_STACK_CHAIN) {
         layout->sample_type |= PERF_SAMPLE_CALLCHAIN;
     }

@@ -69,6 +69,7 @@ struct yarn_session {
     struct yarn_mapped mapped;         /* of events without descriptors */
     uint32_t watch_generation;         /* of the descriptors to poll */
     enum yarn_session_stack stack;     /* as got */
+    bool has_kernel_chain;             /* beside the copies: some event is sampled in the kernel */
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */

@@ -48,7 +48,9 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
 {
     struct yarn_profile *profile = loader->profile;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    int err = yarn_loader_apply_late_names(loader);
+    int err = yarn_loader_name_kernel(loader);
+    if (!err)
+        err = yarn_loader_apply_late_names(loader);
     if (!err)
         err = yarn_loader_place_frames(loader);
     if (err)

@@ -78,8 +78,8 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     dump->has_process = record->pid != 0;
     yarn_loader_set_time(loader);
     struct yarn_dump_process *process = &dump->process;
-    struct yarn_span *spans[] = {&process->exe, &process->cmdline, &process->host, &process->kernel,
-                                 &process->arch};
+    struct yarn_span *spans[] = {&process->exe,    &process->cmdline, &process->host,
+                                 &process->kernel, &process->arch,    &process->boot_id};
     int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
     if (err)
         return err;

@@ -68,22 +68,6 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     return err ? err : keep_start(loader, record->number, record->start);
 }
 
-int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
-                                uint32_t *ret_function)
-{
-    uint32_t module, twin;
-    int err = yarn_profile_module(profile, yarn_span_of_text("[kernel]"), &module);
-    if (!err)
-        err = yarn_profile_function(profile, module, profile->functions[function].name, &twin);
-    if (err)
-        return err;
-    profile->functions[twin].is_nameless = profile->functions[function].is_nameless;
-    profile->functions[twin].is_unknown = profile->functions[function].is_unknown;
-    profile->functions[twin].is_made = profile->functions[function].is_made;
-    *ret_function = twin;
-    return 0;
-}
-
 /* What is the same frame in every process and epoch. A hash of it must do: that two frames among a
  * million have one is as likely as one in ten million. Code without a name may be named yet, by
  * this process for itself. */

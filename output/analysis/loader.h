@@ -65,9 +65,12 @@ int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
 int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
 int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *record);
 int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
-/* The function of the same name in the kernel, which is in no module of the process. */
+/* The function of the same name in the kernel, or in a module of it that the name tells. */
 YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
                                                 uint32_t *ret_function);
+/* The process may have ended before the kernel's names were read: where the dump is of this very
+ * boot, this machine's are added to those that came late. */
+YARN_MUST_CHECK int yarn_loader_name_kernel(struct yarn_loader *loader);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);

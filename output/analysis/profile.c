@@ -47,6 +47,7 @@ static int add_fixed(struct yarn_profile *profile)
 int yarn_profile_init(struct yarn_profile *profile)
 {
     *profile = (struct yarn_profile){
+        .kernel_names = YARN_KERNEL_NAMES_CLOSED,
         .event_index = YARN_TABLE_CLOSED,
         .module_index = YARN_TABLE_CLOSED,
         .function_index = YARN_TABLE_CLOSED,
@@ -101,7 +102,8 @@ void yarn_profile_fini(struct yarn_profile *profile)
     yarn_table_close(&profile->function_index);
     yarn_table_close(&profile->frame_index);
     yarn_stack_index_fini(&profile->stack_index);
-    *profile = (struct yarn_profile){0};
+    yarn_kernel_names_close(&profile->kernel_names);
+    *profile = (struct yarn_profile){.kernel_names = YARN_KERNEL_NAMES_CLOSED};
 }
 
 int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t unit,

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "core/sys/kernel_names.h"
 #include "output/analysis/cells.h"
 #include "output/analysis/comms.h"
 #include "output/analysis/places.h"
@@ -92,8 +93,9 @@ struct yarn_profile {
     size_t nr_stacks, stacks_capacity;
     struct yarn_profile_thread *threads;
     size_t nr_threads, threads_capacity;
-    uint64_t start_ns; /* of the first process */
-    uint64_t end_ns;   /* of the last record */
+    struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
+    uint64_t start_ns;                     /* of the first process */
+    uint64_t end_ns;                       /* of the last record */
     /* Keys of things that are found again. */
     struct yarn_table event_index, module_index, function_index, frame_index;
     struct yarn_stack_index stack_index;

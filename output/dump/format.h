@@ -13,7 +13,7 @@
 
 enum {
     YARN_DUMP_MAJOR = 1,
-    YARN_DUMP_MINOR = 2,
+    YARN_DUMP_MINOR = 3,
     YARN_DUMP_FILE_HEADER_BYTES = 32,
     YARN_DUMP_CHUNK_HEADER_BYTES = 36,
     YARN_DUMP_PAYLOAD_MAX = (1 << 24) - 1, /* raw or stored: the header has 24 bits for each */

@@ -32,6 +32,7 @@ struct yarn_dump_process {
     uint64_t parent_start_ns;
     uint32_t predecessor_pid;
     uint64_t predecessor_start_ns;
+    struct yarn_span boot_id; /* of the machine, as the kernel tells it; empty: unknown */
 };
 
 /* An option as it was in force. */
@@ -51,6 +52,7 @@ enum yarn_dump_event_flags {
     YARN_DUMP_EVENT_IS_CLOCK = 1,     /* period and counts are ns */
     YARN_DUMP_EVENT_IS_FREQUENCY = 2, /* the kernel chose periods: weights vary */
     YARN_DUMP_EVENT_EXCLUDES_KERNEL = 4,
+    YARN_DUMP_EVENT_KERNEL_REFUSED = 8, /* it was wanted and not permitted; with the former */
 };
 
 /* Events are numbered from 0 in the order in which they were asked for. */

@@ -4,7 +4,7 @@
  * Any bytes as lines of a perf map, and of kallsyms: what is understood is a range, its name lies
  * in the line, and the last of two that overlap is what a look-up gives.
  */
-#include "unwind/symbol/kernel_names.h"
+#include "core/sys/kernel_names.h"
 #include "unwind/symbol/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -70,7 +70,7 @@ START_TEST(auto_is_cycles_until_it_falls_back_to_the_clock)
     ck_assert_uint_eq(spec.frequency, 1000);
     yarn_event_spec_fall_back(&spec);
     yarn_event_spec_apply_rate(&spec, 1000);
-    ck_assert(!spec.is_auto && spec.is_clock && spec.exclude_kernel);
+    ck_assert(!spec.is_auto && spec.is_clock && !spec.exclude_kernel);
     ck_assert_int_eq(spec.kind, YARN_EVENT_CLOCK);
     ck_assert_uint_eq(spec.type, PERF_TYPE_SOFTWARE);
     ck_assert_uint_eq(spec.config, PERF_COUNT_SW_CPU_CLOCK);

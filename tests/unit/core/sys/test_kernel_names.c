@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "core/base/pages.h"
+#include "core/sys/kernel_names.h"
 #include "tests/support/suite.h"
-#include "unwind/symbol/kernel_names.h"
 
 static const struct {
     const char *line;

@@ -5,7 +5,8 @@
  * see addresses. It takes the kernel tens of ms to write it, so it is read once, in steps, while
  * samples wait between them. A function ends where the next one begins. Functions of loadable
  * modules bear the module's name: "nf_hook [netfilter]". Bounded: 256 Ki functions and 12 MiB of
- * names. Knows the file; does not know whose addresses are asked for.
+ * names. Knows the file; does not know whose addresses are asked for. Addresses are good for one
+ * boot of the machine, which has an id.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -48,6 +49,11 @@ bool yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path);
 /* False where the address has no name, or the names are not all read. */
 bool yarn_kernel_names_find(const struct yarn_kernel_names *names, uint64_t address,
                             struct yarn_kernel_name *ret_name);
+
+enum { YARN_BOOT_ID_SIZE = 37 }; /* with its NUL */
+
+/* Of the running kernel; empty where it cannot be read. */
+void yarn_kernel_boot_id(char ret_id[YARN_BOOT_ID_SIZE]);
 
 /* Idempotent. */
 void yarn_kernel_names_close(struct yarn_kernel_names *names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/symbol/kernel_names.h"
+#include "core/sys/kernel_names.h"
 
 #include "core/base/pages.h"
 #include "core/base/sort.h"
@@ -187,4 +187,13 @@ void yarn_kernel_names_close(struct yarn_kernel_names *names)
     if (names->texts.base)
         yarn_arena_close(&names->texts);
     *names = YARN_KERNEL_NAMES_CLOSED;
+}
+
+void yarn_kernel_boot_id(char ret_id[YARN_BOOT_ID_SIZE])
+{
+    const size_t length = YARN_BOOT_ID_SIZE - 1;
+    int fd = yarn_file_open(YARN_FILE_CWD, "/proc/sys/kernel/random/boot_id");
+    ssize_t got = fd < 0 ? -1 : yarn_file_read(fd, ret_id, length);
+    yarn_file_close(fd);
+    ret_id[got == (ssize_t)length ? length : 0] = 0;
 }
