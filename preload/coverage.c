@@ -26,14 +26,36 @@ static void begin_stop(struct yarn_coverage *coverage, uint64_t now_ns, uint64_t
     coverage->is_off = true;
     coverage->off_since_ns = now_ns;
     coverage->off_since_cpu_ns = cpu_ns;
+    coverage->off_since_ticks = yarn_clock_ticks_of_others();
     coverage->from_ns = now_ns;
     coverage->until_ns = UINT64_MAX;
     add(coverage, &record);
 }
 
+static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
+{
+    return (struct yarn_ticks){
+        .all_ns = to.all_ns - yarn_u64_min(from.all_ns, to.all_ns),
+        .system_ns = to.system_ns - yarn_u64_min(from.system_ns, to.system_ns),
+    };
+}
+
+void yarn_coverage_begin(struct yarn_coverage *coverage)
+{
+    coverage->off_ticks = yarn_clock_ticks_of_others();
+}
+
+struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
+{
+    struct yarn_ticks now =
+        coverage->is_off ? coverage->off_since_ticks : yarn_clock_ticks_of_others();
+    return between(coverage->off_ticks, now);
+}
+
 void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns)
 {
     begin_stop(coverage, start_ns, cpu_ns, YARN_DUMP_COVERAGE_OPTION);
+    coverage->off_ticks = coverage->off_since_ticks;
 }
 
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
@@ -54,6 +76,9 @@ void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
     };
     coverage->off_ns = yarn_coverage_off_ns(coverage, now_ns);
     coverage->off_cpu_ns = off_cpu_ns;
+    struct yarn_ticks off = between(coverage->off_since_ticks, yarn_clock_ticks_of_others());
+    coverage->off_ticks.all_ns += off.all_ns;
+    coverage->off_ticks.system_ns += off.system_ns;
     coverage->until_ns = now_ns;
     coverage->is_off = false;
     add(coverage, &record);

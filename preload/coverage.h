@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "core/sys/clock.h"
 #include "output/dump/writer.h"
 
 enum { YARN_COVERAGE_WAITING_MAX = 64 };
@@ -19,13 +20,21 @@ struct yarn_coverage {
     uint64_t off_since_cpu_ns; /* the host's CPU time then */
     uint64_t from_ns,
         until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
-    uint64_t off_ns, off_cpu_ns;                                  /* of the stops that have ended */
+    uint64_t off_ns, off_cpu_ns; /* of the stops that have ended */
+    struct yarn_ticks off_since_ticks;
+    struct yarn_ticks off_ticks; /* of them, and of what was before the begin */
     struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
     size_t nr_waiting;
 };
 
 /* The CPU time of the host's threads so far: of the process without the calling reader. */
 uint64_t yarn_coverage_host_cpu_ns(void);
+
+/* What was before is not covered. */
+void yarn_coverage_begin(struct yarn_coverage *coverage);
+
+/* The host's ticks while it was covered. */
+struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage);
 
 /* Stopped by an option since the process's begin, before which cpu_ns had been used. */
 void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns);

@@ -28,7 +28,8 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
         ++*total(recording, YARN_DUMP_TOTAL_FOREIGN);
         return;
     }
-    if (record->tid == (uint32_t)recording->own_tid) /* by a clock of the whole core */
+    /* By a clock of the whole core: ours, or a thread in the kernel that has no number any more. */
+    if (record->tid == (uint32_t)recording->own_tid || record->tid == UINT32_MAX)
         return;
     if (!yarn_session_event_number(&recording->session, record->id, &event)) {
         ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);

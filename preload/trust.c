@@ -7,6 +7,7 @@
 enum {
     COUNT_EVENTS_MAX = 64, /* with more open, CPU time is only read at the end */
     PERIODS_WITHOUT_SAMPLE = 20,
+    SHARE_WHOLE = 1024,
 };
 
 static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
@@ -58,16 +59,54 @@ bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
            host_cpu_ns(recording) >= least_ns && cpu_ns_of(recording) >= least_ns;
 }
 
+bool yarn_trust_leaves_kernel(const struct yarn_recording *recording)
+{
+    return recording->clock_event != YARN_DUMP_NONE &&
+           recording->session.specs[recording->clock_event].spec.exclude_kernel;
+}
+
+/* The most of user mode that may be without a sample: until a period is full on each core, in each
+ * thread. UINT64_MAX where clocks may have begun later than their threads, or stood still. */
+static uint64_t unripe_ns(const struct yarn_recording *recording)
+{
+    const struct yarn_session *session = &recording->session;
+    uint64_t period_ns = session->specs[recording->clock_event].spec.period;
+    uint64_t nr_clocks = (session->nr_threads + session->nr_births) * (session->nr_cpus + 1);
+    if (!session->nr_events || session->report.nr_refused_threads || session->wide.events ||
+        recording->totals.value[YARN_DUMP_TOTAL_THROTTLED])
+        return UINT64_MAX;
+    return recording->missed_ns + nr_clocks * (1 + session->nr_changes) * period_ns;
+}
+
+/* Of CPU time without a sample the part in the kernel, where that is left out. The kernel's ticks
+ * tell the share of all time, as a sample of it; what cannot be anything else is more exact. */
+static uint64_t kernel_ns(const struct yarn_recording *recording, uint64_t cpu_ns,
+                          uint64_t unsampled_ns)
+{
+    if (!yarn_trust_leaves_kernel(recording))
+        return 0;
+    uint64_t period_ns = recording->session.specs[recording->clock_event].spec.period;
+    uint64_t lost_ns = recording->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
+    uint64_t most_ns = subtract(unsampled_ns, lost_ns);
+    uint64_t least_ns = subtract(most_ns, unripe_ns(recording));
+    struct yarn_ticks ticks = yarn_coverage_ticks(&recording->coverage);
+    uint64_t share = ticks.all_ns ? ticks.system_ns * SHARE_WHOLE / ticks.all_ns : 0;
+    return yarn_u64_min(yarn_u64_max(cpu_ns / SHARE_WHOLE * share, least_ns), most_ns);
+}
+
 static void read_cpu_time(struct yarn_recording *recording)
 {
     bool has_clock = recording->clock_event != YARN_DUMP_NONE;
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock)
         unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
+    uint64_t in_kernel_ns = kernel_ns(recording, cpu_ns, unsampled_ns);
+    unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
     *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_CHILDREN_NS) = children_ns;
+    *total(recording, YARN_DUMP_TOTAL_KERNEL_NS) = in_kernel_ns;
     *total(recording, YARN_DUMP_TOTAL_OFF_CPU_NS) = yarn_coverage_off_cpu_ns(&recording->coverage);
     *total(recording, YARN_DUMP_TOTAL_CHILDREN) =
         recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;

@@ -15,6 +15,9 @@ bool yarn_trust_has_children(const struct yarn_recording *recording);
  * shorter than the time between two samples, or in the kernel. */
 bool yarn_trust_lacks_samples(const struct yarn_recording *recording);
 
+/* True where the kernel's part of the CPU time is not sampled. */
+bool yarn_trust_leaves_kernel(const struct yarn_recording *recording);
+
 /* Messages that are not stored yet, and the totals up to now. */
 void yarn_trust_write(struct yarn_recording *recording);
 

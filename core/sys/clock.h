@@ -19,3 +19,12 @@ enum yarn_time_source {
 
 /* 0 where the kernel lacks the clock. */
 uint64_t yarn_clock_ns(enum yarn_time_source clock);
+
+/* CPU time by the kernel's ticks, at each of which it looks where a thread is: good for shares
+ * only, and for none that are in step with the ticks. */
+struct yarn_ticks {
+    uint64_t all_ns, system_ns;
+};
+
+/* Of all threads but the caller. */
+struct yarn_ticks yarn_clock_ticks_of_others(void);
