@@ -3,16 +3,17 @@
 
 #include <linux/perf_event.h>
 
-static void add_modifiers(const struct yarn_event_spec *spec, struct yarn_text *text)
+static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes,
+                          struct yarn_text *text)
 {
-    if (!spec->has_modifiers && !spec->precise)
+    if (!has_modes && !spec->precise)
         return;
     yarn_text_add(text, ":");
-    if (spec->has_modifiers && !spec->exclude_user)
+    if (has_modes && !spec->exclude_user)
         yarn_text_add(text, "u");
-    if (spec->has_modifiers && !spec->exclude_kernel)
+    if (has_modes && !spec->exclude_kernel)
         yarn_text_add(text, "k");
-    if (spec->has_modifiers && !spec->exclude_hv)
+    if (has_modes && !spec->exclude_hv)
         yarn_text_add(text, "h");
     for (unsigned i = 0; i < spec->precise; i++)
         yarn_text_add(text, "p");
@@ -22,7 +23,7 @@ void yarn_event_spec_name(struct yarn_event_spec *spec)
 {
     struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
     yarn_text_add(&text, spec->event);
-    add_modifiers(spec, &text);
+    add_modifiers(spec, spec->has_modifiers, &text);
     spec->has_own_name = false;
 }
 
@@ -30,7 +31,7 @@ bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec)
 {
     if (spec->has_modifiers || spec->exclude_kernel || spec->is_in_kernel)
         return false;
-    spec->has_modifiers = spec->exclude_kernel = spec->exclude_hv = true;
+    spec->has_left_kernel = spec->exclude_kernel = spec->exclude_hv = true;
     return true;
 }
 
@@ -97,5 +98,5 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
     }
     if (has_terms)
         yarn_text_add(text, "/");
-    add_modifiers(spec, text);
+    add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, text);
 }

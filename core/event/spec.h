@@ -44,9 +44,10 @@ struct yarn_event_spec {
     bool is_auto;       /* written as `auto`: cycles, and cpu-clock where no PMU has cycles */
     bool has_modifiers; /* u, k or h was asked for: exclusion is not the default's */
     bool exclude_user, exclude_kernel, exclude_hv;
-    bool is_in_kernel;  /* what it counts happens there: without the kernel nothing is left */
-    uint8_t precise;    /* how many p: perf_event_attr.precise_ip */
-    bool has_callgraph; /* call-graph= or stack-size= of its own; else the session's counts */
+    bool is_in_kernel;    /* what it counts happens there: without the kernel nothing is left */
+    bool has_left_kernel; /* see yarn_event_spec_leave_kernel */
+    uint8_t precise;      /* how many p: perf_event_attr.precise_ip */
+    bool has_callgraph;   /* call-graph= or stack-size= of its own; else the session's counts */
     struct yarn_callgraph callgraph;
 };
 

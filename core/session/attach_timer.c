@@ -52,7 +52,7 @@ static void take_clock(struct yarn_session_event *state, bool is_auto)
     bool has_modifiers = spec->has_modifiers;
     spec->exclude_kernel = spec->exclude_hv = false;
     spec->precise = 0;
-    spec->has_modifiers = false;
+    spec->has_modifiers = spec->has_left_kernel = false;
     if (!spec->has_own_name)
         yarn_event_spec_name(spec);
     if (is_auto)
