@@ -119,24 +119,28 @@ static size_t describe_strategy(const struct yarn_plan_estimate *estimate, char 
     return text.size;
 }
 
-/* Why it is not the inherited clocks any more; the text's length. */
-static size_t describe_change(const struct yarn_job *job, const struct yarn_cpu_wide *wide,
-                              char *ret_reason, size_t size)
+/* Of the clocks of whole cores that were asked for; the text's length. */
+static size_t describe_cores(const struct yarn_cpu_wide *wide, char *ret_reason, size_t size)
 {
     struct yarn_text text = yarn_text_of(ret_reason, size);
-    yarn_text_add(&text, "clocks of whole cores since ");
-    yarn_text_add_u64(&text, (wide->since_ns - job->facts.start_ns) / YARN_NS_PER_MS);
-    yarn_text_add(&text, " ms: threads come and go faster than inherited clocks see");
+    if (wide->events) {
+        yarn_text_add(&text, "clocks of whole cores, filtered to this process");
+    } else if (wide->error == -ENOENT) {
+        yarn_text_add(&text, "per-core: whole cores take one clock with a period");
+    } else {
+        yarn_text_add(&text, "per-core: clocks of whole cores were refused");
+        add_error(&text, -wide->error);
+        yarn_text_add(&text, "CAP_PERFMON or perf_event_paranoid 0 permits them");
+    }
     return text.size;
 }
 
-static size_t describe_choice(const struct yarn_job *job, const struct yarn_session *session,
-                              char *ret_reason, size_t size)
+static size_t describe_choice(const struct yarn_session *session, char *ret_reason, size_t size)
 {
     const struct yarn_session_report *report = &session->report;
     const struct yarn_plan_estimate *estimate = &report->estimate;
-    if (session->wide.events)
-        return describe_change(job, &session->wide, ret_reason, size);
+    if (session->wide.events || session->wide.error)
+        return describe_cores(&session->wide, ret_reason, size);
     if (yarn_session_is_mapped_only(session))
         return describe_shortage(report, ret_reason, size);
     if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
@@ -152,7 +156,7 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
-        .reason = yarn_span_of(reason, describe_choice(job, session, reason, sizeof reason)),
+        .reason = yarn_span_of(reason, describe_choice(session, reason, sizeof reason)),
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
                                                                                        : "poll"),

@@ -197,7 +197,8 @@ void yarn_recording_flush(struct yarn_recording *recording)
         recording->has_told_no_samples = true;
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
                           "CPU time passed without a sample",
-                          "it was the kernel's, or that of threads too short to be sampled");
+                          "it was the kernel's, or that of threads too short to be sampled "
+                          "(YARN_STRATEGY=cores sees those)");
     }
     uint32_t count = atomic_load(&recording->messages->count);
     for (uint32_t i = 0; i < count && (!recording->writer || recording->is_early); i++)

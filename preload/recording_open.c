@@ -92,6 +92,7 @@ static int open_session(struct yarn_recording *recording)
                                                             : YARN_SESSION_SAMPLER_AUTO,
         .strategy = options->strategy == YARN_STRATEGY_PER_THREAD ? YARN_SESSION_STRATEGY_PER_THREAD
                     : options->strategy == YARN_STRATEGY_PER_CORE ? YARN_SESSION_STRATEGY_PER_CORE
+                    : options->strategy == YARN_STRATEGY_CORES    ? YARN_SESSION_STRATEGY_CORES
                                                                   : YARN_SESSION_STRATEGY_AUTO,
         .stack = stack_kind(recording),
         .stack_bytes = options->callgraph.stack_bytes,

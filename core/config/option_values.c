@@ -152,7 +152,8 @@ int yarn_option_parse_strategy(const char *text, void *ret_field,
 {
     static const char *const words[] = {[YARN_STRATEGY_AUTO] = "auto",
                                         [YARN_STRATEGY_PER_CORE] = "per-core",
-                                        [YARN_STRATEGY_PER_THREAD] = "per-thread"};
+                                        [YARN_STRATEGY_PER_THREAD] = "per-thread",
+                                        [YARN_STRATEGY_CORES] = "cores"};
     return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
 }
 

@@ -19,7 +19,12 @@
 
 enum yarn_unwinder_choice { YARN_UNWINDER_AUTO, YARN_UNWINDER_LIBUNWIND };
 enum yarn_sampler { YARN_SAMPLER_AUTO, YARN_SAMPLER_PERF, YARN_SAMPLER_TIMER };
-enum yarn_strategy { YARN_STRATEGY_AUTO, YARN_STRATEGY_PER_CORE, YARN_STRATEGY_PER_THREAD };
+enum yarn_strategy {
+    YARN_STRATEGY_AUTO,
+    YARN_STRATEGY_PER_CORE,
+    YARN_STRATEGY_PER_THREAD,
+    YARN_STRATEGY_CORES
+};
 enum yarn_reader_choice { YARN_READER_AUTO, YARN_READER_POLL, YARN_READER_TIMED };
 /* The numbers are those of struct yarn_dump_process. */
 enum yarn_clock_choice { YARN_CLOCK_MONOTONIC, YARN_CLOCK_MONOTONIC_RAW, YARN_CLOCK_BOOTTIME };

@@ -164,6 +164,8 @@ static int open_per_core(struct yarn_session *session)
         err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
     if (!err)
         err = attach_threads(session);
+    if (!err && session->spec->strategy == YARN_SESSION_STRATEGY_CORES)
+        yarn_cpu_wide_open(session);
     if (!err)
         err = yarn_core_rings_merge(session);
     return err;

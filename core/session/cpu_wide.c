@@ -4,16 +4,8 @@
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
 
-enum {
-    EVERY_PROCESS = -1,
-    /* Periods that the average thread can live where so many are born: with fewer, most of its time
-     * goes unseen, and inherited clocks cost more (15 us a thread) than those of cores (5 us a
-     * hit). */
-    PERIODS_A_LIFE = 3,
-    BIRTHS_LEAST = 20,
-};
+enum { EVERY_PROCESS = -1 };
 
-#define WINDOW_NS (20 * YARN_NS_PER_MS)
 #define LOOK_NS (100 * YARN_NS_PER_MS)
 
 /* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one. */
@@ -80,38 +72,22 @@ static void close_inherited(struct yarn_session *session, uint32_t spec)
     session->nr_events = kept;
 }
 
-static void change_over(struct yarn_session *session, uint32_t spec)
+void yarn_cpu_wide_open(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;
+    uint32_t clock = find_clock(session);
+    wide->error = -ENOENT;
+    if (clock == UINT32_MAX)
+        return;
     struct yarn_event *events =
         YARN_ARENA_NEW(&session->arena, struct yarn_event, session->nr_cores);
-    wide->error = events ? open_all(session, spec, events) : -ENOMEM;
+    wide->error = events ? open_all(session, clock, events) : -ENOMEM;
     if (wide->error)
         return;
-    session->specs[spec].before = yarn_session_count(session, spec);
-    close_inherited(session, spec);
+    close_inherited(session, clock);
     wide->events = events;
-    session->nr_changes++;
-    wide->spec = spec;
-    wide->since_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    wide->next_look_ns = wide->since_ns + LOOK_NS;
-    yarn_cpu_wide_resume(session);
-}
-
-/* Looks once in a while how many were born since. */
-static bool is_churning(struct yarn_session *session, uint64_t period_ns)
-{
-    struct yarn_cpu_wide *wide = &session->wide;
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    uint64_t passed_ns = now_ns - wide->window_ns;
-    uint64_t nr_births = session->nr_births - wide->nr_births_seen;
-    bool is_first = !wide->window_ns;
-    if (!is_first && passed_ns < WINDOW_NS)
-        return false;
-    wide->window_ns = now_ns;
-    wide->nr_births_seen = session->nr_births;
-    return !is_first && nr_births >= BIRTHS_LEAST &&
-           nr_births * PERIODS_A_LIFE * period_ns > passed_ns * session->nr_cores;
+    wide->spec = clock;
+    wide->next_look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_NS;
 }
 
 /* A clock that does not go on is of a core that is, or was, offline. */
@@ -140,16 +116,8 @@ static void look_at_clocks(struct yarn_session *session)
 
 void yarn_cpu_wide_attend(struct yarn_session *session)
 {
-    struct yarn_cpu_wide *wide = &session->wide;
-    if (wide->events) {
+    if (session->wide.events)
         look_at_clocks(session);
-        return;
-    }
-    if (wide->error || session->spec->strategy != YARN_SESSION_STRATEGY_AUTO)
-        return;
-    uint32_t clock = find_clock(session);
-    if (clock != UINT32_MAX && is_churning(session, session->specs[clock].spec.period))
-        change_over(session, clock);
 }
 
 void yarn_cpu_wide_resume(struct yarn_session *session)

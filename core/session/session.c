@@ -322,7 +322,7 @@ const char *yarn_session_sampler_name(const struct yarn_session *session)
 
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
-    return session->report.attachment->strategy;
+    return session->wide.events ? "cores" : session->report.attachment->strategy;
 }
 
 bool yarn_session_needs_time(const struct yarn_session *session)

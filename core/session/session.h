@@ -39,12 +39,10 @@ struct yarn_mapped {
 
 /* See cpu_wide.h. */
 struct yarn_cpu_wide {
-    struct yarn_event *events; /* one for each core, some closed; NULL before the change */
+    struct yarn_event *events; /* one for each core, some closed; NULL: there are none */
     int error;                 /* negative errno of a refusal: it is not tried again */
     uint32_t spec;             /* number of the event that they stand for */
-    uint64_t since_ns;
-    uint64_t window_ns, nr_births_seen; /* since when births are counted, and those before */
-    uint64_t next_look_ns;              /* at whether the clocks go on */
+    uint64_t next_look_ns;     /* at whether the clocks go on */
     struct yarn_host_clock clock;
 };
 
@@ -123,7 +121,7 @@ uint64_t yarn_session_cpu_ns(const struct yarn_session *session, uint32_t number
 /* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);
 
-/* "perf" or "timer"; "per-core" or "per-thread". */
+/* "perf" or "timer"; "per-core", "per-thread" or "cores". */
 const char *yarn_session_sampler_name(const struct yarn_session *session);
 const char *yarn_session_strategy_name(const struct yarn_session *session);
 

@@ -25,6 +25,7 @@ enum yarn_session_strategy {
     YARN_SESSION_STRATEGY_AUTO, /* what costs less on this machine (yarn_plan_strategy) */
     YARN_SESSION_STRATEGY_PER_CORE,
     YARN_SESSION_STRATEGY_PER_THREAD,
+    YARN_SESSION_STRATEGY_CORES, /* per core, with clocks of whole cores (cpu_wide.h) */
 };
 
 enum yarn_session_sampler {

@@ -73,7 +73,8 @@ class Hotplug(harness.Case):
                 self.assertLess(dump["trust"]["unsampled_ns"], 0.3 * dump["trust"]["cpu_ns"])
 
     def test_clocks_of_whole_cores(self):
-        dump = self.check([harness.HOSTS / "churn", "pairs", "9000", "200"])
+        dump = self.check([harness.HOSTS / "churn", "pairs", "9000", "200"],
+                          YARN_STRATEGY="cores")
         self.assertIn("clocks of whole cores", dump["sampler"]["reason"])
         self.assertLess(dump["trust"]["unsampled_ns"], 0.4 * dump["trust"]["cpu_ns"])
 

@@ -111,27 +111,25 @@ class Kinds(Case):
 @unittest.skipUnless(may_see_whole_cores(), "needs CAP_PERFMON or perf_event_paranoid 0")
 class WholeCores(Case):
     def test_short_threads_are_seen_where_cores_have_clocks(self):
-        run = self.assert_same_outside([CHURN, "join", 8000, 100])
+        run = self.assert_same_outside([CHURN, "join", 8000, 100], YARN_STRATEGY="cores")
         (dump,) = harness.info(run.dumps)
-        self.assertIn("clocks of whole cores", dump["sampler"]["reason"])
+        self.assertEqual(dump["sampler"]["strategy"], "cores")
         trust = dump["trust"]
         sampled_ns = trust["cpu_ns"] - trust["unsampled_ns"]
         print(f"\nshort threads: {trust['samples']} samples, {trust['unsampled_ns'] / 1e9:.3f} of"
               f" {trust['cpu_ns'] / 1e9:.3f} s unsampled, {trust['lost']} lost")
-        # The kernel's part of so short a life, and what passed before the change, are never sampled.
+        # The kernel's part of so short a life is never sampled.
         self.assertGreater(sampled_ns, 0.4 * trust["cpu_ns"])
         self.assertLessEqual(trust["samples"] * 1e9 / 999, 1.1 * trust["cpu_ns"])
         self.assertGreater(harness.self_percent(run.dumps).get("churn_work", 0), 80)
 
-    def test_who_asks_for_inherited_clocks_keeps_them(self):
-        run = self.assert_same_outside([CHURN, "join", 8000, 100], **WAYS["per-core"])
-        (dump,) = harness.info(run.dumps)
-        self.assertEqual(dump["sampler"]["reason"], "")
-
-    def test_few_threads_change_nothing(self):
-        run = self.assert_same_outside([harness.HOSTS / "threads8", "10"])
-        (dump,) = harness.info(run.dumps)
-        self.assertEqual(dump["sampler"]["reason"], "")
+    def test_nobody_gets_them_unasked(self):
+        for way in ("auto", "per-core"):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([CHURN, "join", 8000, 100], **WAYS[way])
+                (dump,) = harness.info(run.dumps)
+                self.assertEqual(dump["sampler"]["reason"], "")
+                self.assertEqual(dump["trust"]["foreign"], 0)
 
 
 class PerThread(Case):
