@@ -31,16 +31,35 @@ int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
     if (err)
         return err;
     expand_like(file, pattern, given);
-    err = yarn_path_make_folders(file->path);
-    if (err)
+    yarn_path_folder(file->path, folder);
+    err = yarn_file_can_write(YARN_FILE_CWD, folder);
+    if (err != -ENOENT)
         return err;
-    return yarn_file_can_write(YARN_FILE_CWD, yarn_path_folder(file->path, folder));
+    err = yarn_path_make_folders(file->path);
+    return err ? err : yarn_file_can_write(YARN_FILE_CWD, folder);
 }
 
 void yarn_dump_file_remove(const struct yarn_dump_file *file)
 {
+    struct yarn_file_info named;
+    if (yarn_file_stat_name(YARN_FILE_CWD, file->path, &named) || named.inode != file->inode ||
+        named.device != file->device)
+        return; /* the path leads elsewhere now; an empty dump stays behind */
     if (yarn_file_remove(YARN_FILE_CWD, file->path))
-        return; /* an empty dump stays behind */
+        return; /* so it does here */
+}
+
+static int note(struct yarn_dump_file *file, int fd)
+{
+    struct yarn_file_info info;
+    int err = yarn_file_stat(fd, &info);
+    if (err) {
+        yarn_file_close(fd);
+        return err;
+    }
+    file->device = info.device;
+    file->inode = info.inode;
+    return fd;
 }
 
 int yarn_dump_file_create(struct yarn_dump_file *file)
@@ -53,6 +72,8 @@ int yarn_dump_file_create(struct yarn_dump_file *file)
             yarn_text_add_u64(&text, i);
         }
         int fd = yarn_file_create(YARN_FILE_CWD, file->path);
+        if (fd >= 0)
+            return note(file, fd);
         if (fd != -EEXIST && fd != -ELOOP)
             return fd;
     }

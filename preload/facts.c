@@ -16,6 +16,20 @@ static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const ch
     return facts->exe ? 0 : -ENOMEM;
 }
 
+/* A folder may be gone, outside of our root, or below one that we may not enter. */
+static int take_folder(struct yarn_facts *facts, struct yarn_arena *arena)
+{
+    char path[PATH_BYTES];
+    struct yarn_file_info here, there;
+    ssize_t length = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/cwd", path, sizeof path);
+    if (length <= 0 || yarn_file_stat_name(YARN_FILE_CWD, ".", &here) ||
+        yarn_file_stat_name(YARN_FILE_CWD, path, &there) || here.inode != there.inode ||
+        here.device != there.device)
+        return 0;
+    facts->folder = yarn_arena_text(arena, path, length > 1 ? (size_t)length : 0);
+    return facts->folder ? 0 : -ENOMEM;
+}
+
 static int take_cmdline(struct yarn_facts *facts, struct yarn_arena *arena, int argc,
                         char *const argv[])
 {
@@ -77,6 +91,8 @@ int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int 
     take_times(&facts);
     yarn_process_system_names(&facts.system);
     int err = take_exe(&facts, arena, argc > 0 && argv[0] ? argv[0] : "unknown");
+    if (!err)
+        err = take_folder(&facts, arena);
     if (!err)
         err = take_cmdline(&facts, arena, argc, argv);
     if (err)

@@ -26,6 +26,7 @@ struct yarn_facts {
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
     const char *exe;          /* path of the executable */
+    const char *folder;       /* where it was started; NULL where no path leads there */
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;
     uint64_t blocked_signals; /* of the host's thread, a mask */

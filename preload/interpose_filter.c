@@ -3,9 +3,8 @@
  *
  * The C library's ways to set a system call filter: prctl and syscall. What a filter makes of a
  * call that it does not expect is often the end of the process, so nothing of ours may make one
- * behind it. Namespaces and capabilities that are asked for through syscall go the way of their own
- * functions.
- * Everything else passes through.
+ * behind it. What changes rights, root or namespaces through syscall goes the way of the functions
+ * for it. Everything else passes through.
  *
  * prctl is variadic and takes words in registers whatever there is of them; here it is defined with
  * all of them, hence not the header that declares it. Both may be called anywhere: in a signal
@@ -27,7 +26,6 @@ typedef int (*control_fn)(int option, ...);
 
 YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
                         unsigned long d);
-YARN_EXPORTED int capset(void *head, const void *words);
 
 /* Where the original is not known yet. */
 static long call_plainly(long number, long a, long b, long c, long d, long e, long f)
@@ -55,18 +53,32 @@ static bool controls_filter(long option, long mode, long program)
            (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program));
 }
 
+/* Of the numbers that syscall looks at, the filters' not among them. */
+static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b)
+{
+    switch (number) {
+    case SYS_unshare:
+        return yarn_lifecycle_kind_of_unshare((int)a);
+    case SYS_setns:
+        return yarn_lifecycle_kind_of_setns((int)a, (int)b);
+    case SYS_chroot:
+    case SYS_pivot_root:
+        return YARN_CHANGE_ROOT;
+    default:
+        return YARN_CHANGE_RIGHTS;
+    }
+}
+
 long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
 {
     bool is_for_all = false;
     call_fn next = (call_fn)yarn_syscall_next;
     if (!next)
         return call_plainly(number, a, b, c, d, e, f);
-    if (number == SYS_unshare)
-        return unshare((int)a);
-    if (number == SYS_setns)
-        return setns((int)a, (int)b);
-    if (number == SYS_capset)
-        return capset((void *)a, (const void *)b);
+    if (number != SYS_seccomp && number != SYS_prctl) {
+        struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b));
+        return yarn_lifecycle_end_change(&change, (int)next(number, a, b, c, d, e, f));
+    }
     bool is_filter =
         number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
     if (!is_filter)

@@ -24,32 +24,29 @@ typedef int (*set_groups_fn)(size_t count, const gid_t *groups);
 typedef int (*set_capabilities_fn)(void *head, const void *words);
 typedef int (*init_groups_fn)(const char *user, gid_t group);
 
-static int followed(int result)
-{
-    int kept = errno;
-    if (result == 0)
-        yarn_lifecycle_follow_ids();
-    errno = kept;
-    return result;
-}
+/* The original named `which`, of type `type`, with the words given. */
+#define CHANGE(which, type, ...)                                                                   \
+    do {                                                                                           \
+        type next;                                                                                 \
+        if (!yarn_original_find(which, &next, sizeof next))                                        \
+            return -1;                                                                             \
+        struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(YARN_CHANGE_RIGHTS);     \
+        return yarn_lifecycle_end_change(&change, next(__VA_ARGS__));                              \
+    } while (0)
 
 static int set_one(enum yarn_original which, id_t id)
 {
-    set_one_fn next;
-    return yarn_original_find(which, &next, sizeof next) ? followed(next(id)) : -1;
+    CHANGE(which, set_one_fn, id);
 }
 
 static int set_two(enum yarn_original which, id_t real, id_t effective)
 {
-    set_two_fn next;
-    return yarn_original_find(which, &next, sizeof next) ? followed(next(real, effective)) : -1;
+    CHANGE(which, set_two_fn, real, effective);
 }
 
 static int set_three(enum yarn_original which, id_t real, id_t effective, id_t saved)
 {
-    set_three_fn next;
-    return yarn_original_find(which, &next, sizeof next) ? followed(next(real, effective, saved))
-                                                         : -1;
+    CHANGE(which, set_three_fn, real, effective, saved);
 }
 
 YARN_EXPORTED int setuid(uid_t user)
@@ -94,25 +91,16 @@ YARN_EXPORTED int setresgid(gid_t real, gid_t effective, gid_t saved)
 
 YARN_EXPORTED int setgroups(size_t count, const gid_t *groups)
 {
-    set_groups_fn next;
-    return yarn_original_find(YARN_ORIGINAL_setgroups, &next, sizeof next)
-               ? followed(next(count, groups))
-               : -1;
+    CHANGE(YARN_ORIGINAL_setgroups, set_groups_fn, count, groups);
 }
 
 YARN_EXPORTED int initgroups(const char *user, gid_t group)
 {
-    init_groups_fn next;
-    return yarn_original_find(YARN_ORIGINAL_initgroups, &next, sizeof next)
-               ? followed(next(user, group))
-               : -1;
+    CHANGE(YARN_ORIGINAL_initgroups, init_groups_fn, user, group);
 }
 
 /* No header of the C library's declares it. */
 YARN_EXPORTED int capset(void *head, const void *words)
 {
-    set_capabilities_fn next;
-    return yarn_original_find(YARN_ORIGINAL_capset, &next, sizeof next)
-               ? followed(next(head, words))
-               : -1;
+    CHANGE(YARN_ORIGINAL_capset, set_capabilities_fn, head, words);
 }

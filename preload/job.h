@@ -34,8 +34,8 @@ bool yarn_job_is_wanted(const struct yarn_job *job);
  * program was started by. Where YARN_COMM cannot be told, it is wanted. */
 bool yarn_job_is_wanted_early(char *const envp[], const char *path);
 
-/* True where the reader is to be born with a descriptor table, root and working folder of its own,
- * because it may not call for them. */
+/* True where the reader is to be born with a descriptor table of its own, because it may not call
+ * for one. */
 static inline bool yarn_job_is_apart(const struct yarn_job *job)
 {
     return job->rehearsal.is_unshare_refused;

@@ -19,6 +19,11 @@
 
 enum { LINE_BYTES = 1024, STDERR = 2, GONE_TRIES = 20 };
 
+/* Of the calling thread itself, whether all at once or alone. */
+enum {
+    NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET,
+};
+
 #define GONE_PAUSE_NS (YARN_NS_PER_MS / 20)
 
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
@@ -158,28 +163,11 @@ void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment)
         yarn_recorder_fail_exec(moment->recorder, moment->paid_ns);
 }
 
-void yarn_lifecycle_settle(void)
-{
-    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder)
-        yarn_nap_wait(recorder);
-}
-
 void yarn_lifecycle_yield_signal(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_YIELD_SIGNAL))
         return; /* the reader is slow: it sees soon that the signal is the host's */
-}
-
-void yarn_lifecycle_follow_ids(void)
-{
-    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder)
-        yarn_recorder_follow_ids(recorder);
-    else if (recorder_behind_filter())
-        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
-                            "the host changed its rights behind a seccomp filter");
 }
 
 /* One that has just ended is counted for a moment longer. */
@@ -192,47 +180,135 @@ static bool has_other_threads(struct yarn_recorder *recorder)
     return yarn_process_nr_threads() > ours;
 }
 
-bool yarn_lifecycle_can_unshare(void)
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags)
 {
+    const int alone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    return !recorder ||
-           (!recorder->job.rehearsal.is_unshare_refused && !has_other_threads(recorder));
+    if (!(flags & (alone | NAMESPACES | CLONE_FS)))
+        return YARN_CHANGE_NONE;
+    /* Where the host has other threads it fails whatever we do. */
+    bool may_succeed =
+        !recorder || (!recorder->job.rehearsal.is_unshare_refused && !has_other_threads(recorder));
+    return flags & alone && may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
 }
 
-bool yarn_lifecycle_can_enter_alone(int fd, int kind)
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind)
 {
-    const int others =
-        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWPID;
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder && !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
         int found = yarn_process_namespace_kind(fd);
         if (found == -EBADF || (found > 0 && kind && kind != found))
-            return false;
+            return YARN_CHANGE_NONE;
         if (found > 0)
             kind = found;
     }
-    return (!kind || kind & ~others) && (!recorder || !has_other_threads(recorder));
+    if (kind == CLONE_NEWPID) /* of later children */
+        return YARN_CHANGE_NONE;
+    if (kind && !(kind & (CLONE_NEWNS | ~(NAMESPACES | CLONE_NEWPID))))
+        return YARN_CHANGE_NAMESPACE;
+    /* A mount namespace wants a root that is no other task's; it may be the calling thread's. */
+    bool may_succeed = !recorder || kind & CLONE_NEWNS || !has_other_threads(recorder);
+    return may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
 }
 
-bool yarn_lifecycle_begin_alone(const char *why)
+static const char *why_ended(enum yarn_lifecycle_change_kind kind)
 {
-    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder)
-        return yarn_recorder_stop(recorder, YARN_DUMP_END_STOPPED, why);
-    if (recorder_behind_filter()) {
-        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
-        yarn_recorder_spin_until_gone(recorder_behind_filter());
+    switch (kind) {
+    case YARN_CHANGE_NONE:
+        break;
+    case YARN_CHANGE_RIGHTS:
+        return "the host changed its rights; another recording follows";
+    case YARN_CHANGE_ROOT:
+        return "the host changed its root; another recording follows";
+    case YARN_CHANGE_NAMESPACE:
+    case YARN_CHANGE_ALONE:
+        return "the host entered a namespace; another recording follows";
     }
-    return false;
+    return NULL;
 }
 
-void yarn_lifecycle_end_alone(void)
+/* Behind a filter: the reader goes, and nothing follows. */
+static void leave_for(enum yarn_lifecycle_change_kind kind)
+{
+    struct yarn_recorder *recorder = recorder_behind_filter();
+    const char *why = kind == YARN_CHANGE_RIGHTS
+                          ? "the host changed its rights behind a seccomp filter"
+                          : "the host entered a namespace behind a seccomp filter";
+    yarn_recorder_leave(recorder, YARN_DUMP_END_SECCOMP, why);
+    yarn_recorder_spin_until_gone(recorder);
+}
+
+/* Before, the reader opens what will be out of reach; after, nothing else is open that leads out.
+ */
+static void leave_root(struct yarn_recorder *recorder)
+{
+    if (yarn_recorder_command(recorder, YARN_RECORDER_LEAVE_ROOT))
+        return; /* the reader is slow or gone */
+}
+
+struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
+{
+    int kept = errno;
+    struct yarn_lifecycle_change change = {.kind = kind};
+    if (kind == YARN_CHANGE_NONE)
+        return change;
+    change.recorder = yarn_lifecycle_recorder();
+    if (!change.recorder) {
+        if (kind == YARN_CHANGE_ALONE && recorder_behind_filter())
+            leave_for(kind);
+    } else if (kind == YARN_CHANGE_ALONE || yarn_recorder_watches_cores(change.recorder)) {
+        change.has_ended =
+            yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, why_ended(kind));
+    } else if (kind == YARN_CHANGE_ROOT) {
+        leave_root(change.recorder);
+    }
+    errno = kept;
+    return change;
+}
+
+static void restart(struct yarn_recorder *recorder)
 {
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder && yarn_recorder_restart(recorder, &line))
+    if (yarn_recorder_restart(recorder, &line))
         return; /* the sealed dump says why it ended */
+}
+
+/* What was done is followed before the host's call returns. */
+static void follow(const struct yarn_lifecycle_change *change)
+{
+    bool has_reader_behind_filter = !change->recorder && recorder_behind_filter();
+    switch (change->kind) {
+    case YARN_CHANGE_NONE:
+    case YARN_CHANGE_ALONE:
+        return;
+    case YARN_CHANGE_ROOT: /* which is the reader's, too */
+        if (change->recorder)
+            leave_root(change->recorder);
+        return;
+    case YARN_CHANGE_RIGHTS:
+        if (change->recorder)
+            yarn_recorder_follow_ids(change->recorder);
+        break;
+    case YARN_CHANGE_NAMESPACE:
+        if (change->recorder &&
+            yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, why_ended(change->kind)))
+            restart(change->recorder);
+        break;
+    }
+    if (has_reader_behind_filter)
+        leave_for(change->kind);
+}
+
+int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
+{
+    int kept = errno;
+    if (change->has_ended)
+        restart(change->recorder);
+    else if (result == 0)
+        follow(change);
+    errno = kept;
+    return result;
 }
 
 struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
@@ -257,7 +333,7 @@ void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool 
         atomic_store(&is_filtered, true);
         atomic_store(&moment->recorder->is_behind_filter, 1);
     } else if (moment->has_stopped) {
-        yarn_lifecycle_end_alone();
+        restart(moment->recorder);
     }
     errno = kept;
 }

@@ -12,7 +12,7 @@
  *     the last thread leaves by raw SYS_exit ──> the reader sees that it is alone
  *     exec ──> interposed: sealed with EXEC before the call, taken back where it fails
  *     fork ──> interposed: the child inherits, naps, records; the parent notices nothing
- *     unshare of the user namespace, setns ──> stopped for the call, then another recording
+ *     a root, ids, capabilities ──> followed; namespaces ──> stopped, then another recording
  *     a system call filter ──> of all threads, or with the timer sampler: end(SECCOMP) before it;
  *         of one thread: the reader goes on. From then on no host thread makes a call for us: ends
  *         and execs pass through, children after fork are not recorded
@@ -57,20 +57,29 @@ struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path);
 /* The exec has returned: it failed. */
 void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment);
 
-/* Before the host leaves its folder or root: a reader that is just starting takes them first. */
-void yarn_lifecycle_settle(void);
+/* What the reader must not keep where the host gives it up. The reader shares its root with the
+ * thread that made it. */
+enum yarn_lifecycle_change_kind {
+    YARN_CHANGE_NONE,
+    YARN_CHANGE_RIGHTS,    /* ids and capabilities: the reader takes the same, after the call */
+    YARN_CHANGE_ROOT,      /* of all threads: what will be out of reach is opened before */
+    YARN_CHANGE_NAMESPACE, /* or a root, of the calling thread: another reader is born from it */
+    YARN_CHANGE_ALONE,     /* for which the reader must not be there: it is born anew after */
+};
 
-/* Whether such a call of the host's (below) can succeed, as far as that is cheap to say: not where
- * the host has other threads, or a filter from before its start refuses it. */
-bool yarn_lifecycle_can_unshare(void);
-/* The same of entering the namespace of a descriptor, or of a `kind` if it is said: false, too,
- * where the kernel does not want one thread for it. */
-bool yarn_lifecycle_can_enter_alone(int fd, int kind);
+/* ALONE only where the call may succeed, as far as that is cheap to say. */
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags);
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind);
 
-/* Around a call that only a process of one thread may make: the reader ends, and another recording
- * begins. The first tells whether the second is due. `why` is a static sentence for the dump. */
-bool yarn_lifecycle_begin_alone(const char *why);
-void yarn_lifecycle_end_alone(void);
+/* Around the host's call. Clocks of whole cores end before any of them, and another recording
+ * follows. The second returns the `result`, with errno as it was: 0 says that it was done. */
+struct yarn_lifecycle_change {
+    enum yarn_lifecycle_change_kind kind;
+    struct yarn_recorder *recorder; /* NULL: nothing is recorded, or behind a filter */
+    bool has_ended;
+};
+struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind);
+int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result);
 
 /* Around a call that sets a system call filter, of the calling thread or of all. */
 struct yarn_lifecycle_filter {
@@ -79,9 +88,6 @@ struct yarn_lifecycle_filter {
 };
 struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads);
 void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set);
-
-/* After the calling thread has changed its rights: the reader takes the same. */
-void yarn_lifecycle_follow_ids(void);
 
 /* The host wants the signal that is borrowed of it. */
 void yarn_lifecycle_yield_signal(void);

@@ -6,7 +6,6 @@
 #include "core/sys/futex.h"
 
 #define NAP_NS (5 * YARN_NS_PER_MS)
-#define HOME_TIMEOUT_NS (100 * YARN_NS_PER_MS)
 
 static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t to)
 {
@@ -16,37 +15,11 @@ static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t
     return true;
 }
 
-static bool go_home(struct yarn_recorder *recorder)
-{
-    /* Refused, as the rest of what the reader needs would be. */
-    if (!yarn_job_is_apart(&recorder->job) && yarn_process_own_place()) {
-        change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_FAILED);
-        return false;
-    }
-    atomic_store(&recorder->home, YARN_NAP_AT_HOME);
-    yarn_futex_wake(&recorder->home);
-    return true;
-}
-
-/* Asleep until it is called or the time is over, at home then. */
-static bool sleep_until_called(struct yarn_recorder *recorder)
-{
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + NAP_NS;
-    yarn_futex_wait(&recorder->home, YARN_NAP_AWAY, NAP_NS);
-    if (!go_home(recorder))
-        return false;
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (now_ns < end_ns)
-        yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, end_ns - now_ns);
-    return true;
-}
-
 bool yarn_nap_take(struct yarn_recorder *recorder)
 {
     if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
         return true;
-    if (!sleep_until_called(recorder))
-        return false;
+    yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, NAP_NS);
     while (!change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING)) {
         if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
             return false;
@@ -126,21 +99,4 @@ void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns)
 {
     yarn_ledger_take_back(paid_ns ? atomic_load(&recorder->above) : NULL, paid_ns);
     change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_NAPPING);
-}
-
-void yarn_nap_call_home(struct yarn_recorder *recorder)
-{
-    uint32_t away = YARN_NAP_AWAY;
-    if (atomic_compare_exchange_strong(&recorder->home, &away, YARN_NAP_CALLED_HOME))
-        yarn_futex_wake(&recorder->home);
-}
-
-void yarn_nap_wait(struct yarn_recorder *recorder)
-{
-    uint32_t state = atomic_load(&recorder->state);
-    if (state != YARN_RECORDER_NAPPING && state != YARN_RECORDER_LEAVING)
-        return;
-    yarn_nap_call_home(recorder);
-    if (atomic_load(&recorder->home) == YARN_NAP_CALLED_HOME)
-        yarn_futex_wait(&recorder->home, YARN_NAP_CALLED_HOME, HOME_TIMEOUT_NS);
 }

@@ -3,19 +3,15 @@
  *
  * The first milliseconds of a child after fork. Most children exec or exit at once; attaching to
  * them would cost more than they do. So the reader of a child only sleeps; the host ends the nap by
- * a command, by its exit or exec, or it ends by time. A host that leaves its folder or its root
- * calls the reader home first: it takes both for itself, then goes on with its nap.
+ * a command, by its exit or exec, or it ends by time.
  *
  * Who leaves during the nap, or leaves no dump, pays its CPU time into the ledger above.
  *
- * Threads: leave, return and wait on host threads, the others on the reader. Signals: safe.
+ * Threads: leave and return on host threads, the others on the reader. Signals: safe.
  */
 #pragma once
 
 #include "preload/recorder.h"
-
-/* Whether the reader has a root and a working folder of its own. */
-enum yarn_nap_home { YARN_NAP_AWAY, YARN_NAP_CALLED_HOME, YARN_NAP_AT_HOME };
 
 /* By the reader, first of all: false where the process is leaving and nothing is to be done. At
  * once where the recorder does not nap. */
@@ -39,10 +35,3 @@ bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret
 
 /* The exec failed. */
 void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns);
-
-/* The reader takes a root and a working folder of its own now; it does so at the end of its nap at
- * the latest. */
-void yarn_nap_call_home(struct yarn_recorder *recorder);
-
-/* The same, and waits for it (bounded), where it naps. */
-void yarn_nap_wait(struct yarn_recorder *recorder);

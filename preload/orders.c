@@ -2,7 +2,6 @@
 #include "preload/orders.h"
 
 #include "core/sys/clock.h"
-#include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "preload/nap.h"
 
@@ -95,6 +94,9 @@ bool yarn_orders_obey(struct yarn_recorder *recorder)
     case YARN_RECORDER_FOLLOW_IDS:
         follow_ids(recorder);
         break;
+    case YARN_RECORDER_LEAVE_ROOT:
+        yarn_recording_leave_root(&recorder->recording);
+        break;
     case YARN_RECORDER_YIELD_SIGNAL:
         yarn_recording_yield_signal(&recorder->recording);
         break;
@@ -164,25 +166,6 @@ static int check(const struct yarn_recording *recording, struct yarn_text *reply
     return -EIO;
 }
 
-/* Whole, because the client stands elsewhere. */
-static void add_dump_path(struct yarn_text *text, const struct yarn_recording *recording)
-{
-    char folder[YARN_PATH_MAX];
-    const char *path = recording->file.path;
-    if (!recording->writer) {
-        yarn_text_add(text, "none");
-        return;
-    }
-    ssize_t size = *path == '/' ? 0
-                                : yarn_file_read_link(YARN_FILE_CWD, "/proc/thread-self/cwd",
-                                                      folder, sizeof folder);
-    if (size > 0) {
-        yarn_text_add_sized(text, folder, (size_t)size);
-        yarn_text_add(text, size > 1 ? "/" : "");
-    }
-    yarn_text_add(text, path);
-}
-
 static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
@@ -197,7 +180,7 @@ static void add_status(struct yarn_text *text, const struct yarn_recorder *recor
     yarn_text_add(text, " lost=");
     yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
     yarn_text_add(text, " dump=");
-    add_dump_path(text, recording);
+    yarn_text_add(text, recording->writer ? recording->file.path : "none");
 }
 
 static int obey_client(void *self, const struct yarn_control_command *command,

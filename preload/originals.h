@@ -35,8 +35,6 @@
     X(fstatat)                                                                                     \
     X(fstatat64)                                                                                   \
     X(quick_exit)                                                                                  \
-    X(chdir)                                                                                       \
-    X(fchdir)                                                                                      \
     X(chroot)                                                                                      \
     X(unshare)                                                                                     \
     X(setns)                                                                                       \

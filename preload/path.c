@@ -10,6 +10,7 @@ struct yarn_pattern_facts yarn_path_facts(const struct yarn_facts *facts, char *
         .host = facts->system.node,
         .pid = (uint64_t)facts->pid,
         .start_ns = facts->start_realtime_ns,
+        .folder = facts->folder,
         .envp = envp,
     };
 }
@@ -19,6 +20,12 @@ int yarn_path_expand(char ret_path[YARN_PATH_MAX], const char *pattern,
 {
     struct yarn_text text = yarn_text_of(ret_path, YARN_PATH_MAX);
     struct yarn_parse_error error;
+    int err = yarn_pattern_expand(pattern, facts, &text, &error);
+    if (err || ret_path[0] == '/' || !facts->folder)
+        return err;
+    text = yarn_text_of(ret_path, YARN_PATH_MAX);
+    yarn_text_add(&text, facts->folder);
+    yarn_text_add(&text, "/");
     return yarn_pattern_expand(pattern, facts, &text, &error);
 }
 

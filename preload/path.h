@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where a file of ours goes: a pattern of the user's as a path, and the folders on its way. Knows
- * patterns and folders; does not know what the file is. Paths are relative to the working folder of
- * the calling thread, which for the reader is the host's at its start.
+ * patterns and folders; does not know what the file is. Relative ones
+ * begin where the program was started, wherever it went since; only where that folder has no name
+ * that leads there (facts.h), they are left to the working folder of the moment.
  *
  * Threads: the reader thread only. Signals: not safe.
  */

@@ -158,9 +158,8 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     int status = -1;
     take_marks(recorder);
     if (outcome == ALONE) {
-        status = yarn_process_exit_status(recording->task_folder, recorder->job.facts.pid);
-        recorder->host_signal =
-            yarn_process_exit_signal(recording->task_folder, recorder->job.facts.pid);
+        status = recording->leader.exit_status;
+        recorder->host_signal = recording->leader.exit_signal;
         if (recorder->host_signal)
             status = SIGNAL_STATUS + recorder->host_signal;
     } else if (outcome == TOLD_TO_END) {

@@ -128,8 +128,6 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->stop_reason = NULL;
     atomic_store(&recorder->command, YARN_RECORDER_NONE);
     atomic_store(&recorder->is_busy, 0);
-    atomic_store(&recorder->home,
-                 state == YARN_RECORDER_NAPPING ? YARN_NAP_AWAY : YARN_NAP_AT_HOME);
     atomic_store(&recorder->is_in_exec, 0);
     atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;
@@ -250,7 +248,6 @@ static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command
 {
     atomic_store(&recorder->command, command);
     yarn_futex_wake(&recorder->command);
-    yarn_nap_call_home(recorder);
     if (atomic_load(&recorder->is_polling) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
@@ -345,6 +342,14 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
     }
     if (carry_out(recorder, YARN_RECORDER_FOLLOW_IDS))
         return; /* the reader is slow: it still has the command before it */
+}
+
+bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
+{
+    if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
+        return false;
+    wait_until_begun(recorder);
+    return recorder->recording.session.wide.events;
 }
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)

@@ -54,6 +54,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_PAUSE, /* by the program */
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
+    YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: has nothing else open */
     YARN_RECORDER_YIELD_SIGNAL,
     YARN_RECORDER_EXPECT_FILTER, /* from now on host threads hand commands over by memory alone */
     YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
@@ -71,7 +72,6 @@ struct yarn_recorder {
     _Atomic uint32_t is_left; /* a host thread has ended the reader and may start another */
     _Atomic uint32_t end_reason;
     _Atomic int32_t end_status;
-    _Atomic uint32_t home;              /* enum yarn_nap_home; woken at each change */
     _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
     _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
     _Atomic uint32_t is_polling;        /* the reader sleeps in poll: only a signal wakes it */
@@ -132,9 +132,11 @@ YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
-/* Gives the reader the rights that the calling thread has; it ends the recording where it cannot
- * take them. */
+/* Gives the reader the rights of the calling thread; it ends the recording where it cannot. */
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
+
+/* True where cores' clocks show other processes: the recording has to end before any right goes. */
+bool yarn_recorder_watches_cores(struct yarn_recorder *recorder);
 
 /* Writes why the recording failed, where no dump says so; false where there is nothing to tell, or
  * it was told. */

@@ -28,7 +28,7 @@ static struct yarn_lineage lineage_of(const struct yarn_recording *recording)
     struct yarn_lineage lineage = facts->lineage;
     if (lineage.forked_by || lineage.predecessor)
         return lineage;
-    uint64_t birth_ns = yarn_process_birth_ns(recording->task_folder, facts->pid);
+    uint64_t birth_ns = yarn_process_birth_ns(facts->pid);
     if (birth_ns > facts->boottime_offset_ns)
         yarn_predecessor_find(&recording->file, facts, birth_ns - facts->boottime_offset_ns,
                               &lineage);
@@ -322,15 +322,19 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
 
 bool yarn_recording_is_alone(struct yarn_recording *recording)
 {
-    pid_t tids[4];
-    pid_t pid = recording->job->facts.pid;
     recording->saw_thread_end = false;
-    int count = yarn_process_threads(recording->task_folder, tids, YARN_COUNT_OF(tids));
-    if (count < 0 || count > 2 || !yarn_process_thread_is_dead(recording->task_folder, pid))
-        return false;
-    /* In a PID namespace without a /proc of its own the folder has other numbers than ours: then it
-     * lacks this very thread, and tells nothing. */
-    return !yarn_process_thread_is_dead(recording->task_folder, yarn_process_tid());
+    return !yarn_process_read_leader(recording->own_stat, &recording->leader) &&
+           recording->leader.is_dead && recording->leader.nr_threads <= 2;
+}
+
+void yarn_recording_leave_root(struct yarn_recording *recording)
+{
+    yarn_recording_begin_early(recording);
+    if (recording->own_stat >= 0)
+        return;
+    recording->own_stat = yarn_process_open_own_stat();
+    for (uint32_t i = 0; i < yarn_module_map_count(recording->map); i++)
+        yarn_module_map_find(recording->map, yarn_module_map_at(recording->map, i)->start);
 }
 
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

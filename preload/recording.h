@@ -29,9 +29,9 @@ struct yarn_recording {
     struct yarn_messages *messages; /* borrowed */
     const char *failure;            /* what ended or prevented it, a static sentence; NULL */
     int failure_error;
-    pid_t own_tid;   /* of the reader, which opened it */
-    int proc_self;   /* folder /proc/self; -1 where there is none */
-    int task_folder; /* /proc/self/task, for listing */
+    pid_t own_tid;                     /* of the reader, which opened it */
+    int own_stat;                      /* kept for a root without /proc; -1 */
+    struct yarn_process_leader leader; /* at the last look whether we are alone */
     struct yarn_session_spec spec;
     struct yarn_session session;
     struct yarn_module_map *map;
@@ -113,6 +113,10 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
 /* Says a start or stop again where that is due: the kernel lets an event that a thread inherits at
  * the moment of one miss it. How long until the next time; UINT64_MAX: not again. */
 uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns);
+
+/* The host is about to change its root: the dump is begun, and what is read later is opened now.
+ * Harmless once more. */
+void yarn_recording_leave_root(struct yarn_recording *recording);
 
 /* The host wants the signal that is borrowed of it: another takes its place. */
 void yarn_recording_yield_signal(struct yarn_recording *recording);

@@ -31,20 +31,8 @@ void yarn_recording_close(struct yarn_recording *recording)
     recording->unwinder = NULL;
     recording->map = NULL;
     yarn_session_close(&recording->session);
-    yarn_file_close(recording->task_folder);
-    yarn_file_close(recording->proc_self);
-    recording->task_folder = recording->proc_self = -1;
-}
-
-static int open_folders(struct yarn_recording *recording)
-{
-    recording->proc_self = yarn_file_open_folder(YARN_FILE_CWD, "/proc/self");
-    if (recording->proc_self < 0)
-        return fail(recording, "/proc/self could not be opened", recording->proc_self);
-    recording->task_folder = yarn_process_open_folder(recording->proc_self, "task");
-    if (recording->task_folder < 0)
-        return fail(recording, "/proc/self/task could not be opened", recording->task_folder);
-    return 0;
+    yarn_file_close(recording->own_stat);
+    recording->own_stat = -1;
 }
 
 static enum yarn_session_stack stack_kind(const struct yarn_recording *recording)
@@ -104,8 +92,6 @@ static int open_session(struct yarn_recording *recording)
         .pid = recording->job->facts.pid,
         .blocked_signals = recording->job->facts.blocked_signals,
         .host_waits = recording->job->host_waits,
-        .proc_self = recording->proc_self,
-        .task_folder = recording->task_folder,
     };
     follow_filter(recording);
     if (!recording->spec.stack_bytes)
@@ -127,7 +113,7 @@ static int open_unwinding(struct yarn_recording *recording)
     enum yarn_unwinder_kind kind = recording->job->options.unwinder == YARN_UNWINDER_LIBUNWIND
                                        ? YARN_UNWIND_BY_LIBUNWIND
                                        : YARN_UNWIND_BY_LADDER;
-    int err = yarn_module_map_new(&recording->map, recording->proc_self);
+    int err = yarn_module_map_new(&recording->map, "/proc/self");
     if (!err)
         err = yarn_unwinder_new(&recording->unwinder, kind, recording->map);
     if (!err)
@@ -185,16 +171,12 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
         .job = job,
         .messages = messages,
         .own_tid = yarn_process_tid(),
-        .proc_self = -1,
-        .task_folder = -1,
+        .own_stat = -1,
         .session = YARN_SESSION_CLOSED,
     };
-    int err = open_folders(recording);
-    if (!err) {
-        err = yarn_dump_file_prepare(&recording->file, job->options.output, &job->facts, job->envp);
-        if (err)
-            fail(recording, "the dump's folder cannot be written to", err);
-    }
+    int err = yarn_dump_file_prepare(&recording->file, job->options.output, &job->facts, job->envp);
+    if (err)
+        fail(recording, "the dump's folder cannot be written to", err);
     if (!err)
         err = open_session(recording);
     if (!err)
@@ -205,5 +187,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     }
     report_options(recording);
     report_steps(recording);
+    if (recording->file.path[0] != '/') /* it leads there now, perhaps not later */
+        yarn_recording_begin_early(recording);
     return 0;
 }

@@ -13,8 +13,7 @@ enum { COMM_BYTES = 64 };
 static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
 {
     size_t count = 0;
-    int listed = yarn_process_own_threads(recording->task_folder, recording->job->facts.pid,
-                                          ret_tids, YARN_ROLL_MAX);
+    int listed = yarn_process_own_threads(recording->job->facts.pid, ret_tids, YARN_ROLL_MAX);
     for (int i = 0; i < listed && i < YARN_ROLL_MAX; i++)
         if (ret_tids[i] != recording->own_tid)
             ret_tids[count++] = ret_tids[i];
@@ -29,7 +28,7 @@ void yarn_roll_begin(struct yarn_recording *recording)
     const struct yarn_facts *facts = &recording->job->facts;
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
-        yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
+        yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
             .time_ns = tids[i] == facts->pid ? facts->start_ns : now_ns,
@@ -92,8 +91,7 @@ void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t ti
 static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t *ret_cpu_ns)
 {
     return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
-           (tid != recording->job->facts.pid ||
-            !yarn_process_thread_is_dead(recording->task_folder, tid));
+           (tid != recording->job->facts.pid || !yarn_process_thread_is_dead(tid));
 }
 
 void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
@@ -120,7 +118,7 @@ void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
         strike(&recording->roll, tids[i]);
         if (!recording->writer)
             continue;
-        yarn_process_thread_name(recording->task_folder, tids[i], comm, sizeof comm);
+        yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread_name name = {
             .tid = (uint32_t)tids[i],
             .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),

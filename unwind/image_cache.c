@@ -28,10 +28,10 @@ static bool is_same_file(const struct yarn_file_info *a, const struct yarn_file_
            a->modified_ns == b->modified_ns;
 }
 
-int yarn_image_cache_open(struct yarn_image_cache *cache, int proc_self)
+int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc)
 {
+    cache->proc = proc;
     yarn_pool_open(&cache->images, sizeof(struct cached_image), IMAGES_MAX);
-    cache->proc_self = proc_self;
     return yarn_table_open(&cache->by_file, FIRST_KEYS, 2 * IMAGES_MAX);
 }
 
@@ -72,31 +72,28 @@ static int find_open_file(struct yarn_image_cache *cache, int fd, struct yarn_fi
 
 /* What is mapped is what stands in the file: the last word where the numbers cannot tell. Code is
  * not written to, so the first 64 KiB of the two are equal. */
-static bool has_equal_code(const struct yarn_image_cache *cache,
-                           const struct yarn_image_request *request, const struct yarn_image *image)
+static bool has_equal_code(const struct yarn_image_request *request, const struct yarn_image *image)
 {
     uint64_t size = yarn_u64_min(request->end - request->start, COMPARED_BYTES);
     struct yarn_span file = yarn_span_from(image->file, request->file_offset);
     file.size = (size_t)yarn_u64_min(file.size, size);
     uint8_t *memory = file.size ? yarn_pages_map(file.size) : NULL;
-    bool is_equal =
-        memory && yarn_own_memory_read(cache->proc_self, request->start, memory, file.size) == 0 &&
-        memcmp(memory, file.data, file.size) == 0;
+    bool is_equal = memory && yarn_own_memory_read(request->start, memory, file.size) == 0 &&
+                    memcmp(memory, file.data, file.size) == 0;
     yarn_pages_unmap(memory, file.size);
     return is_equal;
 }
 
 /* Device numbers of btrfs and overlay differ
  * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
-static bool is_mapped_file(const struct yarn_image_cache *cache,
-                           const struct yarn_image_request *request,
+static bool is_mapped_file(const struct yarn_image_request *request,
                            const struct yarn_file_info *info, const struct yarn_image *image)
 {
     if (!request->inode)
         return !request->was_deleted;
     if (request->inode == info->inode)
         return true;
-    return request->device != info->device && has_equal_code(cache, request, image);
+    return request->device != info->device && has_equal_code(request, image);
 }
 
 static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_request *request,
@@ -115,7 +112,7 @@ static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_
         err = -ESTALE;
     if (!err)
         err = find_open_file(cache, fd, info, &image);
-    if (!err && !is_mapped_file(cache, request, &info, image))
+    if (!err && !is_mapped_file(request, &info, image))
         err = -ESTALE;
     if (!err)
         *ret_image = image;
@@ -128,13 +125,14 @@ static int find_by_mapping(struct yarn_image_cache *cache, const struct yarn_ima
 {
     char data[NAME_BYTES];
     struct yarn_text name = yarn_text_of(data, sizeof data);
-    yarn_text_add(&name, "map_files/");
+    if (!cache->proc)
+        return -ENOENT;
+    yarn_text_add(&name, cache->proc);
+    yarn_text_add(&name, "/map_files/");
     yarn_text_add_hex(&name, request->start);
     yarn_text_add(&name, "-");
     yarn_text_add_hex(&name, request->end);
-    if (cache->proc_self < 0)
-        return -ENOENT;
-    int fd = yarn_file_open(cache->proc_self, data);
+    int fd = yarn_file_open(YARN_FILE_CWD, data);
     if (fd < 0)
         return fd;
     struct yarn_file_info info;
@@ -143,7 +141,7 @@ static int find_by_mapping(struct yarn_image_cache *cache, const struct yarn_ima
     if (!err)
         err = find_open_file(cache, fd, info, &image);
     /* Something newer may be mapped there by now. */
-    if (!err && request->inode && !is_mapped_file(cache, request, &info, image))
+    if (!err && request->inode && !is_mapped_file(request, &info, image))
         err = -ESTALE;
     if (!err)
         *ret_image = image;

@@ -16,9 +16,9 @@
 #include "unwind/image.h"
 
 struct yarn_image_cache {
+    const char *proc;        /* borrowed; NULL: none */
     struct yarn_pool images; /* of struct cached_image */
     struct yarn_table by_file;
-    int proc_self; /* borrowed; -1: none */
 };
 
 /* What is known of the mapped file; 0 where it is not. */
@@ -29,7 +29,7 @@ struct yarn_image_request {
     bool was_deleted;
 };
 
-YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, int proc_self);
+YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc);
 
 /* The image stays until the cache is closed. -ESTALE: the path names another file, and the mapped
  * one is out of reach. */

@@ -4,6 +4,8 @@
 #include "core/base/pages.h"
 #include "core/base/pool.h"
 #include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/sys/file.h"
 #include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
 #include "unwind/image_cache.h"
@@ -11,6 +13,7 @@
 
 enum {
     FIRST_PAGE_BYTES = 4096,
+    PROC_BYTES = 64,
     MODULES_MAX = 64 << 10,
     RANGES_MAX = 2 * MODULES_MAX, /* trimmed modules may have several pieces */
     PATHS_BYTES = 512 << 10,
@@ -32,18 +35,16 @@ struct yarn_module_map {
     struct yarn_table path_at;     /* hash of a path -> where it stands in the arena */
     struct yarn_table by_identity; /* hash of range and file -> number */
     uint64_t generation;
-    int proc_self; /* borrowed */
 };
 
-int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self)
+int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc)
 {
     struct yarn_module_map *map = yarn_pages_map(sizeof *map);
     if (!map)
         return -ENOMEM;
-    map->proc_self = proc_self;
     map->ranges = YARN_RANGES_EMPTY(RANGES_MAX);
     yarn_pool_open(&map->entries, sizeof(struct entry), MODULES_MAX);
-    int err = yarn_image_cache_open(&map->images, proc_self);
+    int err = yarn_image_cache_open(&map->images, proc);
     if (!err)
         err = yarn_arena_open(&map->paths, PATHS_BYTES);
     if (!err)
@@ -198,7 +199,7 @@ static void copy_vdso(struct yarn_module_map *map, struct yarn_module *module)
     uint8_t *bytes = yarn_pages_map(size);
     int err = -ENOMEM;
     if (bytes)
-        err = yarn_own_memory_read(map->proc_self, module->start, bytes, size);
+        err = yarn_own_memory_read(module->start, bytes, size);
     if (!err)
         err = yarn_image_cache_copy(&map->images, yarn_span_of(bytes, size), &module->image);
     yarn_pages_unmap(bytes, size);
@@ -360,26 +361,29 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
         return -ENOMEM;
     reading->map = map;
     reading->time_ns = time_ns;
-    int err = yarn_proc_maps_read(map->proc_self, "maps", add_line, reading);
+    char data[PROC_BYTES];
+    struct yarn_text path = yarn_text_of(data, sizeof data);
+    yarn_text_add(&path, map->images.proc);
+    yarn_text_add(&path, "/maps");
+    int err = yarn_proc_maps_read(YARN_FILE_CWD, path.data, add_line, reading);
     yarn_pages_unmap(reading, sizeof *reading);
     return err;
 }
 
 /* Of a file that is gone, or another now: the first page of it, where the linker puts the note, is
  * mapped before its code. */
-static void read_build_id(const struct yarn_module_map *map, struct yarn_module *module)
+static void read_build_id(struct yarn_module *module)
 {
     uint8_t page[FIRST_PAGE_BYTES];
-    if (yarn_own_memory_read(map->images.proc_self, module->start - module->file_offset, page,
-                             sizeof page) == 0)
+    if (yarn_own_memory_read(module->start - module->file_offset, page, sizeof page) == 0)
         yarn_image_find_build_id(yarn_span_of(page, sizeof page), &module->build_id);
 }
 
 /* A memfd without ELF content, or one whose content cannot be had, is where a JIT compiler keeps
  * its code. */
-static void lose_image(const struct yarn_module_map *map, struct yarn_module *module, int err)
+static void lose_image(struct yarn_module *module, int err)
 {
-    read_build_id(map, module);
+    read_build_id(module);
     module->image = NULL;
     module->image_error = err;
     module->image_state = err == -ESTALE ? YARN_IMAGE_REPLACED : YARN_IMAGE_ABSENT;
@@ -407,7 +411,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
     if (!err && !yarn_image_vaddr_of(image, module->file_offset, &vaddr))
         err = -ENOEXEC;
     if (err) {
-        lose_image(map, module, err);
+        lose_image(module, err);
         return;
     }
     module->image = image;

@@ -54,8 +54,9 @@ struct yarn_module {
 
 struct yarn_module_map;
 
-/* `proc_self`: an open folder /proc/self for map_files and maps (borrowed; -1: none). */
-YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, int proc_self);
+/* `proc`: the process's folder in /proc (borrowed), for map_files and maps; NULL: none. By name at
+ * each use: a folder that is kept open is a way out of a root that the host has left. */
+YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc);
 void yarn_module_map_free(struct yarn_module_map *map);
 
 /* An executable mapping as the kernel reports it. Device numbers are put

@@ -21,6 +21,7 @@ struct yarn_pattern_facts {
     uint64_t sequence;
     char *const *envp;     /* NULL: empty */
     bool is_folder;        /* what the pattern names is a folder: `in_folder` goes into it */
+    const char *folder;    /* where a relative path begins; NULL: nowhere */
     const char *in_folder; /* the pattern within a folder; NULL: the dump's default */
 };
 

@@ -36,7 +36,7 @@ static void tell_name(const struct yarn_session *session, pid_t tid,
         .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
         .comm = {.pid = pid, .tid = (uint32_t)tid},
     };
-    yarn_process_thread_name(session->spec->task_folder, tid, record.comm.name, NAME_BYTES);
+    yarn_process_thread_name(tid, record.comm.name, NAME_BYTES);
     if (listener && record.comm.name[0])
         listener->record(listener->self, &record);
 }
@@ -66,12 +66,26 @@ static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
     ++*nr_refused;
 }
 
+/* The host may have left its root for one without /proc: then those that are known and live. */
+static int list_threads(const struct yarn_session *session)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    int count = yarn_process_own_threads(session->spec->pid, threads->tids, YARN_THREAD_RINGS_MAX);
+    if (count >= 0 || !threads->nr_slots)
+        return count;
+    count = 0;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone &&
+            yarn_process_has_thread(session->spec->pid, threads->of_slot[i].tid))
+            threads->tids[count++] = threads->of_slot[i].tid;
+    return count;
+}
+
 /* Attaches who is not known; how many, or a negative errno where the list cannot be read. */
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
-    int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid,
-                                         threads->tids, YARN_THREAD_RINGS_MAX);
+    int count = list_threads(session);
     int nr_new = 0;
     size_t nr_refused = count > YARN_THREAD_RINGS_MAX ? (size_t)count - YARN_THREAD_RINGS_MAX : 0;
     threads->nr_scans++;
@@ -155,7 +169,7 @@ static int make_room(struct yarn_session *session)
     if (!err)
         err = yarn_table_open(&session->numbers, YARN_THREAD_RINGS_MAX, YARN_THREAD_RINGS_IDS);
     if (!err)
-        err = yarn_mappings_open(&threads->mappings, session->spec->proc_self, session->spec->pid,
+        err = yarn_mappings_open(&threads->mappings, session->spec->pid,
                                  &session->merge.decoder.mmap);
     return err;
 }

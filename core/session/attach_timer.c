@@ -139,12 +139,10 @@ static int open_timer(struct yarn_session *session)
     if (find_signal(session) < 0)
         return fail(session, "the host uses or blocks every real-time signal", -EBUSY);
     timer->room = &session->merge.decoder.mmap;
-    err = yarn_mappings_open(&timer->mappings, session->spec->proc_self, session->spec->pid,
-                             timer->room);
+    err = yarn_mappings_open(&timer->mappings, session->spec->pid, timer->room);
     if (err)
         return fail(session, "/proc/self/maps could not be read", err);
     timer->threads.terms = &timer->terms;
-    timer->threads.task_folder = session->spec->task_folder;
     timer->threads.data_bytes = session->report.got.ring_bytes;
     err = yarn_timer_threads_open(&timer->threads, &session->arena);
     if (!err)
@@ -183,8 +181,7 @@ static void start(struct yarn_session *session)
 /* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program. */
 static bool is_traced(const struct yarn_session *session)
 {
-    return yarn_valgrind_is_processor() ||
-           yarn_process_thread_is_traced(session->spec->task_folder, session->spec->pid);
+    return yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->spec->pid);
 }
 
 /* A tracer is told of each signal, and a debugger stops the host for it: no timers meanwhile. */

@@ -2,6 +2,7 @@
 #include "core/session/mappings.h"
 
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 
 enum {
@@ -87,16 +88,15 @@ static int look_at_all(struct yarn_mappings *mappings, const struct yarn_record_
     };
     mappings->nr_looks++;
     yarn_stack_bounds_begin(&mappings->bounds);
-    int err = yarn_proc_maps_read(mappings->proc_self, "maps", meet, &look);
+    int err = yarn_proc_maps_read(YARN_FILE_CWD, "/proc/self/maps", meet, &look);
     if (!err)
         yarn_stack_bounds_end(&mappings->bounds);
     return err;
 }
 
-int yarn_mappings_open(struct yarn_mappings *mappings, int proc_self, pid_t pid,
-                       struct yarn_record_mmap *room)
+int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid, struct yarn_record_mmap *room)
 {
-    *mappings = (struct yarn_mappings){.proc_self = proc_self, .pid = pid, .room = room};
+    *mappings = (struct yarn_mappings){.pid = pid, .room = room};
     int err = yarn_stack_bounds_open(&mappings->bounds);
     if (!err)
         err = yarn_table_open(&mappings->known, KNOWN_FIRST, KNOWN_MAX);

@@ -17,7 +17,6 @@
 #include "core/session/stack_bounds.h"
 
 struct yarn_mappings {
-    int proc_self; /* borrowed; an open /proc/self */
     pid_t pid;
     struct yarn_stack_bounds bounds;
     struct yarn_table known; /* executable ones -> number of the look that saw them last */
@@ -27,7 +26,7 @@ struct yarn_mappings {
 };
 
 /* Looks for the first time; tells nobody. */
-YARN_MUST_CHECK int yarn_mappings_open(struct yarn_mappings *mappings, int proc_self, pid_t pid,
+YARN_MUST_CHECK int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid,
                                        struct yarn_record_mmap *room);
 
 enum yarn_mappings_need {

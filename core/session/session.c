@@ -24,7 +24,7 @@ struct wanted {
 
 static void count(struct wanted *ret_wanted, const struct yarn_session_spec *spec)
 {
-    int nr_threads = yarn_process_threads(spec->task_folder, NULL, 0);
+    int nr_threads = yarn_process_threads(NULL, 0);
     ret_wanted->spec = spec;
     ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
     ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;

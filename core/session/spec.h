@@ -50,6 +50,4 @@ struct yarn_session_spec {
     uint64_t blocked_signals; /* by the host, a mask */
     bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
     const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */
-    int proc_self;            /* its open /proc/self; borrowed */
-    int task_folder;          /* its open /proc/self/task; borrowed */
 };

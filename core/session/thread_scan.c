@@ -64,8 +64,7 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
     };
     session->report.nr_threads = session->report.nr_late_threads = 0;
     for (int i = 0; i < SCANS_MAX; i++) {
-        int count = yarn_process_own_threads(session->spec->task_folder, session->spec->pid, tids,
-                                             YARN_COUNT_OF(tids));
+        int count = yarn_process_own_threads(session->spec->pid, tids, YARN_COUNT_OF(tids));
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
         size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));

@@ -18,11 +18,11 @@ enum {
 
 /* A slot that was left over: by a closed session whose thread was stopped, or (all of them) by the
  * parent, in a forked child that has neither its threads nor its memory. */
-static void forget_left_over(struct yarn_timer_threads *threads)
+static void forget_left_over(void)
 {
     for (size_t i = 0; i < YARN_TIMER_SLOTS_MAX; i++) {
         struct yarn_timer_slot *slot = &yarn_timer_slots[i];
-        if (slot->tid && yarn_process_thread_is_dead(threads->task_folder, slot->tid)) {
+        if (slot->tid && yarn_process_thread_is_dead(slot->tid)) {
             slot->tid = 0;
             atomic_store(&slot->state, 0);
         }
@@ -37,7 +37,7 @@ int yarn_timer_threads_open(struct yarn_timer_threads *threads, struct yarn_aren
     threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, YARN_TIMER_SLOTS_MAX);
     if (!threads->of_slot || !threads->tids || !threads->sources)
         return -ENOMEM;
-    forget_left_over(threads);
+    forget_left_over();
     return yarn_table_open(&threads->slot_of, 2 * YARN_TIMER_SLOTS_MAX, 4 * YARN_TIMER_SLOTS_MAX);
 }
 
@@ -76,7 +76,7 @@ static void tell_name(const struct yarn_timer_threads *threads, struct yarn_time
     thread->name_pause_ns =
         yarn_u64_min(yarn_u64_max(2 * thread->name_pause_ns, NAME_PAUSE_MIN_NS), NAME_PAUSE_MAX_NS);
     thread->next_name_ns = now_ns + thread->name_pause_ns;
-    yarn_process_thread_name(threads->task_folder, tid, name, sizeof name);
+    yarn_process_thread_name(tid, name, sizeof name);
     if (!name[0] || !strcmp(name, thread->name))
         return;
     memcpy(thread->name, name, sizeof name);
@@ -132,9 +132,9 @@ static int find_slot(struct yarn_timer_threads *threads, pid_t tid, uint32_t *re
 
 /* A thread that blocks our signal would keep it pending until the host waits for any signal at all,
  * and takes it. Inside the C library every thread does so for a moment. */
-static bool blocks(const struct yarn_timer_threads *threads, pid_t tid, int signal_number)
+static bool blocks(pid_t tid, int signal_number)
 {
-    uint64_t blocked = yarn_process_blocked_signals(threads->task_folder, tid);
+    uint64_t blocked = yarn_process_blocked_signals(tid);
     return blocked >> (signal_number - 1) & 1;
 }
 
@@ -185,7 +185,7 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_numb
     /* Stopped in its handler since before the last disable: what is the writer's is still its. */
     if (yarn_timer_slot_pending_writes(slot))
         return 0;
-    if (blocks(threads, tid, signal_number)) {
+    if (blocks(tid, signal_number)) {
         threads->of_slot[number].nr_blocked++;
         return threads->of_slot[number].nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
     }
@@ -210,14 +210,28 @@ static void part_from_gone(struct yarn_timer_threads *threads)
     }
 }
 
+/* The host may have left its root for one without /proc: then those that are known and live. */
+static int list(struct yarn_timer_threads *threads)
+{
+    int count =
+        yarn_process_own_threads(threads->terms->pid, threads->tids, YARN_TIMER_THREADS_AT_ONCE);
+    if (count >= 0 || !threads->nr_slots)
+        return count;
+    count = 0;
+    for (uint32_t i = 0; i < threads->nr_slots && count < YARN_TIMER_THREADS_AT_ONCE; i++)
+        if (is_held(threads, i) && !threads->of_slot[i].is_gone &&
+            yarn_process_has_thread(threads->terms->pid, yarn_timer_slots[i].tid))
+            threads->tids[count++] = yarn_timer_slots[i].tid;
+    return count;
+}
+
 int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number, bool is_first,
                             const struct yarn_record_listener *listener)
 {
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (!is_first && begin_ns < threads->next_scan_ns)
         return 0;
-    int count = yarn_process_own_threads(threads->task_folder, threads->terms->pid, threads->tids,
-                                         YARN_TIMER_THREADS_AT_ONCE);
+    int count = list(threads);
     if (count < 0)
         return count;
     size_t nr_refused = 0;

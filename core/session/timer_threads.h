@@ -32,7 +32,6 @@ struct yarn_timer_thread {
 
 struct yarn_timer_threads {
     const struct yarn_timer_terms *terms; /* borrowed */
-    int task_folder;                      /* borrowed */
     pid_t own_tid;
     size_t data_bytes;                 /* of a slot */
     struct yarn_timer_thread *of_slot; /* owned by the arena, as the next two */

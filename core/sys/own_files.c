@@ -26,8 +26,7 @@ static long open_nothing(void)
     long fd = yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
     if (!yarn_raw_is_error(fd))
         return fd;
-    /* A root without devices. */
-    return yarn_raw_call(SYS_openat, AT_FDCWD, (long)"/", O_PATH | O_DIRECTORY, 0, 0, 0);
+    return yarn_process_open_own_stat(); /* in a root without devices; no folder leads out of one */
 }
 
 int yarn_own_files_hold(void)
@@ -47,7 +46,7 @@ int yarn_own_files_hold(void)
 
 int yarn_own_files_open(bool is_apart)
 {
-    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES | CLONE_FS, 0, 0, 0, 0, 0);
+    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES, 0, 0, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
     result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);

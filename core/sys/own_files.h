@@ -12,8 +12,8 @@
 
 #include "core/base/base.h"
 
-/* Gives the calling thread a descriptor table, root and working folder of its own, unless it was
- * born with them (`is_apart`), and closes every descriptor in it but those three. */
+/* Gives the calling thread a descriptor table of its own, unless it was born with one (`is_apart`),
+ * and closes every descriptor in it but those three. */
 YARN_MUST_CHECK int yarn_own_files_open(bool is_apart);
 
 /* Gives one number up for the next file. False where there is none left. */

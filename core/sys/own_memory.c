@@ -15,9 +15,9 @@ static ssize_t read_by_call(uint64_t address, void *ret_data, size_t size)
     return yarn_raw_call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
 }
 
-static ssize_t read_by_file(int proc_self, uint64_t address, void *ret_data, size_t size)
+static ssize_t read_by_file(uint64_t address, void *ret_data, size_t size)
 {
-    int fd = yarn_file_open(proc_self, "mem");
+    int fd = yarn_file_open(YARN_FILE_CWD, "/proc/self/mem");
     if (fd < 0)
         return fd;
     ssize_t got = yarn_file_read_at(fd, ret_data, size, address);
@@ -25,11 +25,11 @@ static ssize_t read_by_file(int proc_self, uint64_t address, void *ret_data, siz
     return got;
 }
 
-int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data, size_t size)
+int yarn_own_memory_read(uint64_t address, void *ret_data, size_t size)
 {
     ssize_t got = read_by_call(address, ret_data, size);
-    if ((got == -EPERM || got == -ENOSYS || got == -EACCES) && proc_self >= 0)
-        got = read_by_file(proc_self, address, ret_data, size);
+    if (got == -EPERM || got == -ENOSYS || got == -EACCES)
+        got = read_by_file(address, ret_data, size);
     if (got < 0)
         return (int)got;
     return (size_t)got == size ? 0 : -EFAULT;

@@ -10,10 +10,9 @@
 
 #include "core/base/base.h"
 
-/* All of it or -EFAULT. `proc_self` (an open /proc/self; -1: none) serves where process_vm_readv
+/* All of it or -EFAULT. /proc/self/mem serves where process_vm_readv
  * is not permitted, as under some containers' system call filters. */
-YARN_MUST_CHECK int yarn_own_memory_read(int proc_self, uint64_t address, void *ret_data,
-                                         size_t size);
+YARN_MUST_CHECK int yarn_own_memory_read(uint64_t address, void *ret_data, size_t size);
 
 /* As far as it can be read, into two pieces of memory one after the other, by one call; the bytes
  * that were, or a negative errno. `pid` is the caller's. Async-signal-safe. */

@@ -117,10 +117,14 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
+/* By name at each use: a folder that is kept open is a way out of a root that the host has left. */
+static const char tasks[] = "/proc/self/task";
+
 enum {
     STAT_BYTES = 1024,
     STATUS_BYTES = 4096,
     STAT_FIRST_FIELD = 3,
+    STAT_THREADS_FIELD = 20,
     STAT_BIRTH_FIELD = 22,
     STAT_EXIT_CODE_FIELD = 52
 };
@@ -189,15 +193,12 @@ void yarn_process_restore_files(const struct yarn_file_limit *before)
         exchange_file_limit(before, NULL);
 }
 
-int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
+static int list_threads(int folder, pid_t *ret_tids, size_t size)
 {
     alignas(8) uint8_t block[4096];
     int count = 0;
-    long result = yarn_raw_call(SYS_lseek, task_folder, 0, SEEK_SET, 0, 0, 0);
-    if (yarn_raw_is_error(result))
-        return (int)result;
     for (;;) {
-        result = yarn_raw_call(SYS_getdents64, task_folder, (long)block, sizeof block, 0, 0, 0);
+        long result = yarn_raw_call(SYS_getdents64, folder, (long)block, sizeof block, 0, 0, 0);
         if (yarn_raw_is_error(result))
             return (int)result;
         if (result == 0)
@@ -206,10 +207,20 @@ int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size)
     }
 }
 
-int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids, size_t size)
+int yarn_process_threads(pid_t *ret_tids, size_t size)
+{
+    int folder = yarn_process_open_folder(YARN_FILE_CWD, tasks);
+    if (folder < 0)
+        return folder;
+    int count = list_threads(folder, ret_tids, size);
+    yarn_file_close(folder);
+    return count;
+}
+
+int yarn_process_own_threads(pid_t pid, pid_t *ret_tids, size_t size)
 {
     pid_t own = yarn_process_tid();
-    int count = yarn_process_threads(task_folder, ret_tids, size);
+    int count = yarn_process_threads(ret_tids, size);
     for (int i = 0; i < count; i++)
         if ((size_t)i == size || ret_tids[i] == own)
             return count;
@@ -220,16 +231,17 @@ int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids, size_t
     return 1;
 }
 
-/* Reads TID/NAME below the folder: the length or a negative errno. The text is terminated. */
-static ssize_t read_thread_file(int task_folder, pid_t tid, const char *name, char *ret_text,
-                                size_t size)
+/* Reads a file of the thread's: the length or a negative errno. The text is terminated. */
+static ssize_t read_thread_file(pid_t tid, const char *name, char *ret_text, size_t size)
 {
     char path[64];
     struct yarn_text text = yarn_text_of(path, sizeof path);
+    yarn_text_add(&text, tasks);
+    yarn_text_add(&text, "/");
     yarn_text_add_u64(&text, (uint64_t)tid);
     yarn_text_add(&text, name);
     ret_text[0] = 0;
-    int fd = yarn_file_open(task_folder, path);
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
         return fd;
     ssize_t length = yarn_file_read(fd, ret_text, size - 1);
@@ -239,26 +251,30 @@ static ssize_t read_thread_file(int task_folder, pid_t tid, const char *name, ch
     return length;
 }
 
-/* The thread's stat from its state on (proc(5): field 3). */
-static int read_stat(int task_folder, pid_t tid, char *room, size_t size, const char **ret_state)
+/* The rest of a stat file from the state on (proc(5): field 3). */
+static int find_state(char *text, ssize_t length, const char **ret_state)
 {
-    ssize_t length = read_thread_file(task_folder, tid, "/stat", room, size);
     if (length < 0)
         return (int)length;
     /* The name between the parentheses may itself hold some: the state follows the last one. */
-    while (length && room[length - 1] != ')')
+    while (length && text[length - 1] != ')')
         length--;
-    if (!length || !room[length])
+    if (!length || !text[length])
         return -EBADMSG;
-    *ret_state = room + length + 1;
+    *ret_state = text + length + 1;
     return 0;
+}
+
+static int read_stat(pid_t tid, char *room, size_t size, const char **ret_state)
+{
+    return find_state(room, read_thread_file(tid, "/stat", room, size), ret_state);
 }
 
 /* The folder has a link for each, and two of its own. */
 int yarn_process_nr_threads(void)
 {
     struct stat info;
-    long result = yarn_raw_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task", (long)&info,
+    long result = yarn_raw_call(SYS_newfstatat, AT_FDCWD, (long)tasks, (long)&info,
                                 AT_SYMLINK_NOFOLLOW, 0, 0);
     return yarn_raw_is_error(result) ? (int)result : (int)info.st_nlink - 2;
 }
@@ -273,43 +289,59 @@ bool yarn_process_has_thread(pid_t pid, pid_t tid)
     return yarn_raw_call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;
 }
 
-bool yarn_process_thread_is_dead(int task_folder, pid_t tid)
+bool yarn_process_thread_is_dead(pid_t tid)
 {
     char stat[STAT_BYTES];
-    const char *state;
-    int err = read_stat(task_folder, tid, stat, sizeof stat, &state);
-    if (err)
-        return err == -ENOENT || err == -ESRCH;
-    return *state == 'Z' || *state == 'X';
+    const char *state = "";
+    int err = read_stat(tid, stat, sizeof stat, &state);
+    if (err == -ENOENT) /* a root without /proc has no such file either */
+        return !yarn_process_has_thread(yarn_process_pid(), tid);
+    return err ? err == -ESRCH : *state == 'Z' || *state == 'X';
 }
 
-/* A field of the thread's stat; 0 where it is not to be had. */
-static uint64_t read_stat_field(int task_folder, pid_t tid, int wanted)
+/* A field of what find_state gave; 0 where there is none. */
+static uint64_t field_of(const char *at, int wanted)
 {
-    char stat[STAT_BYTES];
-    const char *at;
     uint64_t value;
-    if (read_stat(task_folder, tid, stat, sizeof stat, &at))
-        return 0;
     for (int field = STAT_FIRST_FIELD; field < wanted && *at; at++)
         field += *at == ' ';
     size_t digits = strspn(at, "0123456789");
     return yarn_parse_u64(at, digits, &value) ? 0 : value;
 }
 
-int yarn_process_exit_status(int task_folder, pid_t tid)
+int yarn_process_open_own_stat(void)
 {
-    return (int)(read_stat_field(task_folder, tid, STAT_EXIT_CODE_FIELD) >> 8 & 0xff);
+    return yarn_file_open(YARN_FILE_CWD, "/proc/self/stat");
 }
 
-int yarn_process_exit_signal(int task_folder, pid_t tid)
+int yarn_process_read_leader(int own_stat, struct yarn_process_leader *ret_leader)
 {
-    return (int)(read_stat_field(task_folder, tid, STAT_EXIT_CODE_FIELD) & 0x7f);
+    char stat[STAT_BYTES];
+    const char *state = "";
+    int fd = own_stat < 0 ? yarn_process_open_own_stat() : own_stat;
+    ssize_t length = fd < 0 ? fd : yarn_file_read_at(fd, stat, sizeof stat - 1, 0);
+    if (own_stat < 0 && fd >= 0)
+        yarn_file_close(fd);
+    stat[length < 0 ? 0 : length] = 0;
+    int err = find_state(stat, length, &state);
+    if (err)
+        return err;
+    uint64_t code = field_of(state, STAT_EXIT_CODE_FIELD);
+    *ret_leader = (struct yarn_process_leader){
+        .is_dead = *state == 'Z' || *state == 'X',
+        .nr_threads = (int)field_of(state, STAT_THREADS_FIELD),
+        .exit_status = (int)(code >> 8 & 0xff),
+        .exit_signal = (int)(code & 0x7f),
+    };
+    return 0;
 }
 
-uint64_t yarn_process_birth_ns(int task_folder, pid_t pid)
+uint64_t yarn_process_birth_ns(pid_t pid)
 {
-    return read_stat_field(task_folder, pid, STAT_BIRTH_FIELD) * TICK_NS;
+    char stat[STAT_BYTES];
+    const char *state = "";
+    return read_stat(pid, stat, sizeof stat, &state) ? 0
+                                                     : field_of(state, STAT_BIRTH_FIELD) * TICK_NS;
 }
 
 static uint64_t parse_mask(const char *text)
@@ -326,38 +358,33 @@ static uint64_t parse_mask(const char *text)
 }
 
 /* A hexadecimal line of the thread's status; 0 where it is not to be had. */
-static uint64_t read_status_mask(int task_folder, pid_t tid, const char *key)
+static uint64_t read_status_mask(pid_t tid, const char *key)
 {
     char status[STATUS_BYTES];
     size_t key_length = strlen(key);
-    ssize_t length = read_thread_file(task_folder, tid, "/status", status, sizeof status);
+    ssize_t length = read_thread_file(tid, "/status", status, sizeof status);
     for (ssize_t at = 0; at < length; at++)
         if (status[at] == '\n' && !strncmp(status + at + 1, key, key_length))
             return parse_mask(status + at + 1 + key_length);
     return 0;
 }
 
-uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid)
+uint64_t yarn_process_blocked_signals(pid_t tid)
 {
-    return read_status_mask(task_folder, tid, "SigBlk:");
+    return read_status_mask(tid, "SigBlk:");
 }
 
-bool yarn_process_thread_is_traced(int task_folder, pid_t tid)
+bool yarn_process_thread_is_traced(pid_t tid)
 {
     /* Decimal, but only 0 counts. */
-    return read_status_mask(task_folder, tid, "TracerPid:") != 0;
+    return read_status_mask(tid, "TracerPid:") != 0;
 }
 
-void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size)
+void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size)
 {
-    ssize_t length = read_thread_file(task_folder, tid, "/comm", ret_name, size);
+    ssize_t length = read_thread_file(tid, "/comm", ret_name, size);
     if (length > 0 && ret_name[length - 1] == '\n')
         ret_name[length - 1] = 0;
-}
-
-int yarn_process_own_place(void)
-{
-    return (int)yarn_raw_call(SYS_unshare, CLONE_FS, 0, 0, 0, 0, 0);
 }
 
 int yarn_process_open_folder(int dir, const char *path)

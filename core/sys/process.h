@@ -44,16 +44,14 @@ bool yarn_process_raise_files(struct yarn_file_limit *ret_before);
 /* Unless somebody else has changed it meanwhile. */
 void yarn_process_restore_files(const struct yarn_file_limit *before);
 
-/* The threads in `task_folder` (an open /proc/self/task, whose position is reset): at most `size`
- * go to ret_tids, the number of all is returned, or a negative errno. A leader that has ended and
- * waits for the others is still in the list. */
-YARN_MUST_CHECK int yarn_process_threads(int task_folder, pid_t *ret_tids, size_t size);
+/* The threads in /proc/self/task: at most `size` go to ret_tids, the number of all is returned, or
+ * a negative errno. A leader that has ended and waits for the others is still in the list. */
+YARN_MUST_CHECK int yarn_process_threads(pid_t *ret_tids, size_t size);
 
 /* The same for the calling thread's process. In a PID namespace without a /proc of its own the
  * folder has other numbers than ours and lacks the caller; then there is the first thread only,
  * `pid`. */
-YARN_MUST_CHECK int yarn_process_own_threads(int task_folder, pid_t pid, pid_t *ret_tids,
-                                             size_t size);
+YARN_MUST_CHECK int yarn_process_own_threads(pid_t pid, pid_t *ret_tids, size_t size);
 
 /* The number of the process's threads, the caller's among them; a negative errno without /proc. */
 YARN_MUST_CHECK int yarn_process_nr_threads(void);
@@ -67,29 +65,35 @@ bool yarn_process_has_thread(pid_t pid, pid_t tid);
 
 /* True where the thread has ended (a leader that outlives its own end) or is not there; false where
  * that cannot be found out. */
-bool yarn_process_thread_is_dead(int task_folder, pid_t tid);
+bool yarn_process_thread_is_dead(pid_t tid);
 
-/* What the ended leader gave to exit: its status as a shell shows it; 0 where it was not told. */
-int yarn_process_exit_status(int task_folder, pid_t tid);
-/* The signal by which the kernel ended the leader alone, as a system call filter does; 0: none. */
-int yarn_process_exit_signal(int task_folder, pid_t tid);
+/* The process's first thread, and how many there are; it is one of them until all have ended. */
+struct yarn_process_leader {
+    bool is_dead;
+    int nr_threads;
+    int exit_status; /* what it gave to exit, as a shell shows it; 0 where it was not told */
+    int exit_signal; /* by which the kernel ended it alone, as a system call filter does; 0: none */
+};
+
+/* A file to be kept for where there will be no /proc; a descriptor, or a negative errno. */
+YARN_MUST_CHECK int yarn_process_open_own_stat(void);
+
+/* By that file, or (-1) by its name. */
+YARN_MUST_CHECK int yarn_process_read_leader(int own_stat, struct yarn_process_leader *ret_leader);
 
 /* When the process was born, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
  * that cannot be found out. */
-uint64_t yarn_process_birth_ns(int task_folder, pid_t pid);
+uint64_t yarn_process_birth_ns(pid_t pid);
 
 /* The signals that the thread blocks, a mask: signal n is bit n - 1; 0 where that cannot be found
  * out. */
-uint64_t yarn_process_blocked_signals(int task_folder, pid_t tid);
+uint64_t yarn_process_blocked_signals(pid_t tid);
 
 /* A debugger or its like is told of each signal of the thread, before the thread is. */
-bool yarn_process_thread_is_traced(int task_folder, pid_t tid);
+bool yarn_process_thread_is_traced(pid_t tid);
 
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
-void yarn_process_thread_name(int task_folder, pid_t tid, char *ret_name, size_t size);
-
-/* Gives the calling thread a root and a working folder of its own. */
-YARN_MUST_CHECK int yarn_process_own_place(void);
+void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size);
 
 /* Asks the scheduler to wake the calling thread in time and to run it soon after, for short whiles:
  * timeouts without slack (else 50 us), a slice of a tenth of a millisecond (Linux 6.12 and later),

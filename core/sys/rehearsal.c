@@ -85,7 +85,7 @@ static const struct act acts[] = {
     {"sched_getattr", SYS_sched_getattr, YARN_REHEARSAL_LATENCY, {0, 0, 0, 0}},
     {"sched_setattr", SYS_sched_setattr, YARN_REHEARSAL_LATENCY, {0, 0, 0}},
     {"process_vm_readv", SYS_process_vm_readv, YARN_REHEARSAL_ALL, {0, 0, 0, 0, 0}},
-    {"unshare", SYS_unshare, YARN_REHEARSAL_UNSHARE, {CLONE_FILES | CLONE_FS}},
+    {"unshare", SYS_unshare, YARN_REHEARSAL_UNSHARE, {CLONE_FILES}},
     {"close_range", SYS_close_range, YARN_REHEARSAL_ALL, {UINT32_MAX, UINT32_MAX, 0}},
     {"timer_create", SYS_timer_create, YARN_REHEARSAL_TIMER, {CLOCK_MONOTONIC, 0, 0}},
     {"timer_settime", SYS_timer_settime, YARN_REHEARSAL_TIMER, {-1, 0, 0, 0}},

@@ -29,14 +29,14 @@ typedef int (*yarn_thread_fn)(void *argument);
 /* Those of the clone call. */
 static inline int yarn_thread_flags(bool is_apart)
 {
-    const int apart = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-                      CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-    return is_apart ? apart : apart | CLONE_FS | CLONE_FILES;
+    const int shared = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                       CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    return is_apart ? shared : shared | CLONE_FILES;
 }
 
 /* `thread` must not move while the thread lives: the kernel writes into it. `is_apart`: born with a
- * copy of the descriptor table, root and working folder, for where unshare is refused; not the
- * flags of the C library, so not under valgrind. */
+ * copy of the descriptor table, for where unshare is refused; not the flags of the C library, so
+ * not under valgrind. */
 YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,
                                       void *argument, bool is_apart);
 

@@ -36,7 +36,7 @@ for thread in threads: thread.join()
 # What each limit may lead to: samples in a dump, or one line.
 LIMITS = {
     "nofile 8": (resource.RLIMIT_NOFILE, 8, "samples"),
-    "nofile 5": (resource.RLIMIT_NOFILE, 5, "line"),
+    "nofile 4": (resource.RLIMIT_NOFILE, 4, "samples"),
     "memlock 0": (resource.RLIMIT_MEMLOCK, 0, "samples"),
     "fsize 0": (resource.RLIMIT_FSIZE, 0, "line"),
     "fsize 1 MiB": (resource.RLIMIT_FSIZE, MIB, "samples"),
@@ -236,8 +236,8 @@ class OpenFiles(Case):
     """Hard limits of open files that are too small for all events of all cores."""
 
     EVENTS = ("cpu-clock", "page-faults", "minor-faults")
-    # Of the reader's own table: 0 to 2, two folders; to be woken, the dump, and files that it reads.
-    TAKEN, SPARE = 5, 4
+    # Of the reader's own table: 0 to 2; to be woken, the dump, and files that it reads.
+    TAKEN, SPARE = 3, 4
 
     def setUp(self):
         super().setUp()
@@ -255,7 +255,7 @@ class OpenFiles(Case):
         )
 
     def test_as_many_events_as_fit(self):
-        for limit, strategy in ((7, "per-core"), (8, "per-thread"), (16, "per-core"),
+        for limit, strategy in ((5, "per-core"), (8, "per-thread"), (14, "per-core"),
                                 (32, "per-core")):
             with self.subTest(limit=limit, strategy=strategy):
                 run = self.run_at(limit, [SPLIT, "3"], YARN_EVENTS=",".join(self.EVENTS),
@@ -300,7 +300,7 @@ class OpenFiles(Case):
 
     def test_no_descriptor_for_a_control_socket(self):
         """Nor for its client: nobody waits in vain, and the reader does not turn on the spot."""
-        for limit, has_socket in ((8, False), (9, True)):
+        for limit, has_socket in ((6, False), (7, True)):
             with self.subTest(limit=limit):
                 folder, begun = self.folder(), time.monotonic()
                 process = harness.start([SPLIT, "8"], folder, YARN_CONTROL="c.sock",

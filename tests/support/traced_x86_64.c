@@ -28,9 +28,8 @@ static void become(char **command)
 
 int traced_start(struct traced *traced, char **command)
 {
-    char path[64];
     int status;
-    *traced = (struct traced){.pid = fork(), .proc = -1};
+    *traced = (struct traced){.pid = fork()};
     if (traced->pid == 0)
         become(command);
     if (traced->pid < 0)
@@ -39,10 +38,7 @@ int traced_start(struct traced *traced, char **command)
         return -EPERM;
     if (ptrace(PTRACE_SETOPTIONS, traced->pid, NULL, PTRACE_O_EXITKILL))
         return -errno;
-    (void)snprintf(path, sizeof path, "/proc/%d", traced->pid);
-    traced->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (traced->proc < 0)
-        return -errno;
+    (void)snprintf(traced->proc, sizeof traced->proc, "/proc/%d", traced->pid);
     return yarn_module_map_new(&traced->map, traced->proc);
 }
 
@@ -134,7 +130,5 @@ void traced_end(struct traced *traced)
     if (traced->pid > 0 && kill(traced->pid, SIGKILL) == 0)
         (void)waitpid(traced->pid, NULL, 0);
     yarn_module_map_free(traced->map);
-    if (traced->proc >= 0)
-        (void)close(traced->proc);
-    *traced = (struct traced){.proc = -1};
+    *traced = (struct traced){.pid = 0};
 }

@@ -126,13 +126,6 @@ START_TEST(process_names_the_system_as_uname_does)
 }
 END_TEST
 
-static int open_tasks(void)
-{
-    int folder = yarn_process_open_folder(YARN_FILE_CWD, "/proc/self/task");
-    ck_assert_int_ge(folder, 0);
-    return folder;
-}
-
 enum { THREADS = 200 }; /* more than one getdents64 tells of */
 
 static pthread_barrier_t barrier;
@@ -173,17 +166,15 @@ START_TEST(threads_are_all_listed_each_time)
 {
     static pid_t tids[THREADS + 8];
     pthread_t threads[THREADS];
-    int folder = open_tasks();
     start_threads(threads);
     for (int round = 0; round < 2; round++) {
-        int count = yarn_process_threads(folder, tids, YARN_COUNT_OF(tids));
+        int count = yarn_process_threads(tids, YARN_COUNT_OF(tids));
         ck_assert_int_ge(count, THREADS + 1);
         ck_assert(has_tid(tids, (size_t)count, getpid()));
         for (size_t i = 0; i < THREADS; i++)
             ck_assert(has_tid(tids, (size_t)count, thread_tids[i]));
     }
     end_threads(threads);
-    yarn_file_close(folder);
 }
 END_TEST
 
@@ -191,78 +182,56 @@ START_TEST(threads_beyond_the_room_are_counted_and_not_written)
 {
     pid_t tids[4] = {UNTOUCHED, UNTOUCHED, UNTOUCHED, UNTOUCHED};
     pthread_t threads[THREADS];
-    int folder = open_tasks();
     start_threads(threads);
-    ck_assert_int_ge(yarn_process_threads(folder, tids, 3), THREADS + 1);
+    ck_assert_int_ge(yarn_process_threads(tids, 3), THREADS + 1);
     ck_assert_int_gt(tids[2], 0);
     ck_assert_int_eq(tids[3], UNTOUCHED);
-    ck_assert_int_ge(yarn_process_threads(folder, NULL, 0), THREADS + 1);
+    ck_assert_int_ge(yarn_process_threads(NULL, 0), THREADS + 1);
     end_threads(threads);
-    yarn_file_close(folder);
-}
-END_TEST
-
-START_TEST(threads_of_what_is_no_folder_are_an_error)
-{
-    int file = yarn_file_open(YARN_FILE_CWD, "/proc/self/stat");
-    ck_assert_int_eq(yarn_process_threads(-1, NULL, 0), -EBADF);
-    ck_assert_int_eq(yarn_process_threads(file, NULL, 0), -ENOTDIR);
-    ck_assert_int_eq(yarn_process_open_folder(YARN_FILE_CWD, "/proc/self/stat"), -ENOTDIR);
-    ck_assert_int_eq(yarn_process_open_folder(YARN_FILE_CWD, "/proc/nothing"), -ENOENT);
-    yarn_file_close(file);
 }
 END_TEST
 
 START_TEST(thread_that_lives_is_not_dead_whatever_its_name)
 {
     static const char *const names[] = {"plain", ") Z (", "a) X 1", "(((", ")))", ""};
-    int folder = open_tasks();
     for (size_t i = 0; i < YARN_COUNT_OF(names); i++) {
         char name[16];
         ck_assert_int_eq(prctl(PR_SET_NAME, names[i]), 0);
-        ck_assert(!yarn_process_thread_is_dead(folder, getpid()));
-        yarn_process_thread_name(folder, getpid(), name, sizeof name);
+        ck_assert(!yarn_process_thread_is_dead(getpid()));
+        yarn_process_thread_name(getpid(), name, sizeof name);
         ck_assert_str_eq(name, names[i]);
     }
-    yarn_file_close(folder);
 }
 END_TEST
 
 START_TEST(thread_that_is_not_there_is_dead_and_has_no_name)
 {
     char name[16] = "untouched";
-    int folder = open_tasks();
-    ck_assert(yarn_process_thread_is_dead(folder, 1 << 30));
-    yarn_process_thread_name(folder, 1 << 30, name, sizeof name);
+    ck_assert(yarn_process_thread_is_dead(1 << 30));
+    yarn_process_thread_name(1 << 30, name, sizeof name);
     ck_assert_str_eq(name, "");
-    ck_assert_int_eq(yarn_process_exit_status(folder, 1 << 30), 0);
-    yarn_file_close(folder);
 }
 END_TEST
 
 START_TEST(thread_is_not_called_dead_where_no_file_can_be_opened)
 {
-    int folder = open_tasks();
     struct rlimit limit;
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
     limit.rlim_cur = 0;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    bool is_dead = yarn_process_thread_is_dead(folder, getpid());
+    bool is_dead = yarn_process_thread_is_dead(getpid());
     limit.rlim_cur = limit.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     ck_assert(!is_dead);
-    ck_assert(!yarn_process_thread_is_dead(-1, getpid()));
 }
 END_TEST
 
 START_TEST(thread_name_is_cut_to_its_room)
 {
     char name[5] = "....";
-    int folder = open_tasks();
     ck_assert_int_eq(prctl(PR_SET_NAME, "abcdefgh"), 0);
-    yarn_process_thread_name(folder, getpid(), name, sizeof name);
+    yarn_process_thread_name(getpid(), name, sizeof name);
     ck_assert_str_eq(name, "abcd");
-    yarn_file_close(folder);
 }
 END_TEST
 
@@ -285,14 +254,16 @@ static _Atomic bool may_leave;
 static void *watch_the_leader(void *argument)
 {
     struct verdict *verdict = argument;
-    int folder = yarn_process_open_folder(YARN_FILE_CWD, "/proc/self/task");
-    verdict->was_alive = !yarn_process_thread_is_dead(folder, getpid());
+    verdict->was_alive = !yarn_process_thread_is_dead(getpid());
     may_leave = true;
-    for (int i = 0; i < 5000 && !yarn_process_thread_is_dead(folder, getpid()); i++)
+    for (int i = 0; i < 5000 && !yarn_process_thread_is_dead(getpid()); i++)
         usleep(1000);
-    verdict->is_dead = yarn_process_thread_is_dead(folder, getpid());
-    verdict->status = yarn_process_exit_status(folder, getpid());
-    verdict->nr_threads = yarn_process_threads(folder, NULL, 0);
+    verdict->is_dead = yarn_process_thread_is_dead(getpid());
+    struct yarn_process_leader leader = {.nr_threads = 0};
+    if (!yarn_process_read_leader(-1, &leader) && leader.is_dead) {
+        verdict->status = leader.exit_status;
+        verdict->nr_threads = leader.nr_threads;
+    }
     _exit(0);
 }
 
@@ -368,9 +339,8 @@ START_TEST(threads_are_counted_and_namespaces_known)
 {
     int fd = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int folder = open_tasks(); /* a sanitizer has a thread of its own */
-    ck_assert_int_eq(yarn_process_nr_threads(), yarn_process_threads(folder, NULL, 0));
-    yarn_file_close(folder);
+    /* A sanitizer has a thread of its own. */
+    ck_assert_int_eq(yarn_process_nr_threads(), yarn_process_threads(NULL, 0));
     ck_assert_int_eq(yarn_process_namespace_kind(fd), CLONE_NEWUTS);
     ck_assert_int_eq(yarn_process_namespace_kind(null), -ENOTTY);
     ck_assert_int_eq(yarn_process_namespace_kind(-1), -EBADF);
@@ -383,7 +353,6 @@ static void add_thread_tests(TCase *tcase)
 {
     tcase_add_test(tcase, threads_are_all_listed_each_time);
     tcase_add_test(tcase, threads_beyond_the_room_are_counted_and_not_written);
-    tcase_add_test(tcase, threads_of_what_is_no_folder_are_an_error);
     tcase_add_test(tcase, thread_that_lives_is_not_dead_whatever_its_name);
     tcase_add_test(tcase, thread_that_is_not_there_is_dead_and_has_no_name);
     tcase_add_test(tcase, thread_is_not_called_dead_where_no_file_can_be_opened);
