@@ -99,24 +99,29 @@ class Whole(harness.Case):
         self.assertLessEqual(cut, (1 - least) * total)
 
     def test_python(self):
-        self.check_program("python-mix", 0.99)
+        self.check_program("python-mix", 0.999)
 
     def test_sqlite3(self):
-        self.check_program("sqlite3", 0.99)
+        self.check_program("sqlite3", 0.999)
 
     def test_cc1(self):
         self.check_program("cc1", 0.99, YARN_COMM="cc1")
 
     def test_clang(self):
+        """Thirty processes of 20 to 90 samples each, which begin with copies of 32 KiB."""
         self.check_program("clang", 0.96, YARN_COMM="clang*")
+
+    def test_clang_on_cxx(self):
+        """Some of the front end's recursions are deeper than 64 KiB."""
+        self.check_program("clang++", 0.97)
 
     def test_compilers_that_recurse_further_than_the_copy_reaches(self):
         """Machine-made functions of nothing but branches: what is cut must be said to be cut."""
-        self.check_program("cc1-big", 0.985)
-        self.check_program("clang-big", 0.98)
+        self.check_program("cc1-big", 0.99)
+        self.check_program("clang-big", 0.99)
 
     def test_xz(self):
-        self.check_program("xz", 0.99)
+        self.check_program("xz", 0.999)
 
     def test_perl(self):
         self.check_program("perl", 0.99)

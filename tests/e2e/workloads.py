@@ -104,6 +104,31 @@ def write_big_c(path):
             )
 
 
+def write_big_cc(path):
+    """Much of the standard library, for many types."""
+    with open(path, "w") as file:
+        for header in ("algorithm", "functional", "iostream", "map", "regex", "sstream", "string",
+                       "unordered_map", "variant", "vector"):
+            file.write(f"#include <{header}>\n")
+        for i in range(4):
+            file.write(
+                f"struct item{i} {{ std::string name; std::map<int, std::vector<std::string>> of; "
+                f"long value[{i + 1}]; bool operator<(const item{i} &o) const {{ return name < o.name; }} }};\n"
+                f"std::string work{i}(const std::string &text) {{\n"
+                f"  static const std::regex words(\"([a-z]{i}+)([0-9]*)\");\n"
+                f"  std::map<item{i}, std::unordered_map<std::string, std::variant<int, item{i}>>> all;\n"
+                f"  std::vector<item{i}> list; std::ostringstream out;\n"
+                f"  std::function<void(int)> fill = [&](int n) {{ if (n) {{ list.push_back({{text, {{{{n, {{text}}}}}}, {{n}}}}); "
+                f"fill(n - 1); }} }};\n"
+                f"  fill({i} + 3); std::sort(list.begin(), list.end()); std::stable_sort(list.begin(), list.end());\n"
+                f"  for (std::sregex_iterator at(text.begin(), text.end(), words), end; at != end; ++at)\n"
+                f"    all[list.front()][at->str(1)] = list.back();\n"
+                f"  for (auto &pair : all) out << pair.first.name << pair.second.size();\n"
+                f"  return out.str();\n"
+                f"}}\n"
+            )
+
+
 def write_text(path, size):
     """Compressible, but not trivially; the same on every machine."""
     words = random.Random(1)
@@ -134,6 +159,7 @@ def make(folder):
     (folder / "mix.py").write_text(PYTHON_MIX)
     (folder / "work.sql").write_text(SQL)
     write_big_c(folder / "big.c")
+    write_big_cc(folder / "big.cc")
     write_text(folder / "text", 7_000_000)
     (folder / "lines").write_text((folder / "text").read_text().replace(" ", "\n"))
     (folder / "work.pl").write_text(PERL)
@@ -151,6 +177,7 @@ def make(folder):
         "threads8": [harness.HOSTS / "threads8"],
         "cc1-big": [find_cc1(), "-quiet", "-O2", folder / "big.c", "-o", "/dev/null"],
         "clang-big": [shutil.which("clang"), "-O2", "-c", folder / "big.c", "-o", "/dev/null"],
+        "clang++": [shutil.which("clang++"), "-std=c++17", "-O2", "-c", folder / "big.cc", "-o", "/dev/null"],
         "cc1": [shutil.which("gcc"), *compile_sources()],
         "clang": [shutil.which("clang"), *compile_sources()],
         "perl": [shutil.which("perl"), folder / "work.pl"],

@@ -186,6 +186,56 @@ def chrome(path):
     return {"": +selfs}
 
 
+def outermost(form, path):
+    """The names of the outermost functions of all stacks; None where the reader is missing."""
+    if form == "folded":
+        return {line.split(";")[1].split(" ")[0] for line in path.read_text().splitlines()}
+    if form == "pprof":
+        if not shutil.which("go"):
+            return None
+        text = run("go", "tool", "pprof", "-raw", str(path), env={"PATH": "/usr/bin:/bin", "HOME": str(path.parent)})
+        names = dict(re.findall(r"^ +(\d+): 0x[0-9a-f]+ M=\d+ (.*) :0 s=", text, re.M))
+        return {names[number] for number in re.findall(r"^[ \d]+: (?:\d+ )*?(\d+) $", text, re.M)}
+    if form == "speedscope":
+        data = json.loads(path.read_text())
+        frames = data["shared"]["frames"]
+        return {frames[stack[0]]["name"] for one in data["profiles"] for stack in one["samples"]}
+    if form == "firefox":
+        data = json.loads(path.read_text())
+        strings, result = data["shared"]["stringArray"], set()
+        for thread in data["threads"]:
+            stacks, frames, functions = (
+                thread[name] for name in ("stackTable", "frameTable", "funcTable")
+            )
+            for stack in thread["samples"]["stack"]:
+                while stacks["prefix"][stack] is not None:
+                    stack = stacks["prefix"][stack]
+                result.add(strings[functions["name"][frames["func"][stacks["frame"][stack]]]])
+        return result
+    if form == "perf.data":
+        if not shutil.which("perf"):
+            return None
+        text = run("perf", "script", "-i", str(path), "-F", "ip,sym,dso")
+        return {block.strip().split("(")[-1].rstrip(")") for block in text.split("\n\n") if block.strip()}
+    if form == "sqlite":
+        return {name for name, in sqlite3.connect(path).execute(
+            "WITH RECURSIVE up(id) AS (SELECT stack FROM samples UNION "
+            "SELECT parent FROM stacks JOIN up ON stacks.id = up.id WHERE parent NOT NULL) "
+            "SELECT name FROM up JOIN stacks ON stacks.id = up.id AND parent IS NULL "
+            "JOIN frames ON frames.id = frame JOIN functions ON functions.id = function")}
+    if form == "callgrind":
+        names = dict(re.findall(r"fn=(\(\d+\)) (.*)", path.read_text()))
+        callers = re.findall(r"^fn=(\(\d+\))", path.read_text(), re.M)
+        called = set(re.findall(r"^cfn=(\(\d+\))", path.read_text(), re.M))
+        return {names[number] for number in callers if number not in called}
+    nodes = {}
+    for event in json.loads(path.read_text())["traceEvents"]:
+        if event["name"] == "ProfileChunk":
+            nodes.update((node["id"], node) for node in event["args"]["data"]["cpuProfile"]["nodes"])
+    tops = {node["id"] for node in nodes.values() if "parent" not in node}
+    return {node["callFrame"]["functionName"] for node in nodes.values() if node.get("parent") in tops}
+
+
 READERS = {
     "folded": folded,
     "pprof": pprof,

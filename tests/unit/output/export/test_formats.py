@@ -110,6 +110,16 @@ class Formats(unittest.TestCase):
                 time.sleep(1.1 if form == "pprof" else 0)
                 self.assertEqual(first, self.written(form, self.dumps).read_bytes())
 
+    def test_what_is_cut_begins_with_a_function_that_says_so(self):
+        want = {"_start", "[truncated]"}
+        for form in readers.READERS:
+            with self.subTest(format=form):
+                got = readers.outermost(form, self.written(form, self.app, "--thread=worker"))
+                if form == "perf.data" and got is not None:
+                    self.assertIn("[truncated]", got)
+                elif got is not None:
+                    self.assertEqual(got - {"(idle)"}, want)
+
     def test_folded_text(self):
         self.assertEqual(self.written("folded", self.app).read_text(), FOLDED)
 
