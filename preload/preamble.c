@@ -135,6 +135,20 @@ static size_t describe_cores(const struct yarn_cpu_wide *wide, char *ret_reason,
     return text.size;
 }
 
+/* Why there are fewer samples than asked for; the text's length. */
+static size_t describe_rate(const struct yarn_session *session, char *ret_reason, size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    const struct yarn_plan *got = &session->report.got;
+    yarn_text_add(&text, "the limit of locked memory leaves rings of ");
+    yarn_text_add_u64(&text, got->ring_bytes / YARN_KIB(1));
+    yarn_text_add(&text, " KiB a core, which hold ");
+    yarn_text_add_u64(&text, session->spec->frequency_hz * got->rate_permille / 1000);
+    yarn_text_add(&text, " samples a second instead of ");
+    yarn_text_add_u64(&text, session->spec->frequency_hz);
+    return text.size;
+}
+
 static size_t describe_choice(const struct yarn_session *session, char *ret_reason, size_t size)
 {
     const struct yarn_session_report *report = &session->report;
@@ -143,6 +157,8 @@ static size_t describe_choice(const struct yarn_session *session, char *ret_reas
         return describe_cores(&session->wide, ret_reason, size);
     if (yarn_session_is_mapped_only(session))
         return describe_shortage(report, ret_reason, size);
+    if (report->got.rate_permille)
+        return describe_rate(session, ret_reason, size);
     if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
         return describe_refusal(report, ret_reason, size);
     return describe_strategy(estimate, ret_reason, size);
@@ -170,11 +186,14 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
 }
 
 static void write_event(struct yarn_dump_writer *writer, uint32_t number,
-                        const struct yarn_event_spec *asked, const struct yarn_session_event *got)
+                        const struct yarn_plan *plan, const struct yarn_event_spec *asked,
+                        const struct yarn_session_event *got)
 {
     char description[DESCRIPTION_BYTES];
     struct yarn_text text = yarn_text_of(description, sizeof description);
-    const struct yarn_event_spec *spec = &got->spec;
+    struct yarn_event_spec rated = got->spec;
+    const struct yarn_event_spec *spec = &rated;
+    yarn_plan_rate_event(plan, &rated);
     yarn_event_spec_describe(spec, &text);
     struct yarn_dump_event event = {
         .number = number,
@@ -203,5 +222,5 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     write_options(writer, &job->options);
     yarn_preamble_write_sampler(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        write_event(writer, i, &session->spec->events[i], &session->specs[i]);
+        write_event(writer, i, &session->report.got, &session->spec->events[i], &session->specs[i]);
 }

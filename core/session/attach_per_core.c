@@ -56,8 +56,10 @@ static int open_all_cores(struct yarn_session *session)
     session->report.got = yarn_plan_of_core(session->spec, session->nr_cpus);
     for (;;) {
         err = open_cores(session);
-        if (!err)
+        if (!err) {
+            yarn_plan_slow_down(session->spec, session->nr_cpus, &session->report.got);
             return 0;
+        }
         yarn_core_rings_close(session);
         if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
             continue;
@@ -98,8 +100,7 @@ static int attach_core(struct yarn_session *session, const struct perf_event_att
 /* One spec on one thread, on every core. */
 static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid)
 {
-    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
-    struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
+    struct perf_event_attr attr = yarn_probe_attr(session, spec);
     for (size_t i = 0; i < session->nr_cores; i++) {
         int err = attach_core(session, &attr, spec, tid, &session->cores[i]);
         if (err)

@@ -4,16 +4,20 @@
 #include "core/base/callgraph.h"
 
 enum {
-    HOLD_MS = 20,
-    TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
+    HOLD_MS = 100,
+    THREAD_HOLD_MS = 20, /* of a thread's own, whose pages are paid for at its birth */
+    HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
+    AS_ASKED = 1000,     /* of the rate, in thousandths */
+    TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
+    LOST_BYTES = 128,
     RECORD_MAX = 64 * 1024, /* its size has 16 bits */
-    DEEP_RECORDS = 20,      /* deeper ones in a ring that was meant for 30 */
     DEEP_RECORD_LEAST = 48 * 1024,
     STACK_LADDER_TOP = 16 * 1024,
     STACK_LADDER_END = 4 * 1024,
-    RINGS_MAX = 32 * 1024 * 1024,         /* of one process */
+    RINGS_MAX = 64 * 1024 * 1024,     /* of one process */
+    THREAD_SHARES = 16 * 1024 * 1024, /* of it, where each thread has a ring, while they are few */
     THREAD_RINGS_MAX = 128 * 1024 * 1024, /* where it has very many threads, of the smallest size */
     /* Measured on Linux 6.18: what an event that every new thread inherits costs at its birth and
      * end; what an event and a ring cost that are opened for the thread. */
@@ -59,19 +63,31 @@ static size_t ring_minimum(const struct yarn_plan *plan)
     return power_of_two(YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(plan));
 }
 
-struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec)
+/* With room for what tells of the others. */
+static size_t ring_of_one(const struct yarn_plan *plan)
+{
+    return power_of_two(yarn_plan_record_bytes(plan) + LOST_BYTES);
+}
+
+static struct yarn_plan plan_that_holds(const struct yarn_session_spec *spec, uint64_t hold_ms)
 {
     struct yarn_plan plan = {.ring_bytes = spec->ring_bytes};
     if (spec->stack == YARN_SESSION_STACK_COPY)
         plan.stack_bytes = spec->stack_bytes;
     if (!plan.ring_bytes) {
         uint64_t held =
-            yarn_plan_rate(spec) * yarn_plan_record_bytes(&plan) * HOLD_MS / UINT64_C(1000);
+            yarn_plan_rate(spec) * yarn_plan_record_bytes(&plan) * hold_ms / UINT64_C(1000);
         held = yarn_u64_max(yarn_u64_min(held, YARN_PLAN_RING_MAX), YARN_PLAN_RING_MIN);
         plan.ring_bytes = power_of_two((size_t)held);
     }
-    plan.ring_bytes = yarn_size_max(plan.ring_bytes, ring_minimum(&plan));
+    size_t least = spec->ring_bytes ? ring_of_one(&plan) : ring_minimum(&plan);
+    plan.ring_bytes = yarn_size_max(plan.ring_bytes, least);
     return plan;
+}
+
+struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec)
+{
+    return plan_that_holds(spec, THREAD_HOLD_MS);
 }
 
 static uint64_t core_rings(const struct yarn_plan *plan, size_t nr_cores)
@@ -81,7 +97,7 @@ static uint64_t core_rings(const struct yarn_plan *plan, size_t nr_cores)
 
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores)
 {
-    struct yarn_plan plan = yarn_plan_first(spec);
+    struct yarn_plan plan = plan_that_holds(spec, HOLD_MS);
     while (!spec->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
            plan.ring_bytes > ring_minimum(&plan))
         plan.ring_bytes /= 2;
@@ -96,13 +112,13 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
         .core_birth_ns = INHERITED_EVENT_NS * nr_events * nr_cores,
         .thread_birth_ns = OWN_RING_NS + OWN_EVENT_NS * nr_events +
                            OWN_RING_PAGE_NS * (first.ring_bytes / PAGE_BYTES),
-        .core_ring_bytes = core_rings(&core, nr_cores),
+        .core_ring_bytes = (uint64_t)ring_minimum(&core) * nr_cores,
         .is_asked = spec->strategy != YARN_SESSION_STRATEGY_AUTO,
     };
     estimate.is_per_thread = estimate.is_asked
                                  ? spec->strategy == YARN_SESSION_STRATEGY_PER_THREAD
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
-                                       estimate.core_ring_bytes > RINGS_MAX;
+                                       estimate.core_ring_bytes > RINGS_MAX / 2;
     return estimate;
 }
 
@@ -110,7 +126,7 @@ bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn
                          size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan)
 {
     struct yarn_plan plan = *first;
-    size_t share = RINGS_MAX / 2 / (nr_threads + 1);
+    size_t share = THREAD_SHARES / (nr_threads + 1);
     while (!spec->ring_bytes && plan.ring_bytes > share && yarn_plan_smaller(&plan))
         continue;
     if (ring_bytes + plan.ring_bytes > THREAD_RINGS_MAX)
@@ -124,8 +140,9 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
     struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
     if (spec->stack != YARN_SESSION_STACK_NONE)
         plan.stack_bytes = spec->may_deepen ? YARN_STACK_BYTES_MAX : spec->stack_bytes;
-    size_t minimum = power_of_two(TIMER_RECORDS * yarn_plan_record_bytes(&plan));
-    plan.ring_bytes = yarn_size_max(spec->ring_bytes, minimum);
+    plan.ring_bytes = spec->ring_bytes
+                          ? yarn_size_max(spec->ring_bytes, ring_of_one(&plan))
+                          : power_of_two(TIMER_RECORDS * yarn_plan_record_bytes(&plan));
     return plan;
 }
 
@@ -140,28 +157,56 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
     plan->stack_bytes = plan->stack_bytes > STACK_LADDER_TOP       ? STACK_LADDER_TOP
                         : plan->stack_bytes > STACK_LADDER_TOP / 2 ? STACK_LADDER_TOP / 2
                                                                    : STACK_LADDER_END;
-    plan->ring_bytes = ring_minimum(plan);
+    plan->ring_bytes = yarn_size_min(plan->ring_bytes, ring_minimum(plan));
     return true;
 }
 
-bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan)
+bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores, struct yarn_plan *plan)
 {
     if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||
         plan->stack_bytes >= YARN_STACK_BYTES_MAX)
         return false;
     plan->stack_bytes = YARN_STACK_BYTES_MAX;
-    plan->ring_bytes = yarn_size_min(2 * plan->ring_bytes, YARN_PLAN_RING_MAX);
+    if (2 * plan->ring_bytes <= YARN_PLAN_RING_MAX && 2 * core_rings(plan, nr_cores) <= RINGS_MAX)
+        plan->ring_bytes *= 2;
     return true;
 }
 
 bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes)
 {
-    size_t record = ring_bytes / DEEP_RECORDS;
+    size_t record = yarn_size_min(ring_bytes / YARN_PLAN_RING_RECORDS, RECORD_MAX);
     if (record < DEEP_RECORD_LEAST || plan->ring_bytes <= ring_bytes)
         return false;
     plan->ring_bytes = ring_bytes;
     plan->stack_bytes = (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
     return true;
+}
+
+/* Of an event that nobody asked a rate for: it has the one for all. */
+static bool may_be_slower(const struct yarn_event_spec *event)
+{
+    return !event->has_own_rate && (event->frequency || (event->is_clock && event->period));
+}
+
+void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,
+                         struct yarn_plan *plan)
+{
+    const struct yarn_plan wanted = yarn_plan_of_core(spec, nr_cores);
+    uint64_t least_ns =
+        yarn_u64_min(HOLD_LEAST_MS * YARN_NS_PER_MS, yarn_plan_fill_ns(spec, &wanted));
+    plan->rate_permille = 0;
+    uint64_t fill_ns = yarn_plan_fill_ns(spec, plan);
+    if (!spec->ring_bytes && fill_ns < least_ns)
+        plan->rate_permille = (uint32_t)yarn_u64_max(fill_ns * AS_ASKED / least_ns, 1);
+}
+
+void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *event)
+{
+    if (!plan->rate_permille || !may_be_slower(event))
+        return;
+    event->period = event->period * AS_ASKED / plan->rate_permille;
+    if (event->frequency)
+        event->frequency = yarn_u64_max(event->frequency * plan->rate_permille / AS_ASKED, 1);
 }
 
 /* A quarter of the ring leaves the reader most time to come; half where a quarter is only a few
@@ -180,6 +225,8 @@ uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct ya
     uint64_t rate = yarn_plan_rate(spec);
     if (plan->rate_max_hz)
         rate = yarn_u64_min(rate, plan->rate_max_hz);
+    if (plan->rate_permille)
+        rate = yarn_u64_max(rate * plan->rate_permille / AS_ASKED, 1);
     return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / rate;
 }
 

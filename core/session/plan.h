@@ -21,12 +21,13 @@ struct yarn_plan {
     uint32_t stack_bytes; /* of copy; 0 without */
     uint64_t
         rate_max_hz; /* records a second and ring cannot be more; 0: as many as are asked for */
+    uint32_t rate_permille; /* of the rate for all events: locked memory is short; 0: as asked */
 };
 
 /* Samples a second and core that the events ask for, as far as it is known beforehand. */
 uint64_t yarn_plan_rate(const struct yarn_session_spec *spec);
 
-/* The first thing to try. */
+/* The first thing to try, of a ring of a thread's own. */
 struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
 
 /* What the two strategies of perf would cost, and which to take. */
@@ -39,8 +40,8 @@ struct yarn_plan_estimate {
 };
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores);
 
-/* Of a core's ring: as the first, but automatic sizes are halved while all of them together are too
- * large. */
+/* Of a core's ring: one that holds 100 ms; automatic sizes are halved while all of them together
+ * are too large. */
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores);
 
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become
@@ -56,13 +57,22 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
  * 4 KiB and the ring along. False where there is none left. */
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
-/* The deepest copies that a record can hold, and a ring for as many of them. False where sizes were
- * asked for, or memory did not suffice before. */
-bool yarn_plan_deeper(const struct yarn_session_spec *spec, struct yarn_plan *plan);
+/* The deepest copies that a record can hold, and rings twice as large while those of all cores are
+ * not too large. False where sizes were asked for, or memory did not suffice before. */
+bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores,
+                      struct yarn_plan *plan);
 
 /* Where there is no memory for that ring: copies of which enough fit into one of ring_bytes. False
  * where those are hardly deeper than by default. */
 bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes);
+
+/* Where the kernel gave a smaller ring than there should be (yarn_plan_smaller): so few samples
+ * that the reader may come late on a busy machine. None for an event with a rate of its own. */
+void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,
+                         struct yarn_plan *plan);
+
+/* The event's rate as the plan has it. */
+void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *event);
 
 /* Bytes of one sample's record. */
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan);

@@ -90,6 +90,20 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     return options;
 }
 
+struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec)
+{
+    struct yarn_event_spec event = session->specs[spec].spec;
+    yarn_plan_rate_event(&session->report.got, &event);
+    return event;
+}
+
+struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec)
+{
+    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
+    struct yarn_event_spec event = yarn_probe_event(session, spec);
+    return yarn_attr_of(&event, &options);
+}
+
 /* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped,
  * the kernel's part given up where it is not permitted, and `auto` fallen back on the way. */
 static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, int cpu)

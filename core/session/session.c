@@ -220,18 +220,24 @@ void yarn_session_disable(struct yarn_session *session)
     session->report.attachment->disable(session);
 }
 
+/* Where cores have the rings, at a rate that they hold. */
+static int deepen_to(struct yarn_session *session, struct yarn_plan *plan)
+{
+    if (!session->threads)
+        yarn_plan_slow_down(session->spec, session->nr_cpus, plan);
+    return session->report.attachment->deepen(session, plan);
+}
+
 int yarn_session_deepen(struct yarn_session *session)
 {
     const size_t ring_bytes = session->report.got.ring_bytes;
     struct yarn_plan plan = session->report.got;
-    int (*deepen)(struct yarn_session *, const struct yarn_plan *) =
-        session->report.attachment->deepen;
-    if (!deepen || session->stack != YARN_SESSION_STACK_COPY ||
-        !yarn_plan_deeper(session->spec, &plan))
+    if (!session->report.attachment->deepen || session->stack != YARN_SESSION_STACK_COPY ||
+        !yarn_plan_deeper(session->spec, session->nr_cpus, &plan))
         return -EOPNOTSUPP;
-    int err = deepen(session, &plan);
+    int err = deepen_to(session, &plan);
     if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_deeper_within(&plan, ring_bytes))
-        err = deepen(session, &plan);
+        err = deepen_to(session, &plan);
     session->nr_changes += !err;
     return err;
 }

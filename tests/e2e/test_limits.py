@@ -125,6 +125,28 @@ class Limits(Case):
                 self.assertIn("perf was refused", dump["sampler"]["reason"])
         print("\nsamplers of eight:", sorted(dump["sampler"]["got"] for dump in dumps))
 
+    def test_locked_memory_is_short(self):
+        """Rather fewer samples than lost ones, and said; each weighs as much more."""
+        if os.getuid() == 0 or harness.open_user_clock():
+            self.skipTest("needs rings, and a user whose locked memory is limited")
+        run = self.assert_same_outside([SPLIT, "3"], before=limited(resource.RLIMIT_MEMLOCK, 0))
+        (dump,) = harness.info(run.dumps)
+        trust, sampler = dump["trust"], dump["sampler"]
+        if sampler["got"] == "timer":
+            self.skipTest("others of this user have all of it")
+        self.assertRegex(sampler["reason"], r"limit of locked memory .* samples a second instead of 999")
+        self.assertEqual(trust["lost"], 0)
+        self.assertLess(trust["samples"], 0.8 * trust["cpu_ns"] * harness.FREQUENCY / 1e9)
+        self.assertLess(trust["unsampled_ns"], 0.3 * trust["cpu_ns"])
+
+    def test_smallest_ring(self):
+        """Of one record, as the shortest way to leave locked memory to the host."""
+        if harness.open_user_clock():
+            self.skipTest("needs rings")
+        run = self.assert_same_outside([SPLIT, "2"], YARN_RING="4096", YARN_STRATEGY="per-core")
+        (dump,) = harness.info(run.dumps)
+        self.assertEqual(dump["sampler"]["ring_got_bytes"], 65536)
+
     def test_file_size_in_the_middle(self):
         before = limited(resource.RLIMIT_FSIZE, MIB // 16)
         if harness.open_user_clock():

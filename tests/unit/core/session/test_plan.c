@@ -34,13 +34,68 @@ static const struct {
     {10, 65528, YARN_KIB(512)},          /* 8 records */
 };
 
-START_TEST(first_ring_holds_20_ms_within_its_bounds)
+START_TEST(ring_of_a_thread_holds_20_ms_within_its_bounds)
 {
     struct yarn_event_spec event = clock_at(rings[_i].hz);
     struct yarn_session_spec spec = session_of(&event, 1, rings[_i].stack_bytes);
     struct yarn_plan plan = yarn_plan_first(&spec);
     ck_assert_uint_eq(plan.ring_bytes, rings[_i].ring_bytes);
     ck_assert_uint_eq(plan.stack_bytes, rings[_i].stack_bytes);
+}
+END_TEST
+
+static const struct {
+    uint64_t hz;
+    size_t nr_cores, ring_bytes;
+} core_rings[] = {
+    {999, 2, YARN_MIB(4)}, /* 100 ms of 33 MB/s is 3.4 MB */
+    {999, 16, YARN_MIB(4)},    {999, 17, YARN_MIB(2)},   {999, 64, YARN_MIB(1)},
+    {999, 128, YARN_KIB(512)}, {20000, 2, YARN_MIB(16)}, {99, 2, YARN_KIB(512)},
+};
+
+START_TEST(ring_of_a_core_holds_100_ms_while_all_are_not_too_large)
+{
+    struct yarn_event_spec event = clock_at(core_rings[_i].hz);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_of_core(&spec, core_rings[_i].nr_cores);
+    ck_assert_uint_eq(plan.ring_bytes, core_rings[_i].ring_bytes);
+    yarn_plan_slow_down(&spec, core_rings[_i].nr_cores, &plan);
+    ck_assert_uint_eq(plan.rate_permille, 0); /* memory is not what is short */
+}
+END_TEST
+
+START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
+{
+    struct yarn_event_spec event = clock_at(1000);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_of_core(&spec, 2);
+    ck_assert(yarn_plan_smaller(&plan)); /* 2 MiB hold 62 ms */
+    yarn_plan_slow_down(&spec, 2, &plan);
+    ck_assert_uint_eq(plan.rate_permille, 0);
+    ck_assert(yarn_plan_smaller(&plan)); /* 31 samples in 50 ms */
+    yarn_plan_slow_down(&spec, 2, &plan);
+    ck_assert_uint_eq(plan.rate_permille, 620);
+    ck_assert_uint_ge(yarn_plan_fill_ns(&spec, &plan), 50 * YARN_NS_PER_MS);
+    struct yarn_event_spec slowed = event;
+    yarn_plan_rate_event(&plan, &slowed);
+    ck_assert_uint_eq(slowed.period, event.period * 1000 / 620);
+}
+END_TEST
+
+START_TEST(rate_of_its_own_is_kept)
+{
+    struct yarn_event_spec event = clock_at(1000);
+    struct yarn_plan plan = {.rate_permille = 500};
+    uint64_t period = event.period;
+    event.has_own_rate = true;
+    yarn_plan_rate_event(&plan, &event);
+    ck_assert_uint_eq(event.period, period);
+    event = (struct yarn_event_spec){.period = 1}; /* each one is a sample */
+    yarn_plan_rate_event(&plan, &event);
+    ck_assert_uint_eq(event.period, 1);
+    event = (struct yarn_event_spec){.frequency = 1000};
+    yarn_plan_rate_event(&plan, &event);
+    ck_assert_uint_eq(event.frequency, 500);
 }
 END_TEST
 
@@ -52,7 +107,8 @@ START_TEST(asked_ring_is_kept_unless_it_would_jam)
     ck_assert_uint_eq(yarn_plan_first(&spec).ring_bytes, YARN_MIB(4));
     spec.ring_bytes = 4096;
     struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert_uint_ge(plan.ring_bytes, YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(&plan));
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(64));
+    ck_assert_uint_gt(plan.ring_bytes, yarn_plan_record_bytes(&plan));
 }
 END_TEST
 
@@ -61,15 +117,15 @@ START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* the size is somebody's wish */
+    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* the size is somebody's wish */
     spec.may_deepen = true;
-    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_le(yarn_plan_record_bytes(&plan), 65536);
     ck_assert_uint_eq(plan.ring_bytes, YARN_MIB(2));
-    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* they are */
+    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* they are */
     plan.stack_bytes = 16384;
-    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* for want of memory */
+    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* for want of memory */
 }
 END_TEST
 
@@ -80,14 +136,14 @@ START_TEST(without_memory_copies_are_as_deep_as_the_ring_allows)
     spec.may_deepen = true;
     struct yarn_plan plan = yarn_plan_first(&spec);
     size_t ring_bytes = plan.ring_bytes;
-    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
     ck_assert(yarn_plan_deeper_within(&plan, ring_bytes));
     ck_assert_uint_eq(plan.ring_bytes, ring_bytes);
-    ck_assert_uint_eq(plan.stack_bytes, 51400);
-    ck_assert_uint_ge(ring_bytes / yarn_plan_record_bytes(&plan), 20);
+    ck_assert_uint_eq(plan.stack_bytes, 64512);
+    ck_assert_uint_ge(ring_bytes / yarn_plan_record_bytes(&plan), YARN_PLAN_RING_RECORDS);
     ck_assert(!yarn_plan_deeper_within(&plan, ring_bytes)); /* tried already */
     plan.ring_bytes = YARN_MIB(1);
-    ck_assert(!yarn_plan_deeper_within(&plan, YARN_MIB(1) / 2)); /* too few */
+    ck_assert(!yarn_plan_deeper_within(&plan, YARN_MIB(1) / 4)); /* too few */
 }
 END_TEST
 
@@ -97,11 +153,11 @@ START_TEST(no_ring_grows_beyond_the_largest)
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
     spec.may_deepen = true;
     struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert(yarn_plan_deeper(&spec, &plan));
+    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
     ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_MAX);
     spec.ring_bytes = YARN_MIB(1);
     plan = yarn_plan_first(&spec);
-    ck_assert(!yarn_plan_deeper(&spec, &plan)); /* asked for */
+    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* asked for */
 }
 END_TEST
 
@@ -230,8 +286,8 @@ START_TEST(rings_of_many_cores_are_halved_as_far_as_the_copy_allows)
 {
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 32).ring_bytes, YARN_MIB(1));
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 64).ring_bytes, YARN_MIB(1) / 2);
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 32).ring_bytes, YARN_MIB(2));
+    ck_assert_uint_eq(yarn_plan_of_core(&spec, 64).ring_bytes, YARN_MIB(1));
     ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(1) / 2);
     ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).stack_bytes, 32768);
     spec.ring_bytes = YARN_MIB(4);
@@ -259,8 +315,12 @@ int main(void)
 {
     Suite *suite = suite_create("plan");
     TCase *sizes = tcase_create("sizes of rings");
-    tcase_add_loop_test(sizes, first_ring_holds_20_ms_within_its_bounds, 0,
+    tcase_add_loop_test(sizes, ring_of_a_thread_holds_20_ms_within_its_bounds, 0,
                         (int)YARN_COUNT_OF(rings));
+    tcase_add_loop_test(sizes, ring_of_a_core_holds_100_ms_while_all_are_not_too_large, 0,
+                        (int)YARN_COUNT_OF(core_rings));
+    tcase_add_test(sizes, rather_fewer_samples_than_rings_that_fill_at_once);
+    tcase_add_test(sizes, rate_of_its_own_is_kept);
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
     tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free);
     tcase_add_test(sizes, ring_of_a_timer_fills_no_faster_than_the_tick);
