@@ -217,9 +217,8 @@ static const char *why_ended(enum yarn_lifecycle_change_kind kind)
     case YARN_CHANGE_NONE:
         break;
     case YARN_CHANGE_RIGHTS:
-        return "the host changed its rights; another recording follows";
     case YARN_CHANGE_ROOT:
-        return "the host changed its root; another recording follows";
+        return "clocks of whole cores are not kept when the host changes its rights or its root";
     case YARN_CHANGE_NAMESPACE:
     case YARN_CHANGE_ALONE:
         return "the host entered a namespace; another recording follows";
@@ -246,15 +245,22 @@ static void leave_root(struct yarn_recorder *recorder)
         return; /* the reader is slow or gone */
 }
 
+/* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */
+static struct yarn_recorder *recorder_of_root(void)
+{
+    return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
+}
+
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
 {
-    int kept = errno;
     struct yarn_lifecycle_change change = {.kind = kind};
     if (kind == YARN_CHANGE_NONE)
         return change;
-    change.recorder = yarn_lifecycle_recorder();
+    change.recorder = kind == YARN_CHANGE_ROOT ? recorder_of_root() : yarn_lifecycle_recorder();
     if (!change.recorder) {
-        if (kind == YARN_CHANGE_ALONE && recorder_behind_filter())
+        const struct yarn_recorder *behind = recorder_behind_filter();
+        if (behind &&
+            (kind == YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES))
             leave_for(kind);
     } else if (kind == YARN_CHANGE_ALONE || yarn_recorder_watches_cores(change.recorder)) {
         change.has_ended =
@@ -262,7 +268,6 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
     } else if (kind == YARN_CHANGE_ROOT) {
         leave_root(change.recorder);
     }
-    errno = kept;
     return change;
 }
 
@@ -302,12 +307,12 @@ static void follow(const struct yarn_lifecycle_change *change)
 
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
-    int kept = errno;
-    if (change->has_ended)
+    bool has_ended_for_cores =
+        change->kind == YARN_CHANGE_RIGHTS || change->kind == YARN_CHANGE_ROOT;
+    if (change->has_ended && !has_ended_for_cores)
         restart(change->recorder);
-    else if (result == 0)
+    else if (!change->has_ended && result == 0)
         follow(change);
-    errno = kept;
     return result;
 }
 

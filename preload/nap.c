@@ -25,6 +25,7 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
             return false;
         yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, NAP_NS);
     }
+    recorder->has_only_napped = false;
     yarn_pages_forget();
     yarn_pages_hide_from_children();
     yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);

@@ -119,6 +119,8 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->thread = (struct yarn_thread){.memory = NULL};
     if (recorder->recording.failure)
         recorder->recording.failure = NULL;
+    if (recorder->recording.is_failure_untold)
+        recorder->recording.is_failure_untold = false;
     yarn_control_socket_forget(&recorder->control);
     recorder->has_unsaved = false;
     yarn_marks_init(&recorder->marks);
@@ -145,6 +147,15 @@ static bool is_paused_by_command(struct yarn_recorder *recorder)
            (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
 }
 
+static void nap(struct yarn_recorder *recorder)
+{
+    reset(recorder, YARN_RECORDER_NAPPING);
+    recorder->has_only_napped = true;
+    if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
+                                   yarn_job_is_apart(&recorder->job)))
+        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+}
+
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
@@ -155,16 +166,13 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
         yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
         atomic_store(&recorder->ledger, NULL);
     }
-    reset(recorder, YARN_RECORDER_NAPPING);
     atomic_store(&recorder->is_left, 0);
     yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_told_to_pause;
-    if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
-                                   yarn_job_is_apart(&recorder->job)))
-        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+    nap(recorder);
 }
 
 static bool is_recording(struct yarn_recorder *recorder)
@@ -184,15 +192,28 @@ static bool wait_until_gone(pid_t pid, pid_t tid)
     return false;
 }
 
+/* A nap that ends before its time, of a process that lives on: it has nothing to pay yet. */
+static bool end_nap(struct yarn_recorder *recorder)
+{
+    uint64_t paid_ns;
+    if (!recorder->has_only_napped || !yarn_nap_leave(recorder, true, &paid_ns))
+        return false;
+    yarn_ledger_take_back(paid_ns ? atomic_load(&recorder->above) : NULL, paid_ns);
+    yarn_futex_wake(&recorder->command);
+    return true;
+}
+
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why)
 {
     if (atomic_exchange(&recorder->is_left, 1))
         return false; /* by another thread, so the host has several anyhow */
-    recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
-    recorder->stop_reason = why;
     pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
-    yarn_recorder_end(recorder, reason, -1);
+    if (!end_nap(recorder)) {
+        recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+        recorder->stop_reason = why;
+        yarn_recorder_end(recorder, reason, -1);
+    }
     if (is_recording(recorder) || yarn_thread_join(&recorder->thread, END_TIMEOUT_NS) ||
         !wait_until_gone(recorder->job.facts.pid, tid)) {
         atomic_store(&recorder->is_left, 0);
@@ -204,10 +225,15 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
 
 int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
 {
-    yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
-    reset(recorder, YARN_RECORDER_STARTING);
-    yarn_facts_renew(&recorder->job.facts);
-    int err = run(recorder, line);
+    int err = 0;
+    if (recorder->has_only_napped) { /* nor has it any memory that a recording needs */
+        nap(recorder);
+    } else {
+        yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
+        reset(recorder, YARN_RECORDER_STARTING);
+        yarn_facts_renew(&recorder->job.facts);
+        err = run(recorder, line);
+    }
     atomic_store(&recorder->is_left, 0);
     return err;
 }

@@ -81,8 +81,9 @@ struct yarn_recorder {
     uint64_t paid_ns;                   /* there, by the reader */
     const char *stop_reason;            /* a static sentence; NULL */
     bool starts_paused;
-    int host_signal;     /* the reader's: of which the process has to die; 0 */
-    bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
+    bool has_only_napped; /* a child whose recording has not begun */
+    int host_signal;      /* the reader's: of which the process has to die; 0 */
+    bool expects_filter;  /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_schedule schedule;
     bool has_unsaved; /* a flush has to bring something into the file though nothing is sampled */
     uint32_t nr_messages_logged;

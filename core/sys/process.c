@@ -409,8 +409,11 @@ void yarn_process_prefer_latency(void)
     yarn_raw_call(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0, 0);
     struct scheduling now = {.size = sizeof now};
     long result = yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
-    if (result || now.policy != SCHED_OTHER)
+    bool is_real_time = now.policy == SCHED_FIFO || now.policy == SCHED_RR;
+    if (result || (now.policy != SCHED_OTHER && !is_real_time))
         return;
+    now.policy = SCHED_OTHER;
+    now.priority = 0;
     int32_t own_nice = now.nice;
     now.runtime_ns = YARN_NS_PER_MS / 10;
     now.nice = READER_NICE < own_nice ? READER_NICE : own_nice;

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host gives up no task of its keeps: ids, capabilities, a root, a namespace, a view of
+other processes. And nothing of a file system is held that the host has left."""
+
+import os
+import shutil
+
+import harness
+
+RIGHTS = harness.HOSTS / "rights"
+WAYS = {
+    "chroot": ("jail", 1),
+    "chroot-raw": ("jail", 1),
+    "helper": ("jail", 1),
+    "pivot": ("jail", 2),
+    "fs": ("jail", 2),
+    "namespaces": ("jail", 2),
+    "setns": (None, 2),
+    "ids": (None, 1),
+    "raw-ids": (None, 1),
+}
+
+
+class Rights(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if os.getuid() != 0:
+            self.skipTest("needs root, to have something that can be given up")
+
+    def check(self, way, **variables):
+        place, nr_dumps = WAYS[way]
+        argv = [RIGHTS, way] + ([self.folder()] if place else [])
+        plain = self.run_program(argv, preload=False)
+        run = self.run_program(argv, **variables)
+        self.assertEqual(plain.stdout.splitlines()[0].split(b",")[0], b"failed: 0")
+        self.assertEqual((plain.status, plain.stdout, plain.stderr),
+                         (run.status, run.stdout, run.stderr))
+        return run, nr_dumps
+
+    def test_nothing_is_kept(self):
+        os.chmod(self.root, 0o711)
+        for way in WAYS:
+            with self.subTest(way=way):
+                run, nr_dumps = self.check(way, YARN_EMPTY="keep")
+                self.assertEqual(len(self.dumps_of(run)), nr_dumps)
+                self.assertGreater(harness.trust(run.dumps)["samples"], 0)
+
+    def test_samples_go_on_in_a_root_without_proc(self):
+        for way in ({"YARN_STRATEGY": "per-thread"}, {"YARN_SAMPLER": "timer"}):
+            with self.subTest(**way):
+                run, _ = self.check("chroot", **way)
+                trust = harness.trust(run.dumps)
+                self.assertLess(trust["unsampled_ns"], 0.5 * trust["cpu_ns"])
+                self.assertGreater(harness.self_percent(run.dumps).get("main", 0), 50)
+
+    def test_clocks_of_whole_cores_end_before_the_rights_go(self):
+        for way in ("ids", "chroot", "namespaces"):
+            with self.subTest(way=way):
+                run, nr_dumps = self.check(way, YARN_STRATEGY="cores", YARN_EMPTY="keep")
+                dumps = sorted(harness.info(run.dumps), key=lambda d: d["process"]["start_ns"])
+                self.assertEqual(len(dumps), nr_dumps)
+                self.assertEqual(dumps[0]["sampler"]["strategy"], "cores")
+                self.assertEqual(dumps[0]["process"]["exit"], "stopped")
+
+
+class Things(harness.Case):
+    def test_folder_that_was_left_can_be_unmounted(self):
+        if os.getuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("needs root and unshare")
+        script = 'mount -t tmpfs none "$0" && cd "$0" && exec "$@"'
+        argv = ["unshare", "--mount", "/bin/sh", "-c", script, self.folder(), RIGHTS, "umount"]
+        plain = self.run_program(argv, preload=False)
+        run = self.run_program(argv)
+        self.assertEqual(plain.stdout.splitlines()[0], b"failed: 0")
+        self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+
+    def test_reader_is_not_real_time(self):
+        if os.getuid() != 0 or not shutil.which("chrt"):
+            self.skipTest("needs root and chrt")
+        argv = ["chrt", "-f", "10", RIGHTS, "real-time"]
+        plain = self.run_program(argv, preload=False)
+        if plain.stdout.splitlines()[:1] != [b"1 in real time"]:
+            self.skipTest("real time is not to be had here")
+        self.assertEqual(plain.stdout, self.run_program(argv).stdout)
+
+    def test_dumps_lie_where_the_program_was_started(self):
+        folder = self.folder()
+        run = self.run_program([RIGHTS, "chdir"], cwd=folder, YARN_OUTPUT="x/%p.dump")
+        self.assertEqual(run.stdout.splitlines()[0], b"failed: 0")
+        self.assertEqual(len(list(folder.glob("x/*.dump"))), 1)
+
+
+if __name__ == "__main__":
+    harness.main(needs_perf=False)
