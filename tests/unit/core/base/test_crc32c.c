@@ -37,7 +37,7 @@ static uint32_t by_definition(const uint8_t *bytes, size_t size)
 {
     uint32_t crc = ~UINT32_C(0);
     for (size_t i = 0; i < 8 * size; i++) {
-        uint32_t bit = (crc ^ bytes[i / 8] >> i % 8) & 1;
+        uint32_t bit = (crc ^ (uint32_t)(bytes[i / 8] >> i % 8)) & 1;
         crc = crc >> 1 ^ (bit ? UINT32_C(0x82f63b78) : 0);
     }
     return ~crc;
