@@ -32,6 +32,7 @@ struct yarn_rule {
     uint8_t kind;   /* enum yarn_rule_kind */
     uint8_t base;   /* DWARF number of the register that the CFA hangs on */
     bool is_signal; /* the caller was interrupted: its ip is exact, no return address */
+    bool lands;     /* its function goes on elsewhere, with other registers (__builtin_eh_return) */
     int16_t frame;  /* slot of the frame pointer: rbp, x29 */
     int16_t second; /* x86-64: slot of rbx; aarch64: slot of x30, the return address */
     int32_t cfa_offset;

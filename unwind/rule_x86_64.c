@@ -109,6 +109,9 @@ static struct yarn_rule compile(const struct yarn_fde *fde, uint64_t vaddr)
         rule.kind = YARN_RULE_SIGNAL;
     else if (rule.is_signal || !compile_row(&row, vaddr, &rule))
         rule.kind = YARN_RULE_OTHER;
+    /* A register that no call preserves is saved where an exception's landing is handed its data.
+     */
+    rule.lands = row.place[RAX].where == YARN_CFI_AT_CFA;
     return rule;
 }
 

@@ -81,9 +81,22 @@ static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint3
     return unwinder->last;
 }
 
-static uint64_t lookup_ip_of(uint64_t ip, bool is_exact)
+/* The rule of the frame that was reached, and the address that it is for: mostly the call before
+ * the return address. One that the program laid there itself leads to the beginning of a function,
+ * with no call before it: the outermost of a coroutine. */
+static struct yarn_cached_rule find_rule(struct walk *walk, uint64_t *ret_lookup_ip)
 {
-    return is_exact ? ip : ip - 1;
+    struct yarn_rule_cache *cache = &walk->unwinder->cache;
+    uint64_t ip = walk->registers.ip;
+    *ret_lookup_ip = walk->is_exact ? ip : ip - 1;
+    struct yarn_cached_rule found = yarn_rule_cache_find(cache, *ret_lookup_ip);
+    if (found.rule.kind != YARN_RULE_NONE || walk->is_exact)
+        return found;
+    struct yarn_cached_rule begun = yarn_rule_cache_find(cache, ip);
+    if (begun.rule.kind == YARN_RULE_NONE || begun.function != (uint32_t)ip)
+        return found;
+    *ret_lookup_ip = ip;
+    return begun;
 }
 
 /* False where the frames are full. */
@@ -142,10 +155,25 @@ static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *
     }
 }
 
-/* No code is mapped there: what was taken for a return address is none. */
-static bool is_senseless(uint64_t ip)
+/* No code is there, or the stack itself is: what was taken for a return address is none. */
+static bool is_senseless(const struct walk *walk)
 {
-    return ip < 4096 || ip >> 48;
+    uint64_t ip = walk->registers.ip;
+    return ip < 4096 || ip >> 48 ||
+           ip - walk->stack->start < walk->stack->first.size + walk->stack->second.size;
+}
+
+/* The function that ends an exception's way overwrites the registers that it saved with those of
+ * where it will land, and then its own frame. It does so itself, or in what it calls directly. */
+static bool is_landing(struct walk *walk, const struct yarn_rule *rule)
+{
+    return rule->lands && walk->frames->count == 1;
+}
+
+static void forget_landed(struct walk *walk, const struct yarn_rule *rule)
+{
+    if (rule->lands && walk->frames->count == 2)
+        walk->registers.valid &= ~walk->unwinder->machine->kept;
 }
 
 /* A handler on a stack of its own: the interrupted frame is known, its stack is not in the copy. */
@@ -161,22 +189,25 @@ static bool run(struct walk *walk)
     struct yarn_unwinder *unwinder = walk->unwinder;
     struct yarn_frames *frames = walk->frames;
     for (;;) {
-        uint64_t lookup_ip = lookup_ip_of(walk->registers.ip, walk->is_exact);
-        struct yarn_cached_rule found = yarn_rule_cache_find(&unwinder->cache, lookup_ip);
+        uint64_t lookup_ip;
+        struct yarn_cached_rule found = find_rule(walk, &lookup_ip);
         const struct yarn_module *module = module_at(unwinder, found.module);
         frames->end = YARN_UNWIND_TRUNCATED;
         if (!append(walk, lookup_ip, &found, module))
             return false;
         if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
             return false;
+        frames->end = YARN_UNWIND_FAILED;
+        if (is_landing(walk, &found.rule))
+            return false;
         enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
         if (step != YARN_STEP_OK) {
             frames->end = end_of(step, &found.rule);
             return step == YARN_STEP_UNKNOWN && found.rule.kind != YARN_RULE_NONE;
         }
-        frames->end = YARN_UNWIND_FAILED;
-        if (is_senseless(walk->registers.ip))
+        if (is_senseless(walk))
             return false;
+        forget_landed(walk, &found.rule);
         walk->is_exact = found.rule.is_signal;
     }
 }
