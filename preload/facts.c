@@ -3,7 +3,6 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
-#include "core/sys/signal.h"
 
 enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024 };
 
@@ -66,7 +65,6 @@ void yarn_facts_inherit(struct yarn_facts *facts)
         .forked_by_start_ns = facts->start_ns,
     };
     facts->parent_pid = yarn_process_parent();
-    facts->blocked_signals = yarn_signal_blocked();
     facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
     facts->pid = yarn_process_pid();
@@ -76,7 +74,6 @@ void yarn_facts_renew(struct yarn_facts *facts)
 {
     facts->lineage.predecessor = facts->pid;
     facts->lineage.predecessor_start_ns = facts->start_ns;
-    facts->blocked_signals = yarn_signal_blocked();
     take_times(facts);
 }
 
@@ -86,7 +83,6 @@ int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int 
     struct yarn_facts facts = {
         .pid = yarn_process_pid(),
         .parent_pid = yarn_process_parent(),
-        .blocked_signals = yarn_signal_blocked(),
     };
     take_times(&facts);
     yarn_process_system_names(&facts.system);

@@ -29,7 +29,6 @@ struct yarn_facts {
     const char *folder;       /* where it was started; NULL where no path leads there */
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;
-    uint64_t blocked_signals; /* of the host's thread, a mask */
 };
 
 /* In a child after fork: the parent's facts become its own. */

@@ -163,11 +163,11 @@ void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment)
         yarn_recorder_fail_exec(moment->recorder, moment->paid_ns);
 }
 
-void yarn_lifecycle_yield_signal(void)
+void yarn_lifecycle_heed(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_YIELD_SIGNAL))
-        return; /* the reader is slow: it sees soon that the signal is the host's */
+    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_HEED))
+        return; /* the reader is slow: it sees it at its next look */
 }
 
 /* One that has just ended is counted for a moment longer. */

@@ -91,8 +91,8 @@ struct yarn_lifecycle_filter {
 struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads);
 void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set);
 
-/* The host wants the signal that is borrowed of it. */
-void yarn_lifecycle_yield_signal(void);
+/* Has the host's threads get no signal of ours any more where one could harm them. */
+void yarn_lifecycle_heed(void);
 
 /* Threads are to note what they used: something is recorded here, and a host thread may make a call
  * for us. By memory alone: true in a child of vfork, too. */

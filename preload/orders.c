@@ -97,8 +97,8 @@ bool yarn_orders_obey(struct yarn_recorder *recorder)
     case YARN_RECORDER_LEAVE_ROOT:
         yarn_recording_leave_root(&recorder->recording);
         break;
-    case YARN_RECORDER_YIELD_SIGNAL:
-        yarn_recording_yield_signal(&recorder->recording);
+    case YARN_RECORDER_HEED:
+        yarn_recording_heed(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:
         recorder->expects_filter = true;

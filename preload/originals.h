@@ -38,12 +38,9 @@
     X(chroot)                                                                                      \
     X(unshare)                                                                                     \
     X(setns)                                                                                       \
-    X(sigaction)                                                                                   \
-    X(signal)                                                                                      \
+    X(sigaltstack)                                                                                 \
     X(pthread_create)                                                                              \
     X(thrd_create)                                                                                 \
-    X(sigprocmask)                                                                                 \
-    X(pthread_sigmask)                                                                             \
     X(prctl)                                                                                       \
     X(syscall)
 

@@ -319,7 +319,7 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
     if (is_for_all_threads)
         return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
                                   "the host sets a seccomp filter for all of its threads");
-    if (yarn_session_borrows_signal(&recorder->recording.session))
+    if (yarn_session_sends_signals(&recorder->recording.session))
         return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
                                   "the host sets a seccomp filter; the timer sampler makes system "
                                   "calls on its threads");

@@ -55,7 +55,7 @@ enum yarn_recorder_command {
     YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: has nothing else open */
-    YARN_RECORDER_YIELD_SIGNAL,
+    YARN_RECORDER_HEED,
     YARN_RECORDER_EXPECT_FILTER, /* from now on host threads hand commands over by memory alone */
     YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
     YARN_RECORDER_END,

@@ -89,19 +89,37 @@ static const char *why_refused(int err)
     }
 }
 
+/* The times in which the timer sampler sent no signals. */
+static void note_holds(struct yarn_recording *recording, uint32_t holds)
+{
+    static const struct {
+        enum yarn_session_hold hold;
+        const char *what, *why;
+    } all[] = {
+        {YARN_SESSION_HOLD_TRACER,
+         "not sampled while a debugger traced the process, or valgrind ran it",
+         "a signal for each sample would have disturbed them"},
+        {YARN_SESSION_HOLD_STACK, "not sampled since an alternate stack was set that is small",
+         "a signal while a handler of the host's is on it would have found no room"},
+        {YARN_SESSION_HOLD_SIGNAL, "not sampled while the host handles signal 32 by itself",
+         "it is the C library's, and the timer sampler's"},
+        {YARN_SESSION_HOLD_MASK, "not sampled while threads blocked signal 32",
+         "it is the C library's, which blocks it for moments only"},
+    };
+    recording->told_holds |= holds;
+    for (size_t i = 0; i < YARN_COUNT_OF(all); i++)
+        if (holds & all[i].hold)
+            yarn_messages_add_aside(recording->messages, YARN_MESSAGE_WARNING, all[i].what,
+                                    all[i].why, true);
+}
+
 /* What went wrong in a session that was running. */
 static void note_failure(struct yarn_recording *recording)
 {
     const struct yarn_session_report *report = &recording->session.report;
     if (report->failure)
         yarn_recording_fail(recording, report->failure, report->failure_error);
-    if (report->has_waited_for_tracer && !recording->has_told_tracer) {
-        recording->has_told_tracer = true;
-        yarn_messages_add_aside(
-            recording->messages, YARN_MESSAGE_WARNING,
-            "not sampled while a debugger traced the process, or valgrind ran it",
-            "a signal for each sample would have disturbed them", true);
-    }
+    note_holds(recording, report->holds & ~recording->told_holds);
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;
     recording->has_told_refused_threads = true;
@@ -289,9 +307,9 @@ void yarn_recording_halt(struct yarn_recording *recording)
     yarn_recording_flush(recording);
 }
 
-void yarn_recording_yield_signal(struct yarn_recording *recording)
+void yarn_recording_heed(struct yarn_recording *recording)
 {
-    yarn_session_yield_signal(&recording->session);
+    yarn_session_heed(&recording->session);
     note_failure(recording);
 }
 
@@ -344,7 +362,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
     recording->is_held =
-        yarn_session_borrows_signal(&recording->session) && !recording->coverage.is_off;
+        yarn_session_sends_signals(&recording->session) && !recording->coverage.is_off;
     if (recording->is_held)
         yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);

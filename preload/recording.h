@@ -57,7 +57,8 @@ struct yarn_recording {
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
     bool is_held; /* by a seal: they were enabled before and are not now */
-    bool has_told_refused_threads, has_told_tracer;
+    bool has_told_refused_threads;
+    uint32_t told_holds; /* of the session's */
     bool has_told_no_samples;
     uint32_t nr_changes_told; /* of the session's */
     unsigned nr_deepen_tries; /* for deeper copies */
@@ -118,8 +119,8 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
  * Harmless once more. */
 void yarn_recording_leave_root(struct yarn_recording *recording);
 
-/* The host wants the signal that is borrowed of it: another takes its place. */
-void yarn_recording_yield_signal(struct yarn_recording *recording);
+/* As yarn_session_heed. */
+void yarn_recording_heed(struct yarn_recording *recording);
 
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);

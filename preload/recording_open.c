@@ -90,7 +90,6 @@ static int open_session(struct yarn_recording *recording)
         .reader = options->reader == YARN_READER_TIMED ? YARN_SESSION_READER_TIMED
                                                        : YARN_SESSION_READER_POLL,
         .pid = recording->job->facts.pid,
-        .blocked_signals = recording->job->facts.blocked_signals,
         .host_waits = recording->job->host_waits,
     };
     follow_filter(recording);
@@ -144,7 +143,7 @@ static void report_steps(struct yarn_recording *recording)
     if (report->refusal)
         yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
                           "perf was refused, timers take the samples", report->refusal);
-    if (yarn_session_borrows_signal(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
+    if (yarn_session_sends_signals(session) && recording->spec.stack == YARN_SESSION_STACK_CHAIN)
         yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
                           "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)

@@ -29,7 +29,7 @@ struct yarn_attachment {
     int (*open)(struct yarn_session *session);
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
-    void (*yield_signal)(struct yarn_session *session); /* NULL where none is borrowed */
+    void (*heed)(struct yarn_session *session); /* NULL where no signal is sent */
     /* Changes over to events that copy stacks as `plan` says. NULL: it cannot. */
     int (*deepen)(struct yarn_session *session, const struct yarn_plan *plan);
     /* Before each look into the rings: what is to be merged. */

@@ -5,12 +5,19 @@
 #include "core/session/host_clock.h"
 #include "core/session/mappings.h"
 #include "core/session/timer_threads.h"
+#include "core/sys/alternate_stack.h"
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/own_memory.h"
+#include "core/sys/proc_maps.h"
 #include "core/sys/process.h"
 #include "core/sys/valgrind.h"
 
-enum { EVENT_ID = 1 };
+enum {
+    EVENT_ID = 1,
+    LET_IN_MANY = 16, /* ticks that waited behind a mask: the host's doing, not the C library's */
+    TICKS_MAX = 8,    /* that a machine with much to do lets pass without a look at the timers */
+};
 
 #define SOON_NS (4 * YARN_NS_PER_MS)
 #define SOON_MAX_NS (64 * YARN_NS_PER_MS)
@@ -20,13 +27,12 @@ struct yarn_timer_sampler {
     struct yarn_mappings mappings;
     struct yarn_timer_threads threads;
     struct yarn_record_mmap *room;
-    int signal_number; /* taken; 0 while there are no timers */
-    uint64_t yielded;  /* signals that the host wanted for itself, a mask */
-    uint32_t event;    /* number of the spec that the timers stand for */
+    uint32_t event; /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
-    bool needs_look; /* at the mappings: there are stacks that are not known */
-    bool is_enabled; /* by the session, whether or not there is a signal for it */
-    bool is_traced;  /* and so without timers */
+    bool needs_look;   /* at the mappings: there are stacks that are not known */
+    bool is_enabled;   /* by the session, whether or not timers may run */
+    uint32_t holds;    /* why they may not, a mask */
+    uintptr_t foreign; /* a handler of the signal that is not the C library's; 0: none */
     struct yarn_host_clock clock;
 };
 
@@ -105,11 +111,14 @@ static void make_terms(struct yarn_session *session)
     pid_t pid = session->spec->pid;
     ssize_t got =
         yarn_own_memory_copy(pid, (uint64_t)(uintptr_t)&word, &copy, sizeof copy, NULL, 0);
-    session->report.got = yarn_plan_for_timer(session->spec, yarn_timer_tick_ns());
+    uint64_t tick_ns = yarn_timer_tick_ns();
+    uint64_t period_ns = session->specs[timer->event].spec.period;
+    session->report.got = yarn_plan_for_timer(session->spec, tick_ns);
     timer->terms = (struct yarn_timer_terms){
         .pid = pid,
         .id = EVENT_ID,
-        .period_ns = session->specs[timer->event].spec.period,
+        .period_ns = period_ns,
+        .periods_max = 1 + TICKS_MAX * tick_ns / period_ns,
         .stack_bytes = session->report.got.stack_bytes & ~7u,
         .can_copy = got == (ssize_t)sizeof copy,
         .bounds = &timer->mappings.bounds,
@@ -120,24 +129,16 @@ static void make_terms(struct yarn_session *session)
     }
 }
 
-static int find_signal(const struct yarn_session *session)
-{
-    return yarn_signal_find(yarn_timer_sample_on_signal,
-                            session->spec->blocked_signals | session->timer->yielded);
-}
-
 static int open_timer(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = &the_timer;
-    *timer = (struct yarn_timer_sampler){.signal_number = 0};
+    *timer = (struct yarn_timer_sampler){.event = 0};
     session->timer = timer;
     session->report.features = YARN_ATTR_ALL;
     int err = choose_event(session);
     if (err)
         return err;
     make_terms(session);
-    if (find_signal(session) < 0)
-        return fail(session, "the host uses or blocks every real-time signal", -EBUSY);
     timer->room = &session->merge.decoder.mmap;
     err = yarn_mappings_open(&timer->mappings, session->spec->pid, timer->room);
     if (err)
@@ -152,31 +153,7 @@ static int open_timer(struct yarn_session *session)
     return err;
 }
 
-/* ---- running ---- */
-
-static void arm(struct yarn_session *session)
-{
-    struct yarn_timer_sampler *timer = session->timer;
-    int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, true, NULL);
-    if (err)
-        fail(session, "the list of threads could not be read", err);
-    session->report.nr_threads = (size_t)timer->threads.nr_found;
-    session->report.nr_rings = (size_t)timer->threads.nr_found;
-}
-
-static void start(struct yarn_session *session)
-{
-    struct yarn_timer_sampler *timer = session->timer;
-    int number = find_signal(session);
-    int err = number < 0 ? number : yarn_signal_take(number, yarn_timer_sample_on_signal);
-    if (err) {
-        fail(session, "the host uses or blocks every real-time signal", err);
-        return;
-    }
-    timer->signal_number = number;
-    if (!timer->is_traced)
-        arm(session);
-}
+/* ---- what stands against signals ---- */
 
 /* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program. */
 static bool is_traced(const struct yarn_session *session)
@@ -184,18 +161,86 @@ static bool is_traced(const struct yarn_session *session)
     return yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->spec->pid);
 }
 
-/* A tracer is told of each signal, and a debugger stops the host for it: no timers meanwhile. */
-static void heed_tracer(struct yarn_session *session)
+static bool begins_with(struct yarn_span name, const char *text)
+{
+    return name.size >= strlen(text) && !memcmp(name.data, text, strlen(text));
+}
+
+/* 1: the address is in the C library; 2: elsewhere. */
+static int judge_mapping(void *context, const struct yarn_proc_map *map)
+{
+    uintptr_t address = *(const uintptr_t *)context;
+    struct yarn_span name = map->path;
+    if (address < map->start || address >= map->end)
+        return 0;
+    for (size_t i = 0; i < map->path.size; i++)
+        if (map->path.data[i] == '/')
+            name = yarn_span_of(map->path.data + i + 1, map->path.size - i - 1);
+    bool is_c_librarys = begins_with(name, "libc.so") || begins_with(name, "libc-") ||
+                         begins_with(name, "libpthread");
+    return is_c_librarys ? 1 : 2;
+}
+
+static bool is_c_librarys(uintptr_t handler)
+{
+    return yarn_proc_maps_read(YARN_FILE_CWD, "/proc/self/maps", judge_mapping, &handler) == 1;
+}
+
+/* The C library handles the signal by itself once the host cancels a thread (2.33 and older: from
+ * the start); it passes over what timers send, until our handler is before its own again. */
+static bool can_take(struct yarn_session *session, bool on_alternate)
 {
     struct yarn_timer_sampler *timer = session->timer;
-    if (is_traced(session) == timer->is_traced)
+    uintptr_t there = yarn_signal_handler();
+    uintptr_t own = (uintptr_t)yarn_timer_sample_on_signal;
+    if (there && there == timer->foreign)
+        return false;
+    bool is_free = !there || there == own || is_c_librarys(there);
+    timer->foreign = is_free ? 0 : there;
+    return is_free && !yarn_signal_take(yarn_timer_sample_on_signal, there, on_alternate);
+}
+
+static uint32_t find_holds(struct yarn_session *session)
+{
+    uint32_t holds = is_traced(session) ? YARN_SESSION_HOLD_TRACER : 0;
+    if (yarn_alternate_stack_is_small())
+        return holds | YARN_SESSION_HOLD_STACK;
+    bool on_alternate = yarn_signal_host_wants_alternate();
+    if (!yarn_signal_is_taken(yarn_timer_sample_on_signal, on_alternate) &&
+        !can_take(session, on_alternate))
+        holds |= YARN_SESSION_HOLD_SIGNAL;
+    return holds;
+}
+
+/* ---- running ---- */
+
+static bool is_running(const struct yarn_timer_sampler *timer)
+{
+    return timer->is_enabled && !timer->holds;
+}
+
+static void arm(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    int err = yarn_timer_threads_scan(&timer->threads, true, NULL);
+    if (err)
+        fail(session, "the list of threads could not be read", err);
+    session->report.nr_threads = (size_t)timer->threads.nr_found;
+    session->report.nr_rings = (size_t)timer->threads.nr_found;
+}
+
+static void heed_timer(struct yarn_session *session)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    bool was_held = timer->holds;
+    if (!timer->is_enabled)
         return;
-    timer->is_traced = !timer->is_traced;
-    session->report.has_waited_for_tracer |= timer->is_traced;
+    timer->holds = find_holds(session);
+    session->report.holds |= timer->holds;
+    if (was_held == (timer->holds != 0))
+        return;
     session->soon_ns = 0;
-    if (!timer->signal_number)
-        return;
-    if (timer->is_traced)
+    if (timer->holds)
         yarn_timer_threads_quiet(&timer->threads);
     else
         arm(session);
@@ -207,60 +252,25 @@ static void enable_timer(struct yarn_session *session)
     if (timer->is_enabled)
         return;
     timer->is_enabled = true;
+    timer->holds = 0;
     yarn_host_clock_start(&timer->clock);
-    heed_tracer(session);
-    start(session);
+    heed_timer(session);
+    if (!timer->holds)
+        arm(session);
 }
 
-/* The three phases of timer_slot.h. `has_signal`: it is still ours to give back, unless there is a
- * tracer: one that was told of a signal lets it through when it likes, and without the handler that
- * ends the host. */
-static bool stop(struct yarn_session *session, bool has_signal)
-{
-    struct yarn_timer_sampler *timer = session->timer;
-    yarn_timer_threads_quiet(&timer->threads);
-    if (has_signal && !is_traced(session))
-        yarn_signal_give_back(timer->signal_number);
-    else
-        yarn_signal_lose();
-    timer->signal_number = 0;
-    return yarn_timer_threads_wait(&timer->threads);
-}
-
+/* The three phases of timer_slot.h. A write of a stopped thread may come late, but not before its
+ * buffer is there again. */
 static void disable_timer(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
+    if (is_running(timer))
+        yarn_timer_threads_quiet(&timer->threads);
     timer->is_enabled = false;
-    /* A write of a stopped thread may come late, but not before its buffer is there again. */
-    bool is_quiet = !timer->signal_number || stop(session, true);
+    bool is_quiet = yarn_timer_threads_wait(&timer->threads);
     yarn_host_clock_stop(&timer->clock);
     if (!is_quiet)
         return;
-}
-
-static void yield_signal_timer(struct yarn_session *session)
-{
-    struct yarn_timer_sampler *timer = session->timer;
-    int number = timer->signal_number;
-    if (!number)
-        return;
-    timer->yielded |= UINT64_C(1) << (number - 1);
-    if (stop(session, true))
-        start(session);
-    else
-        fail(session, "a thread was stopped inside its sample", -ETIMEDOUT);
-}
-
-/* Sees that the signal is still ours: a host that handles it itself gets it, we take another. */
-static void keep_signal(struct yarn_session *session)
-{
-    struct yarn_timer_sampler *timer = session->timer;
-    int number = timer->signal_number;
-    if (yarn_signal_is_taken(number, yarn_timer_sample_on_signal))
-        return;
-    timer->yielded |= UINT64_C(1) << (number - 1);
-    if (stop(session, false))
-        start(session);
 }
 
 /* Where threads come and go, the next may be there soon. */
@@ -276,7 +286,7 @@ static void attend_threads(struct yarn_session *session,
 {
     struct yarn_timer_sampler *timer = session->timer;
     uint64_t nr_before = timer->threads.nr_found;
-    int err = yarn_timer_threads_scan(&timer->threads, timer->signal_number, false, listener);
+    int err = yarn_timer_threads_scan(&timer->threads, false, listener);
     if (err)
         fail(session, "the list of threads could not be read", err);
     bool has_new = timer->threads.nr_found != nr_before;
@@ -297,7 +307,7 @@ static void look_at_mappings(struct yarn_session *session,
     if (!yarn_timer_threads_have_data(&timer->threads))
         return;
     enum yarn_mappings_need need = timer->needs_look ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_USUAL;
-    if (!timer->signal_number)
+    if (!is_running(timer))
         need = YARN_MAPPINGS_LAST;
     if (yarn_mappings_refresh(&timer->mappings, need, session->spec->interval_ns, listener))
         timer->needs_look = false;
@@ -306,11 +316,10 @@ static void look_at_mappings(struct yarn_session *session,
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
-    if (timer->is_enabled)
-        heed_tracer(session);
-    if (timer->signal_number)
-        keep_signal(session);
-    if (timer->signal_number && !timer->is_traced)
+    heed_timer(session);
+    if (atomic_load(&timer->terms.nr_let_in) >= LET_IN_MANY)
+        session->report.holds |= YARN_SESSION_HOLD_MASK;
+    if (is_running(timer))
         attend_threads(session, listener);
     look_at_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
@@ -355,7 +364,7 @@ const struct yarn_attachment yarn_attach_timer = {
     .open = open_timer,
     .enable = enable_timer,
     .disable = disable_timer,
-    .yield_signal = yield_signal_timer,
+    .heed = heed_timer,
     .gather = gather_timer,
     .count = count_timer,
     .ring_bytes = ring_bytes_timer,

@@ -19,6 +19,14 @@ struct yarn_session_event {
 
 struct yarn_attachment;
 
+/* What a signal would disturb or end, so that none is sent meanwhile. */
+enum yarn_session_hold {
+    YARN_SESSION_HOLD_TRACER = 1, /* a debugger, or valgrind */
+    YARN_SESSION_HOLD_STACK = 2,  /* an alternate stack that is too small */
+    YARN_SESSION_HOLD_SIGNAL = 4, /* the host handles it */
+    YARN_SESSION_HOLD_MASK = 8,   /* threads block it, for stretches */
+};
+
 struct yarn_session_report {
     struct yarn_plan asked, got;
     uint32_t features;      /* enum yarn_attr_feature that the kernel took */
@@ -32,8 +40,8 @@ struct yarn_session_report {
     int files_error;           /* the negative errno by which the first try had no descriptors; 0 */
     size_t nr_refused_threads; /* the most at once that could not be sampled */
     int thread_refusal;        /* the negative errno of one of them */
-    bool has_waited_for_tracer; /* a debugger or valgrind was there, so the timers were off */
-    bool has_smaller_rings;     /* since: the memory was too little for all threads */
-    const char *failure; /* what could not be done, a static sentence; NULL while all is well */
-    int failure_error;   /* its negative errno */
+    uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
+    bool has_smaller_rings; /* since: the memory was too little for all threads */
+    const char *failure;    /* what could not be done, a static sentence; NULL while all is well */
+    int failure_error;      /* its negative errno */
 };

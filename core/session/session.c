@@ -242,10 +242,10 @@ int yarn_session_deepen(struct yarn_session *session)
     return err;
 }
 
-void yarn_session_yield_signal(struct yarn_session *session)
+void yarn_session_heed(struct yarn_session *session)
 {
-    if (session->report.attachment->yield_signal)
-        session->report.attachment->yield_signal(session);
+    if (session->report.attachment->heed)
+        session->report.attachment->heed(session);
 }
 
 /* Counts what goes by. */
@@ -336,9 +336,9 @@ bool yarn_session_needs_time(const struct yarn_session *session)
     return !session->report.attachment->watched;
 }
 
-bool yarn_session_borrows_signal(const struct yarn_session *session)
+bool yarn_session_sends_signals(const struct yarn_session *session)
 {
-    return session->report.attachment->yield_signal;
+    return session->report.attachment->heed;
 }
 
 bool yarn_session_is_mapped_only(const struct yarn_session *session)

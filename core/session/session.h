@@ -93,9 +93,9 @@ enum { YARN_SESSION_DEEPEN_TRIES = 4 };
  * threads appeared meanwhile, another time may be better, so many in all. */
 YARN_MUST_CHECK int yarn_session_deepen(struct yarn_session *session);
 
-/* Gives the signal that is borrowed of the host back for good, and takes another; nothing where
- * none is. A failure is in the report. */
-void yarn_session_yield_signal(struct yarn_session *session);
+/* Sends no signal any more, from before this returns, where something stands against it that the
+ * host has just done; nothing where none are sent. */
+void yarn_session_heed(struct yarn_session *session);
 
 /* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
  * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */
@@ -129,7 +129,7 @@ const char *yarn_session_strategy_name(const struct yarn_session *session);
 bool yarn_session_needs_time(const struct yarn_session *session);
 
 /* True where samples are taken by a signal's handler on the host's threads. */
-bool yarn_session_borrows_signal(const struct yarn_session *session);
+bool yarn_session_sends_signals(const struct yarn_session *session);
 
 /* True where the events have no descriptors, for want of them. */
 bool yarn_session_is_mapped_only(const struct yarn_session *session);

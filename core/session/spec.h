@@ -47,7 +47,6 @@ struct yarn_session_spec {
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_session_reader reader;
     pid_t pid;                /* of the host */
-    uint64_t blocked_signals; /* by the host, a mask */
     bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
     const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */
 };

@@ -133,11 +133,28 @@ static void put_sample(struct yarn_timer_room *room, const struct identity *iden
     yarn_timer_room_put(&header_word, header(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, size));
 }
 
+/* In periods. A long system call is charged to its caller. What else passes by many ticks has
+ * blocked the signal (a handler of the host's that has just returned), and is in no sample. */
+static uint64_t weight_of(const struct yarn_timer_slot *slot, const siginfo_t *info,
+                          const void *context)
+{
+    uint64_t passed = 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
+    if (!yarn_context_is_after_call(context))
+        passed = yarn_u64_min(passed, slot->terms->periods_max);
+    return passed + slot->nr_before;
+}
+
 static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, const void *context)
 {
     struct yarn_timer_room room;
-    /* Why the cast: the one thing that a handler changes in the terms is a count. */
+    /* Why the cast: all that a handler changes in the terms is counts. */
     struct yarn_timer_terms *terms = (struct yarn_timer_terms *)(uintptr_t)slot->terms;
+    /* One that waited until it was let in says nothing of the place, nor its overrun of the time.
+     */
+    if (yarn_context_is_after_unblocking(context)) {
+        atomic_fetch_add_explicit(&terms->nr_let_in, 1, memory_order_relaxed);
+        return;
+    }
     size_t stack_bytes = terms->registers_mask ? stack_size(terms, yarn_context_sp(context)) : 0;
     size_t needed = LOST_BYTES + yarn_timer_sample_fixed_bytes(terms) + stack_bytes;
     if (!yarn_timer_slot_reserve(slot, needed, &room)) {
@@ -150,12 +167,11 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
         .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
         .cpu = pair(yarn_process_cpu(), 0),
     };
-    uint64_t overrun = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
-    overrun += slot->nr_before;
+    uint64_t weight = terms->period_ns * weight_of(slot, info, context);
     slot->nr_before = 0;
     if (slot->nr_untold)
         put_lost(&room, &identity);
-    put_sample(&room, &identity, terms->period_ns * (1 + overrun), stack_bytes, context);
+    put_sample(&room, &identity, weight, stack_bytes, context);
     yarn_timer_room_commit(&room);
 }
 
@@ -170,14 +186,16 @@ static struct yarn_timer_slot *slot_of(const siginfo_t *info)
 void yarn_timer_sample_on_signal(int number, siginfo_t *info, void *context)
 {
     struct yarn_timer_slot *slot = slot_of(info);
+    (void)number;
     if (!slot) {
-        yarn_signal_act_default(number);
+        yarn_signal_pass_on(info, context);
         return;
     }
     if (!yarn_timer_slot_writes_enabled(slot))
         return;
     yarn_timer_slot_set_pending_write(slot);
+    atomic_fetch_add_explicit(&slot->nr_ticks, 1, memory_order_relaxed);
     if (yarn_timer_slot_writes_enabled(slot))
-        take_sample(slot, info, context);
+        take_sample(slot, info, yarn_context_interrupted(context));
     yarn_timer_slot_reset_pending_write(slot);
 }

@@ -22,11 +22,13 @@ struct yarn_timer_terms {
     pid_t pid;
     uint64_t id;             /* of the event, in its records */
     uint64_t period_ns;      /* of the timer; a sample weighs as many as have passed */
+    uint64_t periods_max;    /* that pass between two ticks outside of system calls */
     uint64_t registers_mask; /* 0: neither registers nor stack */
     size_t stack_bytes;      /* of copy at most; a multiple of 8 */
     bool can_copy;           /* by yarn_own_memory_copy */
     const struct yarn_stack_bounds *bounds;
     _Atomic uint32_t nr_unbounded; /* stack pointers of which the bounds knew nothing */
+    _Atomic uint32_t nr_let_in;    /* ticks that had waited while the thread blocked them */
 };
 
 /* The slots, which are never freed: a signal on its way may name one at any time. */

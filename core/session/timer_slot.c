@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/signal.h"
 
 enum { WORD = 8 };
 
@@ -82,11 +83,10 @@ bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slot, uint64_t time
     }
 }
 
-int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, int signal_number,
-                              const struct yarn_timer_rate *rate)
+int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, const struct yarn_timer_rate *rate)
 {
     int timer = YARN_TIMER_NONE;
-    int err = yarn_timer_open(slot->tid, signal_number, slot, &timer);
+    int err = yarn_timer_open(slot->tid, YARN_SIGNAL_TICK, slot, &timer);
     if (err)
         return err;
     slot->timer = timer;

@@ -6,8 +6,8 @@
  * buffer away only in three phases, so that none is freed under a writer:
  *
  *   1. disable_writes: a handler that comes from now on returns at once;
- *   2. cancel_timer: none comes any more but for a signal already on its way, which the caller
- *      discards (yarn_signal_give_back) or meets with a slot that is still there;
+ *   2. cancel_timer: none comes any more but for a signal already on its way (before Linux 6.13),
+ *      which the handler, never taken away, passes over;
  *   3. wait until pending_writes is false: none is inside.
  *
  * One word of three bits carries this. A writer asks writes_enabled, sets the pending bit, asks
@@ -42,10 +42,11 @@ struct yarn_timer_slot {
     const struct yarn_timer_terms *terms; /* borrowed; how to sample */
     struct perf_event_mmap_page *page;    /* owned: head and tail; the data follows */
     uint8_t *data;
-    size_t data_bytes;        /* a power of two */
-    uint64_t nr_before;       /* periods that had passed unseen; the writer's once enabled */
-    uint64_t nr_untold;       /* the writer's: lost since it last told so in the ring */
-    _Atomic uint64_t nr_lost; /* of all */
+    size_t data_bytes;         /* a power of two */
+    uint64_t nr_before;        /* periods that had passed unseen; the writer's once enabled */
+    uint64_t nr_untold;        /* the writer's: lost since it last told so in the ring */
+    _Atomic uint64_t nr_lost;  /* of all */
+    _Atomic uint32_t nr_ticks; /* signals that came, sampled or not */
 };
 
 /* For a free slot, or one of a thread that is gone. Writes are off. */
@@ -69,7 +70,7 @@ bool yarn_timer_slot_pending_writes(const struct yarn_timer_slot *slot);
 YARN_MUST_CHECK bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slot,
                                                      uint64_t timeout_ns);
 
-YARN_MUST_CHECK int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, int signal_number,
+YARN_MUST_CHECK int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot,
                                               const struct yarn_timer_rate *rate);
 void yarn_timer_slot_cancel_timer(struct yarn_timer_slot *slot);
 bool yarn_timer_slot_pending_timer(const struct yarn_timer_slot *slot);

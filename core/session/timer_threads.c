@@ -12,6 +12,8 @@ enum {
 #define NAME_PAUSE_MIN_NS (20 * YARN_NS_PER_MS)
 #define NAME_PAUSE_MAX_NS (2 * YARN_NS_PER_SECOND)
 #define WAIT_NS YARN_NS_PER_SECOND
+/* CPU time in which several ticks should have come. */
+#define DEAF_NS (16 * YARN_NS_PER_MS)
 
 /* What a thread may use between a look at its clock and the setting of its timer. */
 #define MARGIN_NS (YARN_NS_PER_MS / 10)
@@ -131,11 +133,31 @@ static int find_slot(struct yarn_timer_threads *threads, pid_t tid, uint32_t *re
 }
 
 /* A thread that blocks our signal would keep it pending until the host waits for any signal at all,
- * and takes it. Inside the C library every thread does so for a moment. */
-static bool blocks(pid_t tid, int signal_number)
+ * and takes it. Only the kernel's own call can block it, which the C library makes for moments. */
+static bool blocks(pid_t tid)
 {
     uint64_t blocked = yarn_process_blocked_signals(tid);
-    return blocked >> (signal_number - 1) & 1;
+    return blocked >> (YARN_SIGNAL_TICK - 1) & 1;
+}
+
+/* The thread works and hears nothing: it blocks the signal, or is in a long system call. */
+static bool is_deaf(const struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
+{
+    uint64_t used_ns;
+    uint32_t ticks = atomic_load(&slot->nr_ticks);
+    if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
+        return false;
+    if (ticks != thread->ticks_seen || !thread->heard_ns) {
+        thread->ticks_seen = ticks;
+        thread->heard_ns = used_ns;
+    }
+    return used_ns - thread->heard_ns > DEAF_NS && blocks(slot->tid);
+}
+
+static void give_up_timer(struct yarn_timer_slot *slot)
+{
+    yarn_timer_slot_disable_writes(slot);
+    yarn_timer_slot_cancel_timer(slot);
 }
 
 /* When a thread's timer fires first. Never at once: the thread may wait in a call that the signal
@@ -155,21 +177,39 @@ static int first_of(const struct yarn_timer_threads *threads, pid_t tid, bool is
 }
 
 static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slot *slot,
-                 int signal_number, bool is_old)
+                 bool is_old)
 {
     struct yarn_timer_rate rate;
     int err = first_of(threads, slot->tid, is_old, &rate, &slot->nr_before);
     if (err)
         return err;
     yarn_timer_slot_enable_writes(slot);
-    err = yarn_timer_slot_set_timer(slot, signal_number, &rate);
+    err = yarn_timer_slot_set_timer(slot, &rate);
     if (err)
         yarn_timer_slot_disable_writes(slot);
     return err;
 }
 
+/* How often it was found to block the signal, this time included; 0: it does not. */
+static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
+{
+    if (yarn_timer_slot_pending_timer(slot)) {
+        if (!is_deaf(slot, thread))
+            return 0;
+        give_up_timer(slot);
+        thread->nr_blocked = BLOCKED_SCANS; /* it took so long that it is no accident */
+        thread->is_old = true;
+    } else if (blocks(slot->tid)) {
+        thread->nr_blocked++;
+        thread->is_old = true;
+    } else {
+        thread->nr_blocked = 0;
+    }
+    return thread->nr_blocked;
+}
+
 /* 0 where it has a timer now, or may get one at a later scan. */
-static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_number, bool is_first,
+static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
                   const struct yarn_record_listener *listener)
 {
     uint32_t number;
@@ -177,21 +217,21 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, int signal_numb
     if (err)
         return err;
     struct yarn_timer_slot *slot = &yarn_timer_slots[number];
-    threads->of_slot[number].seen = threads->nr_scans;
-    threads->of_slot[number].is_old |= is_first;
-    threads->of_slot[number].is_gone = false; /* its number was given to another at once */
-    if (yarn_timer_slot_pending_timer(slot))
+    struct yarn_timer_thread *thread = &threads->of_slot[number];
+    thread->seen = threads->nr_scans;
+    thread->is_old |= is_first;
+    thread->is_gone = false; /* its number was given to another at once */
+    uint32_t nr_blocked = count_blocked(slot, thread);
+    if (nr_blocked)
+        return nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
+    /* Or: stopped in its handler since before the last disable: what is the writer's is still its.
+     */
+    if (yarn_timer_slot_pending_timer(slot) || yarn_timer_slot_pending_writes(slot))
         return 0;
-    /* Stopped in its handler since before the last disable: what is the writer's is still its. */
-    if (yarn_timer_slot_pending_writes(slot))
-        return 0;
-    if (blocks(tid, signal_number)) {
-        threads->of_slot[number].nr_blocked++;
-        return threads->of_slot[number].nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
-    }
-    err = start(threads, slot, signal_number, threads->of_slot[number].is_old);
+    err = start(threads, slot, thread->is_old);
     if (err)
         return err;
+    thread->heard_ns = 0;
     threads->nr_found++;
     tell_task(threads, YARN_RECORD_FORK, tid, listener);
     return 0;
@@ -204,8 +244,7 @@ static void part_from_gone(struct yarn_timer_threads *threads)
         struct yarn_timer_thread *thread = &threads->of_slot[i];
         if (!is_held(threads, i) || thread->is_gone || thread->seen == threads->nr_scans)
             continue;
-        yarn_timer_slot_disable_writes(slot);
-        yarn_timer_slot_cancel_timer(slot);
+        give_up_timer(slot);
         thread->is_gone = true;
     }
 }
@@ -225,7 +264,7 @@ static int list(struct yarn_timer_threads *threads)
     return count;
 }
 
-int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number, bool is_first,
+int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                             const struct yarn_record_listener *listener)
 {
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -243,7 +282,7 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_numbe
         }
         if (threads->tids[i] == threads->own_tid)
             continue;
-        int err = attend(threads, threads->tids[i], signal_number, is_first, listener);
+        int err = attend(threads, threads->tids[i], is_first, listener);
         /* EINVAL, ESRCH: it has gone meanwhile. */
         if (err && err != -EINVAL && err != -ESRCH) {
             threads->refusal = err;

@@ -24,7 +24,9 @@ struct yarn_timer_thread {
     struct yarn_ring ring; /* the reader's side of the slot's buffer */
     uint32_t seen;         /* number of the scan that found it last */
     uint32_t nr_blocked;   /* scans that found the signal blocked in it */
-    bool is_old;           /* it was there at the first scan */
+    uint32_t ticks_seen;   /* at the last scan */
+    uint64_t heard_ns;     /* its CPU time when a scan found that a tick had come */
+    bool is_old;           /* what it did before its timer is none of our business, or not known */
     bool is_gone;
     uint64_t next_name_ns, name_pause_ns; /* when its name is read again */
     char name[YARN_TIMER_NAME_BYTES];
@@ -51,9 +53,9 @@ YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
                                             struct yarn_arena *arena);
 
 /* Gives every thread that has none a slot and a timer. `is_first`: since when they run is none of
- * our business; those that are found later are sampled from their birth. `listener` may be NULL. */
-YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, int signal_number,
-                                            bool is_first,
+ * our business; those that are found later are sampled from their birth. One that blocks the signal
+ * has no timer meanwhile, and that time is in no sample. `listener` may be NULL. */
+YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                                             const struct yarn_record_listener *listener);
 
 bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);

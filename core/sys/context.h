@@ -14,3 +14,16 @@ uint64_t yarn_context_register(const void *context, unsigned number);
 
 uint64_t yarn_context_ip(const void *context);
 uint64_t yarn_context_sp(const void *context);
+
+/* The signals that it blocked, a mask: signal n is bit n - 1. */
+uint64_t yarn_context_blocked(const void *context);
+
+/* It was on its way back from a system call. */
+bool yarn_context_is_after_call(const void *context);
+
+/* From rt_sigprocmask(2): a signal that comes there was waiting to be let in. */
+bool yarn_context_is_after_unblocking(const void *context);
+
+/* Where another signal had just interrupted it, at the first instruction of whose handler it is:
+ * what that signal interrupted. Else the same. */
+const void *yarn_context_interrupted(const void *context);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <asm/perf_regs.h>
+#include <signal.h>
 #include <ucontext.h>
 
 #include "core/sys/context.h"
@@ -33,4 +34,43 @@ uint64_t yarn_context_ip(const void *context)
 uint64_t yarn_context_sp(const void *context)
 {
     return yarn_context_register(context, PERF_REG_X86_SP);
+}
+
+uint64_t yarn_context_blocked(const void *context)
+{
+    const ucontext_t *user = context;
+    uint64_t mask;
+    memcpy(&mask, &user->uc_sigmask, sizeof mask);
+    return mask;
+}
+
+/* The instruction leaves its return address in rcx, and the flags in r11. */
+bool yarn_context_is_after_call(const void *context)
+{
+    const ucontext_t *user = context;
+    const greg_t *registers = user->uc_mcontext.gregs;
+    return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R11] == registers[REG_EFL];
+}
+
+/* All else keeps what it had: the first word says how, the fourth is the size of a set. */
+bool yarn_context_is_after_unblocking(const void *context)
+{
+    enum { MASK_BYTES = 8 };
+    const ucontext_t *user = context;
+    const greg_t *registers = user->uc_mcontext.gregs;
+    return yarn_context_is_after_call(context) && registers[REG_RAX] == 0 &&
+           registers[REG_R10] == MASK_BYTES && (uint64_t)registers[REG_RDI] <= SIG_SETMASK;
+}
+
+/* The kernel puts the address of the way back on the stack, above it the context and above that the
+ * siginfo, and gives the handler both addresses. */
+const void *yarn_context_interrupted(const void *context)
+{
+    enum { CONTEXT_BYTES = 304 };
+    const ucontext_t *user = context;
+    const greg_t *registers = user->uc_mcontext.gregs;
+    uint64_t beneath = (uint64_t)registers[REG_RSP] + sizeof(void *);
+    bool is_at_entry = (uint64_t)registers[REG_RDX] == beneath &&
+                       (uint64_t)registers[REG_RSI] == beneath + CONTEXT_BYTES;
+    return is_at_entry ? (const void *)(uintptr_t)beneath : context;
 }

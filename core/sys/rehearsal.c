@@ -187,11 +187,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
 static void try_signal(void)
 {
     uint64_t none = 0;
-    int number = yarn_signal_find(on_signal, 0);
-    if (number < 0 || yarn_signal_take(number, on_signal))
+    if (yarn_signal_take(on_signal, yarn_signal_handler(), false))
         return;
     yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES, 0, 0);
-    yarn_raw_call(SYS_tgkill, yarn_process_pid(), yarn_process_tid(), number, 0, 0, 0);
+    yarn_raw_call(SYS_tgkill, yarn_process_pid(), yarn_process_tid(), YARN_SIGNAL_TICK, 0, 0, 0);
 }
 
 static _Noreturn void perform(struct stage *stage, const struct yarn_rehearsal *known)

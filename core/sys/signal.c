@@ -5,12 +5,14 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
+#include "core/sys/context.h"
+#include "core/sys/futex.h"
 #include "core/sys/process.h"
 #include "core/sys/signal_arch.h"
 
-/* Why not the outermost ones: they are what others take first (valgrind the last, libraries that
- * count from SIGRTMIN the first ones). 32 and 33 are the C library's own. */
-enum { FIRST = 34, LAST = 62, RESTORER = 0x04000000, MASK_BYTES = 8 };
+enum { RESTORER = 0x04000000, MASK_BYTES = 8, C_LIBRARYS_LAST = 33, LAST = 64 };
+
+#define TAKING_NS (YARN_NS_PER_MS)
 
 struct kernel_sigaction {
     yarn_signal_fn handler;
@@ -19,100 +21,118 @@ struct kernel_sigaction {
     uint64_t mask;
 };
 
-/* One at a time: dispositions are the process's. */
-static _Atomic int borrowed;
+enum { FREE, TAKING, TAKEN };
 
-static int query(int number, struct kernel_sigaction *ret_action)
+static _Atomic uint32_t state;
+/* What was there before; written while the state is TAKING. */
+static struct kernel_sigaction before;
+
+static uint64_t bit_of(int number)
 {
-    long result = yarn_raw_call(SYS_rt_sigaction, number, 0, (long)ret_action, MASK_BYTES, 0, 0);
-    return (int)result;
+    return UINT64_C(1) << (number - 1);
 }
 
-static int change(int number, const struct kernel_sigaction *action)
+static int act(int number, const struct kernel_sigaction *action,
+               struct kernel_sigaction *ret_action)
 {
-    long result = yarn_raw_call(SYS_rt_sigaction, number, (long)action, 0, MASK_BYTES, 0, 0);
-    return (int)result;
+    return (int)yarn_raw_call(SYS_rt_sigaction, number, (long)action, (long)ret_action, MASK_BYTES,
+                              0, 0);
 }
 
-uint64_t yarn_signal_blocked(void)
+static uintptr_t address_of(yarn_signal_fn handler)
 {
-    uint64_t mask = 0;
-    yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)&mask, sizeof mask, 0, 0);
-    return mask;
+    uintptr_t address;
+    memcpy(&address, &handler, sizeof address);
+    return address;
 }
 
-int yarn_signal_find(yarn_signal_fn own, uint64_t blocked)
+uintptr_t yarn_signal_handler(void)
 {
-    for (int number = LAST; number >= FIRST; number--) {
-        struct kernel_sigaction action;
-        if (blocked >> (number - 1) & 1 || query(number, &action))
-            continue;
-        if (action.handler == NULL || action.handler == own)
-            return number;
-    }
-    return -EBUSY;
+    struct kernel_sigaction action = {.flags = 0};
+    return act(YARN_SIGNAL_TICK, NULL, &action) ? 0 : address_of(action.handler);
 }
 
-int yarn_signal_take(int number, yarn_signal_fn own)
+bool yarn_signal_is_taken(yarn_signal_fn own, bool on_alternate)
 {
+    struct kernel_sigaction action = {.flags = 0};
+    return !act(YARN_SIGNAL_TICK, NULL, &action) && action.handler == own &&
+           !(action.flags & SA_ONSTACK) == !on_alternate;
+}
+
+int yarn_signal_take(yarn_signal_fn own, uintptr_t there, bool on_alternate)
+{
+    struct kernel_sigaction found = {.flags = 0};
     struct kernel_sigaction action = {
         .handler = own,
-        .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
+        .flags =
+            SA_SIGINFO | SA_RESTART | RESTORER | (on_alternate ? (unsigned long)SA_ONSTACK : 0),
         .restorer = yarn_signal_return,
         .mask = ~UINT64_C(0),
     };
-    int err = change(number, &action);
-    if (!err)
-        atomic_store(&borrowed, number);
+    atomic_store(&state, TAKING);
+    int err = act(YARN_SIGNAL_TICK, &action, &found);
+    bool is_ours = !err && found.handler == own;
+    bool is_expected = address_of(found.handler) == there;
+    if (!err && !is_ours)
+        before = found; /* for a signal that comes before it is put back, too */
+    if (!err && !is_ours && !is_expected)
+        err = act(YARN_SIGNAL_TICK, &found, NULL) ? -EINVAL : -EBUSY;
+    atomic_store(&state, err ? FREE : TAKEN);
     return err;
 }
 
-int yarn_signal_borrowed(void)
+static void set_default(int number)
 {
-    return atomic_load_explicit(&borrowed, memory_order_relaxed);
-}
-
-void yarn_signal_lose(void)
-{
-    atomic_store(&borrowed, 0);
+    struct kernel_sigaction action = {.flags = 0};
+    if (act(number, &action, NULL))
+        return; /* every number that comes here has a disposition */
 }
 
 void yarn_signal_leave_behind(void)
 {
-    if (yarn_signal_borrowed())
-        yarn_signal_give_back(yarn_signal_borrowed());
-}
-
-bool yarn_signal_is_taken(int number, yarn_signal_fn own)
-{
-    struct kernel_sigaction action;
-    return !query(number, &action) && action.handler == own;
-}
-
-static void set_plain(int number, uintptr_t disposition)
-{
-    struct kernel_sigaction action = {.mask = 0};
-    memcpy(&action.handler, &disposition, sizeof action.handler);
-    if (change(number, &action))
-        return; /* a number that was taken can be given back */
-}
-
-void yarn_signal_give_back(int number)
-{
-    set_plain(number, 1); /* ignored: the kernel discards what is pending (POSIX demands it) */
-    set_plain(number, 0);
-    atomic_store(&borrowed, 0);
+    if (atomic_exchange(&state, FREE) != FREE && act(YARN_SIGNAL_TICK, &before, NULL))
+        return;
 }
 
 void yarn_signal_die_of(int number)
 {
-    uint64_t mask = UINT64_C(1) << (number - 1);
-    yarn_signal_act_default(number);
+    uint64_t mask = bit_of(number);
+    set_default(number);
+    yarn_raw_call(SYS_tgkill, yarn_process_pid(), yarn_process_tid(), number, 0, 0, 0);
     yarn_raw_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
-void yarn_signal_act_default(int number)
+/* The C library's handler may never return, so the mask is what it would have been under it. */
+static void block_as_before(const void *context)
 {
-    set_plain(number, 0);
-    yarn_raw_call(SYS_tgkill, yarn_process_pid(), yarn_process_tid(), number, 0, 0, 0);
+    uint64_t mask = yarn_context_blocked(context) | before.mask;
+    if (!(before.flags & SA_NODEFER))
+        mask |= bit_of(YARN_SIGNAL_TICK);
+    yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+void yarn_signal_pass_on(siginfo_t *info, void *context)
+{
+    while (atomic_load(&state) == TAKING) /* what was there is known in a moment */
+        yarn_futex_wait(&state, TAKING, TAKING_NS);
+    if (!before.handler) {
+        set_default(YARN_SIGNAL_TICK);
+        yarn_raw_call(SYS_tgkill, yarn_process_pid(), yarn_process_tid(), YARN_SIGNAL_TICK, 0, 0,
+                      0);
+        return;
+    }
+    block_as_before(context);
+    before.handler(YARN_SIGNAL_TICK, info, context);
+}
+
+bool yarn_signal_host_wants_alternate(void)
+{
+    for (int number = 1; number <= LAST; number++) {
+        struct kernel_sigaction action = {.flags = 0};
+        bool is_hosts = number != YARN_SIGNAL_TICK && number != C_LIBRARYS_LAST;
+        if (is_hosts && !act(number, NULL, &action) && action.flags & SA_ONSTACK &&
+            address_of(action.handler) > 1)
+            return true;
+    }
+    return false;
 }

@@ -1,12 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A real-time signal of the host borrowed for a while, by raw call: found among those that nobody
- * uses, handled by us, given back as it was. Knows dispositions; does not know who sends it.
+ * The signal that the timer sampler sends to the host's threads, by raw call: 32, which the C
+ * library keeps for itself (SIGCANCEL). It sends it to itself for timers, too, and tells those from
+ * cancellations by their si_code, as we do. Whoever asks the C library can neither handle, block
+ * nor wait for it: no host notices it, and none of the host's calls has to be changed for it.
  *
- * The handler runs on host threads with every signal blocked, on the alternate stack where the
- * thread has one, and interrupted calls start again.
- * Threads, signals: safe anywhere.
+ * The handler runs on host threads with every signal blocked, and interrupted calls start again.
+ * Where the C library has a handler of its own, it gets what is not ours. Ours stays until the
+ * process ends or execs: it does nothing where no timer sent the signal.
+ * Threads, signals: safe anywhere, but for take, which one thread calls.
  */
 #pragma once
 
@@ -15,35 +18,32 @@
 
 #include "core/base/base.h"
 
+enum { YARN_SIGNAL_TICK = 32 };
+
 typedef void (*yarn_signal_fn)(int number, siginfo_t *info, void *context);
 
-/* What the calling thread blocks, a mask: signal n is bit n - 1. */
-uint64_t yarn_signal_blocked(void);
+/* The address of what handles the signal; 0: nothing, 1: it is ignored. */
+uintptr_t yarn_signal_handler(void);
 
-/* The number of a real-time signal with the default disposition (or already `own`'s) that is not in
- * `blocked`, a mask; -EBUSY where there is none. */
-YARN_MUST_CHECK int yarn_signal_find(yarn_signal_fn own, uint64_t blocked);
+/* Puts `own` in the place of `there`, the default or the C library's handler. `on_alternate`: it
+ * runs on the alternate stack of a thread that has one. -EBUSY where something else is there. */
+YARN_MUST_CHECK int yarn_signal_take(yarn_signal_fn own, uintptr_t there, bool on_alternate);
 
-YARN_MUST_CHECK int yarn_signal_take(int number, yarn_signal_fn own);
+bool yarn_signal_is_taken(yarn_signal_fn own, bool on_alternate);
 
-/* False where the host has put something of its own in its place. */
-bool yarn_signal_is_taken(int number, yarn_signal_fn own);
-
-/* The number that is taken at this moment; 0: none. */
-int yarn_signal_borrowed(void);
-
-/* The host has put something of its own in its place: nothing is to be given back. */
-void yarn_signal_lose(void);
-
-/* In a child after fork, which inherited the disposition: gives it back. */
+/* In a child after fork, which inherited the handler: puts back what was there before. */
 void yarn_signal_leave_behind(void);
 
-/* Back to the default, after those that are still pending anywhere in the process were discarded:
- * one of them would end it. */
-void yarn_signal_give_back(int number);
+/* By the handler, for a signal that no timer of ours sent: what would have happened without us. */
+void yarn_signal_pass_on(siginfo_t *info, void *context);
 
 /* Ends the process by the signal, as by its default disposition. */
 void yarn_signal_die_of(int number);
 
-/* By the handler, for a signal that somebody else sent: what would have happened without us. */
-void yarn_signal_act_default(int number);
+/* What the kernel puts on a stack before a handler runs, in bytes, at most; without the registers
+ * of Intel's AMX, which only a thread that asked for them has. */
+size_t yarn_signal_frame_bytes(void);
+
+/* A handler of the host's asks for its thread's alternate stack, so those stacks are made for a
+ * handler: some threads may have no room for one elsewhere. */
+bool yarn_signal_host_wants_alternate(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * traced start|late COMMAND…: runs the command and traces it as a debugger would: its main thread
- * from the start, or all threads from some time after it handles a real-time signal. Every signal
+ * from the start, or all threads from some time after it handles a timer's signal. Every signal
  * is let through; the late tracer lets no other thread run until the main one is about to get a
- * real-time signal, which it then keeps to itself for a while. Prints of how many real-time signals
+ * timer's signal, which it then keeps to itself for a while. Prints of how many timer's signals
  * it was told, and what the command came to.
  */
 #include <dirent.h>
@@ -16,7 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_US = 10000, LATE_US = 300000, HELD_US = 2500000, LOOKS = 1000, THREADS = 64 };
+enum {
+    TICK = 32,
+    LOOK_US = 10000,
+    LATE_US = 300000,
+    HELD_US = 2500000,
+    LOOKS = 1000,
+    THREADS = 64
+};
 
 struct traced {
     int pid;
@@ -43,7 +50,7 @@ static int start(char *argv[], int is_late)
     return pid;
 }
 
-static int handles_real_time(int pid)
+static int handles_tick(int pid)
 {
     char name[64], line[128];
     unsigned long long mask = 0;
@@ -54,7 +61,7 @@ static int handles_real_time(int pid)
             mask = strtoull(line + 7, NULL, 16);
     if (status)
         fclose(status);
-    return mask >> (SIGRTMIN - 1) != 0;
+    return mask >> (TICK - 1) & 1;
 }
 
 static int seize(struct traced *traced)
@@ -95,7 +102,7 @@ int main(int argc, char *argv[])
     struct traced traced = {.pid = start(argv + 2, is_late)};
     if (traced.pid < 0)
         return 1;
-    for (int i = 0; is_late && i < LOOKS && !handles_real_time(traced.pid); i++)
+    for (int i = 0; is_late && i < LOOKS && !handles_tick(traced.pid); i++)
         usleep(LOOK_US);
     if (is_late)
         usleep(LATE_US);
@@ -110,14 +117,14 @@ int main(int argc, char *argv[])
         if (!WIFSTOPPED(status))
             continue;
         int number = WSTOPSIG(status);
-        if (number >= SIGRTMIN) {
+        if (number >= TICK) {
             nr_told++;
             hold(&traced);
         }
         /* The trap is the exec's. */
         ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(number == SIGTRAP ? 0 : number));
     }
-    printf("told of %d real-time signals, exit %d, signal %d\n", nr_told,
+    printf("told of %d signals, exit %d, signal %d\n", nr_told,
            WIFEXITED(status) ? WEXITSTATUS(status) : -1,
            WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     return 0;

@@ -3,6 +3,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,13 +15,19 @@
 #include "core/sys/process.h"
 #include "tests/support/suite.h"
 
-enum { PAGE = 4096, RING = 256 * 1024, ID = 7, ALTERNATE = 64 * 1024, STACK_COPY = 2048 };
+enum {
+    PAGE = 4096,
+    RING = 256 * 1024,
+    ID = 7,
+    ALTERNATE = 64 * 1024,
+    STACK_COPY = 2048,
+    PERIODS_MAX = 40
+};
 #define PERIOD_NS YARN_NS_PER_MS
 
 static struct yarn_stack_bounds bounds;
 static struct yarn_timer_terms terms;
 static struct yarn_timer_slot *slot = &yarn_timer_slots[3];
-static int number;
 
 /* What the records of a slot said. */
 static struct sum {
@@ -111,14 +118,13 @@ static void set_up(void)
         .pid = getpid(),
         .id = ID,
         .period_ns = PERIOD_NS,
+        .periods_max = PERIODS_MAX,
         .registers_mask = yarn_attr_unwind_registers(),
         .stack_bytes = STACK_COPY,
         .can_copy = true,
         .bounds = &bounds,
     };
-    number = yarn_signal_find(yarn_timer_sample_on_signal, 0);
-    ck_assert_int_gt(number, 33);
-    ck_assert_int_eq(yarn_signal_take(number, yarn_timer_sample_on_signal), 0);
+    ck_assert_int_eq(yarn_signal_take(yarn_timer_sample_on_signal, yarn_signal_handler(), true), 0);
 }
 
 static void start(size_t ring_bytes)
@@ -126,7 +132,7 @@ static void start(size_t ring_bytes)
     struct yarn_timer_rate rate = {.first_ns = PERIOD_NS, .interval_ns = PERIOD_NS};
     ck_assert_int_eq(yarn_timer_slot_set_up(slot, gettid(), &terms, ring_bytes), 0);
     yarn_timer_slot_enable_writes(slot);
-    ck_assert_int_eq(yarn_timer_slot_set_timer(slot, number, &rate), 0);
+    ck_assert_int_eq(yarn_timer_slot_set_timer(slot, &rate), 0);
 }
 
 static void stop(void)
@@ -138,7 +144,7 @@ static void stop(void)
 
 static void tear_down(void)
 {
-    yarn_signal_give_back(number);
+    yarn_signal_leave_behind();
     yarn_timer_slot_tear_down(slot);
     yarn_stack_bounds_close(&bounds);
 }
@@ -261,46 +267,72 @@ START_TEST(signal_of_somebody_else_has_its_default_effect)
 {
     pid_t child = fork();
     if (!child) {
-        raise(number);
+        syscall(SYS_tgkill, getpid(), gettid(), YARN_SIGNAL_TICK);
         _exit(3);
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFSIGNALED(status));
-    ck_assert_int_eq(WTERMSIG(status), number);
+    ck_assert_int_eq(WTERMSIG(status), YARN_SIGNAL_TICK);
 }
 END_TEST
 
+/* By the kernel's own call: the C library lets nobody block it. */
+static void block(bool is_blocked)
+{
+    uint64_t mask = UINT64_C(1) << (YARN_SIGNAL_TICK - 1);
+    ck_assert_int_eq(
+        syscall(SYS_rt_sigprocmask, is_blocked ? SIG_BLOCK : SIG_UNBLOCK, &mask, NULL, sizeof mask),
+        0);
+}
+
 START_TEST(late_signal_finds_a_slot_that_takes_no_writes)
 {
-    sigset_t ours, before;
-    sigemptyset(&ours);
-    sigaddset(&ours, number);
     start(RING);
-    sigprocmask(SIG_BLOCK, &ours, &before);
+    block(true);
     burn(20 * YARN_NS_PER_MS);
     yarn_timer_slot_disable_writes(slot);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    block(false);
     ck_assert_uint_eq(slot->page->data_head, 0);
     stop();
 }
 END_TEST
 
-START_TEST(late_signal_is_discarded_when_the_signal_is_given_back)
+START_TEST(what_waited_until_it_was_let_in_is_in_no_sample)
 {
-    sigset_t ours, before, pending;
-    sigemptyset(&ours);
-    sigaddset(&ours, number);
     start(RING);
-    sigprocmask(SIG_BLOCK, &ours, &before);
-    burn(20 * YARN_NS_PER_MS);
-    sigpending(&pending);
-    ck_assert_int_eq(sigismember(&pending, number), 1);
+    for (int i = 0; i < 10; i++) {
+        block(true);
+        burn(20 * YARN_NS_PER_MS);
+        block(false);
+    }
     stop();
-    yarn_signal_give_back(number);
-    sigpending(&pending);
-    ck_assert_int_eq(sigismember(&pending, number), 0);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    drain();
+    ck_assert_uint_ge(atomic_load(&slot->nr_ticks), 5);
+    ck_assert_uint_le(sum.weight, 30 * YARN_NS_PER_MS);
+}
+END_TEST
+
+static void on_virtual(int number)
+{
+    (void)number;
+    burn(300 * YARN_NS_PER_MS);
+    sum.nr_inside++;
+}
+
+START_TEST(what_waited_for_a_handlers_end_weighs_little)
+{
+    struct sigaction action = {.sa_handler = on_virtual};
+    struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+    ck_assert_int_eq(sigaction(SIGVTALRM, &action, NULL), 0);
+    start(RING);
+    ck_assert_int_eq(setitimer(ITIMER_VIRTUAL, &soon, NULL), 0);
+    while (!*(volatile uint64_t *)&sum.nr_inside)
+        sink = sink * 31 + 1;
+    stop();
+    drain();
+    ck_assert_uint_le(sum.weight, (PERIODS_MAX + 120) * PERIOD_NS);
 }
 END_TEST
 
@@ -319,7 +351,8 @@ int main(void)
     tcase_add_test(live, handler_needs_less_than_a_page_beside_the_kernels_frame);
     tcase_add_test(live, signal_of_somebody_else_has_its_default_effect);
     tcase_add_test(live, late_signal_finds_a_slot_that_takes_no_writes);
-    tcase_add_test(live, late_signal_is_discarded_when_the_signal_is_given_back);
+    tcase_add_test(live, what_waited_until_it_was_let_in_is_in_no_sample);
+    tcase_add_test(live, what_waited_for_a_handlers_end_weighs_little);
     suite_add_tcase(suite, live);
     return run_suite(suite);
 }
