@@ -77,6 +77,12 @@ static void follow_ids(struct yarn_recorder *recorder)
     }
 }
 
+void yarn_orders_obey_at_once(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->command) == YARN_RECORDER_FOLLOW_IDS)
+        yarn_orders_obey(recorder);
+}
+
 bool yarn_orders_obey(struct yarn_recorder *recorder)
 {
     switch ((enum yarn_recorder_command)atomic_load(&recorder->command)) {

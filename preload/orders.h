@@ -19,6 +19,8 @@ void yarn_orders_begin(struct yarn_recorder *recorder);
 
 /* What the host wants; false where that was the end. */
 bool yarn_orders_obey(struct yarn_recorder *recorder);
+/* Those of them that need nothing of what lies in the rings, before it is read. */
+void yarn_orders_obey_at_once(struct yarn_recorder *recorder);
 
 /* What clients want, and what is due now. */
 void yarn_orders_serve(struct yarn_recorder *recorder);

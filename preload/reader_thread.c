@@ -119,6 +119,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             return TOLD_TO_END;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
+        yarn_orders_obey_at_once(recorder);
         take_marks(recorder);
         note_filter(recorder);
         nr_records += yarn_recording_drain(recording, &has_news);

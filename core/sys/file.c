@@ -59,7 +59,11 @@ int yarn_file_can_write(int dir, const char *folder)
 
 int yarn_file_can_execute(int dir, const char *path)
 {
-    return (int)yarn_raw_call(SYS_faccessat, dir, (long)path, X_OK, 0, 0, 0);
+    struct stat info;
+    long result = yarn_raw_call(SYS_newfstatat, dir, (long)path, (long)&info, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    return S_ISREG(info.st_mode) && info.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH) ? 0 : -EACCES;
 }
 
 int yarn_file_remove(int dir, const char *path)

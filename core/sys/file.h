@@ -38,7 +38,9 @@ YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);
 /* 0 where the caller may create files in the folder, or a negative errno. */
 YARN_MUST_CHECK int yarn_file_can_write(int dir, const char *folder);
 
-/* 0 where the caller may execute the file, or a negative errno: an exec of it would fail so. */
+/* A negative errno where an exec of the file would fail: it is not to be found, is no file, or
+ * nobody may execute it. Why not access: that asks by the real ids, an exec by the effective ones.
+ */
 YARN_MUST_CHECK int yarn_file_can_execute(int dir, const char *path);
 
 /* Up to `size` bytes at the file's position; the number read, 0 at the end, or a negative errno. */

@@ -88,6 +88,17 @@ static bool has_same_groups(const struct yarn_ids *a, const struct yarn_ids *b)
            memcmp(a->groups, b->groups, a->nr_groups * sizeof a->groups[0]) == 0;
 }
 
+static bool has_same_group(const struct yarn_ids *a, const struct yarn_ids *b)
+{
+    return a->real_group == b->real_group && a->effective_group == b->effective_group &&
+           a->saved_group == b->saved_group;
+}
+
+static bool has_root(const struct yarn_ids *ids)
+{
+    return !ids->real_user || !ids->effective_user || !ids->saved_user;
+}
+
 int yarn_ids_take(const struct yarn_ids *ids)
 {
     struct yarn_ids own;
@@ -95,16 +106,21 @@ int yarn_ids_take(const struct yarn_ids *ids)
     if (err || !has_same_groups(&own, ids))
         err =
             (int)yarn_raw_call(SYS_setgroups, (long)ids->nr_groups, (long)ids->groups, 0, 0, 0, 0);
-    if (!err)
+    if (!err && !has_same_group(&own, ids))
         err = (int)yarn_raw_call(SYS_setresgid, ids->real_group, ids->effective_group,
                                  ids->saved_group, 0, 0, 0);
-    /* Why kept: a host may have asked for that, and what it did not keep is given up just after. */
-    keep_capabilities(ids->permitted != 0 && ids->permitted != UNKNOWN);
+    /* Why kept: a host may have asked for that, and what it did not keep is given up just after.
+     * With a root among the ids all are kept anyway. */
+    bool would_lose =
+        ids->permitted != 0 && ids->permitted != UNKNOWN && !(has_root(&own) && has_root(ids));
+    if (would_lose)
+        keep_capabilities(true);
     if (!err)
         err = (int)yarn_raw_call(SYS_setresuid, ids->real_user, ids->effective_user,
                                  ids->saved_user, 0, 0, 0);
     if (!err)
         err = take_capabilities(ids);
-    keep_capabilities(false);
+    if (would_lose)
+        keep_capabilities(false);
     return err;
 }

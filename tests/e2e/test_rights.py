@@ -63,6 +63,16 @@ class Rights(harness.Case):
                 self.assertEqual(dumps[0]["process"]["exit"], "stopped")
 
 
+    def test_exec_that_only_the_effective_user_may_is_seen(self):
+        program = self.folder() / "program"
+        shutil.copy("/bin/true", program)
+        os.chmod(self.root, 0o711)
+        program.chmod(0o700)
+        run = self.run_program([RIGHTS, "exec", program], YARN_EMPTY="keep")
+        (dump,) = harness.info(run.dumps)
+        self.assertEqual((run.status, dump["process"]["exit"]), (0, "exec"))
+
+
 class Things(harness.Case):
     def test_folder_that_was_left_can_be_unmounted(self):
         if os.getuid() != 0 or not shutil.which("unshare"):
