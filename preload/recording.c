@@ -171,6 +171,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (yarn_walks_are_cut(&recording->walks))
         deepen(recording);
     note_failure(recording);
+    yarn_module_map_rest(recording->map);
     return count;
 }
 
@@ -178,6 +179,7 @@ void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_ne
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
     yarn_session_drain(&recording->session, true, &listener, ret_has_news);
+    yarn_module_map_rest(recording->map);
 }
 
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
@@ -186,7 +188,9 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
         return true;
     uint64_t while_ns =
         yarn_plan_fill_ns(&recording->spec, &recording->session.report.got) / SETTLE_SHARE;
-    return yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+    bool is_settled = yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+    yarn_module_map_rest(recording->map);
+    return is_settled;
 }
 
 static bool is_worth_a_dump(const struct yarn_message *message)
@@ -203,9 +207,19 @@ static void tell_change(struct yarn_recording *recording)
     yarn_preamble_write_sampler(recording->writer, recording->job, &recording->session);
 }
 
+/* Nothing waits to be named. Why a module's file stays until the next time: the rings have been
+ * drained by then of all that was sampled in it. */
+static void sweep(struct yarn_recording *recording)
+{
+    yarn_module_map_sweep(recording->map);
+    yarn_symbols_sweep(recording->names.symbols);
+    yarn_module_map_rest(recording->map);
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_intake_settle(recording, UINT64_MAX);
+    sweep(recording);
     /* Not since now: on a busy machine the drain was a while ago, and the begin of a thread that
      * has ended since then is not read yet. */
     if (recording->drained_ns > UNTOLD_NS)

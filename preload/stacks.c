@@ -87,7 +87,7 @@ static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
         return NULL;
     uint64_t start = address - frame->in_function;
     /* Why the image: a module may come back with its file written anew. */
-    uint64_t image = yarn_hash_u64((uintptr_t)frame->module->image);
+    uint64_t image = yarn_hash_u64(frame->module->image ? frame->module->image->id : 0);
     *ret_key = yarn_hash_u64(start ^ (uint64_t)frame->module->number << 40 ^ image) | 1;
     return &stacks->known[*ret_key >> (64 - YARN_KNOWN_FUNCTIONS_LOG2)];
 }

@@ -3,45 +3,62 @@
 
 #include "unwind/cfi_pointer.h"
 
-int yarn_cfi_entry_read(const struct yarn_cfi_section *in, uint64_t offset,
-                        struct yarn_cfi_entry *ret_entry)
+/* Of windows: what is read of most entries at once, and of the longest length field. */
+enum { AT_ONCE = 256, LENGTH_BYTES = 12 };
+
+static int read_entry(const struct yarn_cfi_section *in, uint64_t offset, unsigned window,
+                      struct yarn_cfi_entry *ret_entry)
 {
-    struct yarn_cursor cursor = yarn_cursor_of(in->section.bytes);
-    yarn_cursor_skip(&cursor, offset);
-    if (yarn_cursor_left(&cursor) < sizeof(uint32_t))
+    if (offset > in->section.bytes.size)
         return -ENOENT;
+    uint64_t left = in->section.bytes.size - offset;
+    if (left < sizeof(uint32_t))
+        return -ENOENT;
+    uint64_t got = yarn_u64_min(left, AT_ONCE);
+    struct yarn_span bytes = yarn_section_window(&in->section, offset, got, window);
+    struct yarn_cursor cursor = yarn_cursor_of(bytes);
     uint64_t size = yarn_cursor_u32(&cursor);
     bool is_64 = size == UINT32_MAX;
     if (is_64)
         size = yarn_cursor_u64(&cursor);
+    if (cursor.failed || size > left - cursor.at)
+        return -EBADMSG;
     if (size == 0)
         return -ENOENT;
     uint64_t id_at = cursor.at;
-    if (cursor.failed || size > yarn_cursor_left(&cursor))
-        return -EBADMSG;
+    if (id_at + size > got)
+        bytes = yarn_section_window(&in->section, offset, id_at + size, window);
+    bytes = yarn_span_sub(bytes, 0, id_at + size);
+    cursor.span = bytes;
 
     /* In .eh_frame the field is 4 bytes wide whatever the length says. */
     bool is_wide = is_64 && in->is_debug_frame;
     uint64_t id = is_wide ? yarn_cursor_u64(&cursor) : yarn_cursor_u32(&cursor);
     uint64_t cie_id = !in->is_debug_frame ? 0 : is_wide ? UINT64_MAX : UINT32_MAX;
-    if (cursor.failed || cursor.at - id_at > size)
+    if (cursor.failed)
         return -EBADMSG;
     *ret_entry = (struct yarn_cfi_entry){
         .offset = offset,
-        .next = id_at + size,
+        .next = offset + id_at + size,
         .is_cie = id == cie_id,
-        .cie_offset = in->is_debug_frame ? id : id_at - id,
-        .body = cursor.at,
+        .cie_offset = in->is_debug_frame ? id : offset + id_at - id,
+        .body = offset + cursor.at,
+        .bytes = bytes,
     };
     return 0;
 }
 
-/* The bytes of the entry behind its CIE pointer, read with offsets of the section. */
-static struct yarn_cursor cursor_over(const struct yarn_cfi_section *in,
-                                      const struct yarn_cfi_entry *entry)
+int yarn_cfi_entry_read(const struct yarn_cfi_section *in, uint64_t offset,
+                        struct yarn_cfi_entry *ret_entry)
 {
-    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_sub(in->section.bytes, 0, entry->next));
-    yarn_cursor_skip(&cursor, entry->body);
+    return read_entry(in, offset, YARN_WINDOW_FDE, ret_entry);
+}
+
+/* Over the entry, behind its CIE pointer. */
+static struct yarn_cursor cursor_over(const struct yarn_cfi_entry *entry)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(entry->bytes);
+    yarn_cursor_skip(&cursor, entry->body - entry->offset);
     return cursor;
 }
 
@@ -57,7 +74,7 @@ static bool read_letter(struct yarn_cursor *cursor, char letter, struct yarn_cie
     case 'P': {
         /* The routine's address is relocated, often indirect, and not wanted: its size counts. */
         uint8_t format = yarn_cursor_u8(cursor) & YARN_POINTER_FORMAT_MASK;
-        (void)yarn_pointer_read(cursor, format, 0);
+        (void)yarn_pointer_read(cursor, format, 0, 0);
         return true;
     }
     case 'S':
@@ -90,10 +107,10 @@ static int read_augmentation(struct yarn_cursor *cursor, const char *letters, st
 int yarn_cie_read(const struct yarn_cfi_section *in, uint64_t offset, struct yarn_cie *ret_cie)
 {
     struct yarn_cfi_entry entry;
-    int err = yarn_cfi_entry_read(in, offset, &entry);
+    int err = read_entry(in, offset, YARN_WINDOW_CIE, &entry);
     if (err || !entry.is_cie)
         return -EBADMSG;
-    struct yarn_cursor cursor = cursor_over(in, &entry);
+    struct yarn_cursor cursor = cursor_over(&entry);
     struct yarn_cie cie = {.offset = offset, .pointer_encoding = YARN_POINTER_ABSOLUTE};
     uint8_t version = yarn_cursor_u8(&cursor);
     const char *letters = yarn_cursor_text(&cursor);
@@ -123,10 +140,12 @@ int yarn_cie_read(const struct yarn_cfi_section *in, uint64_t offset, struct yar
 int yarn_fde_read(const struct yarn_cfi_section *in, const struct yarn_cfi_entry *entry,
                   const struct yarn_cie *cie, struct yarn_fde *ret_fde)
 {
-    struct yarn_cursor cursor = cursor_over(in, entry);
-    uint64_t start = yarn_pointer_read(&cursor, cie->pointer_encoding, in->section.vaddr);
-    uint64_t size = yarn_pointer_read(&cursor, cie->pointer_encoding & YARN_POINTER_FORMAT_MASK,
-                                      in->section.vaddr);
+    struct yarn_cursor cursor = cursor_over(entry);
+    uint64_t vaddr = in->section.vaddr;
+    uint64_t start =
+        yarn_pointer_read(&cursor, cie->pointer_encoding, vaddr + entry->offset, vaddr);
+    uint64_t size =
+        yarn_pointer_read(&cursor, cie->pointer_encoding & YARN_POINTER_FORMAT_MASK, 0, 0);
     if (cie->has_augmentation_size)
         yarn_cursor_skip(&cursor, yarn_cursor_uleb(&cursor));
     if (cursor.failed || start + size < start)

@@ -21,8 +21,9 @@ struct yarn_cfi_entry {
     uint64_t offset; /* of its length field */
     uint64_t next;   /* offset behind the entry */
     bool is_cie;
-    uint64_t cie_offset; /* of an FDE */
-    uint64_t body;       /* offset behind the CIE pointer */
+    uint64_t cie_offset;    /* of an FDE */
+    uint64_t body;          /* offset behind the CIE pointer */
+    struct yarn_span bytes; /* from `offset` to `next`; good until the next CIE or FDE is read */
 };
 
 /* What a CIE says for its FDEs. */

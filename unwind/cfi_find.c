@@ -15,6 +15,8 @@ struct table {
 
 static bool open_table(const struct yarn_image *image, struct table *ret_table)
 {
+    if (!yarn_section_need(&image->eh_frame_hdr, 0, image->eh_frame_hdr.bytes.size))
+        return false;
     struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
     uint8_t version = yarn_cursor_u8(&cursor);
     uint8_t frame_encoding = yarn_cursor_u8(&cursor);
@@ -25,8 +27,8 @@ static bool open_table(const struct yarn_image *image, struct table *ret_table)
         return false;
     uint64_t base = image->eh_frame_hdr.vaddr;
     if (frame_encoding != YARN_POINTER_OMITTED)
-        (void)yarn_pointer_read(&cursor, frame_encoding, base);
-    uint64_t count = yarn_pointer_read(&cursor, count_encoding, base);
+        (void)yarn_pointer_read(&cursor, frame_encoding, base, base);
+    uint64_t count = yarn_pointer_read(&cursor, count_encoding, base, base);
     size_t left = yarn_cursor_left(&cursor);
     if (cursor.failed || count == 0 || count > left / TABLE_ENTRY_SIZE)
         return false;
@@ -88,6 +90,8 @@ static int scan(const struct yarn_cfi_section *in, uint64_t vaddr, struct yarn_f
 {
     struct yarn_cfi_entry entry = {0};
     struct yarn_cie cie = {.offset = UINT64_MAX};
+    if (!yarn_section_need(&in->section, 0, in->section.bytes.size))
+        return -EBADMSG;
     for (unsigned i = 0; i < SCAN_MAX; i++) {
         struct yarn_fde fde;
         int err = yarn_cfi_entry_read(in, entry.next, &entry);

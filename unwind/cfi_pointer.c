@@ -29,9 +29,10 @@ static uint64_t read_format(struct yarn_cursor *cursor, uint8_t format)
     }
 }
 
-uint64_t yarn_pointer_read(struct yarn_cursor *cursor, uint8_t encoding, uint64_t section_vaddr)
+uint64_t yarn_pointer_read(struct yarn_cursor *cursor, uint8_t encoding, uint64_t vaddr,
+                           uint64_t section_vaddr)
 {
-    uint64_t here = section_vaddr + cursor->at;
+    uint64_t here = vaddr + cursor->at;
     uint64_t value = read_format(cursor, encoding & YARN_POINTER_FORMAT_MASK);
     switch (encoding & RELATIVE_MASK) {
     case 0:

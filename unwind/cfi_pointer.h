@@ -19,5 +19,6 @@ enum {
     YARN_POINTER_FORMAT_MASK = 0x0f, /* of a length: never relative */
 };
 
-/* The cursor is over the section that begins at `section_vaddr`. */
-uint64_t yarn_pointer_read(struct yarn_cursor *cursor, uint8_t encoding, uint64_t section_vaddr);
+/* The cursor is over bytes that begin at `vaddr`, in the section that begins at `section_vaddr`. */
+uint64_t yarn_pointer_read(struct yarn_cursor *cursor, uint8_t encoding, uint64_t vaddr,
+                           uint64_t section_vaddr);

@@ -1,22 +1,16 @@
-/*
- * SPDX-License-Identifier: Apache-2.0
- *
- * Truncation. A file that somebody truncates while we map it raises SIGBUS where we touch it. We
- * map all the same, because copies cost: the tables of a big program take 20 MB and tens of
- * milliseconds, and a mapping shares the page cache with the host's own. The argument: while the
- * host maps the file, the same truncation kills the host without us, so the risk is not a new
- * one; linkers and package managers therefore write new files and rename them. After a dlclose we
- * alone map the file, but then no address of the host leads into it and nothing touches it.
- * Debug files are mapped by us alone: they are installed by package managers (rename) and live
- * under their build id; this is the risk that is left.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/image.h"
 
 #include <elf.h>
+#include <stdatomic.h>
 
 #include "core/base/pages.h"
 #include "core/sys/file.h"
+#include "unwind/image_runs.h"
 #include "unwind/sections.h"
+
+/* So many bytes of unwind tables are read at once: the file may be out of reach later. */
+enum { READ_AT_ONCE = 256 << 10, EH_FRAME_POINTER_BYTES = 12 };
 
 /* The kernel maps whole pages: a mapping begins at most a page before its segment. aarch64's pages
  * may be as big as 64 KiB. */
@@ -78,6 +72,13 @@ void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_i
                                 segment.p_align, ret_id);
 }
 
+/* Read, or empty. */
+static struct yarn_span bytes_of(const struct yarn_image *image, uint64_t offset, uint64_t size)
+{
+    struct yarn_section section = yarn_image_section(image, offset, size, 0);
+    return yarn_section_need(&section, 0, size) ? section.bytes : YARN_SPAN_EMPTY;
+}
+
 static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
 {
     struct yarn_segment *segment = &image->segments[image->nr_segments];
@@ -85,7 +86,7 @@ static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
         header->p_vaddr + header->p_memsz < header->p_vaddr)
         return;
     /* Debug files name places that they were cut off. */
-    uint64_t left = image->file.size - yarn_u64_min(header->p_offset, image->file.size);
+    uint64_t left = image->file_size - yarn_u64_min(header->p_offset, image->file_size);
     *segment = (struct yarn_segment){
         .vaddr = header->p_vaddr,
         .size = header->p_memsz,
@@ -150,6 +151,9 @@ static bool read_pointer(struct yarn_cursor *cursor, uint8_t encoding, uint64_t 
 /* The header names the start of .eh_frame, not its end: that is the segment's. */
 static void find_eh_frame(struct yarn_image *image)
 {
+    if (!yarn_section_need(&image->eh_frame_hdr, 0,
+                           yarn_size_min(image->eh_frame_hdr.bytes.size, EH_FRAME_POINTER_BYTES)))
+        return;
     struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
     uint8_t version = yarn_cursor_u8(&cursor);
     uint8_t encoding = yarn_cursor_u8(&cursor);
@@ -158,7 +162,7 @@ static void find_eh_frame(struct yarn_image *image)
     if (version != 1 || encoding == 0xff ||
         !read_pointer(&cursor, encoding, image->eh_frame_hdr.vaddr, &vaddr))
         return;
-    image->eh_frame = (struct yarn_section){yarn_image_at(image, vaddr), vaddr};
+    image->eh_frame = yarn_image_section_at(image, vaddr);
 }
 
 static void read_other_segments(struct yarn_image *image, struct yarn_span headers)
@@ -167,12 +171,11 @@ static void read_other_segments(struct yarn_image *image, struct yarn_span heade
     for (uint64_t at = 0; yarn_span_read(headers, at, &header, sizeof header);
          at += sizeof header) {
         if (header.p_type == PT_NOTE && !image->build_id.size)
-            (void)find_build_id(yarn_span_sub(image->file, header.p_offset, header.p_filesz),
-                                header.p_align, &image->build_id);
+            (void)find_build_id(bytes_of(image, header.p_offset, header.p_filesz), header.p_align,
+                                &image->build_id);
         if (header.p_type == PT_GNU_EH_FRAME && !image->eh_frame_hdr.bytes.size) {
-            struct yarn_span bytes = yarn_image_at(image, header.p_vaddr);
-            bytes.size = (size_t)yarn_u64_min(bytes.size, header.p_filesz);
-            image->eh_frame_hdr = (struct yarn_section){bytes, header.p_vaddr};
+            image->eh_frame_hdr =
+                yarn_image_section(image, header.p_offset, header.p_filesz, header.p_vaddr);
             find_eh_frame(image);
         }
     }
@@ -180,10 +183,11 @@ static void read_other_segments(struct yarn_image *image, struct yarn_span heade
 
 static void take_section(struct yarn_image *image, const struct yarn_elf_section *section)
 {
-    struct yarn_section found = {section->bytes, section->vaddr};
-    if (section->type == SHT_NOTE && !image->build_id.size)
-        (void)find_build_id(section->bytes, 4, &image->build_id);
-    if (!section->bytes.size)
+    struct yarn_section found = section->content;
+    if (section->type == SHT_NOTE && !image->build_id.size &&
+        yarn_section_need(&found, 0, found.bytes.size))
+        (void)find_build_id(found.bytes, 4, &image->build_id);
+    if (!found.bytes.size)
         return;
     if (strcmp(section->name, ".eh_frame") == 0) {
         /* Where the header says otherwise, the header is what the host itself unwinds by. */
@@ -201,21 +205,25 @@ static void take_section(struct yarn_image *image, const struct yarn_elf_section
 
 static void read_sections(struct yarn_image *image)
 {
-    struct yarn_sections sections = yarn_sections_of(image->file);
+    struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
     for (uint32_t i = 0; yarn_sections_at(&sections, i, &section); i++)
         take_section(image, &section);
 }
 
-/* Fills everything but `origin`; `file` stays the caller's where it fails. */
-static int parse(struct yarn_image *image, struct yarn_span file)
+/* Fills everything but `origin`; memory and view stay the caller's where it fails. */
+static int parse(struct yarn_image *image, struct yarn_span memory, struct yarn_view *view,
+                 uint64_t file_size)
 {
+    static atomic_uint_least64_t nr_opened;
     Elf64_Ehdr elf;
-    if (!yarn_span_read(file, 0, &elf, sizeof elf) || !is_ours(&elf))
+    *image = (struct yarn_image){.memory = memory, .view = view, .file_size = file_size};
+    image->id = 1 + atomic_fetch_add_explicit(&nr_opened, 1, memory_order_relaxed);
+    if (!yarn_span_read(bytes_of(image, 0, sizeof elf), 0, &elf, sizeof elf) || !is_ours(&elf))
         return -ENOEXEC;
+    image->machine = elf.e_machine;
     struct yarn_span headers =
-        yarn_span_sub(file, elf.e_phoff, (uint64_t)elf.e_phnum * sizeof(Elf64_Phdr));
-    *image = (struct yarn_image){.file = file, .machine = elf.e_machine};
+        bytes_of(image, elf.e_phoff, (uint64_t)elf.e_phnum * sizeof(Elf64_Phdr));
     read_loadable(image, headers);
     if (!image->nr_segments)
         return -ENOEXEC;
@@ -226,27 +234,48 @@ static int parse(struct yarn_image *image, struct yarn_span file)
 
 int yarn_image_open(struct yarn_image *image, int dir, const char *path)
 {
-    int fd = yarn_file_open(dir, path);
-    if (fd < 0)
-        return fd;
-    int err = yarn_image_open_file(image, fd);
-    yarn_file_close(fd);
+    return yarn_image_open_beside(image, dir, path, image);
+}
+
+int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
+                           const struct yarn_image *other)
+{
+    struct yarn_view_file file = {
+        .fd = yarn_file_open(dir, path),
+        .doors = other != image && other->view ? yarn_view_doors_of(other->view) : NULL,
+        .name = {{dir, path}},
+    };
+    if (file.fd < 0)
+        return file.fd;
+    int err = yarn_file_stat(file.fd, &file.info);
+    if (!err)
+        err = yarn_image_open_file(image, &file);
+    yarn_file_close(file.fd);
     return err;
 }
 
-int yarn_image_open_file(struct yarn_image *image, int fd)
+static void read_small_tables(const struct yarn_image *image)
 {
-    struct yarn_span file;
-    int err = yarn_file_map(fd, &file);
-    if (err)
-        return err == -EINVAL ? -ENOEXEC : err;
+    const struct yarn_section *const tables[] = {&image->eh_frame_hdr, &image->eh_frame};
+    for (size_t i = 0; i < YARN_COUNT_OF(tables); i++)
+        if (tables[i]->bytes.size <= READ_AT_ONCE)
+            (void)yarn_section_need(tables[i], 0, tables[i]->bytes.size);
+}
+
+int yarn_image_open_file(struct yarn_image *image, const struct yarn_view_file *file)
+{
+    struct yarn_view *view;
     struct yarn_image opened;
-    err = parse(&opened, file);
+    int err = yarn_image_view(&view, file);
+    if (err)
+        return err;
+    err = parse(&opened, yarn_view_memory(view), view, file->info.size_bytes);
     if (err) {
-        yarn_file_unmap(file);
+        yarn_view_close(view);
         return err;
     }
-    opened.origin = YARN_IMAGE_MAPPED;
+    opened.origin = YARN_IMAGE_VIEWED;
+    read_small_tables(&opened);
     *image = opened;
     return 0;
 }
@@ -260,7 +289,7 @@ int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes)
         return -ENOMEM;
     memcpy(copy, bytes.data, bytes.size);
     struct yarn_image opened;
-    int err = parse(&opened, yarn_span_of(copy, bytes.size));
+    int err = parse(&opened, yarn_span_of(copy, bytes.size), NULL, bytes.size);
     if (err) {
         yarn_pages_unmap(copy, bytes.size);
         return err;
@@ -273,7 +302,7 @@ int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes)
 int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes)
 {
     struct yarn_image opened;
-    int err = parse(&opened, bytes);
+    int err = parse(&opened, bytes, NULL, bytes.size);
     if (err)
         return err;
     opened.origin = YARN_IMAGE_BORROWED;
@@ -281,16 +310,42 @@ int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes)
     return 0;
 }
 
-struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr)
+struct yarn_section yarn_image_section(const struct yarn_image *image, uint64_t offset,
+                                       uint64_t size, uint64_t vaddr)
+{
+    struct yarn_span bytes = image->view ? yarn_view_place(image->view, offset, size)
+                                         : yarn_span_sub(image->memory, offset, size);
+    return (struct yarn_section){bytes, vaddr, image->view};
+}
+
+/* Where in the file, and how much of the segment is left there; 0: no segment holds it. */
+static uint64_t find_in_segments(const struct yarn_image *image, uint64_t vaddr,
+                                 uint64_t *ret_offset)
 {
     for (unsigned i = 0; i < image->nr_segments; i++) {
         const struct yarn_segment *segment = &image->segments[i];
         if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->file_size)
             continue;
-        uint64_t at = vaddr - segment->vaddr;
-        return yarn_span_sub(image->file, segment->file_offset + at, segment->file_size - at);
+        *ret_offset = segment->file_offset + (vaddr - segment->vaddr);
+        return segment->file_size - (vaddr - segment->vaddr);
     }
-    return YARN_SPAN_EMPTY;
+    return 0;
+}
+
+struct yarn_section yarn_image_section_at(const struct yarn_image *image, uint64_t vaddr)
+{
+    uint64_t offset = 0, left = find_in_segments(image, vaddr, &offset);
+    struct yarn_section section = yarn_image_section(image, offset, left, vaddr);
+    if (!section.bytes.size && image->view && left)
+        section.bytes = yarn_view_place_from(image->view, offset);
+    return section;
+}
+
+struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr)
+{
+    uint64_t offset = 0, left = find_in_segments(image, vaddr, &offset);
+    return image->view && left ? yarn_view_peek(image->view, offset, left)
+                               : yarn_span_sub(image->memory, offset, left);
 }
 
 bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, uint64_t *ret_vaddr)
@@ -308,10 +363,9 @@ bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, u
 
 void yarn_image_close(struct yarn_image *image)
 {
-    if (image->origin == YARN_IMAGE_MAPPED)
-        yarn_file_unmap(image->file);
-    else if (image->origin == YARN_IMAGE_COPIED)
-        yarn_pages_unmap((void *)(uintptr_t)image->file.data, image->file.size);
+    yarn_view_close(image->view);
+    if (image->origin == YARN_IMAGE_COPIED)
+        yarn_pages_unmap((void *)(uintptr_t)image->memory.data, image->memory.size);
     yarn_search_guide_close(&image->guide);
     *image = YARN_IMAGE_CLOSED;
 }

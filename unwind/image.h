@@ -1,21 +1,20 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * One ELF file as yarn mapped it for itself (never the host's own mapping, which a dlclose can
- * pull away), or a copy of the vDSO: where its unwind tables, symbol tables and build id lie.
- * Knows ELF containers; does not know where the host has loaded the file (module_map), what the
- * tables say (cfi, symbol).
+ * One ELF file as yarn reads it for itself (never the host's own mapping, which a dlclose can pull
+ * away, nor one of ours: see view.h), or a copy of the vDSO: where its unwind tables, symbol tables
+ * and build id lie. Knows ELF containers; does not know where the host has loaded the file
+ * (module_map), what the tables say (cfi, symbol).
  *
- * Every span lies inside `file` and was checked when the image was opened; the bytes in it are
- * untrusted. If another process truncates the file while it is mapped, touching it would raise
- * SIGBUS in the host: image.c says why that risk is taken.
+ * Every span lies inside `memory` and was checked when the image was opened; the bytes in it are
+ * untrusted, and not all there before they are needed (yarn_section_need).
  *
  * Threads: one owner at a time. Signals: not safe.
  */
 #pragma once
 
 #include "core/base/search.h"
-#include "core/base/span.h"
+#include "unwind/view.h"
 
 enum { YARN_BUILD_ID_MAX = 32, YARN_IMAGE_SEGMENTS_MAX = 16 };
 
@@ -38,23 +37,21 @@ struct yarn_segment {
     bool executable;
 };
 
-/* A run of bytes in the file together with the address that it is linked at. */
-struct yarn_section {
-    struct yarn_span bytes;
-    uint64_t vaddr;
-};
-
-/* Where `file` comes from and how it ends. */
+/* Where `memory` comes from and how it ends. */
 enum yarn_image_origin {
     YARN_IMAGE_BORROWED, /* also the closed image */
-    YARN_IMAGE_MAPPED,
+    YARN_IMAGE_VIEWED,   /* it is the view's */
     YARN_IMAGE_COPIED,
     YARN_IMAGE_ORIGIN_COUNT,
 };
 
 struct yarn_image {
-    struct yarn_span file; /* owned unless borrowed */
+    struct yarn_span
+        memory;             /* the whole file; of a view what it has of it. Owned unless borrowed */
+    struct yarn_view *view; /* owned; NULL: all of the file is there */
     enum yarn_image_origin origin;
+    uint64_t id; /* of one opening among all in the process: the place in memory is used again */
+    uint64_t file_size;
     uint16_t machine; /* EM_X86_64, EM_AARCH64 */
     struct yarn_build_id build_id;
     struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX]; /* executable ones first */
@@ -66,7 +63,7 @@ struct yarn_image {
     struct yarn_search_guide guide; /* owned; of .eh_frame_hdr, by yarn_cfi_guide */
 };
 
-#define YARN_IMAGE_CLOSED ((struct yarn_image){.file = {NULL, 0}})
+#define YARN_IMAGE_CLOSED ((struct yarn_image){.memory = {NULL, 0}})
 
 /* Of the first bytes of a file, as far as they are there; size 0 where they name none. */
 void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_id);
@@ -74,8 +71,13 @@ void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_i
 /* Opens the file at dir/path. -ENOEXEC where it is no ELF file that yarn understands. */
 YARN_MUST_CHECK int yarn_image_open(struct yarn_image *image, int dir, const char *path);
 
-/* As yarn_image_open for a descriptor, which stays the caller's. */
-YARN_MUST_CHECK int yarn_image_open_file(struct yarn_image *image, int fd);
+/* The same, with the doors of another image. */
+YARN_MUST_CHECK int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
+                                           const struct yarn_image *other);
+
+/* As yarn_image_open for a file that is open and may be found again. */
+YARN_MUST_CHECK int yarn_image_open_file(struct yarn_image *image,
+                                         const struct yarn_view_file *file);
 
 /* As yarn_image_open for bytes in memory, which are copied: the vDSO. */
 YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes);
@@ -83,7 +85,16 @@ YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_s
 /* As yarn_image_open over bytes that stay the caller's and outlive the image (tests, fuzzing). */
 YARN_MUST_CHECK int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes);
 
-/* The file's bytes from `vaddr` to the end of its segment; empty where no segment holds it. */
+/* The section that these bytes of the file are; its bytes are empty where they are not in it, or
+ * nobody wants them (image_runs.c). */
+struct yarn_section yarn_image_section(const struct yarn_image *image, uint64_t offset,
+                                       uint64_t size, uint64_t vaddr);
+
+/* The same of the bytes from `vaddr` to the end of its segment, where a segment holds it. */
+struct yarn_section yarn_image_section_at(const struct yarn_image *image, uint64_t vaddr);
+
+/* The file's bytes from `vaddr`, as far as its segment goes, but perhaps no more than 64 of them;
+ * empty where no segment holds it. Good until the next call. */
 struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr);
 
 /* The linked address of a file offset, which may lie in the page in which a segment begins

@@ -7,6 +7,7 @@
 #include "core/sys/own_memory.h"
 #include "unwind/cfi.h"
 
+enum { SWEEP_LEAST = 16 };
 enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 << 10 };
 
 /* The file as it stood when it was opened. A file that was written again in place has another time
@@ -14,6 +15,8 @@ enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 
 struct cached_image {
     struct yarn_image image;
     struct yarn_file_info info;
+    bool is_seen; /* at this look */
+    bool is_gone; /* not seen at the last one */
 };
 
 static uint64_t key_of(const struct yarn_file_info *info)
@@ -31,130 +34,127 @@ static bool is_same_file(const struct yarn_file_info *a, const struct yarn_file_
 int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc)
 {
     cache->proc = proc;
+    cache->sweep_at = SWEEP_LEAST;
     yarn_pool_open(&cache->images, sizeof(struct cached_image), IMAGES_MAX);
     return yarn_table_open(&cache->by_file, FIRST_KEYS, 2 * IMAGES_MAX);
 }
 
-static struct cached_image *add_image(struct yarn_image_cache *cache,
-                                      const struct yarn_image *image)
+static struct cached_image *cached_at(const struct yarn_image_cache *cache, uint32_t number)
 {
-    struct cached_image *cached = yarn_pool_add(&cache->images);
-    if (cached)
-        cached->image = *image;
+    return yarn_pool_at(&cache->images, number);
+}
+
+/* In the place of one that was closed, if there is any. */
+static struct cached_image *add_image(struct yarn_image_cache *cache,
+                                      const struct yarn_image *image, uint32_t *ret_number)
+{
+    struct cached_image *cached = NULL;
+    uint32_t number = 0;
+    while (number < cache->images.count && cached_at(cache, number)->image.memory.data)
+        number++;
+    cached =
+        number < cache->images.count ? cached_at(cache, number) : yarn_pool_add(&cache->images);
+    if (!cached)
+        return NULL;
+    *cached = (struct cached_image){.image = *image};
+    *ret_number = number;
+    cache->nr_open++;
     return cached;
 }
 
-static int find_open_file(struct yarn_image_cache *cache, int fd, struct yarn_file_info info,
+static int find_open_file(struct yarn_image_cache *cache, const struct yarn_view_file *file,
                           struct yarn_image **ret_image)
 {
-    uint32_t number = yarn_table_find(&cache->by_file, key_of(&info));
+    uint64_t key = key_of(&file->info);
+    uint32_t number = yarn_table_find(&cache->by_file, key);
     struct cached_image *cached =
         number == YARN_TABLE_NONE ? NULL : yarn_pool_at(&cache->images, number);
-    if (!cached || !is_same_file(&cached->info, &info)) {
+    if (!cached || !cached->image.memory.data || !is_same_file(&cached->info, &file->info)) {
         struct yarn_image image;
-        int err = yarn_image_open_file(&image, fd);
+        int err = yarn_image_open_file(&image, file);
         if (err)
             return err;
-        cached = add_image(cache, &image);
+        cached = add_image(cache, &image, &number);
         if (!cached) {
             yarn_image_close(&image);
             return -ENOSPC;
         }
-        cached->info = info;
+        cached->info = file->info;
         yarn_cfi_guide(&cached->image);
-        err = yarn_table_put(&cache->by_file, key_of(&info), cache->images.count - 1);
+        err = yarn_table_put(&cache->by_file, key, number);
         if (err)
             return err;
     }
+    cached->is_gone = false;
     *ret_image = &cached->image;
     return 0;
 }
 
 /* What is mapped is what stands in the file: the last word where the numbers cannot tell. Code is
  * not written to, so the first 64 KiB of the two are equal. */
-static bool has_equal_code(const struct yarn_image_request *request, const struct yarn_image *image)
+static bool has_equal_code(const struct yarn_image_request *request, int fd)
 {
-    uint64_t size = yarn_u64_min(request->end - request->start, COMPARED_BYTES);
-    struct yarn_span file = yarn_span_from(image->file, request->file_offset);
-    file.size = (size_t)yarn_u64_min(file.size, size);
-    uint8_t *memory = file.size ? yarn_pages_map(file.size) : NULL;
-    bool is_equal = memory && yarn_own_memory_read(request->start, memory, file.size) == 0 &&
-                    memcmp(memory, file.data, file.size) == 0;
-    yarn_pages_unmap(memory, file.size);
+    size_t size = (size_t)yarn_u64_min(request->end - request->start, COMPARED_BYTES);
+    uint8_t *both = yarn_pages_map(2 * size);
+    if (!both)
+        return false;
+    ssize_t got = yarn_file_read_at(fd, both, size, request->file_offset);
+    bool is_equal = got > 0 &&
+                    yarn_own_memory_read(request->start, both + size, (size_t)got) == 0 &&
+                    memcmp(both, both + size, (size_t)got) == 0;
+    yarn_pages_unmap(both, 2 * size);
     return is_equal;
 }
 
 /* Device numbers of btrfs and overlay differ
  * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
 static bool is_mapped_file(const struct yarn_image_request *request,
-                           const struct yarn_file_info *info, const struct yarn_image *image)
+                           const struct yarn_view_file *file)
 {
     if (!request->inode)
         return !request->was_deleted;
-    if (request->inode == info->inode)
+    if (request->inode == file->info.inode)
         return true;
-    return request->device != info->device && has_equal_code(request, image);
+    return request->device != file->info.device && has_equal_code(request, file->fd);
 }
 
-static int find_by_path(struct yarn_image_cache *cache, const struct yarn_image_request *request,
-                        struct yarn_image **ret_image)
+/* Opens it for the length of the call, by the first of its names. */
+static int find_by_name(struct yarn_image_cache *cache, const struct yarn_image_request *request,
+                        bool is_mapping, struct yarn_view_file file, struct yarn_image **ret_image)
 {
-    if (request->path[0] != '/')
-        return -ENOENT;
-    int fd = yarn_file_open(YARN_FILE_CWD, request->path);
-    if (fd < 0)
-        return fd;
-    struct yarn_file_info info;
-    struct yarn_image *image = NULL;
-    int err = yarn_file_stat(fd, &info);
-    /* Not worth a mapping where the numbers alone say that it is another file. */
-    if (!err && request->inode && request->inode != info.inode && request->device == info.device)
+    file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
+    if (file.fd < 0)
+        return file.fd;
+    int err = yarn_file_stat(file.fd, &file.info);
+    bool is_asked = !is_mapping || request->inode;
+    if (!err && is_asked && !is_mapped_file(request, &file))
         err = -ESTALE;
     if (!err)
-        err = find_open_file(cache, fd, info, &image);
-    if (!err && !is_mapped_file(request, &info, image))
-        err = -ESTALE;
-    if (!err)
-        *ret_image = image;
-    yarn_file_close(fd);
-    return err;
-}
-
-static int find_by_mapping(struct yarn_image_cache *cache, const struct yarn_image_request *request,
-                           struct yarn_image **ret_image)
-{
-    char data[NAME_BYTES];
-    struct yarn_text name = yarn_text_of(data, sizeof data);
-    if (!cache->proc)
-        return -ENOENT;
-    yarn_text_add(&name, cache->proc);
-    yarn_text_add(&name, "/map_files/");
-    yarn_text_add_hex(&name, request->start);
-    yarn_text_add(&name, "-");
-    yarn_text_add_hex(&name, request->end);
-    int fd = yarn_file_open(YARN_FILE_CWD, data);
-    if (fd < 0)
-        return fd;
-    struct yarn_file_info info;
-    struct yarn_image *image = NULL;
-    int err = yarn_file_stat(fd, &info);
-    if (!err)
-        err = find_open_file(cache, fd, info, &image);
-    /* Something newer may be mapped there by now. */
-    if (!err && request->inode && !is_mapped_file(request, &info, image))
-        err = -ESTALE;
-    if (!err)
-        *ret_image = image;
-    yarn_file_close(fd);
+        err = find_open_file(cache, &file, ret_image);
+    yarn_file_close(file.fd);
     return err;
 }
 
 int yarn_image_cache_find(struct yarn_image_cache *cache, const struct yarn_image_request *request,
                           struct yarn_image **ret_image)
 {
-    int err = find_by_path(cache, request, ret_image);
-    if (err == -ESTALE || err == -ENOENT || err == -EACCES || err == -ENOTDIR) {
-        int second = find_by_mapping(cache, request, ret_image);
+    char data[NAME_BYTES];
+    const char *mapping = cache->proc ? data : NULL;
+    struct yarn_text name = yarn_text_of(data, sizeof data);
+    yarn_text_add(&name, cache->proc ? cache->proc : "");
+    yarn_text_add(&name, "/map_files/");
+    yarn_text_add_hex(&name, request->start);
+    yarn_text_add(&name, "-");
+    yarn_text_add_hex(&name, request->end);
+    struct yarn_view_file by_path = {
+        .doors = &cache->doors, .name = {{YARN_FILE_CWD, request->path}, {YARN_FILE_CWD, mapping}}};
+    struct yarn_view_file by_mapping = {.doors = &cache->doors, .name = {{YARN_FILE_CWD, mapping}}};
+    int err = -ENOENT;
+    if (request->path[0] == '/')
+        err = find_by_name(cache, request, false, by_path, ret_image);
+    if (mapping && (err == -ESTALE || err == -ENOENT || err == -EACCES || err == -ENOTDIR)) {
+        /* Something newer may be mapped there by now: find_by_name asks. */
+        int second = find_by_name(cache, request, true, by_mapping, ret_image);
         if (!second || second == -ENOEXEC)
             return second;
     }
@@ -168,7 +168,8 @@ int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes
     int err = yarn_image_open_copy(&image, bytes);
     if (err)
         return err;
-    struct cached_image *cached = add_image(cache, &image);
+    uint32_t number;
+    struct cached_image *cached = add_image(cache, &image, &number);
     if (!cached) {
         yarn_image_close(&image);
         return -ENOSPC;
@@ -177,8 +178,51 @@ int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes
     return 0;
 }
 
+bool yarn_image_cache_is_due(const struct yarn_image_cache *cache)
+{
+    return cache->nr_open >= cache->sweep_at || cache->nr_gone;
+}
+
+void yarn_image_cache_see(struct yarn_image *image)
+{
+    ((struct cached_image *)(void *)image)->is_seen = true; /* it is the first in it */
+}
+
+/* Of a file that is closed for good the table would keep the key for ever. */
+static void index_again(struct yarn_image_cache *cache)
+{
+    yarn_table_clear(&cache->by_file);
+    for (uint32_t i = 0; i < cache->images.count; i++) {
+        const struct cached_image *cached = cached_at(cache, i);
+        /* Why an error may pass: the file would be opened once more. */
+        if (cached->image.origin == YARN_IMAGE_VIEWED &&
+            yarn_table_put(&cache->by_file, key_of(&cached->info), i))
+            return;
+    }
+}
+
+void yarn_image_cache_sweep(struct yarn_image_cache *cache)
+{
+    cache->nr_gone = 0;
+    for (uint32_t i = 0; i < cache->images.count; i++) {
+        struct cached_image *cached = cached_at(cache, i);
+        bool is_gone = !cached->is_seen && cached->image.origin == YARN_IMAGE_VIEWED;
+        if (is_gone && cached->is_gone) {
+            yarn_image_close(&cached->image);
+            cache->nr_open--;
+            is_gone = false;
+        }
+        cached->is_gone = is_gone;
+        cached->is_seen = false;
+        cache->nr_gone += is_gone;
+    }
+    cache->sweep_at = 2 * cache->nr_open + SWEEP_LEAST;
+    index_again(cache);
+}
+
 void yarn_image_cache_close(struct yarn_image_cache *cache)
 {
+    yarn_view_doors_close(&cache->doors);
     for (uint32_t i = 0; i < cache->images.count; i++) {
         struct cached_image *cached = yarn_pool_at(&cache->images, i);
         yarn_image_close(&cached->image);

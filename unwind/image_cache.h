@@ -19,6 +19,8 @@ struct yarn_image_cache {
     const char *proc;        /* borrowed; NULL: none */
     struct yarn_pool images; /* of struct cached_image */
     struct yarn_table by_file;
+    struct yarn_view_doors doors;
+    uint32_t nr_open, nr_gone, sweep_at;
 };
 
 /* What is known of the mapped file; 0 where it is not. */
@@ -31,8 +33,8 @@ struct yarn_image_request {
 
 YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc);
 
-/* The image stays until the cache is closed. -ESTALE: the path names another file, and the mapped
- * one is out of reach. */
+/* The image stays until it is swept out or the cache is closed. -ESTALE: the path names another
+ * file, and the mapped one is out of reach. */
 YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
                                           const struct yarn_image_request *request,
                                           struct yarn_image **ret_image);
@@ -40,6 +42,15 @@ YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
 /* The image of bytes in memory, which are copied. */
 YARN_MUST_CHECK int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes,
                                           struct yarn_image **ret_image);
+
+/* Whether it is worth looking which images are still mapped: there are twice as many as at the last
+ * look, or some were not. */
+bool yarn_image_cache_is_due(const struct yarn_image_cache *cache);
+
+/* To be said of each that is mapped; then those close that were seen neither now nor the last time.
+ * Such an image stays where it is, closed. */
+void yarn_image_cache_see(struct yarn_image *image);
+void yarn_image_cache_sweep(struct yarn_image_cache *cache);
 
 /* Idempotent. */
 void yarn_image_cache_close(struct yarn_image_cache *cache);

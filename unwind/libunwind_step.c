@@ -78,15 +78,15 @@ static int find_dynamic_list(unw_addr_space_t space, unw_word_t *ret_address, vo
 }
 
 /* It reads bytes as parts of aligned words, so a word may hang over either end of the file. */
-static bool read_own(struct yarn_span file, uint64_t address, unw_word_t *ret_word)
+static bool read_own(struct yarn_span memory, uint64_t address, unw_word_t *ret_word)
 {
-    uint64_t start = own_address(file.data), end = start + file.size;
+    uint64_t start = own_address(memory.data), end = start + memory.size;
     if (address >= end || address + sizeof *ret_word <= start)
         return false;
     uint64_t from = yarn_u64_max(address, start);
     uint64_t to = yarn_u64_min(address + sizeof *ret_word, end);
     uint8_t bytes[sizeof *ret_word] = {0};
-    memcpy(bytes + (from - address), file.data + (from - start), (size_t)(to - from));
+    memcpy(bytes + (from - address), memory.data + (from - start), (size_t)(to - from));
     memcpy(ret_word, bytes, sizeof bytes);
     return true;
 }
@@ -103,7 +103,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *wo
         *word = value;
         return 0;
     }
-    if (read_own(libunwind->module->image->file, address, word))
+    if (read_own(libunwind->module->image->memory, address, word))
         return 0;
     libunwind->missed_address = address;
     return -UNW_EINVAL;

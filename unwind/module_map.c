@@ -354,6 +354,15 @@ static int add_line(void *context, const struct yarn_proc_map *line)
                                              });
 }
 
+static int read_maps(const struct yarn_module_map *map, yarn_proc_map_fn *each, void *context)
+{
+    char data[PROC_BYTES];
+    struct yarn_text path = yarn_text_of(data, sizeof data);
+    yarn_text_add(&path, map->images.proc ? map->images.proc : "");
+    yarn_text_add(&path, "/maps");
+    return yarn_proc_maps_read(YARN_FILE_CWD, path.data, each, context);
+}
+
 int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
 {
     struct reading *reading = yarn_pages_map(sizeof *reading);
@@ -361,13 +370,40 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
         return -ENOMEM;
     reading->map = map;
     reading->time_ns = time_ns;
-    char data[PROC_BYTES];
-    struct yarn_text path = yarn_text_of(data, sizeof data);
-    yarn_text_add(&path, map->images.proc);
-    yarn_text_add(&path, "/maps");
-    int err = yarn_proc_maps_read(YARN_FILE_CWD, path.data, add_line, reading);
+    int err = read_maps(map, add_line, reading);
     yarn_pages_unmap(reading, sizeof *reading);
     return err;
+}
+
+void yarn_module_map_rest(struct yarn_module_map *map)
+{
+    yarn_view_doors_close(&map->images.doors);
+}
+
+static int see_line(void *context, const struct yarn_proc_map *line)
+{
+    struct yarn_module_map *map = context;
+    const struct yarn_range *range =
+        line->executable ? yarn_ranges_find(&map->ranges, line->start) : NULL;
+    struct yarn_module *module = range ? &entry_at(map, range->number)->module : NULL;
+    if (module && module->image && (!module->inode || module->inode == line->inode))
+        yarn_image_cache_see(module->image);
+    return 0;
+}
+
+void yarn_module_map_sweep(struct yarn_module_map *map)
+{
+    if (!yarn_image_cache_is_due(&map->images) || read_maps(map, see_line, map) != 0)
+        return;
+    yarn_image_cache_sweep(&map->images);
+    for (uint32_t i = 0; i < map->entries.count; i++) {
+        struct yarn_module *module = &entry_at(map, i)->module;
+        if (!module->image || module->image->memory.data)
+            continue;
+        module->image = NULL;
+        module->image_state = YARN_IMAGE_UNTRIED;
+        map->generation++;
+    }
 }
 
 /* Of a file that is gone, or another now: the first page of it, where the linker puts the note, is
@@ -383,7 +419,8 @@ static void read_build_id(struct yarn_module *module)
  * its code. */
 static void lose_image(struct yarn_module *module, int err)
 {
-    read_build_id(module);
+    if (!module->build_id.size) /* else it was open once, and there may be others by now */
+        read_build_id(module);
     module->image = NULL;
     module->image_error = err;
     module->image_state = err == -ESTALE ? YARN_IMAGE_REPLACED : YARN_IMAGE_ABSENT;
@@ -415,6 +452,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
         return;
     }
     module->image = image;
+    module->build_id = image->build_id;
     module->image_state = YARN_IMAGE_OPEN;
     module->image_error = 0;
     module->bias = module->start - vaddr;

@@ -46,7 +46,8 @@ struct yarn_module {
     struct yarn_build_id build_id; /* without an image: as its memory has it; size 0: unknown */
     enum yarn_image_state image_state;
     int image_error;
-    struct yarn_image *image; /* owned by the map; NULL unless image_state is OPEN */
+    /* Owned by the map, until a sweep; NULL unless image_state is OPEN. */
+    struct yarn_image *image;
     /* Address in the host = linked address + bias. 0 for anonymous modules, whose code has no other
      * address. Without an image: such that the linked address is the offset in the file. */
     uint64_t bias;
@@ -73,6 +74,14 @@ YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
 
 /* Adds every executable line of /proc/self/maps. */
 YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
+
+/* Closes the files that look-ups have opened, until the next one: for the end of a drain. */
+void yarn_module_map_rest(struct yarn_module_map *map);
+
+/* Closes the images of modules that are mapped no more and were not at the last call either: to be
+ * called where every sample that was taken before the last call is done with. Reads /proc/self/maps
+ * where that is worth it. A module whose image is closed looks for it again if it is asked. */
+void yarn_module_map_sweep(struct yarn_module_map *map);
 
 /* The module that holds the address now, its image opened at first use; NULL where none does.
  * The pointer stays valid for the life of the map. */

@@ -151,6 +151,11 @@ void yarn_pages_populate(void *pages, size_t size)
     advise((uint8_t *)pages - before, size + before, MADV_POPULATE_WRITE);
 }
 
+void yarn_pages_empty(void *pages, size_t size)
+{
+    advise(pages, size, MADV_DONTNEED);
+}
+
 void yarn_pages_unmap(void *pages, size_t size)
 {
     if (!pages)

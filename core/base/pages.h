@@ -17,6 +17,8 @@ void yarn_pages_unmap(void *pages, size_t size);
 /* Puts memory behind pages that are about to be written here and there: at once instead of by a
  * fault each, or by two where the first touch is a read. */
 void yarn_pages_populate(void *pages, size_t size);
+/* The other way round: whole pages, which read as zeros from now on. */
+void yarn_pages_empty(void *pages, size_t size);
 
 /* The most address space that this process may hold through these functions from now on; those that
  * map anything else say so by take, false where it would be more, and give. */

@@ -2,13 +2,10 @@
 #include "core/sys/file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/base/pages.h"
-#include "core/base/place.h"
 #include "core/base/raw.h"
 #include "core/sys/own_files.h"
 
@@ -166,34 +163,4 @@ void yarn_file_close(int fd)
 {
     if (fd >= 0)
         yarn_raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
-}
-
-int yarn_file_map(int fd, struct yarn_span *ret_span)
-{
-    struct yarn_file_info info;
-    int err = yarn_file_stat(fd, &info);
-    if (err)
-        return err;
-    if (!info.size_bytes || !S_ISREG(info.mode))
-        return -EINVAL;
-    size_t size = (size_t)info.size_bytes;
-    if (!yarn_pages_take(size))
-        return -ENOMEM;
-    long result = yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)size, PROT_READ,
-                                MAP_PRIVATE, fd, 0);
-    if (yarn_raw_is_error(result)) {
-        yarn_pages_give(size);
-        return (int)result;
-    }
-    yarn_pages_hide_like_ours((void *)result, size);
-    *ret_span = yarn_span_of((const void *)result, size);
-    return 0;
-}
-
-void yarn_file_unmap(struct yarn_span span)
-{
-    if (!span.data)
-        return;
-    yarn_raw_call(SYS_munmap, (long)span.data, (long)span.size, 0, 0, 0, 0);
-    yarn_pages_give(span.size);
 }

@@ -58,7 +58,3 @@ YARN_MUST_CHECK int yarn_file_stat_name(int dir, const char *path, struct yarn_f
 YARN_MUST_CHECK ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size);
 /* Closes a descriptor; -1 is allowed. */
 void yarn_file_close(int fd);
-
-/* Maps a whole file privately and read-only; the caller unmaps. -EINVAL for an empty file. */
-YARN_MUST_CHECK int yarn_file_map(int fd, struct yarn_span *ret_span);
-void yarn_file_unmap(struct yarn_span span);

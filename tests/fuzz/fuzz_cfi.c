@@ -59,9 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yarn_span rest = yarn_cursor_span(&cursor, yarn_cursor_left(&cursor));
     struct yarn_image image = {
         .machine = 62,
-        .eh_frame_hdr = {hdr, HDR_VADDR},
-        .eh_frame = {frame, FRAME_VADDR},
-        .debug_frame = {rest, DEBUG_VADDR},
+        .eh_frame_hdr = {.bytes = hdr, .vaddr = HDR_VADDR},
+        .eh_frame = {.bytes = frame, .vaddr = FRAME_VADDR},
+        .debug_frame = {.bytes = rest, .vaddr = DEBUG_VADDR},
     };
     struct yarn_fde fde;
     struct yarn_cfi_row row;

@@ -57,10 +57,10 @@ static void add_segments(struct places *places, const struct yarn_image *image)
 
 static void add_symbols(struct places *places, const struct yarn_image *image, uint32_t type)
 {
-    struct yarn_symbol_table table = yarn_symbol_table_of(image->file, type);
+    struct yarn_symbol_table table = yarn_symbol_table_of(image, type);
     struct yarn_elf_symbol symbol;
     for (uint32_t i = 0; i < table.count && i < 64; i++) {
-        require_inside(image->file, yarn_symbol_table_name(&table, i));
+        require_inside(image->memory, yarn_symbol_table_name(&table, i));
         if (!yarn_symbol_table_at(&table, i, &symbol))
             continue;
         add_place(places, symbol.start);
@@ -75,10 +75,10 @@ static void check_frames(const struct yarn_image *image, uint64_t vaddr)
     if (yarn_cfi_find(image, vaddr, &fde) != 0)
         return;
     require(fde.start <= vaddr && vaddr < fde.end);
-    require_inside(image->file, fde.instructions);
-    require_inside(image->file, fde.cie_instructions);
+    require_inside(image->memory, fde.instructions);
+    require_inside(image->memory, fde.cie_instructions);
     if (yarn_cfi_row_at(&fde, vaddr, &row) == 0)
-        require_inside(image->file, row.cfa_expression);
+        require_inside(image->memory, row.cfa_expression);
 }
 
 static void check_name(struct yarn_symbols *symbols, const struct yarn_module *module,
@@ -98,10 +98,10 @@ static void check_name(struct yarn_symbols *symbols, const struct yarn_module *m
 
 static void check_image(const struct yarn_image *image)
 {
-    require_inside(image->file, image->eh_frame.bytes);
-    require_inside(image->file, image->eh_frame_hdr.bytes);
-    require_inside(image->file, image->debug_frame.bytes);
-    require_inside(image->file, image->plt.bytes);
+    require_inside(image->memory, image->eh_frame.bytes);
+    require_inside(image->memory, image->eh_frame_hdr.bytes);
+    require_inside(image->memory, image->debug_frame.bytes);
+    require_inside(image->memory, image->plt.bytes);
     require(image->nr_segments && image->nr_segments <= YARN_IMAGE_SEGMENTS_MAX);
     require(image->build_id.size <= YARN_BUILD_ID_MAX);
 }
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (yarn_symbols_new(&symbols) != 0)
         return 0;
     for (size_t i = 0; i < places.count; i++) {
-        require_inside(image.file, yarn_image_at(&image, places.vaddr[i]));
+        require_inside(image.memory, yarn_image_at(&image, places.vaddr[i]));
         check_frames(&image, places.vaddr[i]);
         check_name(symbols, &module, places.vaddr[i]);
     }

@@ -104,13 +104,14 @@ void made_cfi_row(struct made_cfi *made, uint64_t start, size_t fde)
 struct yarn_image made_cfi_image(const struct made_cfi *made, uint16_t machine)
 {
     struct yarn_image image = {.machine = machine};
-    struct yarn_section frame = {yarn_span_of(made->frame, made->frame_size), MADE_CFI_VADDR};
+    struct yarn_section frame = {.bytes = yarn_span_of(made->frame, made->frame_size),
+                                 .vaddr = MADE_CFI_VADDR};
     if (made->is_debug_frame)
         image.debug_frame = frame;
     else
         image.eh_frame = frame;
     if (made->header_size)
-        image.eh_frame_hdr = (struct yarn_section){yarn_span_of(made->header, made->header_size),
-                                                   MADE_CFI_HDR_VADDR};
+        image.eh_frame_hdr = (struct yarn_section){
+            .bytes = yarn_span_of(made->header, made->header_size), .vaddr = MADE_CFI_HDR_VADDR};
     return image;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/symbol/debug_file.h"
 
+#include "core/base/pages.h"
 #include "core/base/text.h"
 #include "core/sys/file.h"
 #include "unwind/sections.h"
 
-enum { PATH_BYTES = 1024, CRC_FILE_BYTES_MAX = 16 << 20 };
+enum { PATH_BYTES = 1024, CRC_FILE_BYTES_MAX = 16 << 20, CRC_BUFFER_BYTES = 64 << 10 };
 #define DEBUG_FOLDER "/usr/lib/debug"
 
 struct debug_link {
@@ -34,7 +35,7 @@ static int open_by_build_id(struct yarn_image *debug, const struct yarn_image *i
     yarn_text_add(&path, "/");
     add_hex_bytes(&path, yarn_span_from(id, 1));
     yarn_text_add(&path, ".debug");
-    int err = yarn_image_open(debug, YARN_FILE_CWD, data);
+    int err = yarn_image_open_beside(debug, YARN_FILE_CWD, data, image);
     if (!err && !yarn_build_id_equal(&debug->build_id, &image->build_id)) {
         yarn_image_close(debug);
         err = -ENOENT;
@@ -43,7 +44,7 @@ static int open_by_build_id(struct yarn_image *debug, const struct yarn_image *i
 }
 
 /* CRC-32 of IEEE 802.3, the one of zlib. */
-static uint32_t crc_of(struct yarn_span bytes)
+static uint32_t crc_of(uint32_t crc, struct yarn_span bytes)
 {
     uint32_t table[256];
     for (uint32_t i = 0; i < 256; i++) {
@@ -51,31 +52,49 @@ static uint32_t crc_of(struct yarn_span bytes)
         for (unsigned bit = 0; bit < 8; bit++)
             table[i] = (table[i] >> 1) ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
     }
-    uint32_t crc = UINT32_MAX;
     for (size_t i = 0; i < bytes.size; i++)
         crc = table[(crc ^ bytes.data[i]) & 0xff] ^ (crc >> 8);
-    return ~crc;
+    return crc;
 }
 
-static bool belongs(const struct yarn_image *debug, const struct yarn_image *image, uint32_t crc)
+static bool has_crc(const char *path, uint64_t size, uint32_t wanted)
+{
+    uint32_t crc = UINT32_MAX;
+    uint64_t at = 0;
+    uint8_t *buffer = size <= CRC_FILE_BYTES_MAX ? yarn_pages_map(CRC_BUFFER_BYTES) : NULL;
+    int fd = buffer ? yarn_file_open(YARN_FILE_CWD, path) : -1;
+    while (fd >= 0 && at < size) {
+        ssize_t got = yarn_file_read_at(fd, buffer, CRC_BUFFER_BYTES, at);
+        if (got <= 0)
+            break;
+        crc = crc_of(crc, yarn_span_of(buffer, (size_t)got));
+        at += (uint64_t)got;
+    }
+    yarn_file_close(fd);
+    yarn_pages_unmap(buffer, CRC_BUFFER_BYTES);
+    return fd >= 0 && at == size && ~crc == wanted;
+}
+
+static bool belongs(const struct yarn_image *debug, const struct yarn_image *image,
+                    const char *path, uint32_t crc)
 {
     if (image->build_id.size)
         return yarn_build_id_equal(&debug->build_id, &image->build_id);
-    return debug->file.size <= CRC_FILE_BYTES_MAX && crc_of(debug->file) == crc;
+    return has_crc(path, debug->file_size, crc);
 }
 
 /* The name, padded to 4 bytes, then the CRC. */
 static bool read_link(const struct yarn_image *image, struct debug_link *ret_link)
 {
-    struct yarn_sections sections = yarn_sections_of(image->file);
+    struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
     if (!yarn_sections_find(&sections, ".gnu_debuglink", &section))
         return false;
-    ret_link->name = yarn_span_text(section.bytes, 0);
+    ret_link->name = yarn_section_text(&section.content, 0, YARN_WINDOW_NAME);
     if (!ret_link->name || !ret_link->name[0] || strchr(ret_link->name, '/'))
         return false;
-    return yarn_span_read(section.bytes, yarn_align_up(strlen(ret_link->name) + 1, 4),
-                          &ret_link->crc, sizeof ret_link->crc);
+    return yarn_section_read(&section.content, yarn_align_up(strlen(ret_link->name) + 1, 4),
+                             &ret_link->crc, sizeof ret_link->crc);
 }
 
 static int open_linked(struct yarn_image *debug, const struct yarn_image *image, const char *path,
@@ -94,8 +113,8 @@ static int open_linked(struct yarn_image *debug, const struct yarn_image *image,
     /* A link that names the file itself is not a debug file. */
     if (text.cut || strcmp(data, path) == 0)
         return -ENOENT;
-    int err = yarn_image_open(debug, YARN_FILE_CWD, data);
-    if (!err && !belongs(debug, image, link.crc)) {
+    int err = yarn_image_open_beside(debug, YARN_FILE_CWD, data, image);
+    if (!err && !belongs(debug, image, data, link.crc)) {
         yarn_image_close(debug);
         err = -ENOENT;
     }

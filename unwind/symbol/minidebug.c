@@ -58,12 +58,17 @@ static int unpack(struct yarn_span packed, struct yarn_span *ret_file)
 
 int yarn_minidebug_open(struct yarn_image *debug, const struct yarn_image *image)
 {
-    struct yarn_sections sections = yarn_sections_of(image->file);
+    struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
     struct yarn_span file;
-    if (!yarn_sections_find(&sections, ".gnu_debugdata", &section) || !section.bytes.size)
+    if (!yarn_sections_find(&sections, ".gnu_debugdata", &section) || !section.content.bytes.size)
         return -ENOENT;
-    int err = unpack(section.bytes, &file);
+    const struct yarn_section *packed = &section.content;
+    if (!yarn_section_need(packed, 0, packed->bytes.size))
+        return -ESTALE;
+    int err = unpack(packed->bytes, &file);
+    if (packed->view)
+        yarn_view_drop(packed->view, packed->bytes);
     if (err)
         return err;
     err = yarn_image_open_bytes(debug, file);

@@ -13,16 +13,16 @@ struct yarn_plt yarn_plt_of(const struct yarn_image *image)
     static const char *const stub_names[YARN_PLT_SECTIONS] = {".plt", ".plt.sec", ".plt.got"};
     static const char *const relocation_names[YARN_PLT_RELOCATIONS] = {".rela.plt", ".rela.dyn"};
     struct yarn_plt plt = {.machine = image->machine};
-    struct yarn_sections sections = yarn_sections_of(image->file);
+    struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
     for (size_t i = 0; i < YARN_PLT_SECTIONS; i++)
         if (yarn_sections_find(&sections, stub_names[i], &section)) {
-            plt.stubs[i] = (struct yarn_section){section.bytes, section.vaddr};
+            plt.stubs[i] = section.content;
             plt.stub_sizes[i] = section.entry_size == 8 ? 8 : STUB_BYTES;
         }
     for (size_t i = 0; i < YARN_PLT_RELOCATIONS; i++)
         if (yarn_sections_find(&sections, relocation_names[i], &section))
-            plt.relocations[i] = section.bytes;
+            plt.relocations[i] = section.content;
     return plt;
 }
 
@@ -30,10 +30,13 @@ static bool find_relocation(const struct yarn_plt *plt, uint64_t slot, Elf64_Rel
 {
     Elf64_Rela relocation;
     for (size_t i = 0; i < YARN_PLT_RELOCATIONS; i++) {
-        for (uint64_t n = 0; n < RELOCATIONS_MAX; n++) {
-            if (!yarn_span_read(plt->relocations[i], n * sizeof relocation, &relocation,
-                                sizeof relocation))
-                break;
+        const struct yarn_section *section = &plt->relocations[i];
+        struct yarn_span bytes = section->bytes;
+        bytes.size = yarn_size_min(bytes.size, RELOCATIONS_MAX * sizeof relocation);
+        if (!yarn_section_need(section, 0, bytes.size))
+            continue;
+        for (uint64_t at = 0; yarn_span_read(bytes, at, &relocation, sizeof relocation);
+             at += sizeof relocation) {
             if (relocation.r_offset == slot) {
                 *ret = relocation;
                 return true;
@@ -64,7 +67,7 @@ static bool read_stub(const struct yarn_plt *plt, const struct yarn_section *stu
     Elf64_Rela relocation;
     uint64_t slot;
     at -= at % size;
-    if (!yarn_span_read(stubs->bytes, at, bytes, size) ||
+    if (!yarn_section_read(stubs, at, bytes, size) ||
         !read_slot(bytes, size, stubs->vaddr + at, &slot) ||
         !find_relocation(plt, slot, &relocation))
         return false;

@@ -5,7 +5,7 @@
  * .plt.got jumps through. x86-64 only: the jump names its slot; elsewhere nothing is found.
  * Knows stubs and relocations; does not make names. Bytes are untrusted.
  *
- * Threads, signals: pure functions over values; safe anywhere.
+ * Threads, signals: as image.h.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct yarn_plt {
     uint16_t machine;
     struct yarn_section stubs[YARN_PLT_SECTIONS];
     size_t stub_sizes[YARN_PLT_SECTIONS];
-    struct yarn_span relocations[YARN_PLT_RELOCATIONS];
+    struct yarn_section relocations[YARN_PLT_RELOCATIONS];
 };
 
 struct yarn_plt_stub {

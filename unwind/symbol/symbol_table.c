@@ -3,17 +3,18 @@
 
 #include <elf.h>
 
-struct yarn_symbol_table yarn_symbol_table_of(struct yarn_span file, uint32_t type)
+struct yarn_symbol_table yarn_symbol_table_of(const struct yarn_image *image, uint32_t type)
 {
-    struct yarn_symbol_table table = {.sections = yarn_sections_of(file)};
+    struct yarn_symbol_table table = {.sections = yarn_sections_of(image)};
     struct yarn_elf_section symbols, names;
     for (uint32_t i = 0; yarn_sections_at(&table.sections, i, &symbols); i++) {
         if (symbols.type != type || symbols.entry_size != sizeof(Elf64_Sym) ||
             !yarn_sections_at(&table.sections, symbols.link, &names))
             continue;
-        table.symbols = symbols.bytes;
-        table.names = names.bytes;
-        table.count = (uint32_t)yarn_u64_min(symbols.bytes.size / sizeof(Elf64_Sym), UINT32_MAX);
+        table.symbols = symbols.content;
+        table.names = names.content;
+        table.count =
+            (uint32_t)yarn_u64_min(table.symbols.bytes.size / sizeof(Elf64_Sym), UINT32_MAX);
         break;
     }
     return table;
@@ -21,7 +22,7 @@ struct yarn_symbol_table yarn_symbol_table_of(struct yarn_span file, uint32_t ty
 
 static bool read_symbol(const struct yarn_symbol_table *table, uint32_t number, Elf64_Sym *ret)
 {
-    return yarn_span_read(table->symbols, (uint64_t)number * sizeof *ret, ret, sizeof *ret);
+    return yarn_section_read(&table->symbols, (uint64_t)number * sizeof *ret, ret, sizeof *ret);
 }
 
 static bool is_in_code(const struct yarn_symbol_table *table, uint16_t section_number)
@@ -41,7 +42,7 @@ static bool is_marker(const char *name)
 
 static bool is_label(const struct yarn_symbol_table *table, const Elf64_Sym *symbol)
 {
-    const char *name = yarn_span_text(table->names, symbol->st_name);
+    const char *name = yarn_section_text(&table->names, symbol->st_name, YARN_WINDOW_NAME);
     return name && !is_marker(name) && is_in_code(table, symbol->st_shndx);
 }
 
@@ -66,11 +67,10 @@ bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number
     return true;
 }
 
-struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, uint32_t number)
+struct yarn_span yarn_symbol_table_text(const struct yarn_symbol_table *table, uint32_t name_at,
+                                        unsigned window)
 {
-    Elf64_Sym symbol;
-    const char *text =
-        read_symbol(table, number, &symbol) ? yarn_span_text(table->names, symbol.st_name) : NULL;
+    const char *text = yarn_section_text(&table->names, name_at, window);
     if (!text)
         return YARN_SPAN_EMPTY;
     struct yarn_span name = yarn_span_of_text(text);
@@ -78,6 +78,14 @@ struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, u
     if (version && version != name.data)
         name.size = (size_t)(version - name.data);
     return name;
+}
+
+struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, uint32_t number)
+{
+    Elf64_Sym symbol;
+    return read_symbol(table, number, &symbol)
+               ? yarn_symbol_table_text(table, symbol.st_name, YARN_WINDOW_NAME)
+               : YARN_SPAN_EMPTY;
 }
 
 static size_t count_underscores(struct yarn_span name)

@@ -5,7 +5,7 @@
  * two names for one address is the better one.
  * Knows the table; does not know order, FDEs or where files come from. Bytes are untrusted.
  *
- * Threads, signals: pure functions over values; safe anywhere.
+ * Threads, signals: as image.h.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct yarn_symbol_table {
     struct yarn_sections sections;
-    struct yarn_span symbols, names; /* borrowed */
+    struct yarn_section symbols, names;
     uint32_t count;
 };
 
@@ -24,15 +24,20 @@ struct yarn_elf_symbol {
     bool is_local;
 };
 
-/* `type`: SHT_SYMTAB or SHT_DYNSYM. Empty where the file has none. */
-struct yarn_symbol_table yarn_symbol_table_of(struct yarn_span file, uint32_t type);
+/* `type`: SHT_SYMTAB or SHT_DYNSYM. Empty where the file has none. The image is borrowed. */
+struct yarn_symbol_table yarn_symbol_table_of(const struct yarn_image *image, uint32_t type);
 
 /* False where entry `number` names no code: undefined, absolute, data, sections, files, assembler
  * mapping symbols ($x, $d). */
 bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number,
                           struct yarn_elf_symbol *ret_symbol);
 
-/* Any entry's name without its version (memcpy@@GLIBC_2.14); empty where it has none. */
+/* The name that stands at `name_at`, without its version (memcpy@@GLIBC_2.14); empty where there is
+ * none. Good until the next in the same window (enum yarn_view_window). */
+struct yarn_span yarn_symbol_table_text(const struct yarn_symbol_table *table, uint32_t name_at,
+                                        unsigned window);
+
+/* The same of any entry. */
 struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, uint32_t number);
 
 /* Functions before labels, sized before unsized, visible before local, then fewer leading

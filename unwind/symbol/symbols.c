@@ -22,7 +22,8 @@ enum {
 
 /* What is known of one image. */
 struct module_symbols {
-    const struct yarn_image *image; /* borrowed */
+    const struct yarn_image *image; /* borrowed; NULL: closed, to be used again */
+    uint64_t image_id;              /* it is another image's place by now where they differ */
     struct yarn_image debug;        /* owned; closed where there is none */
     struct yarn_image mini;         /* as debug: what .gnu_debugdata holds */
     struct yarn_symbol_index index;
@@ -32,9 +33,9 @@ struct module_symbols {
 
 struct yarn_symbols {
     struct yarn_pool modules;       /* of struct module_symbols */
-    struct yarn_table by_image;     /* address of the image -> number */
+    struct yarn_table by_image;     /* id of the image -> number */
     struct yarn_arena stub_names;   /* each ends in "@plt" and NUL */
-    struct yarn_table stub_name_at; /* address of image and stub -> place in stub_names */
+    struct yarn_table stub_name_at; /* id of image and stub -> place in stub_names */
     struct module_symbols *last;    /* borrowed from modules; NULL at first */
 };
 
@@ -57,16 +58,43 @@ int yarn_symbols_new(struct yarn_symbols **ret_symbols)
     return 0;
 }
 
+static void close_module(struct module_symbols *module)
+{
+    yarn_symbol_index_close(&module->index);
+    yarn_image_close(&module->debug);
+    yarn_image_close(&module->mini);
+    module->image = NULL;
+}
+
+/* Its names may be asked for once more: then they are read again. */
+void yarn_symbols_sweep(struct yarn_symbols *symbols)
+{
+    bool has_closed = false;
+    for (uint32_t i = 0; i < symbols->modules.count; i++) {
+        struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
+        if (!module->image || module->image->id == module->image_id)
+            continue;
+        close_module(module);
+        has_closed = true;
+    }
+    if (!has_closed)
+        return;
+    symbols->last = NULL;
+    yarn_table_clear(&symbols->by_image);
+    for (uint32_t i = 0; i < symbols->modules.count; i++) {
+        const struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
+        /* Why an error may pass: the table had room for as many. */
+        if (module->image && yarn_table_put(&symbols->by_image, module->image_id, i))
+            return;
+    }
+}
+
 void yarn_symbols_free(struct yarn_symbols *symbols)
 {
     if (!symbols)
         return;
-    for (uint32_t i = 0; i < symbols->modules.count; i++) {
-        struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
-        yarn_symbol_index_close(&module->index);
-        yarn_image_close(&module->debug);
-        yarn_image_close(&module->mini);
-    }
+    for (uint32_t i = 0; i < symbols->modules.count; i++)
+        close_module(yarn_pool_at(&symbols->modules, i));
     yarn_pool_close(&symbols->modules);
     yarn_table_close(&symbols->by_image);
     yarn_table_close(&symbols->stub_name_at);
@@ -89,15 +117,16 @@ static void read_symbols(struct module_symbols *module, const struct yarn_image 
 {
     struct yarn_symbol_table tables[YARN_SYMBOL_TABLES_MAX] = {{.count = 0}};
     module->image = image;
-    module->dynamic = yarn_symbol_table_of(image->file, SHT_DYNSYM);
+    module->image_id = image->id;
+    module->dynamic = yarn_symbol_table_of(image, SHT_DYNSYM);
     module->plt = yarn_plt_of(image);
-    tables[0] = yarn_symbol_table_of(image->file, SHT_SYMTAB);
+    tables[0] = yarn_symbol_table_of(image, SHT_SYMTAB);
     if (!tables[0].count) {
         tables[0] = module->dynamic;
         if (yarn_debug_file_open(&module->debug, image, path) == 0)
-            tables[1] = yarn_symbol_table_of(module->debug.file, SHT_SYMTAB);
+            tables[1] = yarn_symbol_table_of(&module->debug, SHT_SYMTAB);
         else if (yarn_minidebug_open(&module->mini, image) == 0)
-            tables[1] = yarn_symbol_table_of(module->mini.file, SHT_SYMTAB);
+            tables[1] = yarn_symbol_table_of(&module->mini, SHT_SYMTAB);
     }
     int err =
         yarn_symbol_index_open(&module->index, lowest_code(image), tables, YARN_SYMBOL_TABLES_MAX);
@@ -105,18 +134,30 @@ static void read_symbols(struct module_symbols *module, const struct yarn_image 
         module->index = (struct yarn_symbol_index){.base = 0};
 }
 
+/* In the place of one that was closed, if there is any. NULL where there is no room. */
+static struct module_symbols *add_module(struct yarn_symbols *symbols, uint64_t image_id)
+{
+    uint32_t number = 0;
+    struct module_symbols *module = NULL;
+    while ((module = yarn_pool_at(&symbols->modules, number)) && module->image)
+        number++;
+    if (yarn_table_put(&symbols->by_image, image_id, number))
+        return NULL;
+    return module ? module : yarn_pool_add(&symbols->modules);
+}
+
 static struct module_symbols *symbols_of(struct yarn_symbols *symbols,
                                          const struct yarn_module *module)
 {
-    if (symbols->last && symbols->last->image == module->image)
+    uint64_t id = module->image->id;
+    if (symbols->last && symbols->last->image_id == id)
         return symbols->last;
-    uint64_t key = (uint64_t)(uintptr_t)module->image;
-    uint32_t number = yarn_table_find(&symbols->by_image, key);
+    uint32_t number = yarn_table_find(&symbols->by_image, id);
     struct module_symbols *found = NULL;
     if (number != YARN_TABLE_NONE) {
         found = yarn_pool_at(&symbols->modules, number);
-    } else if (yarn_table_put(&symbols->by_image, key, symbols->modules.count) == 0) {
-        found = yarn_pool_add(&symbols->modules);
+    } else {
+        found = add_module(symbols, id);
         if (found)
             read_symbols(found, module->image, module->path);
     }
@@ -187,8 +228,8 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
     ret_symbol->from = ret_symbol->to = 0;
     if (!position)
         set_bounds(ret_symbol, function->start, to);
-    for (unsigned i = 0; i < NEIGHBOURS_MAX && position > i; i++) {
-        if (!yarn_symbol_index_at(index, position - i - 1, &symbol, &name))
+    for (unsigned i = 0; i < NEIGHBOURS_MAX && position > 0; i++) {
+        if (!yarn_symbol_index_at(index, position - 1, &symbol, &name, &position))
             continue;
         if (symbol.start < function->start && !spans(function, &symbol)) {
             if (i == 0)
@@ -241,7 +282,7 @@ static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols 
     struct yarn_plt_stub stub;
     if (!yarn_plt_find(&module->plt, vaddr, &stub))
         return false;
-    uint64_t key = yarn_hash_u64((uint64_t)(uintptr_t)module->image) ^ stub.start;
+    uint64_t key = yarn_hash_u64(module->image_id) ^ stub.start;
     uint32_t at = yarn_table_find(&symbols->stub_name_at, key);
     const char *name = (const char *)symbols->stub_names.base + at;
     if (at == YARN_TABLE_NONE) {

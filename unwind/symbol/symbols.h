@@ -18,7 +18,7 @@
 #include "unwind/module_map.h"
 
 struct yarn_symbol {
-    struct yarn_span name; /* borrowed until map or symbols are freed; empty: unknown */
+    struct yarn_span name; /* borrowed until the next is looked for; empty: unknown */
     uint64_t start, end;   /* of the function, linked; start == end == 0 where unknown */
     uint64_t from, to;     /* each address of [from, to) under the same FDE has the same answer */
 };
@@ -27,6 +27,9 @@ struct yarn_symbols;
 
 YARN_MUST_CHECK int yarn_symbols_new(struct yarn_symbols **ret_symbols);
 void yarn_symbols_free(struct yarn_symbols *symbols);
+
+/* After yarn_module_map_sweep: gives up what is known of images that it closed. */
+void yarn_symbols_sweep(struct yarn_symbols *symbols);
 
 /* `vaddr` is a lookup address (inside the instruction) linked in the module's image. Always fills
  * *ret_symbol; true where it has a name. */

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,44 +40,6 @@ static int file_with(const char *name, const char *text)
     ck_assert_int_ge(fd, 0);
     return fd;
 }
-
-START_TEST(file_maps_as_its_bytes)
-{
-    struct yarn_span span;
-    int fd = file_with("mapped", "hello");
-    ck_assert_int_eq(yarn_file_map(fd, &span), 0);
-    yarn_file_close(fd);
-    ck_assert(yarn_span_equal(span, yarn_span_of_text("hello")));
-    yarn_file_unmap(span);
-    ck_assert_int_eq(msync((void *)(uintptr_t)span.data, 1, MS_ASYNC), -1); /* nothing is there */
-    yarn_file_unmap(YARN_SPAN_EMPTY);
-}
-END_TEST
-
-START_TEST(file_that_has_no_bytes_to_map_is_refused)
-{
-    struct yarn_span span = yarn_span_of_text("untouched");
-    int pipe_fds[2];
-    int readable_folder = open(folder, O_RDONLY | O_DIRECTORY);
-    ck_assert_int_eq(pipe(pipe_fds), 0);
-    ck_assert_int_eq(yarn_file_map(file_with("empty", ""), &span), -EINVAL);
-    ck_assert_int_eq(yarn_file_map(readable_folder, &span), -EINVAL);
-    ck_assert_int_eq(yarn_file_map(pipe_fds[0], &span), -EINVAL);
-    ck_assert_int_eq(yarn_file_map(-1, &span), -EBADF);
-    ck_assert(yarn_span_equal(span, yarn_span_of_text("untouched")));
-}
-END_TEST
-
-START_TEST(file_map_keeps_a_file_that_is_unlinked)
-{
-    struct yarn_span span;
-    int fd = file_with("unlinked", "still there");
-    ck_assert_int_eq(unlinkat(open(folder, O_RDONLY), "unlinked", 0), 0);
-    ck_assert_int_eq(yarn_file_map(fd, &span), 0);
-    yarn_file_close(fd);
-    ck_assert(yarn_span_equal(span, yarn_span_of_text("still there")));
-}
-END_TEST
 
 START_TEST(file_is_created_once_private_and_through_no_link)
 {
@@ -233,9 +194,6 @@ int main(void)
     Suite *suite = suite_create("file");
     TCase *tcase = tcase_create("files in a folder");
     tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-    tcase_add_test(tcase, file_maps_as_its_bytes);
-    tcase_add_test(tcase, file_that_has_no_bytes_to_map_is_refused);
-    tcase_add_test(tcase, file_map_keeps_a_file_that_is_unlinked);
     tcase_add_test(tcase, file_is_created_once_private_and_through_no_link);
     tcase_add_test(tcase, file_descriptors_are_close_on_exec);
     tcase_add_test(tcase, file_is_appended_to_wherever_it_was);

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/view.h"
+
+#include "core/base/pages.h"
+
+enum {
+    PAGE = 4096,
+    LINE = 64,
+    BLOCK = 16 << 10,
+    WINDOW = 4096,
+    WINDOWS_OF_BLOCK = 8, /* which cost as much as the block with its fresh pages */
+    THERE = UINT8_MAX,
+    SLOTS_MAX = 64,
+    SLOTS_LEAST = 4,
+    CODE_PER_SLOT = 64 << 10,
+    OVERLAP = 64, /* of a slot with the next page, so that a peek is never shorter than this */
+    SLOT = PAGE + OVERLAP,
+};
+
+struct run {
+    uint64_t offset, size; /* in the file */
+    size_t at;             /* in the memory */
+    size_t first_block;
+};
+
+/* Stands at the begin of the memory, the names and a byte for each block behind it. */
+struct yarn_view {
+    size_t reserved, counted;
+    struct yarn_file_info info;
+    int dir[YARN_VIEW_NAMES];
+    const char *path[YARN_VIEW_NAMES];
+    struct yarn_view_doors *doors;
+    uint8_t *looks; /* by block: how often a window was opened; or THERE */
+    size_t windows_at;
+    struct yarn_span in_window[YARN_VIEW_WINDOWS]; /* where in the memory they should be */
+    unsigned nr_runs, nr_slots;
+    size_t slots_at;
+    uint64_t page_of_slot[SLOTS_MAX]; /* number plus one; 0: empty */
+    uint16_t size_of_slot[SLOTS_MAX];
+    struct run run[YARN_VIEW_RUNS_MAX];
+};
+
+void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size)
+{
+    if (!size || offset + size < offset || runs->count == YARN_VIEW_RUNS_MAX)
+        return;
+    runs->item[runs->count].offset = offset;
+    runs->item[runs->count++].size = size;
+}
+
+static void sort(struct yarn_view_runs *runs)
+{
+    for (unsigned i = 1; i < runs->count; i++) {
+        for (unsigned k = i; k > 0 && runs->item[k].offset < runs->item[k - 1].offset; k--) {
+            uint64_t offset = runs->item[k].offset, size = runs->item[k].size;
+            runs->item[k] = runs->item[k - 1];
+            runs->item[k - 1].offset = offset;
+            runs->item[k - 1].size = size;
+        }
+    }
+}
+
+/* Those that overlap or nearly adjoin become one. Nothing lies behind the end of the file. */
+static void lay_out(struct yarn_view *view, struct yarn_view_runs *runs)
+{
+    sort(runs);
+    for (unsigned i = 0; i < runs->count; i++) {
+        uint64_t start = runs->item[i].offset / LINE * LINE;
+        uint64_t end =
+            yarn_u64_min(runs->item[i].offset + runs->item[i].size, view->info.size_bytes);
+        struct run *last = view->nr_runs ? &view->run[view->nr_runs - 1] : NULL;
+        if (end <= start)
+            continue;
+        if (last && start <= last->offset + last->size + PAGE)
+            last->size = yarn_u64_max(last->size, end - last->offset);
+        else
+            view->run[view->nr_runs++] = (struct run){.offset = start, .size = end - start};
+    }
+}
+
+static size_t count_blocks(struct yarn_view *view)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < view->nr_runs; i++) {
+        view->run[i].first_block = count;
+        count += (size_t)((view->run[i].size + BLOCK - 1) / BLOCK);
+    }
+    return count;
+}
+
+static unsigned count_slots(uint64_t code_bytes)
+{
+    unsigned count = SLOTS_LEAST;
+    while (count < SLOTS_MAX && count < code_bytes / CODE_PER_SLOT)
+        count *= 2;
+    return count;
+}
+
+/* Gives the runs and the slots their places behind `at`. */
+static void place(struct yarn_view *view, size_t at)
+{
+    for (unsigned i = 0; i < view->nr_runs; i++) {
+        at = yarn_align_up(at, PAGE);
+        view->run[i].at = at;
+        at += (size_t)view->run[i].size;
+    }
+    view->windows_at = yarn_align_up(at, PAGE);
+    view->slots_at = view->windows_at + YARN_VIEW_WINDOWS * WINDOW;
+    view->reserved = yarn_align_up(view->slots_at + (size_t)view->nr_slots * SLOT, PAGE);
+}
+
+static char *copy_text(char *to, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    memcpy(to, text, size);
+    return to + size;
+}
+
+int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *file,
+                   struct yarn_view_runs *runs, uint64_t code_bytes)
+{
+    struct yarn_view made;
+    memset(&made, 0, sizeof made);
+    made.info = file->info;
+    made.doors = file->doors;
+    made.nr_slots = count_slots(code_bytes);
+    lay_out(&made, runs);
+    size_t nr_blocks = count_blocks(&made), names = 0;
+    for (unsigned i = 0; i < YARN_VIEW_NAMES; i++)
+        names += file->name[i].path ? strlen(file->name[i].path) + 1 : 0;
+    size_t head = sizeof made + nr_blocks + names;
+    place(&made, head);
+    uint8_t *memory = yarn_pages_reserve(made.reserved);
+    if (!memory)
+        return -ENOMEM;
+    struct yarn_view *view = (struct yarn_view *)(void *)memory;
+    made.counted = yarn_align_up(head, PAGE) + YARN_VIEW_WINDOWS * WINDOW;
+    yarn_pages_count(made.counted);
+    made.looks = memory + sizeof made;
+    char *name = (char *)made.looks + nr_blocks;
+    for (unsigned i = 0; i < YARN_VIEW_NAMES; i++) {
+        made.dir[i] = file->name[i].dir;
+        if (!file->name[i].path)
+            continue;
+        made.path[i] = name;
+        name = copy_text(name, file->name[i].path);
+    }
+    *view = made;
+    *ret_view = view;
+    return 0;
+}
+
+struct yarn_view_doors *yarn_view_doors_of(const struct yarn_view *view)
+{
+    return view->doors;
+}
+
+struct yarn_span yarn_view_memory(const struct yarn_view *view)
+{
+    return yarn_span_of(view, view->reserved);
+}
+
+static const uint8_t *memory_of(const struct yarn_view *view)
+{
+    return (const uint8_t *)view;
+}
+
+struct yarn_span yarn_view_place_from(const struct yarn_view *view, uint64_t offset)
+{
+    for (unsigned i = 0; i < view->nr_runs; i++) {
+        const struct run *run = &view->run[i];
+        uint64_t at = offset - run->offset;
+        if (offset >= run->offset && at < run->size)
+            return yarn_span_of(memory_of(view) + run->at + at, (size_t)(run->size - at));
+    }
+    return YARN_SPAN_EMPTY;
+}
+
+struct yarn_span yarn_view_place(const struct yarn_view *view, uint64_t offset, uint64_t size)
+{
+    return yarn_span_sub(yarn_view_place_from(view, offset), 0, size);
+}
+
+static bool is_same(const struct yarn_file_info *a, const struct yarn_file_info *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
+           a->modified_ns == b->modified_ns;
+}
+
+/* The file that was opened at first, by whichever name it still has. */
+static int open_again(const struct yarn_view *view)
+{
+    struct yarn_file_info info;
+    for (unsigned i = 0; i < YARN_VIEW_NAMES; i++) {
+        int fd = view->path[i] ? yarn_file_open(view->dir[i], view->path[i]) : -ENOENT;
+        if (fd >= 0 && yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info))
+            return fd;
+        yarn_file_close(fd);
+    }
+    return -ESTALE;
+}
+
+/* Open until yarn_view_doors_close, where there are doors: to be given back to leave. */
+static int enter(const struct yarn_view *view)
+{
+    struct yarn_view_doors *doors = view->doors;
+    for (unsigned i = 0; doors && i < YARN_VIEW_DOORS; i++)
+        if (doors->item[i].view == view)
+            return doors->item[i].fd;
+    int fd = open_again(view);
+    if (!doors || fd < 0)
+        return fd;
+    unsigned at = doors->next++ % YARN_VIEW_DOORS;
+    if (doors->item[at].view)
+        yarn_file_close(doors->item[at].fd);
+    doors->item[at].view = view;
+    doors->item[at].fd = fd;
+    return fd;
+}
+
+static void leave(const struct yarn_view *view, int fd)
+{
+    if (!view->doors)
+        yarn_file_close(fd);
+}
+
+static void close_door(struct yarn_view_doors *doors, unsigned at)
+{
+    if (doors->item[at].view)
+        yarn_file_close(doors->item[at].fd);
+    doors->item[at].view = NULL;
+}
+
+void yarn_view_doors_close(struct yarn_view_doors *doors)
+{
+    for (unsigned i = 0; i < YARN_VIEW_DOORS; i++)
+        close_door(doors, i);
+}
+
+static bool read_exactly(int fd, uint8_t *ret, size_t size, uint64_t offset)
+{
+    while (size) {
+        ssize_t got = yarn_file_read_at(fd, ret, size, offset);
+        if (got <= 0)
+            return false;
+        ret += got;
+        size -= (size_t)got;
+        offset += (uint64_t)got;
+    }
+    return true;
+}
+
+/* The time of change is asked for behind the reading, too: what was written meanwhile has moved
+ * it. */
+static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t size, uint64_t offset)
+{
+    struct yarn_file_info info;
+    int fd = enter(view);
+    bool is_good = fd >= 0 && read_exactly(fd, ret, size, offset) &&
+                   yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info);
+    leave(view, fd);
+    return is_good;
+}
+
+static bool is_there(const struct yarn_view *view, const struct run *run, size_t block)
+{
+    return view->looks[run->first_block + block] == THERE;
+}
+
+/* Blocks that are not there yet, one behind the other. */
+static bool read_blocks(struct yarn_view *view, const struct run *run, size_t first, size_t end)
+{
+    size_t at = first * BLOCK, size = (size_t)yarn_u64_min(run->size, end * BLOCK) - at;
+    uint8_t *memory = (uint8_t *)view + run->at + at;
+    yarn_pages_populate(memory, size);
+    if (!read_unchanged(view, memory, size, run->offset + at))
+        return false;
+    memset(&view->looks[run->first_block + first], THERE, end - first);
+    view->counted += yarn_align_up(size, PAGE);
+    yarn_pages_count(yarn_align_up(size, PAGE));
+    return true;
+}
+
+static bool read_missing(struct yarn_view *view, const struct run *run, size_t first, size_t end)
+{
+    while (first < end) {
+        size_t behind = first;
+        while (behind < end && !is_there(view, run, behind))
+            behind++;
+        if (behind > first && !read_blocks(view, run, first, behind))
+            return false;
+        first = behind + 1;
+    }
+    return true;
+}
+
+static const struct run *run_at(const struct yarn_view *view, size_t at)
+{
+    for (unsigned i = 0; i < view->nr_runs; i++)
+        if (at >= view->run[i].at && at - view->run[i].at < view->run[i].size)
+            return &view->run[i];
+    return NULL;
+}
+
+bool yarn_view_read(struct yarn_view *view, struct yarn_span span)
+{
+    if (!span.size)
+        return true;
+    size_t at = (size_t)(span.data - memory_of(view));
+    const struct run *run = run_at(view, at);
+    if (!run)
+        return false;
+    at -= run->at;
+    return read_missing(view, run, at / BLOCK, (at + span.size - 1) / BLOCK + 1);
+}
+
+/* Whether all of it is there, at `at` of the run: perhaps because it has been looked at so often
+ * that its blocks are better read. */
+static bool is_settled(struct yarn_view *view, const struct run *run, size_t at, size_t size)
+{
+    bool is_all = true, is_wanted = false;
+    for (size_t block = at / BLOCK; block <= (at + size - 1) / BLOCK; block++) {
+        if (is_there(view, run, block))
+            continue;
+        is_all = false;
+        is_wanted |= ++view->looks[run->first_block + block] >= WINDOWS_OF_BLOCK;
+    }
+    return is_all ||
+           (is_wanted && read_missing(view, run, at / BLOCK, (at + size - 1) / BLOCK + 1));
+}
+
+static struct yarn_span look(struct yarn_view *view, struct yarn_span span, uint64_t offset,
+                             unsigned number)
+{
+    uint8_t *window = (uint8_t *)view + view->windows_at + (size_t)number * WINDOW;
+    view->in_window[number] = YARN_SPAN_EMPTY;
+    if (!read_unchanged(view, window, span.size, offset))
+        return YARN_SPAN_EMPTY;
+    view->in_window[number] = span;
+    return yarn_span_of(window, span.size);
+}
+
+struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span, unsigned number)
+{
+    const struct yarn_span *known = &view->in_window[number];
+    if (!span.size)
+        return span;
+    if (known->data && span.data >= known->data &&
+        span.data + span.size <= known->data + known->size)
+        return yarn_span_of(memory_of(view) + view->windows_at + (size_t)number * WINDOW +
+                                (span.data - known->data),
+                            span.size);
+    size_t at = (size_t)(span.data - memory_of(view));
+    const struct run *run = run_at(view, at);
+    if (!run)
+        return YARN_SPAN_EMPTY;
+    at -= run->at;
+    if (is_settled(view, run, at, span.size))
+        return span;
+    if (span.size > WINDOW)
+        return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;
+    return look(view, span, run->offset + at, number);
+}
+
+void yarn_view_drop(struct yarn_view *view, struct yarn_span span)
+{
+    size_t at = span.size ? (size_t)(span.data - memory_of(view)) : 0;
+    const struct run *run = span.size ? run_at(view, at) : NULL;
+    if (!run)
+        return;
+    /* Whole blocks only: a neighbour may have the rest of the first and the last. */
+    size_t first = (at - run->at + BLOCK - 1) / BLOCK, end = (at - run->at + span.size) / BLOCK;
+    for (size_t block = first; block < end; block++) {
+        if (!is_there(view, run, block))
+            continue;
+        view->looks[run->first_block + block] = 0;
+        yarn_pages_empty((uint8_t *)view + run->at + block * BLOCK, BLOCK);
+        yarn_pages_uncount(BLOCK);
+        view->counted -= BLOCK;
+    }
+}
+
+static bool fill_slot(struct yarn_view *view, size_t slot, uint64_t page)
+{
+    uint8_t *memory = (uint8_t *)view + view->slots_at + slot * SLOT;
+    uint64_t offset = page * PAGE;
+    if (offset >= view->info.size_bytes)
+        return false;
+    size_t size = (size_t)yarn_u64_min(view->info.size_bytes - offset, SLOT);
+    bool is_good = read_unchanged(view, memory, size, offset);
+    if (!view->size_of_slot[slot]) {
+        view->counted += SLOT;
+        yarn_pages_count(SLOT);
+    }
+    view->size_of_slot[slot] = (uint16_t)size;
+    view->page_of_slot[slot] = is_good ? page + 1 : 0;
+    return is_good;
+}
+
+struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most)
+{
+    uint64_t page = offset / PAGE;
+    size_t slot = (size_t)(page % view->nr_slots);
+    if (view->page_of_slot[slot] != page + 1 && !fill_slot(view, slot, page))
+        return YARN_SPAN_EMPTY;
+    struct yarn_span bytes =
+        yarn_span_of(memory_of(view) + view->slots_at + slot * SLOT, view->size_of_slot[slot]);
+    bytes = yarn_span_from(bytes, offset % PAGE);
+    bytes.size = (size_t)yarn_u64_min(bytes.size, most);
+    return bytes;
+}
+
+void yarn_view_close(struct yarn_view *view)
+{
+    if (!view)
+        return;
+    for (unsigned i = 0; view->doors && i < YARN_VIEW_DOORS; i++)
+        if (view->doors->item[i].view == view)
+            close_door(view->doors, i);
+    yarn_pages_uncount(view->counted);
+    yarn_pages_release(view, view->reserved);
+}
+
+/* In whole windows: mostly more is wanted of what lies beside it. */
+bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size)
+{
+    uint8_t *to = ret;
+    if (!section->view)
+        return yarn_span_read(section->bytes, at, ret, size);
+    if (!yarn_span_has(section->bytes, at, size))
+        return false;
+    while (size) {
+        uint64_t first = at / WINDOW * WINDOW;
+        struct yarn_span bytes = yarn_section_window(
+            section, first, yarn_u64_min(WINDOW, section->bytes.size - first), YARN_WINDOW_READ);
+        bytes = yarn_span_from(bytes, at - first);
+        size_t part = yarn_size_min(size, bytes.size);
+        if (!part)
+            return false;
+        memcpy(to, bytes.data, part);
+        to += part;
+        at += part;
+        size -= part;
+    }
+    return true;
+}
+
+/* Of most texts a window of this size has the end. */
+enum { TEXT_WINDOW = 256 };
+
+const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number)
+{
+    if (!section->view || at >= section->bytes.size)
+        return yarn_span_text(section->bytes, at);
+    for (uint64_t size = TEXT_WINDOW;; size *= 4) {
+        size = yarn_u64_min(size, section->bytes.size - at);
+        struct yarn_span bytes = yarn_section_window(section, at, size, number);
+        const char *text = yarn_span_text(bytes, 0);
+        if (text || !bytes.size || size == section->bytes.size - at)
+            return text;
+    }
+}
