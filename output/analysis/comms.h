@@ -13,8 +13,11 @@
 
 struct yarn_comm {
     uint64_t from_ns;
-    uint32_t text;   /* of the profile's strings */
-    uint32_t before; /* the thread's name before, in the list; YARN_COMM_NONE: none */
+    uint64_t least_ns; /* of this one and of those behind `jump` */
+    uint32_t text;     /* of the profile's strings */
+    uint32_t before;   /* the thread's name before, in the list; YARN_COMM_NONE: none */
+    uint32_t jump;     /* one further back, such that each is found in a few steps */
+    uint32_t depth;    /* names before it */
 };
 
 struct yarn_comms {

@@ -7,6 +7,7 @@
 #include "output/analysis/array.h"
 #include "output/analysis/clock.h"
 #include "output/analysis/loader.h"
+#include "output/text/legible.h"
 
 static void loader_fini(struct yarn_loader *loader)
 {
@@ -31,7 +32,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     if (!dumps)
         return -ENOMEM;
     profile->dumps = dumps;
-    dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->path};
+    dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->shown};
     loader->dump = (uint32_t)profile->nr_dumps++;
     loader->first_thread = (uint32_t)profile->nr_threads;
     loader->first_frame = (uint32_t)profile->nr_frames;
@@ -112,14 +113,18 @@ static int read_file(struct yarn_loader *loader)
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
                     const struct yarn_load_options *options, struct yarn_load_reached reached)
 {
+    struct yarn_legible shown;
+    (void)yarn_legible(&shown, source->path);
     struct yarn_loader loader = {
         .profile = profile,
         .options = options,
-        .path = yarn_strings_keep(&profile->strings, yarn_span_of_text(source->path)),
+        .path = source->path,
+        .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
         .reached = reached,
         .threads = YARN_TABLE_CLOSED,
     };
-    int err = loader.path ? read_file(&loader) : -ENOMEM;
+    yarn_legible_fini(&shown);
+    int err = loader.shown ? read_file(&loader) : -ENOMEM;
     loader_fini(&loader);
     return err;
 }

@@ -9,6 +9,11 @@
 #include "output/analysis/name.h"
 #include "output/analysis/words.h"
 
+enum {
+    LEGIBLE_MAX = 4, /* bytes that a byte may become */
+    BUILD_ID_MAX = 64,
+};
+
 int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
                      const char *format, ...)
 {
@@ -34,14 +39,45 @@ int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thre
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-/* The bytes of a record are gone after the visit. */
+/* The bytes of a record are gone after the visit; what is kept is legible. */
 static int keep(struct yarn_loader *loader, struct yarn_span *span)
+{
+    return yarn_strings_legible(&loader->profile->strings, *span, span);
+}
+
+/* As they are. */
+static int keep_bytes(struct yarn_loader *loader, struct yarn_span *span)
 {
     char *kept = yarn_strings_keep(&loader->profile->strings, *span);
     if (!kept)
         return -ENOMEM;
     *span = yarn_span_of(kept, span->size);
     return 0;
+}
+
+/* Texts with NULs between them: each becomes legible. */
+static int keep_list(struct yarn_loader *loader, struct yarn_span *list)
+{
+    size_t size = 0;
+    char *kept = malloc(LEGIBLE_MAX * list->size + 1);
+    int err = kept ? 0 : -ENOMEM;
+    for (size_t at = 0; !err && at < list->size; at++) {
+        struct yarn_span rest = yarn_span_from(*list, at);
+        const uint8_t *nul = memchr(rest.data, 0, rest.size);
+        struct yarn_span item = yarn_span_sub(rest, 0, nul ? (size_t)(nul - rest.data) : rest.size);
+        at += item.size;
+        err = keep(loader, &item);
+        if (!err && item.size)
+            memcpy(kept + size, item.data, item.size);
+        size += err ? 0 : item.size;
+        if (nul && !err)
+            kept[size++] = 0;
+    }
+    *list = yarn_span_of(kept, size);
+    if (!err)
+        err = keep_bytes(loader, list);
+    free(kept);
+    return err;
 }
 
 static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, size_t count)
@@ -78,9 +114,11 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     dump->has_process = record->pid != 0;
     yarn_loader_set_time(loader);
     struct yarn_dump_process *process = &dump->process;
-    struct yarn_span *spans[] = {&process->exe,    &process->cmdline, &process->host,
-                                 &process->kernel, &process->arch,    &process->boot_id};
+    struct yarn_span *spans[] = {&process->exe, &process->host, &process->kernel, &process->arch,
+                                 &process->boot_id};
     int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (!err)
+        err = keep_list(loader, &process->cmdline);
     if (err)
         return err;
     const char *base = yarn_name_base((const char *)process->exe.data);
@@ -194,8 +232,11 @@ static int on_module(void *self, const struct yarn_dump_module *record)
     dump->modules = modules;
     struct yarn_dump_module *kept = &modules[dump->nr_modules++];
     *kept = *record;
-    struct yarn_span *spans[] = {&kept->path, &kept->build_id};
-    err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    err = keep(loader, &kept->path);
+    kept->build_id =
+        yarn_span_sub(kept->build_id, 0, yarn_size_min(kept->build_id.size, BUILD_ID_MAX));
+    if (!err)
+        err = keep_bytes(loader, &kept->build_id);
     if (err)
         return err;
     uint32_t pid = dump->process.pid;
@@ -239,8 +280,8 @@ static int on_message(void *self, const struct yarn_dump_message *record)
         return err;
     return yarn_loader_note(loader, record->time_ns, thread, YARN_DUMP_NONE, "YARN_%s %.*s",
                             yarn_word_of_message(record->kind),
-                            (int)yarn_size_min(record->text.size, 900),
-                            (const char *)record->text.data);
+                            (int)yarn_size_min(kept->text.size, 900),
+                            (const char *)kept->text.data);
 }
 
 static int on_coverage(void *self, const struct yarn_dump_coverage *record)

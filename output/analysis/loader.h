@@ -26,7 +26,7 @@ struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
     struct yarn_load_reached reached;
-    const char *path;               /* of the file */
+    const char *path, *shown;       /* of the file; legible */
     uint32_t dump;                  /* index in the profile */
     uint64_t from_ns, to_ns;        /* samples outside are passed over */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */

@@ -154,7 +154,11 @@ int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path, uin
     err = yarn_table_put(&profile->module_index, text, (uint32_t)profile->nr_modules);
     if (err)
         return err;
-    modules[profile->nr_modules] = (struct yarn_profile_module){.path = text, .base = base};
+    const char *file = yarn_strings_keep(&profile->strings, path);
+    if (!file)
+        return -ENOMEM;
+    modules[profile->nr_modules] =
+        (struct yarn_profile_module){.path = text, .base = base, .file = file};
     *ret_module = (uint32_t)profile->nr_modules++;
     return 0;
 }

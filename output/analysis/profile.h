@@ -32,6 +32,7 @@ struct yarn_profile_event {
 
 struct yarn_profile_module {
     uint32_t path, base; /* "[unknown]" is module 0 */
+    const char *file;    /* the path byte for byte, to open it; owned by `strings` */
 };
 
 struct yarn_profile_function {

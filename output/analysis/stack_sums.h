@@ -34,6 +34,7 @@ bool yarn_stack_choice_has(const struct yarn_stack_choice *choice, const struct 
 YARN_MUST_CHECK uint8_t *yarn_stacks_with(const struct yarn_profile *profile,
                                           const uint8_t *functions);
 
-/* 1 where the key of the stack's frame is already on its parent: recursion. `keys`: one a stack. */
+/* 1 where the key of the stack's frame is already on its parent: recursion. `keys`: one a stack,
+ * small numbers or YARN_DUMP_NONE. Linear, however deep the stacks are. */
 YARN_MUST_CHECK uint8_t *yarn_stacks_repeated(const struct yarn_profile *profile,
                                               const uint32_t *keys);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
+#include "output/text/legible.h"
 
 enum { CHUNK_BYTES = 64 * 1024 };
 
@@ -79,12 +80,8 @@ static bool is_text(const char *have, struct yarn_span want)
     return strlen(have) == want.size && (!want.size || memcmp(have, want.data, want.size) == 0);
 }
 
-int yarn_strings_intern(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
+static int intern_legible(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
 {
-    const uint8_t *nul = text.size ? memchr(text.data, 0, text.size) : NULL;
-    if (nul)
-        text.size = (size_t)(nul - text.data);
-
     uint64_t key = hash_of(text);
     uint32_t found;
     /* Why a loop: two texts may have one hash; the next key is as good as any. */
@@ -110,4 +107,28 @@ int yarn_strings_intern(struct yarn_strings *strings, struct yarn_span text, uin
     texts[strings->count] = kept;
     *ret_number = (uint32_t)strings->count++;
     return 0;
+}
+
+int yarn_strings_intern(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
+{
+    char *owned;
+    const uint8_t *nul = text.size ? memchr(text.data, 0, text.size) : NULL;
+    if (nul)
+        text.size = (size_t)(nul - text.data);
+    struct yarn_span legible = yarn_legible_span(text, &owned);
+    int err = text.size && !legible.size ? -ENOMEM : 0;
+    if (!err)
+        err = intern_legible(strings, legible, ret_number);
+    free(owned);
+    return err;
+}
+
+int yarn_strings_legible(struct yarn_strings *strings, struct yarn_span text,
+                         struct yarn_span *ret_text)
+{
+    uint32_t number;
+    int err = yarn_strings_intern(strings, text, &number);
+    if (!err)
+        *ret_text = yarn_span_of_text(strings->texts[number]);
+    return err;
 }

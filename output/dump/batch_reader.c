@@ -22,23 +22,55 @@ static uint64_t limit_of(enum yarn_dump_record record)
     }
 }
 
+static bool leap(struct yarn_dump_record_reader *reader, const struct yarn_dump_set *set,
+                 struct range range, size_t size)
+{
+    size_t leapt = range.first > set->nr_numbers ? range.first - set->nr_numbers : 0;
+    return !leapt || yarn_dump_may_keep(reader, (uint64_t)leapt * size);
+}
+
+/* Tables are by number: a leap costs what lies below it. */
+static bool may_leap(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                     struct range range)
+{
+    const struct yarn_dump_known *known = &reader->known;
+    switch (record) {
+    case YARN_DUMP_RECORD_STRINGS:
+        return leap(reader, &known->strings, range, sizeof *known->texts);
+    case YARN_DUMP_RECORD_SYMBOLS:
+        return leap(reader, &known->symbols, range, 4 * sizeof *known->symbol_starts);
+    case YARN_DUMP_RECORD_FRAMES:
+        return leap(reader, &known->frames, range, sizeof range.first);
+    default:
+        return leap(reader, &known->stacks, range, 2 * sizeof range.first);
+    }
+}
+
+/* What is no plain ASCII may be shown as an escape. */
+static uint64_t cost_of_text(struct yarn_span text)
+{
+    uint64_t cost = YARN_DUMP_COST_TEXT + 2 * text.size;
+    for (size_t i = 0; i < text.size; i++)
+        cost += text.data[i] - 0x20u < 0x5f ? 0 : 3;
+    return cost;
+}
+
 static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
                          struct range range)
 {
     uint64_t *sizes = reader->columns[0];
     struct yarn_column_model *model = yarn_dump_model(reader, YARN_DUMP_MODEL_STRINGS_size);
     yarn_column_decode(cursor, model, sizes, range.count);
-    size_t size = yarn_cursor_left(cursor);
-    uint8_t *bytes = cursor->failed ? NULL : yarn_dump_known_keep(&reader->known, size);
-    if (!bytes) {
-        reader->summary->records_bad++;
-        return;
-    }
-    yarn_cursor_read(cursor, bytes, size);
-    struct yarn_cursor texts = yarn_cursor_of(yarn_span_of(bytes, size));
-    for (uint32_t i = 0; i < range.count; i++) {
+    struct yarn_cursor texts = *cursor;
+    for (uint32_t i = 0; i < range.count && !cursor->failed; i++) {
         struct yarn_span text = yarn_cursor_span(&texts, sizes[i]);
-        if (texts.failed || !yarn_dump_known_add_text(&reader->known, range.first + i, text))
+        if (text.size > YARN_DUMP_TEXT_MAX)
+            yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_TEXT);
+        text = yarn_span_sub(text, 0, yarn_size_min(text.size, YARN_DUMP_TEXT_MAX));
+        if (texts.failed)
+            reader->summary->records_bad++;
+        else if (yarn_dump_may_keep(reader, cost_of_text(text)) &&
+                 !yarn_dump_known_add_text(&reader->known, range.first + i, text))
             reader->summary->records_bad++;
     }
 }
@@ -80,6 +112,8 @@ static int read_symbols(struct yarn_dump_record_reader *reader, struct yarn_curs
     decode_columns(reader, cursor, YARN_DUMP_MODEL_SYMBOLS_module, 4, range.count);
     for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
         uint32_t number = range.first + i;
+        if (!yarn_dump_may_keep(reader, YARN_DUMP_COST_SYMBOL))
+            continue;
         if (!yarn_dump_known_add_symbol(&reader->known, number, reader->columns[1][i])) {
             reader->summary->records_bad++;
             continue;
@@ -101,11 +135,13 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
         uint32_t number = range.first + i;
         uint64_t symbol = reader->columns[0][i];
         if (!yarn_dump_set_has(&known->symbols, symbol) ||
-            yarn_dump_set_has(&known->frames, number) ||
-            !yarn_dump_set_add(&known->frames, number)) {
+            yarn_dump_set_has(&known->frames, number)) {
             reader->summary->records_bad++;
             continue;
         }
+        if (!yarn_dump_may_keep(reader, YARN_DUMP_COST_FRAME) ||
+            !yarn_dump_set_add(&known->frames, number))
+            continue;
         const struct yarn_dump_frame frame = {
             .number = number,
             .symbol = (uint32_t)symbol,
@@ -116,6 +152,22 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
             result = reader->visitor->frame(reader->self, &frame);
     }
     return result;
+}
+
+/* False, and noted, where that is too much. */
+static bool add_stack(struct yarn_dump_record_reader *reader, uint32_t number, uint64_t distance)
+{
+    struct yarn_dump_known *known = &reader->known;
+    unsigned depth = distance ? known->depths[number - distance] + 1u : 1;
+    if (depth > YARN_DUMP_DEPTH_MAX) {
+        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_DEPTH);
+        return false;
+    }
+    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_STACKS, 1)) {
+        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
+        return false;
+    }
+    return yarn_dump_known_add_stack(known, number, (uint16_t)depth);
 }
 
 static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
@@ -131,11 +183,12 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_curso
         bool has_parent =
             distance <= number && yarn_dump_set_has(&known->stacks, number - distance);
         if ((distance && !has_parent) || !yarn_dump_set_has(&known->frames, frame) ||
-            yarn_dump_set_has(&known->stacks, number) ||
-            !yarn_dump_set_add(&known->stacks, number)) {
+            yarn_dump_set_has(&known->stacks, number)) {
             reader->summary->records_bad++;
             continue;
         }
+        if (!add_stack(reader, number, distance))
+            continue;
         const struct yarn_dump_stack stack = {
             .number = number,
             .parent = distance ? (uint32_t)(number - distance) : YARN_DUMP_NONE,
@@ -175,9 +228,11 @@ int yarn_dump_read_batch(struct yarn_dump_record_reader *reader, enum yarn_dump_
     if (first >= limit_of(record) || count > limit_of(record) - first)
         cursor.failed = true;
     uint64_t nr_bad = reader->summary->records_bad;
+    struct range range = {(uint32_t)first, (uint32_t)count};
+    if (!cursor.failed && !may_leap(reader, record, range))
+        cursor.failed = true;
     if (!cursor.failed)
-        result =
-            read_things(reader, record, &cursor, (struct range){(uint32_t)first, (uint32_t)count});
+        result = read_things(reader, record, &cursor, range);
     if (cursor.failed) {
         reader->models.is_out_of_step = true;
         if (reader->summary->records_bad == nr_bad)

@@ -36,6 +36,14 @@ bool yarn_dump_file_header_decode(struct yarn_span bytes, struct yarn_dump_file_
 /* Another place in another file for a whole header, with whatever a later version has in it. */
 void yarn_dump_chunk_move(uint8_t *header, const struct yarn_dump_chunk *chunk);
 
+/* False where far more is said to be in it than a recorder packs: a tenth is left of what it
+ * writes, and a hundredth of a long repetition. */
+static inline bool yarn_dump_chunk_is_sane(const struct yarn_dump_chunk *chunk)
+{
+    return chunk->raw_bytes <= YARN_DUMP_PAYLOAD_FREE ||
+           chunk->raw_bytes / YARN_DUMP_RATIO_MAX <= chunk->stored_bytes;
+}
+
 void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
                             uint8_t ret_bytes[YARN_DUMP_CHUNK_HEADER_BYTES]);
 

@@ -133,9 +133,14 @@ static int read_file_header(struct yarn_dump_chunk_reader *reader)
 }
 
 int yarn_dump_chunk_reader_open(struct yarn_dump_chunk_reader *reader,
-                                struct yarn_dump_source *source, struct yarn_dump_summary *summary)
+                                struct yarn_dump_source *source, struct yarn_dump_summary *summary,
+                                struct yarn_dump_allowance *allowance)
 {
-    struct yarn_dump_chunk_reader opened = {.source = source, .summary = summary};
+    struct yarn_dump_chunk_reader opened = {
+        .source = source,
+        .summary = summary,
+        .allowance = allowance,
+    };
     int err = read_file_header(&opened);
     if (source->error)
         err = source->error;
@@ -203,12 +208,25 @@ static void pass_over_damaged(struct yarn_dump_chunk_reader *reader, size_t whol
     add_damage(reader, offset, passed, "a chunk's checksum does not fit its content");
 }
 
+static bool is_bomb(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk)
+{
+    return !yarn_dump_chunk_is_sane(chunk) ||
+           !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_UNPACKED,
+                                      chunk->raw_bytes);
+}
+
 /* 1: it was; 0: it cannot be, which is damage; or a negative errno. */
 static int unpack(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk,
                   struct yarn_span stored, struct yarn_span *ret_payload)
 {
     uint64_t offset = reader->source->offset;
     size_t whole = (size_t)chunk->header_bytes + chunk->stored_bytes;
+    yarn_dump_allowance_earn(reader->allowance, whole);
+    if (is_bomb(reader, chunk)) {
+        yarn_dump_unpacker_forget(&reader->unpacker);
+        add_damage(reader, offset, whole, "a chunk would unpack to far more than it is");
+        return 0;
+    }
     int err = yarn_dump_unpacker_unpack(&reader->unpacker, chunk, stored, ret_payload);
     if (err == -ESTALE)
         add_stale(reader, offset, whole);

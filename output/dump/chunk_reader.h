@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "output/dump/allowance.h"
 #include "output/dump/chunk.h"
 #include "output/dump/reader.h"
 #include "output/dump/source.h"
@@ -18,18 +19,20 @@ struct yarn_dump_chunk_reader {
     struct yarn_dump_source *source;   /* borrowed */
     struct yarn_dump_summary *summary; /* borrowed */
     struct yarn_dump_unpacker unpacker;
-    uint64_t offset;        /* of the chunk in the file */
-    struct yarn_span whole; /* the chunk as it stands there, until the next call */
-    uint32_t next_sequence; /* expected */
-    bool is_after_damage;   /* which explains a jump in the sequence */
-    uint64_t rescanned;     /* bytes of damaged chunks that were looked into */
-    uint64_t stale_end;     /* of the last chunks that continue one that was lost; 0: none */
+    struct yarn_dump_allowance *allowance; /* borrowed */
+    uint64_t offset;                       /* of the chunk in the file */
+    struct yarn_span whole;                /* the chunk as it stands there, until the next call */
+    uint32_t next_sequence;                /* expected */
+    bool is_after_damage;                  /* which explains a jump in the sequence */
+    uint64_t rescanned;                    /* bytes of damaged chunks that were looked into */
+    uint64_t stale_end; /* of the last chunks that continue one that was lost; 0: none */
 };
 
 /* Reads the file header. -ENOEXEC: no dump, or none that this reader knows. */
 YARN_MUST_CHECK int yarn_dump_chunk_reader_open(struct yarn_dump_chunk_reader *reader,
                                                 struct yarn_dump_source *source,
-                                                struct yarn_dump_summary *summary);
+                                                struct yarn_dump_summary *summary,
+                                                struct yarn_dump_allowance *allowance);
 /* Idempotent. */
 void yarn_dump_chunk_reader_close(struct yarn_dump_chunk_reader *reader);
 

@@ -17,8 +17,10 @@ enum {
     YARN_DUMP_FILE_HEADER_BYTES = 32,
     YARN_DUMP_CHUNK_HEADER_BYTES = 36,
     YARN_DUMP_PAYLOAD_MAX = (1 << 24) - 1, /* raw or stored: the header has 24 bits for each */
-    YARN_DUMP_PIECE_HEAD = 3,              /* bytes of a piece's size */
-    YARN_DUMP_WINDOW_LOG = 17,             /* of a series of chunks: 128 KiB */
+    YARN_DUMP_PAYLOAD_FREE = 512 << 10, /* larger ones are at most so many times what is stored: */
+    YARN_DUMP_RATIO_MAX = 256,
+    YARN_DUMP_PIECE_HEAD = 3,  /* bytes of a piece's size */
+    YARN_DUMP_WINDOW_LOG = 17, /* of a series of chunks: 128 KiB */
 
     /* Numbers are below these. */
     YARN_DUMP_EVENTS_MAX = 1 << 12,
@@ -29,7 +31,9 @@ enum {
     YARN_DUMP_STACKS_MAX = 1 << 24,
 
     YARN_DUMP_BATCH_MAX = 1 << 16, /* things in one batch record */
-    YARN_DUMP_TEXT_MAX = 1 << 16,  /* bytes of a text that this writer writes */
+    YARN_DUMP_TEXT_MAX = 1 << 16,  /* bytes of a text */
+    YARN_DUMP_DEPTH_MAX = 1 << 12, /* frames of a stack; twice what the recorder walks */
+    YARN_DUMP_CPUS_MAX = 1 << 15,
 };
 
 enum yarn_dump_codec {

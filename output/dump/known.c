@@ -3,23 +3,18 @@
 
 #include <stdlib.h>
 
+enum { PIECE_BYTES = 64 << 10 };
+
 struct yarn_dump_texts {
     struct yarn_dump_texts *before;
+    size_t used, size;
     uint8_t bytes[];
 };
-
-static const size_t TEXT_BYTES_MAX = (size_t)256 << 20;
 
 static void close_set(struct yarn_dump_set *set)
 {
     free(set->words);
-    *set = (struct yarn_dump_set){NULL, 0};
-}
-
-static void clear_set(struct yarn_dump_set *set)
-{
-    if (set->words)
-        memset(set->words, 0, set->nr_words * sizeof *set->words);
+    *set = (struct yarn_dump_set){NULL, 0, 0};
 }
 
 static void free_pieces(struct yarn_dump_known *known)
@@ -29,22 +24,21 @@ static void free_pieces(struct yarn_dump_known *known)
         free(known->pieces);
         known->pieces = before;
     }
-    known->text_bytes = 0;
 }
 
 void yarn_dump_known_forget_epoch(struct yarn_dump_known *known)
 {
-    clear_set(&known->strings);
-    clear_set(&known->symbols);
-    clear_set(&known->frames);
-    clear_set(&known->stacks);
+    close_set(&known->strings);
+    close_set(&known->symbols);
+    close_set(&known->frames);
+    close_set(&known->stacks);
     free_pieces(known);
 }
 
 void yarn_dump_known_forget_process(struct yarn_dump_known *known)
 {
-    clear_set(&known->modules);
-    clear_set(&known->events);
+    close_set(&known->modules);
+    close_set(&known->events);
     yarn_dump_known_forget_epoch(known);
 }
 
@@ -59,6 +53,7 @@ void yarn_dump_known_close(struct yarn_dump_known *known)
     free_pieces(known);
     free(known->texts);
     free(known->symbol_starts);
+    free(known->depths);
     *known = (struct yarn_dump_known){0};
 }
 
@@ -84,20 +79,26 @@ bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
         set->words = grown;
     }
     set->words[word] |= UINT64_C(1) << (number % 64);
+    set->nr_numbers = yarn_size_max(set->nr_numbers, (size_t)number + 1);
     return true;
 }
 
-uint8_t *yarn_dump_known_keep(struct yarn_dump_known *known, size_t size)
+static uint8_t *keep(struct yarn_dump_known *known, struct yarn_span text)
 {
-    if (size > TEXT_BYTES_MAX - known->text_bytes)
-        return NULL;
-    struct yarn_dump_texts *piece = malloc(sizeof *piece + size);
-    if (!piece)
-        return NULL;
-    piece->before = known->pieces;
-    known->pieces = piece;
-    known->text_bytes += size;
-    return piece->bytes;
+    struct yarn_dump_texts *piece = known->pieces;
+    if (!piece || piece->size - piece->used < text.size) {
+        size_t size = yarn_size_max(text.size, PIECE_BYTES);
+        piece = malloc(sizeof *piece + size);
+        if (!piece)
+            return NULL;
+        *piece = (struct yarn_dump_texts){.before = known->pieces, .size = size};
+        known->pieces = piece;
+    }
+    uint8_t *kept = piece->bytes + piece->used;
+    if (text.size)
+        memcpy(kept, text.data, text.size);
+    piece->used += text.size;
+    return kept;
 }
 
 bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number, struct yarn_span text)
@@ -111,7 +112,10 @@ bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number, st
             return false;
         known->texts = grown;
     }
-    known->texts[number] = text;
+    uint8_t *kept = keep(known, text);
+    if (!kept)
+        return false;
+    known->texts[number] = yarn_span_of(kept, text.size);
     return yarn_dump_set_add(&known->strings, number);
 }
 
@@ -128,6 +132,21 @@ bool yarn_dump_known_add_symbol(struct yarn_dump_known *known, uint32_t number, 
     }
     known->symbol_starts[number] = start;
     return yarn_dump_set_add(&known->symbols, number);
+}
+
+bool yarn_dump_known_add_stack(struct yarn_dump_known *known, uint32_t number, uint16_t depth)
+{
+    if (yarn_dump_set_has(&known->stacks, number))
+        return false;
+    if (number >= known->max_depths) {
+        uint16_t *grown =
+            grow(known->depths, sizeof *grown, &known->max_depths, (size_t)number + 1);
+        if (!grown)
+            return false;
+        known->depths = grown;
+    }
+    known->depths[number] = depth;
+    return yarn_dump_set_add(&known->stacks, number);
 }
 
 bool yarn_dump_known_text(const struct yarn_dump_known *known, uint64_t reference,

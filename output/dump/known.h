@@ -14,9 +14,10 @@
 struct yarn_dump_set {
     uint64_t *words; /* owned */
     size_t nr_words;
+    size_t nr_numbers; /* 1 + the highest */
 };
 
-struct yarn_dump_texts; /* those of one record, in one piece */
+struct yarn_dump_texts; /* some of them, in one piece */
 
 struct yarn_dump_known {
     struct yarn_dump_set modules, events; /* of the process */
@@ -25,8 +26,9 @@ struct yarn_dump_known {
     size_t max_texts;
     uint64_t *symbol_starts; /* owned; by symbol number */
     size_t max_symbols;
+    uint16_t *depths; /* owned; of stacks, in frames */
+    size_t max_depths;
     struct yarn_dump_texts *pieces; /* owned; the latest first */
-    size_t text_bytes;
 };
 
 /* Begins empty: all zero. Idempotent. */
@@ -43,13 +45,11 @@ static inline bool yarn_dump_set_has(const struct yarn_dump_set *set, uint64_t n
 /* False where there is no memory for it. */
 bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number);
 
-/* Room for `size` bytes of text that live as long as the epoch; NULL where the bound is reached. */
-uint8_t *yarn_dump_known_keep(struct yarn_dump_known *known, size_t size);
-
-/* False where the number is taken or there is no memory for it. */
+/* Each: false where the number is taken or there is no memory for it. Texts are copied. */
 bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number,
                               struct yarn_span text);
 bool yarn_dump_known_add_symbol(struct yarn_dump_known *known, uint32_t number, uint64_t start);
+bool yarn_dump_known_add_stack(struct yarn_dump_known *known, uint32_t number, uint16_t depth);
 
 /* The text of a reference; false (and the empty text) where it is not there. */
 bool yarn_dump_known_text(const struct yarn_dump_known *known, uint64_t reference,

@@ -45,6 +45,7 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
     };
     yarn_dump_file_header_encode(&header, bytes);
     *merger = (struct yarn_dump_merger){.put = put, .self = self};
+    yarn_dump_allowance_init(&merger->allowance);
     return put(self, yarn_span_of(bytes, sizeof bytes));
 }
 
@@ -128,7 +129,9 @@ static int put_records(struct yarn_dump_merger *merger, struct yarn_span records
     size_t size = records.size;
     if (codec == YARN_DUMP_CODEC_ZSTD)
         size = ZSTD_compress(payload, room, records.data, records.size, LEVEL);
-    if (codec != YARN_DUMP_CODEC_ZSTD || ZSTD_isError(size) || size >= records.size) {
+    chunk.stored_bytes = (uint32_t)size;
+    if (codec != YARN_DUMP_CODEC_ZSTD || ZSTD_isError(size) || size >= records.size ||
+        !yarn_dump_chunk_is_sane(&chunk)) {
         chunk.codec = codec == YARN_DUMP_CODEC_ZSTD ? YARN_DUMP_CODEC_NONE : (uint8_t)codec;
         size = records.size;
         memcpy(payload, records.data, size);
@@ -299,7 +302,7 @@ static int add(struct yarn_dump_merger *merger, const char *path, uint64_t file_
 {
     struct taken taken = {.summary = summary, .path = path, .file_bytes = file_bytes};
     struct yarn_dump_chunk_reader chunks = {.source = source};
-    int err = yarn_dump_chunk_reader_open(&chunks, source, summary);
+    int err = yarn_dump_chunk_reader_open(&chunks, source, summary, &merger->allowance);
     if (!err)
         err = take_chunks(merger, &chunks, &taken);
     yarn_dump_chunk_reader_close(&chunks);

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "output/dump/allowance.h"
 #include "output/dump/chunk.h"
 #include "output/dump/reader.h"
 
@@ -32,8 +33,9 @@ struct yarn_dump_held {
 struct yarn_dump_merger {
     yarn_dump_put_fn *put;
     void *self;
-    uint32_t sequence;     /* of the next chunk */
-    uint32_t nr_processes; /* so far; the last is open */
+    uint32_t sequence;                    /* of the next chunk */
+    uint32_t nr_processes;                /* so far; the last is open */
+    struct yarn_dump_allowance allowance; /* one for all files: they become one */
     struct yarn_dump_held held;
     uint8_t *scratch; /* owned; a chunk that is made here */
     size_t scratch_capacity;

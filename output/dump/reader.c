@@ -53,11 +53,13 @@ static int read_source(struct yarn_dump_source *source, const struct yarn_dump_v
 {
     struct yarn_dump_chunk_reader chunks = {.source = source};
     struct yarn_dump_record_reader records;
+    struct yarn_dump_allowance allowance;
+    yarn_dump_allowance_init(&allowance);
     *summary = (struct yarn_dump_summary){0};
-    int result = yarn_dump_chunk_reader_open(&chunks, source, summary);
+    int result = yarn_dump_chunk_reader_open(&chunks, source, summary, &allowance);
     if (result)
         goto done;
-    yarn_dump_record_reader_open(&records, visitor, self, summary);
+    yarn_dump_record_reader_open(&records, visitor, self, summary, &allowance);
     result = read_chunks(&chunks, &records);
     yarn_dump_record_reader_close(&records);
 

@@ -7,12 +7,14 @@
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
                                   const struct yarn_dump_visitor *visitor, void *self,
-                                  struct yarn_dump_summary *summary)
+                                  struct yarn_dump_summary *summary,
+                                  struct yarn_dump_allowance *allowance)
 {
     *reader = (struct yarn_dump_record_reader){
         .visitor = visitor,
         .self = self,
         .summary = summary,
+        .allowance = allowance,
     };
     yarn_dump_models_reset(&reader->models);
 }
@@ -82,9 +84,37 @@ struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader
     return reader->models.is_out_of_step ? NULL : &reader->models.model[number];
 }
 
+void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess)
+{
+    static const char *const sentences[] = {
+        [YARN_DUMP_EXCESS_MEMORY] =
+            "it holds more than a recording of its size: the rest is left out",
+        [YARN_DUMP_EXCESS_SAMPLES] =
+            "it holds more samples than a recording of its size: the rest is left out",
+        [YARN_DUMP_EXCESS_FRAMES] =
+            "it holds more frames than a recording of its size: further samples have no stacks",
+        [YARN_DUMP_EXCESS_DEPTH] = "a stack is deeper than any recorder goes, and left out",
+        [YARN_DUMP_EXCESS_WEIGHT] =
+            "weights have a sum that is no time and no count: further samples weigh nothing",
+        [YARN_DUMP_EXCESS_TEXT] = "a text is longer than any recorder writes, and cut",
+    };
+    if (!(reader->told & 1u << excess))
+        yarn_dump_summary_add_damage(reader->summary, reader->offset, 0, sentences[excess]);
+    reader->told |= 1u << excess;
+}
+
+bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes)
+{
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_KEPT, bytes))
+        return true;
+    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
+    return false;
+}
+
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
     if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
+        !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_DECODED, count) ||
         !make_room(reader, (size_t)count)) {
         reader->summary->records_bad++;
         reader->models.is_out_of_step = true;
@@ -94,6 +124,13 @@ bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t coun
     return true;
 }
 
+/* Views have a table of them, by number. */
+static uint64_t cost_of_event(const struct yarn_dump_record_reader *reader, uint64_t number)
+{
+    uint64_t known = reader->known.events.nr_numbers;
+    return YARN_DUMP_COST_EVENT * (number < known ? 1 : number + 1 - known);
+}
+
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number, int *ret_result)
 {
     *ret_result = 0;
@@ -101,6 +138,7 @@ bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t numb
         return true;
     reader->summary->records_bad++;
     if (number >= YARN_DUMP_EVENTS_MAX ||
+        !yarn_dump_may_keep(reader, cost_of_event(reader, number)) ||
         !yarn_dump_set_add(&reader->known.events, (uint32_t)number))
         return false;
     const struct yarn_dump_event lost = {.number = (uint32_t)number};
@@ -122,6 +160,12 @@ static void read_totals(struct yarn_dump_record_reader *reader, struct yarn_curs
     *totals = reader->totals;
 }
 
+static bool may_leap_to_module(struct yarn_dump_record_reader *reader, uint32_t number)
+{
+    uint32_t known = (uint32_t)reader->known.modules.nr_numbers;
+    return number <= known || yarn_dump_may_keep(reader, (uint64_t)(number - known) * 12);
+}
+
 /* What the record names; false where it cannot be handed on. */
 static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                          union yarn_dump_any *thing, int *ret_result)
@@ -129,17 +173,21 @@ static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_
     switch (record) {
     case YARN_DUMP_RECORD_EVENT:
         return thing->event.number < YARN_DUMP_EVENTS_MAX &&
+               yarn_dump_may_keep(reader, cost_of_event(reader, thing->event.number)) &&
                yarn_dump_set_add(&reader->known.events, thing->event.number);
     case YARN_DUMP_RECORD_MODULE:
         return thing->module.number < YARN_DUMP_MODULES_MAX &&
+               may_leap_to_module(reader, thing->module.number) &&
                yarn_dump_set_add(&reader->known.modules, thing->module.number);
     case YARN_DUMP_RECORD_COUNT:
         return yarn_dump_check_event(reader, thing->count.event, ret_result);
     case YARN_DUMP_RECORD_THROTTLE:
-        return yarn_dump_check_event(reader, thing->throttle.event, ret_result);
+        return thing->throttle.cpu < YARN_DUMP_CPUS_MAX &&
+               yarn_dump_check_event(reader, thing->throttle.event, ret_result);
     case YARN_DUMP_RECORD_LOST:
-        return thing->lost.event == YARN_DUMP_NONE ||
-               yarn_dump_check_event(reader, thing->lost.event, ret_result);
+        return thing->lost.cpu < YARN_DUMP_CPUS_MAX &&
+               (thing->lost.event == YARN_DUMP_NONE ||
+                yarn_dump_check_event(reader, thing->lost.event, ret_result));
     case YARN_DUMP_RECORD_MESSAGE:
         if (thing->message.kind >= YARN_DUMP_MESSAGE_KIND_COUNT)
             thing->message.kind = YARN_DUMP_MESSAGE_INFO;
@@ -168,6 +216,24 @@ static int visit_record(struct yarn_dump_record_reader *reader, enum yarn_dump_r
     }
 }
 
+/* What views keep of it, and the line that it may be in a script. */
+static uint64_t cost_of(enum yarn_dump_record record, const struct yarn_span *texts,
+                        size_t nr_texts)
+{
+    uint64_t cost = YARN_DUMP_COST_RECORD;
+    if (record == YARN_DUMP_RECORD_PROCESS)
+        cost = YARN_DUMP_COST_PROCESS;
+    else if (record == YARN_DUMP_RECORD_THREAD)
+        cost = YARN_DUMP_COST_THREAD;
+    else if (record == YARN_DUMP_RECORD_THREAD_NAME || record == YARN_DUMP_RECORD_THREAD_END)
+        cost = YARN_DUMP_COST_CHANGE;
+    for (size_t i = 0; i < nr_texts; i++)
+        cost += record == YARN_DUMP_RECORD_PROCESS
+                    ? 2 * texts[i].size
+                    : yarn_size_min(texts[i].size, YARN_DUMP_COST_LINE_MAX);
+    return cost;
+}
+
 static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                            struct yarn_span payload)
 {
@@ -185,7 +251,7 @@ static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dum
         read_totals(reader, &cursor, &thing.totals);
     if (cursor.failed || !has_texts)
         reader->summary->records_bad++;
-    if (cursor.failed)
+    if (cursor.failed || !yarn_dump_may_keep(reader, cost_of(record, texts, nr_texts)))
         return 0;
 
     int result = 0;
@@ -235,6 +301,8 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
     int result = 0;
     struct yarn_cursor cursor = yarn_cursor_of(payload);
     reader->base_ns = base_ns;
+    reader->offset = offset;
+    reader->told = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
     while (!result && yarn_cursor_left(&cursor)) {
         uint64_t type = yarn_cursor_uleb(&cursor);

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "output/dump/allowance.h"
 #include "output/dump/known.h"
 #include "output/dump/models.h"
 #include "output/dump/reader.h"
@@ -22,11 +23,14 @@ enum { YARN_DUMP_COLUMNS_MAX = 5 }; /* that are needed at one time */
 struct yarn_dump_record_reader {
     const struct yarn_dump_visitor *visitor; /* borrowed */
     void *self;
-    struct yarn_dump_summary *summary; /* borrowed */
+    struct yarn_dump_summary *summary;     /* borrowed */
+    struct yarn_dump_allowance *allowance; /* borrowed */
     struct yarn_dump_known known;
     struct yarn_dump_models models;
     struct yarn_dump_totals totals;
     uint64_t base_ns;    /* of the chunk */
+    uint64_t offset;     /* of the chunk in the file */
+    unsigned told;       /* of the chunk: bits of enum yarn_dump_excess that were noted */
     size_t things_left;  /* that batches of this chunk may still hold */
     bool awaits_process; /* a new process began, its PROCESS record has not come */
     size_t capacity;     /* in things, of each of these: */
@@ -37,7 +41,8 @@ struct yarn_dump_record_reader {
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
                                   const struct yarn_dump_visitor *visitor, void *self,
-                                  struct yarn_dump_summary *summary);
+                                  struct yarn_dump_summary *summary,
+                                  struct yarn_dump_allowance *allowance);
 /* Idempotent. */
 void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
 
@@ -62,6 +67,18 @@ bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t numb
                            int *ret_result);
 /* The model of a column, by its YARN_DUMP_MODEL_ number; NULL where it is of no use any more. */
 struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader, size_t number);
+/* What is left out because it is too much; each is a damage, noted once a chunk. */
+enum yarn_dump_excess {
+    YARN_DUMP_EXCESS_MEMORY,
+    YARN_DUMP_EXCESS_SAMPLES,
+    YARN_DUMP_EXCESS_FRAMES,
+    YARN_DUMP_EXCESS_DEPTH,
+    YARN_DUMP_EXCESS_TEXT,
+    YARN_DUMP_EXCESS_WEIGHT,
+};
+void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess);
+/* False, and noted, where the file has been given so much already. */
+bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes);
 /* Makes room for a batch. False (and counted) where so many things are too many. */
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
 

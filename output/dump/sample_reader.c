@@ -16,6 +16,10 @@ static bool read_head(struct yarn_dump_record_reader *reader, struct yarn_cursor
     uint64_t first_ns = reader->base_ns + (uint64_t)yarn_cursor_zigzag(cursor);
     if (!yarn_dump_take_things(reader, nr_samples))
         return false;
+    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_SAMPLES, nr_samples)) {
+        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_SAMPLES);
+        return false;
+    }
     *ret_batch = (struct batch){(size_t)nr_samples, (size_t)nr_streams, first_ns};
     return !cursor->failed && nr_streams && nr_streams <= nr_samples;
 }
@@ -57,11 +61,26 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
         sample->stack_end = YARN_DUMP_STACK_TRUNCATED;
     else if (sample->stack_end >= YARN_DUMP_STACK_END_COUNT)
         sample->stack_end = YARN_DUMP_STACK_FAILED;
-    if (sample->stack == YARN_DUMP_NONE || yarn_dump_set_has(&reader->known.stacks, sample->stack))
+    if (sample->stack == YARN_DUMP_NONE)
         return;
+    if (!yarn_dump_set_has(&reader->known.stacks, sample->stack))
+        reader->summary->records_bad++;
+    else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_FRAMES,
+                                       reader->known.depths[sample->stack]))
+        return;
+    else
+        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_FRAMES);
     sample->stack = YARN_DUMP_NONE;
     sample->stack_end = YARN_DUMP_STACK_FAILED;
-    reader->summary->records_bad++;
+}
+
+/* Sums over a file, and over some files, are numbers of 64 bits. */
+static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
+{
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_WEIGHT, sample->weight))
+        return;
+    sample->weight = 0;
+    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_WEIGHT);
 }
 
 static void fill_stream(struct yarn_dump_record_reader *reader,
@@ -82,6 +101,7 @@ static void fill_stream(struct yarn_dump_record_reader *reader,
         };
         expected_ns = sample->time_ns + stream->period_ns;
         check_stack(reader, sample);
+        check_weight(reader, sample);
     }
 }
 
@@ -137,7 +157,7 @@ static bool read_columns(struct yarn_dump_record_reader *reader, struct yarn_cur
         yarn_column_decode(cursor, yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_time + i),
                            reader->columns[i], count);
     for (size_t i = 0; i < count && !cursor->failed; i++) {
-        if (reader->columns[1][i] > UINT32_MAX || reader->columns[2][i] > UINT32_MAX)
+        if (reader->columns[1][i] >= YARN_DUMP_CPUS_MAX || reader->columns[2][i] > UINT32_MAX)
             cursor->failed = true;
     }
     return !cursor->failed;

@@ -23,6 +23,11 @@ void yarn_dump_unpacker_close(struct yarn_dump_unpacker *unpacker)
     *unpacker = (struct yarn_dump_unpacker){.context = NULL};
 }
 
+void yarn_dump_unpacker_forget(struct yarn_dump_unpacker *unpacker)
+{
+    unpacker->is_in_series = false;
+}
+
 static int make_room(struct yarn_dump_unpacker *unpacker, size_t size)
 {
     if (size <= unpacker->capacity)

@@ -24,6 +24,9 @@ YARN_MUST_CHECK int yarn_dump_unpacker_open(struct yarn_dump_unpacker *unpacker)
 /* Idempotent. */
 void yarn_dump_unpacker_close(struct yarn_dump_unpacker *unpacker);
 
+/* A chunk was left out: what continues it cannot be unpacked. */
+void yarn_dump_unpacker_forget(struct yarn_dump_unpacker *unpacker);
+
 /* *ret_payload is valid until the next call. -EBADMSG: it is not what the header says; -ESTALE: the
  * chunk continues one that was not unpacked. */
 YARN_MUST_CHECK int yarn_dump_unpacker_unpack(struct yarn_dump_unpacker *unpacker,

@@ -10,8 +10,6 @@
 struct yarn_json {
     yajl_gen gen;
     FILE *file;
-    char *clean; /* owned: room for a text with its bad bytes replaced */
-    size_t clean_size;
 };
 
 static void print(void *self, const char *text, size_t size)
@@ -38,58 +36,23 @@ void yarn_json_free(struct yarn_json *json)
 {
     yajl_gen_free(json->gen);
     (void)fputc('\n', json->file);
-    free(json->clean);
     free(json);
 }
 
-static bool is_utf8(const char *text, size_t size)
-{
-    for (size_t at = 0; at < size;) {
-        uint32_t character;
-        unsigned step = (unsigned char)text[at] < 0x80 ? 1 : yarn_utf8_size(text + at, &character);
-        if (!step)
-            return false;
-        at += step;
-    }
-    return true;
-}
-
-/* `text` ends with a NUL, so that a cut character cannot lead behind it. */
-static size_t clean(struct yarn_json *json, const char *text, size_t size)
-{
-    static const char replacement[] = "\xef\xbf\xbd";
-    if (json->clean_size < 3 * size) {
-        char *bigger = realloc(json->clean, 3 * size);
-        if (!bigger)
-            return 0;
-        json->clean = bigger;
-        json->clean_size = 3 * size;
-    }
-    char *to = json->clean;
-    for (size_t at = 0; at < size;) {
-        uint32_t character;
-        unsigned step = yarn_utf8_size(text + at, &character);
-        memcpy(to, step ? text + at : replacement, step ? step : 3);
-        to += step ? step : 3;
-        at += step ? step : 1;
-    }
-    return (size_t)(to - json->clean);
-}
-
+/* Whatever is written is legible: JSON has escapes for all of it, but yajl leaves most as it is,
+ * and somebody will look at it on a terminal. */
 static void put_text(struct yarn_json *json, const char *text)
 {
-    size_t size = strlen(text);
-    if (!is_utf8(text, size)) {
-        size = clean(json, text, size);
-        text = size ? json->clean : "";
-    }
-    (void)yajl_gen_string(json->gen, (const unsigned char *)text, size);
+    struct yarn_legible legible;
+    (void)yarn_legible(&legible, text);
+    (void)yajl_gen_string(json->gen, (const unsigned char *)legible.text, strlen(legible.text));
+    yarn_legible_fini(&legible);
 }
 
 static void put_key(struct yarn_json *json, const char *key)
 {
     if (key)
-        (void)yajl_gen_string(json->gen, (const unsigned char *)key, strlen(key));
+        put_text(json, key);
 }
 
 void yarn_json_begin_object(struct yarn_json *json, const char *key)
@@ -122,9 +85,11 @@ void yarn_json_text(struct yarn_json *json, const char *key, const char *text)
 
 void yarn_json_span(struct yarn_json *json, const char *key, struct yarn_span text)
 {
-    char *copy = strndup(text.size ? (const char *)text.data : "", text.size);
-    yarn_json_text(json, key, copy ? copy : "");
-    free(copy);
+    char *owned;
+    put_key(json, key);
+    text = yarn_legible_span(text, &owned);
+    (void)yajl_gen_string(json->gen, text.size ? text.data : (const unsigned char *)"", text.size);
+    free(owned);
 }
 
 void yarn_json_text_or_null(struct yarn_json *json, const char *key, const char *text)

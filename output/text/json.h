@@ -1,9 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * JSON, written as it comes. A key of NULL means an item of an array (or the outermost value). Text
- * that is no UTF-8 gets U+FFFD in place of each bad byte, so that every reader takes it.
- * Threads: one.
+ * JSON, written as it comes. A key of NULL means an item of an array (or the outermost value).
+ * Texts and keys become legible, so the whole is UTF-8 and every reader takes it. Threads: one.
  */
 #pragma once
 

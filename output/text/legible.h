@@ -1,14 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Foreign text made safe to print: control characters, marks that turn the direction of writing and
- * bytes that are no UTF-8 become escapes (\n, \x1b, \u202e). Names come from other people's
- * programs and must not steer a terminal.
+ * Foreign text made safe to print, in the one place where that is done: control characters, what
+ * turns the direction of writing or cannot be seen, and bytes that are no UTF-8 become escapes (\n,
+ * \x1b, \u202e, \U000e0001). Names come from other people's programs and must not steer a terminal.
+ * The result is UTF-8, and legible: making it legible again changes nothing. All texts of a profile
+ * are (output/analysis/strings.h).
  * Threads: safe anywhere.
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "core/base/span.h"
 
 struct yarn_legible {
     char *owned; /* NULL: `text` is the original */
@@ -20,5 +22,9 @@ struct yarn_legible {
 const char *yarn_legible(struct yarn_legible *ret_legible, const char *text);
 void yarn_legible_fini(struct yarn_legible *legible);
 
-/* The character at `text`, 1 to 4 bytes of it; 0 where they are no UTF-8 (or a NUL). */
-unsigned yarn_utf8_size(const char *text, uint32_t *ret_character);
+/* As it is or, NUL behind it, of malloc; *ret_owned is NULL where it is the original or there is no
+ * memory, which leaves nothing of it. A NUL becomes \x00. */
+struct yarn_span yarn_legible_span(struct yarn_span text, char **ret_owned);
+
+/* The character that the text begins with, 1 to 4 bytes of it; 0 where they are no UTF-8. */
+unsigned yarn_utf8_size(struct yarn_span text, uint32_t *ret_character);

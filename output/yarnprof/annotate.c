@@ -33,12 +33,17 @@ static const char *path_of(const struct yarn_annotate *annotate)
     return yarn_profile_text(profile, profile->modules[function_of(annotate)->module].path);
 }
 
+static const char *file_of(const struct yarn_annotate *annotate)
+{
+    return annotate->annotation.profile->modules[function_of(annotate)->module].file;
+}
+
 /* The file, while it is the one that was recorded; -1, noted, where it is not. */
 static int open_module(struct yarn_annotate *annotate)
 {
     const char *path = path_of(annotate);
     enum yarn_module_file_state state;
-    int fd = yarn_module_file_open(path, annotate->annotation.build_id, &state);
+    int fd = yarn_module_file_open(file_of(annotate), annotate->annotation.build_id, &state);
     if (state == YARN_MODULE_FILE_ABSENT)
         note(annotate, "%.180s is not there: instructions are addresses only", path);
     else if (state == YARN_MODULE_FILE_OTHER)
@@ -114,7 +119,7 @@ static void open_source(struct yarn_annotate *annotate, struct yarn_annotate_fil
     if (err)
         note(annotate, "%.160s: %s; --source-root names another folder", file->path,
              strerror(-err));
-    else if (stat(path_of(annotate), &module) == 0 &&
+    else if (stat(file_of(annotate), &module) == 0 &&
              is_later(&file->text.modified, &module.st_mtim))
         note(annotate, "%.160s is newer than the module: its lines may have moved",
              file->text.path);

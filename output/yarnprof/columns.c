@@ -6,13 +6,13 @@
 /* Bytes of the first `columns` characters. */
 static size_t bytes_of(const char *text, size_t columns)
 {
-    const char *at = text;
-    for (; columns && *at; columns--) {
+    struct yarn_span rest = yarn_span_of_text(text);
+    for (; columns && rest.size; columns--) {
         uint32_t character;
-        unsigned size = yarn_utf8_size(at, &character);
-        at += size ? size : 1;
+        unsigned size = yarn_utf8_size(rest, &character);
+        rest = yarn_span_from(rest, size ? size : 1);
     }
-    return (size_t)(at - text);
+    return strlen(text) - rest.size;
 }
 
 static size_t print(const struct yarn_out *out, const char *text, size_t width)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/allowance.h"
+
+static const struct {
+    uint64_t base, a_byte;
+} rates[YARN_DUMP_PURSE_COUNT] = {
+    [YARN_DUMP_PURSE_UNPACKED] = {YARN_MIB(64), 256},
+    [YARN_DUMP_PURSE_DECODED] = {UINT64_C(8) << 20, 32},
+    [YARN_DUMP_PURSE_KEPT] = {YARN_MIB(12), 32},
+    [YARN_DUMP_PURSE_STACKS] = {384 << 10, 2},
+    [YARN_DUMP_PURSE_SAMPLES] = {128 << 10, 1},
+    [YARN_DUMP_PURSE_FRAMES] = {UINT64_C(64) << 20, 1024},
+    [YARN_DUMP_PURSE_WEIGHT] = {UINT64_C(1) << 60, 0},
+};
+
+void yarn_dump_allowance_init(struct yarn_dump_allowance *allowance)
+{
+    *allowance = (struct yarn_dump_allowance){0};
+    for (size_t i = 0; i < YARN_DUMP_PURSE_COUNT; i++)
+        allowance->left[i] = rates[i].base;
+}
+
+void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes)
+{
+    for (size_t i = 0; i < YARN_DUMP_PURSE_COUNT; i++)
+        allowance->left[i] += bytes * rates[i].a_byte;
+}
+
+bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance, enum yarn_dump_purse purse,
+                               uint64_t amount)
+{
+    if (amount > allowance->left[purse])
+        return false;
+    allowance->left[purse] -= amount;
+    return true;
+}

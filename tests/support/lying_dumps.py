@@ -1,0 +1,483 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Small dumps that ask for a lot: each count, length and product of the format that a hostile or
+broken file may hold. `lying_dumps.py FOLDER` writes them, one file an attack."""
+
+import pathlib
+import sys
+
+from packed_dump import (BATCHES, NONE, RECORDS, ZSTD, Dump, constant, plain, record_bytes, runs,
+                         squeeze, steps, varint, zigzag)
+
+BATCH = 65536
+MOST = 2**64 - 1
+ATTACKS = {}
+
+
+def attack(make):
+    ATTACKS[make.__name__] = make
+    return make
+
+
+def begun():
+    dump = Dump()
+    dump.begin()
+    dump.flush()
+    return dump
+
+
+def chain(dump, depth, nr_frames=1, first=0, frame=None):
+    """Stacks, each of which is the one before and a frame more."""
+    done = 0
+    while done < depth:
+        count = min(depth - done, BATCH)
+        parents = constant(1) if done or first else runs((1, 0), (count - 1, 1))
+        dump.batch("STACKS", first + done, count, parents,
+                   frame or (steps(count, done % nr_frames, 1) if nr_frames > 1 else constant(0)))
+        dump.flush()
+        done += count
+
+
+def flat(dump, count):
+    """As many stacks of one frame."""
+    dump.batch("STACKS", 0, count, constant(0), steps(count, 0, 1))
+    dump.flush()
+
+
+@attack
+def long_texts():
+    """50 options that are called by one text of 15 MB."""
+    dump = begun()
+    number = dump.text(b"a" * 15_000_000)
+    for _ in range(50):
+        dump.record("OPTION", name=number, value=number)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_long_texts():
+    dump = begun()
+    for _ in range(3):
+        for k in range(200):
+            number = dump.text(bytes([65 + k % 26]) * 65_000)
+            dump.record("OPTION", name=number, value=number)
+        dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def text_of_every_symbol():
+    """A module's long path is part of the names of 60,000 functions without one."""
+    dump = begun()
+    path = dump.text(b"/" + b"m" * 60_000)
+    dump.record("MODULE", number=1, start=4096, end=2**40, path=path)
+    dump.flush(ZSTD)
+    dump.batch("SYMBOLS", 0, 60_000, constant(2), steps(60_000, 4096, 16), constant(16),
+               constant(0))
+    dump.flush()
+    dump.batch("FRAMES", 0, 60_000, steps(60_000, 0, 1), constant(0), constant(4))
+    dump.flush()
+    flat(dump, 60_000)
+    dump.samples(60_000, stack=steps(60_000, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def demangled():
+    """Names of which each stands for 30 KB."""
+    dump = begun()
+    for i in range(400):
+        name = f"_Z{len(str(i)) + 1}f{i}" + "ISt4pairI1A1BES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_EEvv"
+        dump.text(name)
+    first = dump.nr_texts - 400
+    dump.functions(400, names=steps(400, first + 1, 1))
+    dump.batch("STACKS", 0, 400, constant(0), steps(400, 0, 1))
+    dump.samples(400, stack=steps(400, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def deep_stack():
+    """60,000 frames, all of other functions, in one stack."""
+    dump = begun()
+    dump.functions(BATCH)
+    chain(dump, 60_000, BATCH)
+    dump.samples(10, stack=constant(60_000))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def deep_tree():
+    """A sample in each of 60,000 stacks, of which each calls the next."""
+    dump = begun()
+    dump.functions(BATCH)
+    chain(dump, 60_000, BATCH)
+    dump.samples(60_000, stack=steps(60_000, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def deep_with_long_names():
+    """4,000 deep, each frame of the same name of 60,000 bytes."""
+    dump = begun()
+    name = dump.text(b"n" * 60_000)
+    dump.functions(4000, names=constant(name))
+    chain(dump, 4000, 4000)
+    dump.samples(4000, stack=steps(4000, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def deep_recursion():
+    """One function calls itself 2,000 times, sampled at each depth, 30 times over."""
+    dump = begun()
+    dump.functions(1)
+    chain(dump, 2000)
+    for _ in range(30):
+        dump.samples(2000, stack=steps(2000, 1, 1))
+    dump.flush()
+    return dump.end()
+
+
+@attack
+def deep_in_many_threads():
+    """A 2,000 deep stack is sampled in 60,000 threads."""
+    dump = begun()
+    dump.functions(2000)
+    chain(dump, 2000, 2000)
+    dump.samples(60_000, streams=60_000, stack=constant(2000),
+                 stream={"stream_tid": steps(60_000, 1, 1), "stream_count": constant(1)})
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def wide_stacks():
+    """16 million stacks, in a chunk."""
+    dump = begun()
+    dump.functions(BATCH)
+    dump.flush()
+    for i in range(255):
+        dump.batch("STACKS", i * BATCH, BATCH, constant(0), steps(BATCH, 0, 1))
+    dump.raw(b"\x63\x00" * 8_000_000)  # records of no known type: more payload, more things
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def stacks_a_chunk():
+    dump = begun()
+    dump.functions(BATCH)
+    dump.flush()
+    for i in range(50):
+        dump.batch("STACKS", i * BATCH, BATCH, constant(0), steps(BATCH, 0, 1))
+        dump.samples(10, stack=constant(i * BATCH + 7))
+        dump.flush()
+    return dump.end()
+
+
+@attack
+def many_samples():
+    """Millions, in a chunk of a kilobyte."""
+    dump = begun()
+    dump.functions(16)
+    chain(dump, 16, 16)
+    for _ in range(200):
+        dump.samples(BATCH, stack=constant(16))
+    dump.raw(b"\x63\x00" * 8_000_000)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def samples_a_chunk():
+    dump = begun()
+    dump.functions(16)
+    chain(dump, 16, 16)
+    dump.flush()
+    for _ in range(60):
+        dump.samples(BATCH, stack=constant(16))
+        dump.flush()
+    return dump.end()
+
+
+@attack
+def different_samples():
+    """Each of a million samples is of another thread, core and stack."""
+    dump = begun()
+    dump.functions(1000)
+    chain(dump, 1000, 1000)
+    for i in range(20):
+        dump.samples(50_000, streams=50_000, cpu=steps(50_000, 0, 1), stack=steps(50_000, 1, 0),
+                     stream={"stream_tid": steps(50_000, 1 + i * 50_000, 1),
+                             "stream_count": constant(1)})
+        dump.flush()
+    return dump.end()
+
+
+@attack
+def far_numbers():
+    """Tables for 2^22 and 2^24 numbers, anew in each epoch."""
+    dump = begun()
+    for _ in range(30):
+        dump.next_epoch()
+        top, big = 2**22 - 1, 2**24 - 1
+        dump.raw(record_bytes(BATCHES["STRINGS"][0], varint(top) + varint(1) + constant(1) + b"x"))
+        dump.batch("SYMBOLS", top, 1, constant(0), constant(4096), constant(16), constant(top + 1))
+        dump.batch("FRAMES", big, 1, constant(top), constant(0), constant(0))
+        dump.batch("STACKS", big, 1, constant(0), constant(big))
+        dump.samples(1, stack=constant(big + 1))
+    dump.flush()
+    return dump.end()
+
+
+@attack
+def far_modules():
+    dump = begun()
+    path = dump.text("/lib/x")
+    for i in range(100):
+        dump.record("MODULE", number=2**20 - 1 - i, start=i * 4096, end=(i + 1) * 4096, path=path)
+    dump.flush()
+    for _ in range(60):
+        dump.next_process()
+        dump.record("MODULE", number=2**20 - 1, start=4096, end=8192)
+        dump.record("EVENT", number=4095)
+    return dump.end()
+
+
+@attack
+def many_modules():
+    dump = begun()
+    path = dump.text("/lib/x")
+    number, fields = RECORDS["MODULE"]
+    for i in range(100_000):
+        dump.record("MODULE", number=7, start=4096, end=2**40, path=path)
+    dump.functions(10_000)
+    flat(dump, 10_000)
+    dump.samples(10_000, stack=steps(10_000, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def overlapping_modules():
+    """20,000 functions, each in another of 20,000 modules that lie over each other."""
+    dump = begun()
+    count = 20_000
+    paths = [dump.text(b"/%x" % i) for i in range(count)]
+    for i in range(count):
+        dump.record("MODULE", number=i, start=4096 + i, end=2**40 - i, path=paths[i])
+    dump.batch("SYMBOLS", 0, count, steps(count, 1, 1), steps(count, 8192, 16), constant(16),
+               constant(0))
+    dump.batch("FRAMES", 0, count, steps(count, 0, 1), constant(0), constant(4))
+    flat(dump, count)
+    dump.samples(count, stack=steps(count, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def renames():
+    """One thread takes 20,000 names; each of 60,000 samples is before the second."""
+    dump = begun()
+    names = [dump.text("one"), dump.text("other")]
+    for i in range(20_000):
+        dump.record("THREAD_NAME", tid=1, time_ns=10**9 + i, comm=names[i % 2])
+    dump.functions(1)
+    chain(dump, 1)
+    dump.samples(60_000, stack=constant(1), stream={"stream_tid": constant(1)})
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def long_renames():
+    dump = begun()
+    names = [dump.text(bytes([65 + i]) * 60_000) for i in range(20)]
+    for i in range(100_000):
+        dump.record("THREAD_NAME", tid=1 + i % 7, time_ns=i, comm=names[i % 20])
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_threads():
+    dump = begun()
+    for i in range(500_000):
+        dump.record("THREAD", tid=i + 2, time_ns=i)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def thread_ends():
+    """Each end of another time is of another thread of the number."""
+    dump = begun()
+    for i in range(200_000):
+        dump.record("THREAD_END", tid=1, time_ns=i, cpu_ns=MOST)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_records():
+    """What is kept of each is many times its size: marks, options, stops."""
+    dump = begun()
+    text = dump.text(b"m" * 900)
+    for i in range(150_000):
+        dump.record("MESSAGE", time_ns=i, kind=4, tid=1, text=text)
+        dump.record("OPTION", name=text, value=text)
+        dump.record("COVERAGE", time_ns=i, is_on=i % 2)
+        dump.record("FROM", path=text, damage=text, nr_damages=1)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_lines():
+    """Records that are lines of a script."""
+    dump = begun()
+    for i in range(300_000):
+        dump.record("LOST", time_ns=i, count=MOST, event=1)
+        dump.record("TOTALS", time_ns=i)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_code_names():
+    dump = begun()
+    dump.functions(BATCH)
+    name = dump.text("late")
+    for i in range(100_000):
+        dump.record("CODE_NAME", address=4100 + 16 * i, start=4096 + 16 * i, end=4112 + 16 * i,
+                    name=name)
+    flat(dump, BATCH)
+    dump.samples(BATCH, stack=steps(BATCH, 1, 1))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_events():
+    """4,096 events of other names, each with one sample, over 60,000 stacks."""
+    dump = begun()
+    unit = dump.text("ns")
+    for i in range(4096):
+        name = dump.text("%x" % i)
+        dump.record("EVENT", number=i, name=name, asked=name, got=name, unit=unit)
+    dump.functions(BATCH)
+    flat(dump, 60_000)
+    dump.samples(4096, streams=4096, stack=steps(4096, 1, 1),
+                 stream={"stream_event": steps(4096, 0, 1), "stream_count": constant(1),
+                         "stream_tid": constant(1)})
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def many_processes():
+    """Each of a few bytes, behind one with many threads."""
+    dump = begun()
+    for i in range(50_000):
+        dump.record("THREAD", tid=i + 2, time_ns=i)
+    dump.flush(ZSTD)
+    for i in range(3000):
+        dump.next_process()
+        dump.record("PROCESS", pid=i + 2)
+        dump.record("EVENT", number=255)
+    return dump.end()
+
+
+@attack
+def many_epochs():
+    dump = begun()
+    dump.functions(1000)
+    chain(dump, 1000, 1000)
+    dump.flush()
+    for _ in range(2000):
+        dump.next_epoch()
+        dump.functions(100)
+        chain(dump, 100, 100)
+        dump.samples(1, stack=constant(100))
+    return dump.end()
+
+
+@attack
+def heavy_weights():
+    """Sums of weights that no number can hold."""
+    dump = begun()
+    dump.functions(100)
+    chain(dump, 100, 100)
+    dump.samples(100, stack=steps(100, 1, 1), stream={"stream_weight": constant(MOST),
+                                                      "stream_tid": constant(1)})
+    dump.samples(100, stack=steps(100, 1, 1), stream={"stream_weight": constant(2**63),
+                                                      "stream_tid": constant(1)})
+    dump.record("COUNT", event=0, count=MOST, time_enabled_ns=MOST, time_running_ns=1, lost=MOST)
+    dump.record("TOTALS", tail=b"".join(varint(key) + varint(MOST) for key in range(22)))
+    return dump.end()
+
+
+@attack
+def far_times():
+    """From the first nanosecond to the last of 2^64, on cores of 32 bits."""
+    dump = begun()
+    dump.functions(3)
+    chain(dump, 3, 3)
+    dump.samples(1000, stack=constant(3), time=plain([0] + [2**57] * 999),
+                 cpu=steps(1000, 2**31, 1), stream={"stream_tid": constant(1)})
+    dump.record("THREAD", tid=7, time_ns=2**62)
+    dump.record("THREAD_END", tid=7, time_ns=-2**62, cpu_ns=MOST)
+    for i in range(50):
+        dump.record("COVERAGE", time_ns=(-1)**i * 2**60, is_on=i % 2, off_cpu_ns=MOST)
+        dump.record("MESSAGE", time_ns=(-1)**i * 2**61, kind=4)
+    dump.record("END", time_ns=2**62)
+    return dump.bytes()
+
+
+@attack
+def bombs():
+    """Many chunks that unpack to 16 MB of nothing each."""
+    dump = begun()
+    stored = squeeze(b"\x63\x00" * (2**23 - 1))
+    for _ in range(60):
+        dump.chunk(stored, 2**24 - 2, ZSTD)
+    return dump.end()
+
+
+@attack
+def bomb_of_records():
+    """Five million records that are no more than their type."""
+    dump = begun()
+    number = RECORDS["MESSAGE"][0]
+    dump.raw(record_bytes(number, b"") * 5_000_000)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def bomb_of_batches():
+    """Tables of a full batch in two columns of a constant, as often as a chunk has room."""
+    dump = begun()
+    dump.functions(1)
+    dump.raw(record_bytes(BATCHES["STACKS"][0], varint(0) + varint(BATCH) + constant(0) * 2) *
+             1_000_000)
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+def write_all(folder, only=None):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in ATTACKS.items():
+        if not only or name in only:
+            (folder / name).write_bytes(make())
+
+
+if __name__ == "__main__":
+    write_all(pathlib.Path(sys.argv[1]), set(sys.argv[2:]))
