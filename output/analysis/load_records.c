@@ -344,6 +344,9 @@ static int on_chunk(void *self, uint64_t offset)
 {
     struct yarn_loader *loader = self;
     const struct yarn_load_options *options = loader->options;
+    loader->profile->strings.readable_left +=
+        (offset - loader->reached.chunk) * YARN_STRINGS_READABLE_A_BYTE;
+    loader->reached.chunk = offset;
     if (options->show_progress)
         options->show_progress(options->progress_self, loader->reached.done + offset,
                                loader->reached.all);

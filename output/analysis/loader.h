@@ -20,6 +20,7 @@ struct yarn_late_name {
 /* How far the reading of all files has come, in bytes. */
 struct yarn_load_reached {
     uint64_t done, all;
+    uint64_t chunk; /* where it lies in its file */
 };
 
 struct yarn_loader {

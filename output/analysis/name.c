@@ -15,8 +15,15 @@ int yarn_name_demangle(struct yarn_strings *strings, struct yarn_span name, uint
         return yarn_strings_intern(strings, name, ret_text);
     memcpy(mangled, name.data, name.size);
     mangled[name.size] = 0;
-    bool is_mangled = yarn_demangle(mangled, readable);
-    return yarn_strings_intern(strings, is_mangled ? yarn_span_of_text(readable) : name, ret_text);
+    if (!yarn_demangle(mangled, readable))
+        return yarn_strings_intern(strings, name, ret_text);
+    size_t nr_before = strings->count, size = strlen(readable);
+    if (size > strings->readable_left)
+        return yarn_strings_intern(strings, name, ret_text);
+    int err = yarn_strings_intern(strings, yarn_span_of_text(readable), ret_text);
+    if (strings->count > nr_before)
+        strings->readable_left -= size;
+    return err;
 }
 
 int yarn_name_of_address(struct yarn_strings *strings, const char *module, uint64_t address,
@@ -24,7 +31,7 @@ int yarn_name_of_address(struct yarn_strings *strings, const char *module, uint6
 {
     char text[512];
     if (module)
-        (void)snprintf(text, sizeof text, "%.400s+0x%" PRIx64, module, address);
+        (void)snprintf(text, sizeof text, "%.255s+0x%" PRIx64, module, address);
     else if (address)
         (void)snprintf(text, sizeof text, "0x%" PRIx64, address);
     else

@@ -7,6 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum {
+    OUTPUT_FREE = 256 << 20,
+    OUTPUT_A_BYTE =
+        4096, /* of the dumps; a deep stack that is sampled again and again takes most */
+    BUFFER_BYTES = 64 << 10,
+};
+
+#define OUTPUT_BYTES_MAX (UINT64_C(1) << 40)
+
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* What a signal must remove; read by the handler. */
@@ -104,7 +113,83 @@ bool yarn_new_file_is_terminal(const char *path)
     return is_standard_output(path) && isatty(STDOUT_FILENO) == 1;
 }
 
-int yarn_new_file_open(struct yarn_new_file *file, const char *path, bool is_file)
+/* Between what is written and where it goes. */
+struct yarn_new_file_bound {
+    FILE *under; /* owned, unless it is stdout */
+    uint64_t left;
+    bool is_full;
+};
+
+static uint64_t allowed = OUTPUT_FREE;
+
+void yarn_new_file_allow(uint64_t input_bytes)
+{
+    allowed += input_bytes < OUTPUT_BYTES_MAX ? input_bytes * OUTPUT_A_BYTE : OUTPUT_BYTES_MAX;
+}
+
+/* Whole lines, up to the bound. */
+static size_t fitting(const struct yarn_new_file_bound *bound, const char *bytes, size_t size)
+{
+    if (size <= bound->left)
+        return size;
+    const char *end = memrchr(bytes, '\n', (size_t)bound->left);
+    return end ? (size_t)(end - bytes) + 1 : 0;
+}
+
+static ssize_t write_bounded(void *cookie, const char *bytes, size_t size)
+{
+    struct yarn_new_file_bound *bound = cookie;
+    if (bound->is_full)
+        return 0;
+    size_t taken = fitting(bound, bytes, size);
+    bound->left -= taken;
+    bound->is_full = taken < size;
+    size_t done = fwrite(bytes, 1, taken, bound->under);
+    return done < taken || bound->is_full ? 0 : (ssize_t)done;
+}
+
+static int put_bound(struct yarn_new_file *file)
+{
+    const cookie_io_functions_t functions = {.write = write_bounded};
+    if (isatty(fileno(file->file)) == 1)
+        return 0;
+    struct yarn_new_file_bound *bound = malloc(sizeof *bound);
+    if (!bound)
+        return -ENOMEM;
+    *bound = (struct yarn_new_file_bound){.under = file->file, .left = allowed};
+    FILE *bounded = fopencookie(bound, "w", functions);
+    if (!bounded) {
+        free(bound);
+        return -ENOMEM;
+    }
+    (void)setvbuf(bounded, NULL, _IOFBF, BUFFER_BYTES);
+    file->file = bounded;
+    file->bound = bound;
+    return 0;
+}
+
+/* What was bounded is written; the file is as it would be without. */
+static int take_bound(struct yarn_new_file *file)
+{
+    struct yarn_new_file_bound *bound = file->bound;
+    if (!bound)
+        return 0;
+    int err = ferror(file->file) ? -EIO : 0;
+    if (fclose(file->file))
+        err = -errno;
+    if (bound->is_full)
+        err = -EFBIG;
+    if (bound->is_full && file->is_text)
+        (void)fputs("[The output is cut here: it is larger than any that a recording of this size "
+                    "makes.]\n",
+                    bound->under);
+    file->file = bound->under;
+    file->bound = NULL;
+    free(bound);
+    return err;
+}
+
+int yarn_new_file_open(struct yarn_new_file *file, const char *path, enum yarn_new_file_kind kind)
 {
     struct yarn_new_file opened = {0};
     struct stat status;
@@ -114,12 +199,14 @@ int yarn_new_file_open(struct yarn_new_file *file, const char *path, bool is_fil
     if (is_stdout || (is_there && !S_ISREG(status.st_mode))) {
         err = is_there && S_ISDIR(status.st_mode)
                   ? -EISDIR
-                  : open_stream(&opened, is_stdout ? NULL : path, is_file);
+                  : open_stream(&opened, is_stdout ? NULL : path, kind == YARN_NEW_FILE_SEEKABLE);
     } else {
         /* Why the real path: a link stays a link, and what it leads to is written anew. */
         opened.name = is_there ? realpath(path, NULL) : strdup(path);
         err = opened.name ? open_beside(&opened, opened.name) : -errno;
     }
+    if (!err && kind == YARN_NEW_FILE_BOUNDED)
+        err = put_bound(&opened);
     if (err) {
         yarn_new_file_abandon(&opened);
         return err;
@@ -155,7 +242,9 @@ static int copy_to_stream(struct yarn_new_file *file)
 
 int yarn_new_file_commit(struct yarn_new_file *file)
 {
-    int err = file->stream ? copy_to_stream(file) : 0;
+    int bound_err = take_bound(file);
+    bool is_cut = bound_err == -EFBIG && file->is_text;
+    int err = bound_err && !is_cut ? bound_err : file->stream ? copy_to_stream(file) : 0;
     if (!err)
         err = close_file(&file->file);
     if (!err && file->name) {
@@ -167,11 +256,12 @@ int yarn_new_file_commit(struct yarn_new_file *file)
         }
     }
     yarn_new_file_abandon(file);
-    return err;
+    return err ? err : bound_err;
 }
 
 void yarn_new_file_abandon(struct yarn_new_file *file)
 {
+    (void)take_bound(file);
     (void)close_file(&file->file);
     (void)close_file(&file->stream);
     if (file->beside) {

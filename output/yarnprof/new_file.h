@@ -6,6 +6,9 @@
  * Standard output, devices and pipes are written to directly, or at once at the end where the
  * writer must go back in the file.
  *
+ * What a lying dump asks to be written has a bound: see yarn_new_file_allow. Not so on a terminal,
+ * where somebody sees it, and for what is written back and forth.
+ *
  * Threads: one; one file at a time. Signals: SIGINT, SIGTERM and SIGHUP are taken while one is
  * open.
  */
@@ -16,20 +19,32 @@
 #include "core/base/base.h"
 
 struct yarn_new_file {
-    FILE *file;   /* to write to; NULL: not open */
+    FILE *file;                        /* to write to; NULL: not open */
+    struct yarn_new_file_bound *bound; /* owned; NULL: `file` is not bounded */
+    bool is_text;                      /* lines: what is too much is cut, and a line says so */
     FILE *stream; /* where `file` goes at the end; NULL: it is renamed, or it is the stream */
     char *name;   /* owned; NULL: a stream */
     char *beside; /* owned; the name until then; NULL: none */
 };
 
+/* So many bytes of dumps are read: what is written may be larger by a multiple of them. */
+void yarn_new_file_allow(uint64_t input_bytes);
+
 /* True where `path` is standard output (NULL or "-") and that is a terminal. */
 bool yarn_new_file_is_terminal(const char *path);
 
-/* `path` NULL or "-": standard output. `is_file`: one that can be gone back in, and that has the
- * name `beside`. */
-YARN_MUST_CHECK int yarn_new_file_open(struct yarn_new_file *file, const char *path, bool is_file);
+enum yarn_new_file_kind {
+    YARN_NEW_FILE_BOUNDED,
+    YARN_NEW_FILE_PLAIN,    /* has a descriptor, and no bound */
+    YARN_NEW_FILE_SEEKABLE, /* can be gone back in, and has the name `beside`; no bound */
+};
 
-/* Closes it and gives it its name; where that fails, as abandon. */
+/* `path` NULL or "-": standard output. */
+YARN_MUST_CHECK int yarn_new_file_open(struct yarn_new_file *file, const char *path,
+                                       enum yarn_new_file_kind kind);
+
+/* Closes it and gives it its name; where that fails, as abandon. -EFBIG: it would have become
+ * larger than any recording of this size makes it; text is there all the same, and says so. */
 YARN_MUST_CHECK int yarn_new_file_commit(struct yarn_new_file *file);
 /* Idempotent. */
 void yarn_new_file_abandon(struct yarn_new_file *file);

@@ -81,13 +81,14 @@ static int open_pager(struct yarn_out *out)
 
 int yarn_out_open(struct yarn_out *out, const char *verb)
 {
-    int err = yarn_new_file_open(&out->new_file, out->path, false);
+    int err = yarn_new_file_open(&out->new_file, out->path, YARN_NEW_FILE_BOUNDED);
     if (err) {
         yarn_complain(verb, "%s: %s", out->path ? out->path : "standard output", strerror(-err));
         return YARN_STATUS_FAILED;
     }
     out->file = out->new_file.file;
-    out->is_terminal = isatty(fileno(out->file)) == 1;
+    out->new_file.is_text = out->format == YARN_OUT_TEXT;
+    out->is_terminal = !out->new_file.bound && isatty(fileno(out->file)) == 1;
     out->has_color = wants_color(out);
     out->columns = out->is_terminal ? columns_of(out->file) : 0;
     err = open_pager(out);
@@ -116,7 +117,11 @@ int yarn_out_finish(struct yarn_out *out, const char *verb, int err)
     if (err)
         yarn_complain(verb, "%s", strerror(-err));
     int close_err = out->file ? close_all(out, !err) : 0;
-    if (close_err)
+    if (close_err == -EFBIG)
+        yarn_complain(verb, "%s: %s: larger than any that a recording of this size makes",
+                      out->path ? out->path : "standard output",
+                      out->new_file.is_text ? "cut" : "not written to its end");
+    else if (close_err)
         yarn_complain(verb, "%s: cannot write: %s", out->path ? out->path : "standard output",
                       strerror(-close_err));
     return err || close_err ? YARN_STATUS_FAILED : YARN_STATUS_OK;

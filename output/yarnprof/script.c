@@ -54,7 +54,10 @@ struct printer {
     FILE *file;
     struct yarn_choice choice;
     struct line *lines; /* owned; of each frame */
+    size_t kept_bytes;  /* of them */
 };
+
+enum { LINES_BYTES_MAX = 16 << 20 };
 
 static bool has(const struct yarn_script *script, enum yarn_script_field field)
 {
@@ -127,10 +130,14 @@ static void print_frame_anew(const struct yarn_script *script, FILE *file,
 
 /* The line of a frame is the same each time, and there are a thousand times as many lines as
  * frames. */
-static int print_frame(const struct printer *printer, uint32_t number)
+static int print_frame(struct printer *printer, uint32_t number)
 {
     const struct yarn_script *script = printer->script;
     struct line *line = &printer->lines[number];
+    if (!line->text && printer->kept_bytes > LINES_BYTES_MAX) {
+        print_frame_anew(script, printer->file, &script->profile->frames[number]);
+        return 0;
+    }
     if (!line->text) {
         FILE *memory = open_memstream(&line->text, &line->size);
         if (!memory)
@@ -138,6 +145,7 @@ static int print_frame(const struct printer *printer, uint32_t number)
         print_frame_anew(script, memory, &script->profile->frames[number]);
         if (fclose(memory))
             return -ENOMEM;
+        printer->kept_bytes += line->size;
     }
     (void)fwrite_unlocked(line->text, 1, line->size, printer->file);
     return 0;
@@ -149,14 +157,14 @@ static void print_pseudo_frame(const struct yarn_script *script, FILE *file, uin
     print_frame_anew(script, file, &frame);
 }
 
-static int print_stack(const struct printer *printer, const struct yarn_timeline_entry *entry)
+static int print_stack(struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
     const struct yarn_profile_stack *stacks = script->profile->stacks;
     uint32_t root = yarn_profile_root_of(entry->stack_end);
     int err = 0;
     (void)fputc('\n', printer->file);
-    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE;
+    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE && !ferror(printer->file);
          stack = stacks[stack].parent)
         err = print_frame(printer, stacks[stack].frame);
     if (entry->stack == YARN_DUMP_NONE)
@@ -167,7 +175,7 @@ static int print_stack(const struct printer *printer, const struct yarn_timeline
     return err;
 }
 
-static int print_sample(const struct printer *printer, const struct yarn_timeline_entry *entry)
+static int print_sample(struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
     const struct yarn_profile *profile = script->profile;
@@ -222,7 +230,7 @@ static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_
     return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
-static int print_entry(const struct printer *printer, struct yarn_timeline_entry *entry)
+static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
     if (!passes(&printer->choice, entry) || (entry->text && script->is_samples_only))

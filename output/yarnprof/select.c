@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "output/yarnprof/new_file.h"
 #include "output/yarnprof/progress.h"
 #include "output/yarnprof/status.h"
 
@@ -117,6 +118,7 @@ static int load(const char *verb, const struct yarn_sources *sources,
     }
     struct yarn_progress progress = yarn_progress_begin("reading");
     struct yarn_load_options shown = *options;
+    yarn_new_file_allow(yarn_sources_bytes(sources));
     shown.show_progress = show_progress;
     shown.progress_self = &progress;
     err = yarn_profile_load(&profile, sources, &shown, &failure);

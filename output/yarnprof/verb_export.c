@@ -68,8 +68,11 @@ static const struct yarn_command command = {
 
 static int fail(const struct request *request, const struct yarn_export *export, int err)
 {
-    yarn_complain("export", "%s: %s", request->path ? request->path : "standard output",
-                  export && export->why[0] ? export->why : strerror(-err));
+    if (err == -EFBIG && !(export && export->why[0]))
+        yarn_complain("export", "it would be larger than any that a recording of this size makes");
+    else
+        yarn_complain("export", "%s: %s", request->path ? request->path : "standard output",
+                      export && export->why[0] ? export->why : strerror(-err));
     return YARN_STATUS_FAILED;
 }
 
@@ -102,7 +105,10 @@ static int write_file(const struct request *request, struct yarn_export *export)
 {
     struct yarn_new_file file;
     unsigned needs = request->format->needs;
-    int err = yarn_new_file_open(&file, request->path, needs & YARN_EXPORT_FILE);
+    int err = yarn_new_file_open(&file, request->path,
+                                 needs & YARN_EXPORT_FILE     ? YARN_NEW_FILE_SEEKABLE
+                                 : needs & YARN_EXPORT_BINARY ? YARN_NEW_FILE_PLAIN
+                                                              : YARN_NEW_FILE_BOUNDED);
     if (err)
         return fail(request, NULL, err);
     export->file = file.file;

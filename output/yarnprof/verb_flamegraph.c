@@ -97,7 +97,7 @@ static int write_page(const struct request *request, struct side *before, struct
         .filter = &request->select.filter,
         .title = request->title,
     };
-    int err = yarn_new_file_open(&file, request->path, false);
+    int err = yarn_new_file_open(&file, request->path, YARN_NEW_FILE_BOUNDED);
     if (err)
         return fail(request, err);
     err = yarn_page_write(&page, file.file);

@@ -116,7 +116,7 @@ static int merge_into_file(const struct yarn_sources *sources, const char *path)
         yarn_complain("merge", "%s is itself one of the dumps: name another file with -o", path);
         return YARN_STATUS_FAILED;
     }
-    int err = yarn_new_file_open(&file, path, false);
+    int err = yarn_new_file_open(&file, path, YARN_NEW_FILE_PLAIN);
     if (err)
         return fail(path, err);
     int status = merge(sources, path, file.file);
