@@ -41,8 +41,10 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     yarn_number_map_clear(&loader->modules);
     yarn_number_map_clear(&loader->builds);
     yarn_number_map_clear(&loader->line_modules);
-    yarn_table_clear(&loader->threads);
-    return yarn_loader_on_reset(loader);
+    /* Why not cleared: one process with many threads would make all others slow. */
+    yarn_table_close(&loader->threads);
+    int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
+    return err ? err : yarn_loader_on_reset(loader);
 }
 
 int yarn_loader_end_dump(struct yarn_loader *loader)
@@ -95,9 +97,7 @@ static int read_file(struct yarn_loader *loader)
 {
     struct yarn_dump_summary summary = {0};
     uint32_t first;
-    int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
-    if (!err)
-        err = yarn_loader_begin_dump(loader);
+    int err = yarn_loader_begin_dump(loader);
     if (err)
         return err;
     first = loader->dump;

@@ -7,7 +7,6 @@
 #include "output/export/export.h"
 #include "output/export/numbering.h"
 #include "output/export/samples.h"
-#include "output/text/legible.h"
 
 /*
  * Costs of lines, and of calls from lines, in callgrind's format 1; a column for each event. The
@@ -151,13 +150,6 @@ static void merge_costs(struct callgrind *callgrind)
     callgrind->nr_costs = kept;
 }
 
-static void put_text(FILE *file, const char *text)
-{
-    struct yarn_legible legible;
-    (void)fputs(yarn_legible(&legible, text), file);
-    yarn_legible_fini(&legible);
-}
-
 /* "fn=(3) name" where it comes first, "fn=(3)" after that. */
 static int put_position(struct callgrind *callgrind, const char *key,
                         struct yarn_numbering *numbering, uint32_t thing, const char *text)
@@ -170,7 +162,7 @@ static int put_position(struct callgrind *callgrind, const char *key,
     (void)fprintf(callgrind->export->file, "%s=(%u)", key, number + 1);
     if (is_new) {
         (void)fputc(' ', callgrind->export->file);
-        put_text(callgrind->export->file, text);
+        (void)fputs(text, callgrind->export->file);
     }
     (void)fputc('\n', callgrind->export->file);
     return 0;
@@ -267,7 +259,7 @@ static void put_head(const struct callgrind *callgrind)
                   callgrind->export->version);
     if (dump != YARN_DUMP_NONE) {
         (void)fprintf(file, "pid: %u\ncmd: ", profile->dumps[dump].process.pid);
-        put_text(file, yarn_profile_text(profile, profile->dumps[dump].comm));
+        (void)fputs(yarn_profile_text(profile, profile->dumps[dump].comm), file);
         (void)fputc('\n', file);
     }
     (void)fputs("positions: line\n", file);
@@ -277,7 +269,7 @@ static void put_head(const struct callgrind *callgrind)
         (void)fputs("event: ", file);
         put_event_name(file, yarn_profile_text(profile, profile->events[i].name));
         (void)fputs(" : ", file);
-        put_text(file, yarn_profile_text(profile, profile->events[i].name));
+        (void)fputs(yarn_profile_text(profile, profile->events[i].name), file);
         (void)fprintf(file, " (%s)\n", yarn_profile_text(profile, profile->events[i].unit));
     }
     (void)fputs("events:", file);

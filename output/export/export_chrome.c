@@ -109,9 +109,10 @@ static int make_steps(struct chrome *chrome, const struct yarn_track *track)
 {
     const struct yarn_profile_event *event = &chrome->export->profile->events[track->event];
     uint64_t end_us = 0;
-    int err = 0;
     chrome->nr_nodes = chrome->nr_steps = 0;
-    yarn_table_clear(&chrome->index);
+    /* Why not cleared: one large track would make all others slow. */
+    yarn_table_close(&chrome->index);
+    int err = yarn_table_open(&chrome->index, 1024, (size_t)1 << 31);
     struct yarn_track_walk walk = yarn_track_begin(track, chrome->export);
     struct yarn_export_sample sample;
     while (!err && yarn_track_next(&walk, &sample))
@@ -265,7 +266,7 @@ static int put_all(struct chrome *chrome)
     yarn_json_begin_object(chrome->json, NULL);
     yarn_json_begin_array(chrome->json, "traceEvents");
     put_names(chrome);
-    for (size_t i = 0; !err && i < chrome->tracks.count; i++)
+    for (size_t i = 0; !err && i < chrome->tracks.count && !ferror(chrome->export->file); i++)
         err = put_track(chrome, i);
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         for (size_t m = 0; m < profile->dumps[i].nr_messages; m++)
@@ -280,8 +281,6 @@ int yarn_export_chrome(struct yarn_export *export)
 {
     struct chrome chrome = {.export = export, .index = YARN_TABLE_CLOSED};
     int err = yarn_tracks_init(&chrome.tracks, export);
-    if (!err)
-        err = yarn_table_open(&chrome.index, 1024, (size_t)1 << 31);
     if (!err) {
         chrome.json = yarn_json_new(export->file);
         err = chrome.json ? 0 : -ENOMEM;

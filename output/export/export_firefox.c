@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "output/export/export.h"
+#include "output/export/firefox_notes.h"
 #include "output/export/firefox_tables.h"
 #include "output/export/tracks.h"
 
@@ -18,6 +17,7 @@ struct firefox {
     struct yarn_json *json;
     struct yarn_tracks tracks;
     struct yarn_firefox_tables tables;
+    struct yarn_firefox_notes notes;
 };
 
 static double ms_since_start(const struct firefox *firefox, uint64_t time_ns)
@@ -89,29 +89,6 @@ static int put_samples(struct firefox *firefox, const struct yarn_track *track)
     return err;
 }
 
-/* Marks of the user's and what the profiler had to say: on the thread that said it, else on the
- * first of its dump. */
-static bool has_message(const struct firefox *firefox, const struct yarn_track *track,
-                        const struct yarn_dump_message *message)
-{
-    const struct yarn_profile *profile = firefox->export->profile;
-    const struct yarn_track *tracks = firefox->tracks.list;
-    uint32_t dump = profile->threads[track->thread].dump;
-    size_t first = 0;
-    if (message->kind == YARN_DUMP_MESSAGE_DEBUG)
-        return false;
-    for (size_t i = firefox->tracks.count; i-- > 0;) {
-        const struct yarn_profile_thread *thread = &profile->threads[tracks[i].thread];
-        if (thread->dump != dump)
-            continue;
-        first = i;
-        if (message->tid && thread->tid == message->tid &&
-            (i == 0 || tracks[i - 1].thread != tracks[i].thread))
-            return &tracks[i] == track;
-    }
-    return &tracks[first] == track;
-}
-
 static const char *kind_of(const struct yarn_dump_message *message)
 {
     static const char *const kinds[YARN_DUMP_MESSAGE_KIND_COUNT] = {"error", "warning", "info",
@@ -119,8 +96,7 @@ static const char *kind_of(const struct yarn_dump_message *message)
     return message->kind < YARN_DUMP_MESSAGE_KIND_COUNT ? kinds[message->kind] : "message";
 }
 
-/* Each column runs over the messages of the track again: there are few. */
-enum column { COLUMN_DATA, COLUMN_NAME, COLUMN_START, COLUMN_END, COLUMN_ZERO, COLUMN_NONE };
+enum column { COLUMN_DATA, COLUMN_NAME, COLUMN_START, COLUMN_END, COLUMN_ZERO };
 
 static int put_message(struct firefox *firefox, enum column column,
                        const struct yarn_dump_message *message)
@@ -148,30 +124,7 @@ static int put_message(struct firefox *firefox, enum column column,
     case COLUMN_ZERO:
         yarn_json_u64(json, NULL, 0);
         break;
-    case COLUMN_NONE:
-        break;
     }
-    return err;
-}
-
-static int put_column(struct firefox *firefox, const struct yarn_track *track, const char *key,
-                      enum column column, size_t *ret_count)
-{
-    const struct yarn_profile *profile = firefox->export->profile;
-    const struct yarn_profile_dump *dump = &profile->dumps[profile->threads[track->thread].dump];
-    size_t count = 0;
-    int err = 0;
-    if (column != COLUMN_NONE)
-        yarn_json_begin_array(firefox->json, key);
-    for (size_t i = 0; !err && i < dump->nr_messages; i++) {
-        if (!has_message(firefox, track, &dump->messages[i]))
-            continue;
-        count++;
-        err = put_message(firefox, column, &dump->messages[i]);
-    }
-    if (column != COLUMN_NONE)
-        yarn_json_end_array(firefox->json);
-    *ret_count = count;
     return err;
 }
 
@@ -184,12 +137,19 @@ static int put_markers(struct firefox *firefox, const struct yarn_track *track)
         {"data", COLUMN_DATA},   {"name", COLUMN_NAME},  {"startTime", COLUMN_START},
         {"endTime", COLUMN_END}, {"phase", COLUMN_ZERO}, {"category", COLUMN_ZERO},
     };
-    size_t count = 0;
+    uint32_t number = (uint32_t)(track - firefox->tracks.list);
+    size_t count;
+    const struct yarn_firefox_note *notes =
+        yarn_firefox_notes_take(&firefox->notes, number, &count);
+    int err = 0;
     yarn_json_begin_object(firefox->json, "markers");
-    int err = put_column(firefox, track, NULL, COLUMN_NONE, &count);
     yarn_json_u64(firefox->json, "length", count);
-    for (size_t i = 0; !err && i < YARN_COUNT_OF(columns); i++)
-        err = put_column(firefox, track, columns[i].key, columns[i].column, &count);
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(columns); i++) {
+        yarn_json_begin_array(firefox->json, columns[i].key);
+        for (size_t k = 0; !err && k < count; k++)
+            err = put_message(firefox, columns[i].column, notes[k].message);
+        yarn_json_end_array(firefox->json);
+    }
     yarn_json_end_object(firefox->json);
     return err;
 }
@@ -237,7 +197,7 @@ static int put_threads(struct firefox *firefox)
     struct yarn_json *json = firefox->json;
     int err = 0;
     yarn_json_begin_array(json, "threads");
-    for (size_t i = 0; !err && i < firefox->tracks.count; i++) {
+    for (size_t i = 0; !err && i < firefox->tracks.count && !ferror(firefox->export->file); i++) {
         const struct yarn_track *track = &firefox->tracks.list[i];
         yarn_json_begin_object(json, NULL);
         put_thread_head(firefox, track, i == 0 || track[-1].thread != track->thread);
@@ -363,6 +323,8 @@ int yarn_export_firefox(struct yarn_export *export)
     int err = yarn_tracks_init(&firefox.tracks, export);
     if (!err)
         err = yarn_firefox_tables_init(&firefox.tables, export);
+    if (!err)
+        err = yarn_firefox_notes_init(&firefox.notes, export->profile, &firefox.tracks);
     if (!err) {
         firefox.json = yarn_json_new(export->file);
         err = firefox.json ? 0 : -ENOMEM;
@@ -373,5 +335,6 @@ int yarn_export_firefox(struct yarn_export *export)
     }
     yarn_firefox_tables_fini(&firefox.tables);
     yarn_tracks_fini(&firefox.tracks);
+    yarn_firefox_notes_fini(&firefox.notes);
     return err;
 }

@@ -6,7 +6,6 @@
 #include "output/export/export.h"
 #include "output/export/paths.h"
 #include "output/export/samples.h"
-#include "output/text/legible.h"
 
 /*
  * comm;outermost;…;innermost WEIGHT, as stackcollapse-perf.pl writes it, the weight in the event's
@@ -83,8 +82,7 @@ static int compare(const void *a, const void *b, void *context)
 
 static void put_name(const struct folded *folded, uint32_t text)
 {
-    struct yarn_legible legible;
-    const char *name = yarn_legible(&legible, yarn_profile_text(folded->export->profile, text));
+    const char *name = yarn_profile_text(folded->export->profile, text);
     FILE *file = folded->export->file;
     for (;;) {
         size_t size = strcspn(name, ";");
@@ -94,7 +92,6 @@ static void put_name(const struct folded *folded, uint32_t text)
         (void)fputc(':', file);
         name += size + 1;
     }
-    yarn_legible_fini(&legible);
 }
 
 static int put_line(struct folded *folded, const struct line *line)
@@ -116,7 +113,7 @@ static int put_line(struct folded *folded, const struct line *line)
         (void)fputc(';', file);
         put_name(folded, profile->functions[line->root].name);
     }
-    while (depth-- > 0) {
+    while (depth-- > 0 && !ferror(file)) {
         (void)fputc(';', file);
         put_name(folded, folded->names[depth]);
     }
@@ -132,7 +129,7 @@ int yarn_export_folded(struct yarn_export *export)
         err = gather(&folded);
     if (!err && folded.count)
         qsort_r(folded.lines, folded.count, sizeof *folded.lines, compare, &folded);
-    for (size_t i = 0; !err && i < folded.count; i++)
+    for (size_t i = 0; !err && i < folded.count && !ferror(export->file); i++)
         err = put_line(&folded, &folded.lines[i]);
     yarn_paths_fini(&folded.paths);
     free(folded.lines);

@@ -9,7 +9,6 @@
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
-#include "output/text/legible.h"
 
 /*
  * A gzipped Profile message. It is written in parts: messages of one kind that follow one another
@@ -47,11 +46,8 @@ static int put(struct pprof *pprof, const Yarn__Pprof__Profile *part)
 
 static int number_text(struct pprof *pprof, const char *text, int64_t *ret_number)
 {
-    struct yarn_legible legible;
     uint32_t number;
-    const char *clean = yarn_legible(&legible, text);
-    int err = yarn_strings_intern(&pprof->strings, yarn_span_of_text(clean), &number);
-    yarn_legible_fini(&legible);
+    int err = yarn_strings_intern(&pprof->strings, yarn_span_of_text(text), &number);
     if (!err)
         *ret_number = number;
     return err;

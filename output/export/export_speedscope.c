@@ -92,7 +92,8 @@ static int put_stacks(struct speedscope *speedscope, const struct yarn_track *tr
     yarn_json_begin_array(speedscope->json, "samples");
     struct yarn_track_walk walk = yarn_track_begin(track, speedscope->export);
     struct yarn_export_sample sample;
-    for (size_t i = 0; !err && yarn_track_next(&walk, &sample); i++) {
+    for (size_t i = 0; !err && !ferror(speedscope->export->file) && yarn_track_next(&walk, &sample);
+         i++) {
         if (i == 0 || !is_same(&sample, &last))
             err = put_stack(speedscope, &sample);
         last = sample;
