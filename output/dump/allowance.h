@@ -13,7 +13,7 @@
 #include "core/base/base.h"
 
 enum yarn_dump_purse {
-    YARN_DUMP_PURSE_UNPACKED, /* bytes of payloads */
+    YARN_DUMP_PURSE_UNPACKED, /* bytes of payloads, and of texts each time that they are named */
     YARN_DUMP_PURSE_DECODED,  /* things in batches */
     YARN_DUMP_PURSE_KEPT,     /* bytes that all but stacks and samples takes in memory */
     YARN_DUMP_PURSE_STACKS,

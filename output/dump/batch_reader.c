@@ -98,6 +98,8 @@ static struct yarn_dump_symbol resolve_symbol(struct yarn_dump_record_reader *re
     };
     bool has_module = yarn_dump_set_has(&reader->known.modules, module);
     bool has_name = yarn_dump_known_text(&reader->known, reader->columns[3][i], &symbol.name);
+    if (!yarn_dump_may_use(reader, symbol.name))
+        symbol.name = YARN_SPAN_EMPTY;
     if (has_module)
         symbol.module = (uint32_t)module;
     if (!has_name || (!has_module && reader->columns[0][i]))

@@ -111,6 +111,14 @@ bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes)
     return false;
 }
 
+bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text)
+{
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_UNPACKED, text.size))
+        return true;
+    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
+    return false;
+}
+
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
     if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
@@ -246,6 +254,10 @@ static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dum
     bool has_texts = true;
     for (size_t i = 0; i < nr_texts; i++)
         has_texts = yarn_dump_known_text(&reader->known, references[i], &texts[i]) && has_texts;
+    for (size_t i = 0; i < nr_texts; i++) {
+        if (!yarn_dump_may_use(reader, texts[i]))
+            return 0;
+    }
     yarn_dump_fields_set_texts(record, &thing, texts);
     if (record == YARN_DUMP_RECORD_TOTALS && !cursor.failed)
         read_totals(reader, &cursor, &thing.totals);

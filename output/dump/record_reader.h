@@ -79,6 +79,8 @@ enum yarn_dump_excess {
 void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess);
 /* False, and noted, where the file has been given so much already. */
 bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes);
+/* The same of a text that something names: 60,000 bytes can be named by one. */
+bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text);
 /* Makes room for a batch. False (and counted) where so many things are too many. */
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
 

@@ -182,9 +182,18 @@ static int show(struct request *request, struct yarn_profile *profile)
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "report");
     if (!err && status < 0)
         err = print(report, &request->view.out);
+    bool is_cut = report->tree.is_cut;
+    if (is_cut && is_text && status < 0)
+        (void)fputs("\n[The tree is cut: it has more nodes than a recording of this size makes.]\n",
+                    request->view.out.file);
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
-    return status < 0 || err ? yarn_out_finish(&request->view.out, "report", err) : status;
+    if (status < 0 || err)
+        status = yarn_out_finish(&request->view.out, "report", err);
+    if (!is_cut || status != YARN_STATUS_OK)
+        return status;
+    yarn_complain("report", "the tree is cut: --percent-limit leaves out what is small");
+    return YARN_STATUS_FAILED;
 }
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)

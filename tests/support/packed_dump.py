@@ -60,7 +60,7 @@ def zigzag(value):
     return varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-def squeeze(data, level=19):
+def squeeze(data, level=3):
     """One frame of zstd."""
     library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
     library.ZSTD_compressBound.restype = ctypes.c_size_t
