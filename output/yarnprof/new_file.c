@@ -180,9 +180,10 @@ static int take_bound(struct yarn_new_file *file)
     if (bound->is_full)
         err = -EFBIG;
     if (bound->is_full && file->is_text)
-        (void)fputs("[The output is cut here: it is larger than any that a recording of this size "
-                    "makes.]\n",
-                    bound->under);
+        (void)fputs(
+            "\n[The output is cut here: it is larger than any that a recording of this size "
+            "makes.]\n",
+            bound->under);
     file->file = bound->under;
     file->bound = NULL;
     free(bound);
