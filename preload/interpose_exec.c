@@ -62,11 +62,11 @@ static int exec(const struct image *image)
 {
     bool is_path = image->which == YARN_ORIGINAL_execve || image->which == YARN_ORIGINAL_execv;
     int kept = errno;
-    struct yarn_lifecycle_exec moment = yarn_lifecycle_begin_exec(is_path ? image->path : NULL);
+    struct yarn_recorder *recorder = yarn_lifecycle_begin_exec(is_path ? image->path : NULL);
     errno = kept;
     int result = call(image);
     kept = errno;
-    yarn_lifecycle_fail_exec(&moment);
+    yarn_lifecycle_fail_exec(recorder);
     errno = kept;
     return result;
 }

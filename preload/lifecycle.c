@@ -144,23 +144,19 @@ void yarn_lifecycle_follow_fork(void)
         the_recorder = NULL;
 }
 
-struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path)
+struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path)
 {
-    struct yarn_lifecycle_exec moment = {.recorder = yarn_lifecycle_recorder()};
-    if (!moment.recorder)
-        return moment;
-    if (path && yarn_file_can_execute(YARN_FILE_CWD, path)) {
-        moment.recorder = NULL;
-        return moment;
-    }
-    moment.paid_ns = yarn_recorder_begin_exec(moment.recorder);
-    return moment;
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!recorder || (path && yarn_file_can_execute(YARN_FILE_CWD, path)))
+        return NULL;
+    yarn_recorder_begin_exec(recorder);
+    return recorder;
 }
 
-void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment)
+void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
 {
-    if (moment->recorder)
-        yarn_recorder_fail_exec(moment->recorder, moment->paid_ns);
+    if (recorder)
+        yarn_recorder_fail_exec(recorder);
 }
 
 void yarn_lifecycle_heed(void)

@@ -45,17 +45,11 @@ void yarn_lifecycle_follow_fork(void);
 
 struct yarn_recorder;
 
-/* What has to be given back where an exec fails. */
-struct yarn_lifecycle_exec {
-    struct yarn_recorder *recorder; /* NULL: nothing */
-    uint64_t paid_ns;
-};
-
 /* Before an exec; `path` is the file where it is known. A file that cannot be executed is left to
- * fail by itself. */
-struct yarn_lifecycle_exec yarn_lifecycle_begin_exec(const char *path);
+ * fail by itself. Returns what the second wants, NULL: nothing. */
+struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path);
 /* The exec has returned: it failed. */
-void yarn_lifecycle_fail_exec(const struct yarn_lifecycle_exec *moment);
+void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder);
 
 /* What the reader must not keep where the host gives it up. The reader shares its root with the
  * thread that made it. */

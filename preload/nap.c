@@ -19,7 +19,7 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
 {
     if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
         return true;
-    yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, NAP_NS);
+    yarn_futex_wait(&recorder->requests.wanted, 0, NAP_NS);
     while (!change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING)) {
         if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
             return false;
@@ -81,23 +81,24 @@ static bool leave_failed(struct yarn_recorder *recorder, bool for_good)
     return atomic_load(&recorder->state) == YARN_RECORDER_FAILED;
 }
 
-bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns)
+bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good)
 {
     uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
-    *ret_paid_ns = 0;
-    if (change_state(recorder, YARN_RECORDER_NAPPING, to) || leave_failed(recorder, for_good)) {
-        /* Who would not be recorded has nothing to pay: nobody asked for its time. */
-        if (recorder->starts_paused)
-            return true;
-        *ret_paid_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-        yarn_ledger_pay(atomic_load(&recorder->above), *ret_paid_ns);
+    if (!change_state(recorder, YARN_RECORDER_NAPPING, to) && !leave_failed(recorder, for_good))
+        return atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+    /* Who would not be recorded has nothing to pay: nobody asked for its time. */
+    if (recorder->starts_paused)
         return true;
-    }
-    return atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+    recorder->paid_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    yarn_ledger_pay(atomic_load(&recorder->above), recorder->paid_ns);
+    return true;
 }
 
-void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns)
+void yarn_nap_return(struct yarn_recorder *recorder)
 {
-    yarn_ledger_take_back(paid_ns ? atomic_load(&recorder->above) : NULL, paid_ns);
+    uint32_t state = atomic_load(&recorder->state);
+    if (state != YARN_RECORDER_LEAVING && state != YARN_RECORDER_FAILED)
+        return;
+    yarn_nap_take_back(recorder);
     change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_NAPPING);
 }

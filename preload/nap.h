@@ -29,9 +29,9 @@ void yarn_nap_end(struct yarn_recorder *recorder);
 void yarn_nap_pay(struct yarn_recorder *recorder);
 void yarn_nap_take_back(struct yarn_recorder *recorder);
 
-/* The process exits (`for_good`) or execs. True where it is not recorded: there is nothing more to
- * do, *ret_paid_ns is what it has paid. */
-bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good, uint64_t *ret_paid_ns);
+/* The process exits (`for_good`) or execs. True where it is not recorded: it has paid, and there is
+ * nothing more to do. */
+bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good);
 
 /* The exec failed. */
-void yarn_nap_return(struct yarn_recorder *recorder, uint64_t paid_ns);
+void yarn_nap_return(struct yarn_recorder *recorder);

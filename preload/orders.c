@@ -69,34 +69,31 @@ static void flush(struct yarn_recorder *recorder)
 static void follow_ids(struct yarn_recorder *recorder)
 {
     struct yarn_recording *recording = &recorder->recording;
+    const struct yarn_ids *ids;
     yarn_recording_begin_early(recording);
-    int err = yarn_ids_take(&recorder->ids);
-    if (err && !recording->failure) {
+    while ((ids = yarn_ids_queue_next(&recorder->ids))) {
+        int err = yarn_ids_take(ids);
+        yarn_ids_queue_free(&recorder->ids, ids);
+        if (!err || recording->failure)
+            continue;
         recording->failure = "the reader could not give up the rights that the host gave up";
         recording->failure_error = err;
     }
 }
 
-void yarn_orders_obey_at_once(struct yarn_recorder *recorder)
+static void seal(struct yarn_recorder *recorder)
 {
-    if (atomic_load(&recorder->command) == YARN_RECORDER_FOLLOW_IDS)
-        yarn_orders_obey(recorder);
+    if (!atomic_load(&recorder->nr_in_exec))
+        return; /* it has failed already, of a thread that waited in vain */
+    yarn_control_socket_close(&recorder->control);
+    yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
+    yarn_nap_take_back(recorder); /* of the seal before */
+    yarn_nap_pay(recorder);
 }
 
-bool yarn_orders_obey(struct yarn_recorder *recorder)
+static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
-    switch ((enum yarn_recorder_command)atomic_load(&recorder->command)) {
-    case YARN_RECORDER_NONE:
-        return true;
-    case YARN_RECORDER_FLUSH:
-        flush(recorder);
-        break;
-    case YARN_RECORDER_PAUSE:
-        stop(recorder, YARN_DUMP_COVERAGE_PROGRAM);
-        break;
-    case YARN_RECORDER_RESUME:
-        start(recorder, YARN_DUMP_COVERAGE_PROGRAM);
-        break;
+    switch (command) {
     case YARN_RECORDER_FOLLOW_IDS:
         follow_ids(recorder);
         break;
@@ -110,17 +107,45 @@ bool yarn_orders_obey(struct yarn_recorder *recorder)
         recorder->expects_filter = true;
         flush(recorder);
         break;
+    case YARN_RECORDER_RESUME:
+        start(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_PAUSE:
+        stop(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_FLUSH:
+        flush(recorder);
+        break;
     case YARN_RECORDER_EXEC:
-        yarn_control_socket_close(&recorder->control);
-        yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
-        yarn_nap_pay(recorder);
+        seal(recorder);
         break;
     case YARN_RECORDER_END:
+    case YARN_RECORDER_COMMAND_COUNT:
+        break;
+    }
+}
+
+bool yarn_orders_obey(struct yarn_recorder *recorder)
+{
+    uint32_t wanted = yarn_requests_take(&recorder->requests);
+    if (!wanted)
+        return true;
+    if (wanted >> YARN_RECORDER_END & 1) {
+        yarn_requests_put(&recorder->requests, wanted, 0); /* for whoever looks next */
         return false;
     }
-    atomic_store(&recorder->command, YARN_RECORDER_NONE);
-    yarn_futex_wake(&recorder->command);
+    for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
+        if (wanted >> command & 1)
+            carry_out(recorder, command);
+    yarn_requests_finish(&recorder->requests);
     return true;
+}
+
+void yarn_orders_obey_at_once(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->requests.wanted) == 1U << YARN_RECORDER_FOLLOW_IDS &&
+        !yarn_orders_obey(recorder))
+        return; /* the end has come meanwhile, and is there for the next look */
 }
 
 /* ---- the control socket ---- */

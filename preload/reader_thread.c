@@ -14,8 +14,10 @@
 #define SOON_NS (2 * YARN_NS_PER_MS)
 /* Of the interval: a flush may be so early, where the reader is awake anyway. */
 enum { FLUSH_SLACK_SHARE = 8 };
-/* How late an exec that failed is noticed. */
+/* How late an exec that failed is noticed, and how long one is waited for: a signal handler may
+ * have led the thread elsewhere. */
 #define HOLD_NS (10 * YARN_NS_PER_MS)
+#define HOLD_MOST_NS YARN_NS_PER_SECOND
 /* How late a command behind a system call filter is noticed. */
 #define FILTER_NS (10 * YARN_NS_PER_MS)
 
@@ -39,10 +41,15 @@ static void fail(struct yarn_recorder *recorder, const char *what, int err)
  * another thread has the process end. */
 static bool hold(struct yarn_recorder *recorder)
 {
-    while (atomic_load(&recorder->is_in_exec)) {
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + HOLD_MOST_NS;
+    while (atomic_load(&recorder->nr_in_exec)) {
+        if (atomic_load(&recorder->requests.wanted) >> YARN_RECORDER_EXEC & 1)
+            end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + HOLD_MOST_NS;
         if (!yarn_orders_obey(recorder))
             return false;
-        yarn_futex_wait(&recorder->command, YARN_RECORDER_NONE, HOLD_NS);
+        yarn_futex_wait(&recorder->requests.wanted, 0, HOLD_NS);
+        if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
+            atomic_store(&recorder->nr_in_exec, 0);
     }
     yarn_nap_take_back(recorder);
     yarn_orders_open_socket(recorder);
@@ -115,7 +122,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     size_t nr_records = 0; /* since a flush was due */
     for (;;) {
         bool has_news;
-        if (atomic_load(&recorder->is_in_exec) && !hold(recorder))
+        if (atomic_load(&recorder->nr_in_exec) && !hold(recorder))
             return TOLD_TO_END;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
@@ -128,7 +135,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         bool is_settled = yarn_recording_settle(recording, is_due);
         if (!yarn_orders_obey(recorder))
             return TOLD_TO_END;
-        if (atomic_load(&recorder->is_in_exec))
+        if (atomic_load(&recorder->nr_in_exec))
             continue;
         yarn_orders_serve(recorder);
         yarn_orders_keep_schedule(recorder, now_ns);
@@ -164,8 +171,8 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
         if (recorder->host_signal)
             status = SIGNAL_STATUS + recorder->host_signal;
     } else if (outcome == TOLD_TO_END) {
-        reason = atomic_load(&recorder->end_reason);
-        status = atomic_load(&recorder->end_status);
+        reason = (enum yarn_dump_end_reason)(uint32_t)atomic_load(&recorder->end);
+        status = (int32_t)(atomic_load(&recorder->end) >> 32);
         if (recorder->stop_reason)
             yarn_messages_add(&recorder->messages,
                               reason == YARN_DUMP_END_SECCOMP ? YARN_MESSAGE_WARNING
@@ -205,7 +212,7 @@ int yarn_reader_thread_run(void *argument)
     const struct yarn_reader_kind *kind = recording->spec.reader == YARN_SESSION_READER_TIMED
                                               ? &yarn_reader_timed
                                               : &yarn_reader_poll;
-    err = yarn_reader_open(&reader, kind, &recording->session, &recorder->command);
+    err = yarn_reader_open(&reader, kind, &recording->session, &recorder->requests.wanted);
     if (err) {
         yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);
         fail(recorder, "the rings could not be watched", err);

@@ -5,14 +5,18 @@
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
 #include "core/sys/owner.h"
+#include "core/sys/timer.h"
 #include "preload/nap.h"
 #include "preload/reader_thread.h"
 #include "preload/surroundings.h"
 #include "preload/thread_ends.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
-#define COMMAND_TIMEOUT_NS YARN_NS_PER_SECOND
-#define END_TIMEOUT_NS (5 * YARN_NS_PER_SECOND)
+/* A reader that does not answer is given up after this many looks in vain (50 ms, more where the
+ * machine has no time for the one who looks either), one that works and works after so long. */
+#define LOOK_NS (5 * YARN_NS_PER_MS)
+#define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
+enum { LOOKS_IN_VAIN = 10 };
 
 /* Without a clock: a second or so, and some milliseconds. */
 enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
@@ -31,6 +35,31 @@ static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t tim
         yarn_futex_wait(word, value, end_ns - now_ns);
     }
     return true;
+}
+
+/* How long a host thread waits: as long as the reader's CPU time moves. */
+struct patience {
+    uint64_t until_ns;
+    uint64_t cpu_ns; /* the reader's, at the last look */
+    int nr_in_vain;
+};
+
+static struct patience patience_now(void)
+{
+    return (struct patience){.until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + WORK_MOST_NS};
+}
+
+/* After each look; false where it is to be given up. */
+static bool is_patient(const struct yarn_recorder *recorder, struct patience *patience)
+{
+    uint64_t cpu_ns = 0;
+    pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
+    if (!tid || yarn_timer_thread_cpu_ns(tid, &cpu_ns))
+        return false;
+    patience->nr_in_vain = cpu_ns == patience->cpu_ns ? patience->nr_in_vain + 1 : 0;
+    patience->cpu_ns = cpu_ns;
+    return patience->nr_in_vain < LOOKS_IN_VAIN &&
+           yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
 static const char nothing_recorded[] = "yarn: nothing is recorded: ";
@@ -128,9 +157,10 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
         atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
-    atomic_store(&recorder->command, YARN_RECORDER_NONE);
-    atomic_store(&recorder->is_busy, 0);
-    atomic_store(&recorder->is_in_exec, 0);
+    recorder->paid_ns = 0;
+    yarn_requests_forget(&recorder->requests);
+    yarn_ids_queue_forget(&recorder->ids);
+    atomic_store(&recorder->nr_in_exec, 0);
     atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;
@@ -192,14 +222,33 @@ static bool wait_until_gone(pid_t pid, pid_t tid)
     return false;
 }
 
+/* Or a later one. */
+static void wait_for_state(struct yarn_recorder *recorder, enum yarn_recorder_state wanted)
+{
+    struct patience patience = patience_now();
+    uint32_t state;
+    while ((state = atomic_load(&recorder->state)) < wanted)
+        if (yarn_futex_wait(&recorder->state, state, LOOK_NS) == -ETIMEDOUT &&
+            !is_patient(recorder, &patience))
+            return;
+}
+
+static bool wait_for_thread(struct yarn_recorder *recorder)
+{
+    struct patience patience = patience_now();
+    while (yarn_thread_join(&recorder->thread, LOOK_NS))
+        if (!is_patient(recorder, &patience))
+            return !yarn_thread_is_running(&recorder->thread);
+    return true;
+}
+
 /* A nap that ends before its time, of a process that lives on: it has nothing to pay yet. */
 static bool end_nap(struct yarn_recorder *recorder)
 {
-    uint64_t paid_ns;
-    if (!recorder->has_only_napped || !yarn_nap_leave(recorder, true, &paid_ns))
+    if (!recorder->has_only_napped || !yarn_nap_leave(recorder, true))
         return false;
-    yarn_ledger_take_back(paid_ns ? atomic_load(&recorder->above) : NULL, paid_ns);
-    yarn_futex_wake(&recorder->command);
+    yarn_nap_take_back(recorder);
+    yarn_futex_wake(&recorder->requests.wanted);
     return true;
 }
 
@@ -214,7 +263,7 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
         recorder->stop_reason = why;
         yarn_recorder_end(recorder, reason, -1);
     }
-    if (is_recording(recorder) || yarn_thread_join(&recorder->thread, END_TIMEOUT_NS) ||
+    if (is_recording(recorder) || !wait_for_thread(recorder) ||
         !wait_until_gone(recorder->job.facts.pid, tid)) {
         atomic_store(&recorder->is_left, 0);
         return false;
@@ -238,82 +287,71 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
     return err;
 }
 
-uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder)
+static void hand_over(struct yarn_recorder *recorder)
 {
-    uint64_t paid_ns;
-    if (yarn_nap_leave(recorder, false, &paid_ns))
-        return paid_ns;
-    atomic_store(&recorder->is_in_exec, 1);
-    if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
-        return 0; /* the reader is slow or gone: the dump is as good as its last flush */
-    return 0;
-}
-
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns)
-{
-    yarn_nap_return(recorder, paid_ns);
-    atomic_store(&recorder->is_in_exec, 0);
-}
-
-/* One host thread at a time. The wait is a poll: whoever holds it may be a thread that the host
- * ends at any moment. */
-static bool claim(struct yarn_recorder *recorder, uint64_t timeout_ns)
-{
-    uint32_t free = 0;
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
-    while (!atomic_compare_exchange_strong(&recorder->is_busy, &free, 1)) {
-        if (!is_recording(recorder) || yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
-            return false;
-        free = 0;
-        yarn_futex_wait(&recorder->is_busy, 1, YARN_NS_PER_MS);
-    }
-    return true;
-}
-
-static void hand_over(struct yarn_recorder *recorder, enum yarn_recorder_command command)
-{
-    atomic_store(&recorder->command, command);
-    yarn_futex_wake(&recorder->command);
+    yarn_futex_wake(&recorder->requests.wanted);
     if (atomic_load(&recorder->is_polling) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
 
-/* By who holds is_busy, which it gives back. */
-static int carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+static uint32_t bit_of(enum yarn_recorder_command command)
 {
-    hand_over(recorder, command);
-    bool is_done = wait_for_change(&recorder->command, command, COMMAND_TIMEOUT_NS);
-    atomic_store(&recorder->is_busy, 0);
-    return is_done ? 0 : -ETIMEDOUT;
+    return UINT32_C(1) << command;
+}
+
+/* Start and stop are two words for one thing: the last counts. */
+static struct yarn_request put(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    const uint32_t either = bit_of(YARN_RECORDER_PAUSE) | bit_of(YARN_RECORDER_RESUME);
+    uint32_t bit = bit_of(command);
+    return yarn_requests_put(&recorder->requests, bit, bit & either ? either : 0);
 }
 
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
     if (!is_recording(recorder))
         return -ESRCH;
-    if (!claim(recorder, COMMAND_TIMEOUT_NS))
-        return -ETIMEDOUT;
-    return carry_out(recorder, command);
+    struct yarn_requests *requests = &recorder->requests;
+    struct yarn_request request = put(recorder, command);
+    struct patience patience = patience_now();
+    hand_over(recorder);
+    for (;;) {
+        uint32_t done = atomic_load(&requests->done);
+        if (yarn_requests_has_done(requests, &request))
+            return 0;
+        if (!is_recording(recorder))
+            return -ESRCH;
+        if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
+            !is_patient(recorder, &patience))
+            return -ETIMEDOUT;
+    }
 }
 
-/* A reader that naps or starts will open what it needs behind the filter as well as before, but
- * only then it is known which sampler there is. */
-static void wait_until_begun(struct yarn_recorder *recorder)
+void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
 {
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS;
-    for (;;) {
-        uint32_t state = atomic_load(&recorder->state);
-        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        if (state >= YARN_RECORDER_RUNNING || now_ns >= end_ns)
-            return;
-        yarn_futex_wait(&recorder->state, state, end_ns - now_ns);
-    }
+    atomic_fetch_add(&recorder->nr_in_exec, 1);
+    if (yarn_nap_leave(recorder, false))
+        return;
+    if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
+        return; /* the reader is slow or gone: the dump is as good as its last flush */
+}
+
+void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
+{
+    uint32_t count = atomic_load(&recorder->nr_in_exec);
+    /* 0 where the reader has given up waiting for a thread that never came back. */
+    while (count && !atomic_compare_exchange_weak(&recorder->nr_in_exec, &count, count - 1))
+        ;
+    if (count <= 1)
+        yarn_nap_return(recorder);
 }
 
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)
 {
-    wait_until_begun(recorder);
+    /* A reader that naps or starts will open what it needs behind the filter as well as before, but
+     * only then it is known which sampler there is. */
+    wait_for_state(recorder, YARN_RECORDER_RUNNING);
     if (!is_recording(recorder))
         return false;
     if (is_for_all_threads)
@@ -328,16 +366,19 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
     return false;
 }
 
+static void put_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
+{
+    atomic_store(&recorder->end, (uint64_t)(uint32_t)status << 32 | reason);
+    put(recorder, YARN_RECORDER_END);
+}
+
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why)
 {
-    uint32_t free = 0;
-    if (!is_recording(recorder) || !atomic_compare_exchange_strong(&recorder->is_busy, &free, 1))
+    if (!is_recording(recorder))
         return;
     recorder->stop_reason = why;
-    atomic_store(&recorder->end_reason, reason);
-    atomic_store(&recorder->end_status, -1);
-    atomic_store(&recorder->command, YARN_RECORDER_END);
+    put_end(recorder, reason, -1);
 }
 
 void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
@@ -359,14 +400,11 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
         yarn_recorder_end(recorder, YARN_DUMP_END_SECCOMP, -1);
         return;
     }
-    if (!claim(recorder, COMMAND_TIMEOUT_NS))
-        return;
-    if (yarn_ids_read(&recorder->ids)) {
-        atomic_store(&recorder->is_busy, 0);
+    if (yarn_ids_queue_put(&recorder->ids)) {
         yarn_recorder_end(recorder, YARN_DUMP_END_FAILED, -1);
         return;
     }
-    if (carry_out(recorder, YARN_RECORDER_FOLLOW_IDS))
+    if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
         return; /* the reader is slow: it still has the command before it */
 }
 
@@ -374,7 +412,7 @@ bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
 {
     if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
         return false;
-    wait_until_begun(recorder);
+    wait_for_state(recorder, YARN_RECORDER_RUNNING);
     return recorder->recording.session.wide.events;
 }
 
@@ -394,17 +432,11 @@ bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
-    uint64_t paid_ns;
-    if (yarn_nap_leave(recorder, true, &paid_ns) || !is_recording(recorder))
+    if (yarn_nap_leave(recorder, true) || !is_recording(recorder))
         return;
-    if (claim(recorder, COMMAND_TIMEOUT_NS)) {
-        atomic_store(&recorder->end_reason, reason);
-        atomic_store(&recorder->end_status, status);
-        hand_over(recorder, YARN_RECORDER_END);
-    }
-    for (uint64_t waited = 0; is_recording(recorder) && waited < END_TIMEOUT_NS;
-         waited += END_TIMEOUT_NS / 10)
-        wait_for_change(&recorder->state, atomic_load(&recorder->state), END_TIMEOUT_NS / 10);
+    put_end(recorder, reason, status);
+    hand_over(recorder);
+    wait_for_state(recorder, YARN_RECORDER_ENDED);
     yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
                         &recorder->nr_messages_logged);
 }

@@ -16,9 +16,10 @@
  * A child naps before it is recorded: one that execs or exits at once pays its CPU time into the
  * ledger of the nearest recorded process above it, and that is all it costs.
  *
- * Host threads hand over one command at a time in one word of memory and sleep on it until the
- * reader has set it back: no lock is shared, no descriptor, and a host thread never touches a ring,
- * the dump or anything else of the recording. Every wait is bounded.
+ * Host threads hand over commands in one word of memory and sleep until the reader has done them
+ * (requests.h): no lock is shared, no descriptor, and a host thread never touches a ring, the dump
+ * or anything else of the recording. A wait is as long as what was asked for takes the reader: it
+ * ends 50 ms after its CPU time has last moved.
  *
  * Knows threads and commands; does not know what is recorded (recording) or when the host ends
  * (lifecycle).
@@ -27,15 +28,16 @@
 
 #include <stdatomic.h>
 
-#include "core/sys/ids.h"
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
 #include "preload/control_socket.h"
+#include "preload/ids_queue.h"
 #include "preload/job.h"
 #include "preload/ledger.h"
 #include "preload/marks.h"
 #include "preload/messages.h"
 #include "preload/recording.h"
+#include "preload/requests.h"
 #include "preload/schedule.h"
 
 enum yarn_recorder_state {
@@ -48,17 +50,18 @@ enum yarn_recorder_state {
     YARN_RECORDER_FAILED,
 };
 
+/* In the order in which they are done where several wait. */
 enum yarn_recorder_command {
-    YARN_RECORDER_NONE,
-    YARN_RECORDER_FLUSH,
-    YARN_RECORDER_PAUSE, /* by the program */
-    YARN_RECORDER_RESUME,
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: has nothing else open */
     YARN_RECORDER_HEED,
     YARN_RECORDER_EXPECT_FILTER, /* from now on host threads hand commands over by memory alone */
+    YARN_RECORDER_RESUME,
+    YARN_RECORDER_PAUSE, /* by the program */
+    YARN_RECORDER_FLUSH,
     YARN_RECORDER_EXEC, /* as if it were the end, which the host takes back where the exec fails */
     YARN_RECORDER_END,
+    YARN_RECORDER_COMMAND_COUNT,
 };
 
 struct yarn_recorder {
@@ -66,19 +69,17 @@ struct yarn_recorder {
     /* What a child writes before it records is together, from the job's facts to the marks' head:
      * each page that it writes is copied for it. */
     struct yarn_thread thread;
-    _Atomic uint32_t state;   /* enum yarn_recorder_state; woken at each change */
-    _Atomic uint32_t command; /* enum yarn_recorder_command; woken when set back */
-    _Atomic uint32_t is_busy; /* a host thread is handing over a command */
-    _Atomic uint32_t is_left; /* a host thread has ended the reader and may start another */
-    _Atomic uint32_t end_reason;
-    _Atomic int32_t end_status;
-    _Atomic uint32_t is_in_exec;        /* the dump has its end: no more records for now */
+    _Atomic uint32_t state;        /* enum yarn_recorder_state; woken at each change */
+    struct yarn_requests requests; /* bit n: enum yarn_recorder_command */
+    _Atomic uint32_t is_left;      /* a host thread has ended the reader and may start another */
+    _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */
+    _Atomic uint32_t nr_in_exec;   /* the dump has its end: no more records for now */
     _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
     _Atomic uint32_t is_polling;        /* the reader sleeps in poll: only a signal wakes it */
     _Atomic uint32_t paused_by;         /* where it is PAUSED; enum yarn_dump_coverage_cause */
     struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
     struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
-    uint64_t paid_ns;                   /* there, by the reader */
+    uint64_t paid_ns;                   /* there, by the reader or before an exec */
     const char *stop_reason;            /* a static sentence; NULL */
     bool starts_paused;
     bool has_only_napped; /* a child whose recording has not begun */
@@ -88,7 +89,7 @@ struct yarn_recorder {
     bool has_unsaved; /* a flush has to bring something into the file though nothing is sampled */
     uint32_t nr_messages_logged;
     struct yarn_marks marks;
-    struct yarn_ids ids; /* that the reader is to take; written by who holds is_busy */
+    struct yarn_ids_queue ids; /* that the reader is to take */
     struct yarn_messages messages;
     struct yarn_control_socket control;
     struct yarn_recording recording; /* the reader thread's */
@@ -122,9 +123,9 @@ void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder);
 /* Another recording of the same process, where the one before has ended; as start. */
 YARN_MUST_CHECK int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line);
 
-/* Around an exec: the second where it failed, with what the first gave. */
-uint64_t yarn_recorder_begin_exec(struct yarn_recorder *recorder);
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder, uint64_t paid_ns);
+/* Around an exec, of several threads at once, too: the second where it failed. */
+void yarn_recorder_begin_exec(struct yarn_recorder *recorder);
+void yarn_recorder_fail_exec(struct yarn_recorder *recorder);
 
 /* Hands a command over and waits until it is done. -ETIMEDOUT, -ESRCH where nothing records. */
 YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,

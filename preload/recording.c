@@ -380,7 +380,11 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     if (recording->is_held)
         yarn_session_disable(&recording->session);
     yarn_recording_drain_all(recording, &has_news);
-    yarn_recording_flush(recording);
+    /* Why not once more, for a second thread that execs: the first may succeed at any moment. What
+     * is new and the end that follows it are one write. */
+    if (!recording->is_sealed)
+        yarn_recording_flush(recording);
+    recording->is_sealed = recording->writer;
     yarn_dump_end_write(recording, reason, status);
 }
 
@@ -388,7 +392,7 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 {
     if (recording->is_held)
         enable(recording);
-    recording->is_held = false;
+    recording->is_held = recording->is_sealed = false;
 }
 
 /* Of the threads that found no place. */

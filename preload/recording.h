@@ -56,7 +56,8 @@ struct yarn_recording {
     size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
-    bool is_held; /* by a seal: they were enabled before and are not now */
+    bool is_held;   /* by a seal: they were enabled before and are not now */
+    bool is_sealed; /* the dump has its end, for an exec */
     bool has_told_refused_threads;
     uint32_t told_holds; /* of the session's */
     bool has_told_no_samples;

@@ -10,6 +10,8 @@ import harness
 
 OWNER = harness.HOSTS / "owner"
 SCAN = harness.HOSTS / "scan"
+LEAVES = harness.HOSTS / "leaves"
+ROUNDS = 12
 GUILE = """
 (define (work n) (let loop ((i 0) (kept '())) (if (< i n) (loop (+ i 1) (cons i '())) kept)))
 (define child (primitive-fork))
@@ -17,8 +19,8 @@ GUILE = """
     (begin (work 3000000) (gc) (work 3000000) (gc) (primitive-_exit 0))
     (begin (display (cdr (waitpid child))) (newline)))
 """
-# One wait in vain for a reader that cannot answer took 5 seconds and more, each time.
-PROMPT_SECONDS = 15
+# Sixty waits in vain took a second each.
+PROMPT_SECONDS = 30
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 
@@ -26,7 +28,6 @@ class Owner(harness.Case):
     def assert_recorded_whole(self, argv, **variables):
         run = self.run_program(argv, **variables)
         self.assertEqual(self.outside_without(argv), run.outside())
-        self.assertLess(run.wall_seconds, PROMPT_SECONDS)
         owners = [
             dump
             for dump in harness.info(run.dumps)
@@ -64,6 +65,39 @@ class Scan(harness.Case):
     def test_collector_of_guile(self):
         run = self.run_program(["guile", "-c", GUILE])
         self.assertEqual((run.status, run.stdout, run.stderr), (0, b"0\n", b""))
+
+
+class Leave(harness.Case):
+    """A thread that never comes back from a call of ours holds nothing that others wait for."""
+
+    def dumps_of_way(self, way, **variables):
+        run = self.run_program([LEAVES, way], **variables)
+        self.assertEqual(self.outside_without([LEAVES, way]), run.outside())
+        self.assertEqual(harness.yarnprof("verify", run.dumps).returncode, 0)
+        return run, [dump["process"] for dump in harness.info(run.dumps)
+                if dump["process"]["exe"].endswith("leaves")]
+
+    def children_of_way(self, way, **variables):
+        _, processes = self.dumps_of_way(way, **variables)
+        return [process for process in processes if process["parent"]]
+
+    def test_exit_in_a_handler_within_a_call(self):
+        for sampler in ("perf", "timer"):
+            with self.subTest(sampler=sampler):
+                ends = [(p["exit"], p["exit_status"])
+                        for p in self.children_of_way("exit", YARN_SAMPLER=sampler)]
+                self.assertEqual(ends, [("exit", 3)] * ROUNDS)
+
+    def test_jump_and_cancel(self):
+        for way in ("jump", "cancel"):
+            with self.subTest(way=way):
+                run, (process,) = self.dumps_of_way(way)
+                self.assertLess(run.wall_seconds, PROMPT_SECONDS)
+                self.assertEqual((process["exit"], process["exit_status"]), ("exit", 3))
+
+    def test_exec_that_fails_beside_one_that_succeeds(self):
+        ends = [process["exit"] for process in self.children_of_way("together")]
+        self.assertEqual(ends, ["exec"] * ROUNDS)
 
 
 if __name__ == "__main__":
