@@ -46,6 +46,8 @@ enum yarn_step {
     YARN_STEP_FAILED,    /* against all sense */
 };
 
+enum { YARN_PUSHED_MAX = 16 };
+
 /* What the two machines differ in. */
 struct yarn_machine {
     uint16_t elf_machine;
@@ -64,6 +66,15 @@ struct yarn_machine {
     /* As if nothing had been pushed since the call. */
     enum yarn_step (*step_leaf)(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers);
+    unsigned pushed_max; /* words that assembly pushes: they are looked through for its caller */
+    /* How many words were pushed before the instruction that `code` begins with, after the byte
+     * `before`: where it is one that only stands before the frame is there, or when it has gone. */
+    int (*pushed_before)(uint8_t before, struct yarn_span code);
+    /* Whether the code begins with an instruction that makes the frame pointer this frame's. */
+    bool (*is_frame_set_up)(struct yarn_span code);
+    /* Whether the code begins with what stands at the end of a function, or between two; where it
+     * begins with a branch upwards instead, *ret_distance is how far. */
+    bool (*is_end)(struct yarn_span code, int64_t *ret_distance);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 where it is not written in the instruction. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

@@ -144,6 +144,36 @@ static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
     return leave(registers->sp, registers);
 }
 
+static uint32_t instruction_of(struct yarn_span code)
+{
+    uint32_t word = 0;
+    return yarn_span_read(code, 0, &word, sizeof word) ? word : 0;
+}
+
+/* add x29, sp, #N; mov is the one with 0. */
+static bool is_frame_set_up(struct yarn_span code)
+{
+    return (instruction_of(code) & 0xffc003ff) == 0x910003fd;
+}
+
+/* ret, nop, brk. */
+static bool is_end(struct yarn_span code, int64_t *ret_distance)
+{
+    uint32_t word = instruction_of(code);
+    if ((word & 0xff800010) == 0x54000000) /* b.cond: 19 bits, in instructions */
+        *ret_distance = (word >> 5 & 0x3ffff) * INT64_C(4);
+    return word == 0xd65f03c0 || word == 0xd503201f || (word & 0xffe0001f) == 0xd4200000;
+}
+
+/* x30 has the return address still where it is about to be saved, and again before a ret. */
+static int pushed_before(uint8_t before, struct yarn_span code)
+{
+    uint32_t word = instruction_of(code);
+    (void)before;
+    bool is_save = (word & 0xffc07fff) == 0xa9807bfd; /* stp x29, x30, [sp, #-N]! */
+    return is_save || word == 0xd65f03c0 || is_frame_set_up(code) ? 0 : -1;
+}
+
 static bool is_call(struct yarn_span code, int64_t *ret_target)
 {
     enum { INSTRUCTION_SIZE = 4 };
@@ -170,5 +200,8 @@ const struct yarn_machine yarn_machine_aarch64 = {
     .step = step,
     .step_frame_pointer = step_frame_pointer,
     .step_leaf = step_leaf,
+    .pushed_before = pushed_before,
+    .is_frame_set_up = is_frame_set_up,
+    .is_end = is_end,
     .is_call = is_call,
 };

@@ -122,8 +122,7 @@ static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *ru
     struct yarn_unwinder *unwinder = walk->unwinder;
     switch (rule->kind) {
     case YARN_RULE_NONE:
-        return yarn_fallback_step(unwinder->map, unwinder->machine, walk->stack, walk->is_exact,
-                                  &walk->registers);
+        return yarn_fallback_step(&unwinder->cache, walk->stack, walk->is_exact, &walk->registers);
     case YARN_RULE_END:
         return YARN_STEP_END;
     case YARN_RULE_REGISTER:

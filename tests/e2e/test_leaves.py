@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assembly without call frame information: its caller is never missing from a stack that is called
+whole, and where nothing proves which it is the walk ends and says so."""
+
+import collections
+import os
+import unittest
+
+import harness
+
+LEAVES = ("plain", "pushing", "clobbering", "framed")
+ENDS = {"[no unwind information]", "[truncated]"}
+
+
+@unittest.skipUnless(os.uname().machine == "x86_64", "the assembly is x86-64's")
+class Leaves(harness.Case):
+    def kinds(self, host, **variables):
+        """How many samples of each leaf, caller and caller's caller there are, by verdict."""
+        run = self.run_program([harness.HOSTS / host, "250"], **variables)
+        self.assertEqual(run.status, 0)
+        kinds = collections.defaultdict(collections.Counter)
+        for sample in harness.samples(run.dumps):
+            names = [frame.name for frame in sample.frames]
+            at = next((i for i, name in enumerate(names) if name in LEAVES), None)
+            if at is None:
+                continue
+            leaf, *outer = names[at:]
+            kinds[leaf][self.judge(leaf, outer)] += 1
+        return kinds
+
+    def judge(self, leaf, outer):
+        want = [{f"direct_{leaf}", f"wide_{leaf}", f"pointer_{leaf}"}, {"by_name", "by_pointer"}, {"main"}]
+        for name, right in zip(outer, want):
+            if name in ENDS:
+                return "cut"
+            if name.split(".")[0] not in right:
+                return f"wrong: {outer[:3]}"
+        return "whole"
+
+    def check(self, host, **variables):
+        kinds = self.kinds(host, **variables)
+        for leaf, verdicts in kinds.items():
+            print(f"\n{host} {variables or ''} {leaf}: {dict(verdicts)}", flush=True)
+        self.assertEqual(set(kinds), set(LEAVES))
+        for leaf, verdicts in kinds.items():
+            self.assertEqual(set(verdicts) - {"whole", "cut"}, set(), leaf)
+        # Of what has pushed registers, and is called through a pointer by what is called through one,
+        # nothing tells how much of the stack is its own.
+        for leaf in ("plain", "framed"):
+            self.assertEqual(kinds[leaf]["cut"], 0, leaf)
+        for leaf in ("pushing", "clobbering"):
+            self.assertGreater(kinds[leaf]["whole"], 0, leaf)
+
+    def test_callers_without_frame_pointers(self):
+        self.check("leaves")
+
+    def test_callers_with_frame_pointers(self):
+        self.check("leaves_framed")
+
+    def test_callers_with_frame_pointers_by_libunwind(self):
+        self.check("leaves_framed", YARN_UNWINDER="libunwind")
+
+
+if __name__ == "__main__":
+    harness.main()
