@@ -68,7 +68,8 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
 
 void yarn_recording_begin_early(struct yarn_recording *recording)
 {
-    recording->is_early = !recording->writer && yarn_recording_begin_dump(recording);
+    if (!recording->writer && yarn_recording_begin_dump(recording))
+        recording->is_early = true;
 }
 
 static const char *why_refused(int err)

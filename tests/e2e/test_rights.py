@@ -63,6 +63,16 @@ class Rights(harness.Case):
                 self.assertEqual(dumps[0]["process"]["exit"], "stopped")
 
 
+    def test_who_changes_ids_and_leaves_has_no_empty_dump(self):
+        folder = self.folder()
+        os.chmod(self.root, 0o711)
+        folder.chmod(0o777)
+        for _ in range(5):
+            run = self.run_program([RIGHTS, "leave"], YARN_OUTPUT=f"{folder}/")
+            self.assertEqual(run.status, 0)
+        for dump in folder.iterdir():  # it may have had a sample
+            self.assertGreater(harness.trust(dump)["samples"], 0)
+
     def test_exec_that_only_the_effective_user_may_is_seen(self):
         program = self.folder() / "program"
         shutil.copy("/bin/true", program)
