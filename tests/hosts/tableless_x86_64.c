@@ -2,7 +2,7 @@
 /*
  * Assembly without call frame information, of every kind, called by C functions that say so by
  * their name: directly and through a pointer, from callers that are themselves called directly or
- * through a pointer. `leaves [UNITS]`. Built with frame pointers and without.
+ * through a pointer. `tableless [UNITS]`. Built with frame pointers and without.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -83,6 +83,6 @@ int main(int argc, char **argv)
         value = by_name(STEPS, value);
         value = by_pointer(STEPS, value);
     }
-    printf("leaves: %016" PRIx64 "\n", value);
+    printf("tableless: %016" PRIx64 "\n", value);
     return 0;
 }

@@ -13,7 +13,7 @@ ENDS = {"[no unwind information]", "[truncated]"}
 
 
 @unittest.skipUnless(os.uname().machine == "x86_64", "the assembly is x86-64's")
-class Leaves(harness.Case):
+class Tableless(harness.Case):
     def kinds(self, host, **variables):
         """How many samples of each leaf, caller and caller's caller there are, by verdict."""
         run = self.run_program([harness.HOSTS / host, "250"], **variables)
@@ -52,13 +52,13 @@ class Leaves(harness.Case):
             self.assertGreater(kinds[leaf]["whole"], 0, leaf)
 
     def test_callers_without_frame_pointers(self):
-        self.check("leaves")
+        self.check("tableless")
 
     def test_callers_with_frame_pointers(self):
-        self.check("leaves_framed")
+        self.check("tableless_framed")
 
     def test_callers_with_frame_pointers_by_libunwind(self):
-        self.check("leaves_framed", YARN_UNWINDER="libunwind")
+        self.check("tableless_framed", YARN_UNWINDER="libunwind")
 
 
 if __name__ == "__main__":
