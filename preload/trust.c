@@ -71,7 +71,8 @@ static uint64_t unripe_ns(const struct yarn_recording *recording)
 {
     const struct yarn_session *session = &recording->session;
     uint64_t period_ns = session->specs[recording->clock_event].spec.period;
-    uint64_t nr_clocks = (session->nr_threads + session->nr_births) * (session->nr_cpus + 1);
+    uint64_t nr_threads = subtract(session->nr_threads, 1) + session->nr_births;
+    uint64_t nr_clocks = nr_threads * (session->nr_cpus + 1);
     if (!session->nr_events || session->report.nr_refused_threads || session->wide.events ||
         recording->totals.value[YARN_DUMP_TOTAL_THROTTLED])
         return UINT64_MAX;

@@ -81,6 +81,7 @@ struct yarn_trust_gaps yarn_trust_gaps(const struct yarn_trust *trust)
     return (struct yarn_trust_gaps){
         .lost = share(trust->lost, samples + trust->lost, NEGLIGIBLE_LOST_PERCENT),
         .unsampled = share(trust->unsampled_ns, trust->cpu_ns, NEGLIGIBLE_PERCENT),
+        .kernel = share(trust->kernel_ns, trust->cpu_ns, NEGLIGIBLE_PERCENT),
         .truncated = share(trust->stacks_truncated, samples, NEGLIGIBLE_PERCENT),
         .no_unwind_info = share(trust->stacks_no_unwind_info, samples, NEGLIGIBLE_PERCENT),
         .failed = share(trust->stacks_failed, samples, NEGLIGIBLE_PERCENT),

@@ -34,8 +34,8 @@ double yarn_trust_doubt_percent(const struct yarn_trust *trust);
 
 /* What a reader should know, in percent; 0 where it is too little to matter. */
 struct yarn_trust_gaps {
-    double lost;      /* of all samples, with the lost ones */
-    double unsampled; /* of the CPU time */
+    double lost;              /* of all samples, with the lost ones */
+    double unsampled, kernel; /* of the CPU time */
     double truncated, no_unwind_info, failed, none, unknown; /* of the samples */
 };
 

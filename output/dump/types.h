@@ -52,6 +52,7 @@ enum yarn_dump_event_flags {
     YARN_DUMP_EVENT_IS_CLOCK = 1,     /* period and counts are ns */
     YARN_DUMP_EVENT_IS_FREQUENCY = 2, /* the kernel chose periods: weights vary */
     YARN_DUMP_EVENT_EXCLUDES_KERNEL = 4,
+    YARN_DUMP_EVENT_EXCLUDES_USER = 16,
     YARN_DUMP_EVENT_KERNEL_REFUSED = 8, /* it was wanted and not permitted; with the former */
 };
 

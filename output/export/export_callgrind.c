@@ -262,6 +262,12 @@ static void put_head(const struct callgrind *callgrind)
         (void)fputs(yarn_profile_text(profile, profile->dumps[dump].comm), file);
         (void)fputc('\n', file);
     }
+    uint64_t kernel_ns = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        kernel_ns += profile->dumps[i].trust.kernel_ns;
+    if (kernel_ns)
+        (void)fprintf(file, "desc: Not sampled: %" PRIu64 " ns of CPU time in the kernel\n",
+                      kernel_ns);
     (void)fputs("positions: line\n", file);
     for (size_t i = 0; i < profile->nr_events; i++) {
         if (callgrind->columns[i] == YARN_DUMP_NONE)

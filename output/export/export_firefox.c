@@ -277,6 +277,30 @@ static void put_units(struct yarn_json *json)
     yarn_json_end_object(json);
 }
 
+/* Which the profiler shows with what it says about a profile. */
+static void put_extra(const struct firefox *firefox)
+{
+    struct yarn_json *json = firefox->json;
+    const struct yarn_profile *profile = firefox->export->profile;
+    uint64_t kernel_ns = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        kernel_ns += profile->dumps[i].trust.kernel_ns;
+    if (!kernel_ns)
+        return;
+    yarn_json_begin_array(json, "extra");
+    yarn_json_begin_object(json, NULL);
+    yarn_json_text(json, "label", "Not sampled");
+    yarn_json_begin_array(json, "entries");
+    yarn_json_begin_object(json, NULL);
+    yarn_json_text(json, "label", "CPU time in the kernel");
+    yarn_json_text(json, "format", "duration");
+    yarn_json_real(json, "value", (double)kernel_ns / (double)YARN_NS_PER_MS);
+    yarn_json_end_object(json);
+    yarn_json_end_array(json);
+    yarn_json_end_object(json);
+    yarn_json_end_array(json);
+}
+
 static void put_meta(const struct firefox *firefox)
 {
     const struct yarn_profile *profile = firefox->export->profile;
@@ -303,6 +327,7 @@ static void put_meta(const struct firefox *firefox)
     put_categories(json);
     put_marker_schema(json);
     put_units(json);
+    put_extra(firefox);
     yarn_json_end_object(json);
 }
 

@@ -379,17 +379,21 @@ static int put_head(struct pprof *pprof)
 {
     const struct yarn_profile *profile = pprof->export->profile;
     Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
-    uint64_t lost = 0;
-    char text[128];
+    uint64_t lost = 0, kernel_ns = 0;
+    char text[192];
     if (profile->end_ns > profile->start_ns)
         part.duration_nanos = (int64_t)(profile->end_ns - profile->start_ns);
     if (profile->nr_dumps)
         part.time_nanos = (int64_t)profile->dumps[0].process.start_realtime_ns;
     int err = put(pprof, &part);
-    for (size_t i = 0; i < profile->nr_dumps; i++)
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
         lost += profile->dumps[i].trust.lost;
-    (void)snprintf(text, sizeof text, "processes: %zu, lost samples: %" PRIu64, profile->nr_dumps,
-                   lost);
+        kernel_ns += profile->dumps[i].trust.kernel_ns;
+    }
+    (void)snprintf(text, sizeof text,
+                   "processes: %zu, lost samples: %" PRIu64
+                   ", CPU time in the kernel that was not sampled: %" PRIu64 " ns",
+                   profile->nr_dumps, lost, kernel_ns);
     return err ? err : put_comment(pprof, text);
 }
 

@@ -77,6 +77,7 @@ static int put_process(struct sqlite *sqlite, size_t number)
         YARN_SQLITE_NUMBER_IF(dump->has_end && dump->end.status >= 0, dump->end.status),
         YARN_SQLITE_NUMBER(dump->trust.lost),
         YARN_SQLITE_NUMBER(dump->trust.unsampled_ns),
+        YARN_SQLITE_NUMBER(dump->trust.kernel_ns),
         YARN_SQLITE_TEXT(dump->path),
     };
     int err = PUT(sqlite, PROCESSES, row);

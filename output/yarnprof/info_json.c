@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/clock.h"
 #include "output/analysis/coverage.h"
+#include "output/analysis/kernel_time.h"
 #include "output/analysis/words.h"
 #include "output/text/json.h"
 #include "output/yarnprof/command_line.h"
@@ -87,14 +88,16 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_command_line_free(line);
 }
 
-static void put_sampler(struct yarn_json *json, const struct yarn_dump_sampler *sampler)
+static void put_sampler(struct yarn_json *json, const struct yarn_profile_dump *dump)
 {
+    const struct yarn_dump_sampler *sampler = &dump->sampler;
     yarn_json_begin_object(json, "sampler");
     yarn_json_span(json, "asked", sampler->asked);
     yarn_json_span(json, "got", sampler->got);
     yarn_json_span(json, "reason", sampler->reason);
     yarn_json_span(json, "strategy", sampler->strategy);
     yarn_json_span(json, "reader", sampler->reader);
+    yarn_json_text(json, "samples_of", yarn_kernel_word(dump));
     yarn_json_u64(json, "ring_asked_bytes", sampler->ring_asked_bytes);
     yarn_json_u64(json, "ring_got_bytes", sampler->ring_got_bytes);
     yarn_json_u64(json, "rings", sampler->nr_rings);
@@ -121,6 +124,7 @@ static void put_event(struct yarn_json *json, const struct told *told, size_t n)
     yarn_json_u64(json, "period", record->period);
     yarn_json_u64(json, "frequency", record->frequency);
     yarn_json_bool(json, "excludes_kernel", record->flags & YARN_DUMP_EVENT_EXCLUDES_KERNEL);
+    yarn_json_bool(json, "kernel_refused", record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
 }
 
 static void put_thread(struct yarn_json *json, const struct told *told, size_t n)
@@ -256,7 +260,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     yarn_json_text(json, "version", version);
     yarn_json_u64(json, "bytes", summary->file_bytes);
     put_process(json, dump);
-    put_sampler(json, &dump->sampler);
+    put_sampler(json, dump);
     put_list(json, &told, "events", dump->nr_events, put_event);
     put_list(json, &told, "threads", threads.end - threads.begin, put_thread);
     put_list(json, &told, "modules", dump->nr_modules, put_module);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "output/analysis/coverage.h"
+#include "output/analysis/kernel_time.h"
 #include "output/analysis/words.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
@@ -135,6 +136,7 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
                    text_of(sampler->asked), sampler->reason.size ? ": " : "",
                    text_of(sampler->reason));
     print_pair(out, "sampler", text);
+    print_pair(out, "samples of", yarn_kernel_word(dump));
     (void)snprintf(text, sizeof text, "%s, reader %s", text_of(sampler->strategy),
                    text_of(sampler->reader));
     print_pair(out, "strategy", text);
@@ -165,6 +167,11 @@ static void print_event(const struct yarn_profile_dump_event *event, const struc
                    text_of(record->asked), record->reason.size ? ": " : "",
                    text_of(record->reason));
     print_pair(out, text_of(record->name), text);
+    if (record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED) {
+        (void)snprintf(text, sizeof text, "user only, the kernel is not permitted: %s",
+                       yarn_kernel_remedy());
+        print_pair(out, "", text);
+    }
     print_label(out, "");
     (void)fprintf(out->file, "%s", yarn_number_of_things(event->samples, "sample").text);
     if (record->frequency)
@@ -241,6 +248,17 @@ static void print_value(const struct yarn_out *out, const char *label, const cha
     (void)fprintf(out->file, "%12s\n", value);
 }
 
+/* Time without a sample. */
+static void print_share_of_time(const struct yarn_out *out, const char *label, uint64_t ns,
+                                uint64_t cpu_ns)
+{
+    print_label(out, label);
+    (void)fprintf(out->file, "%12s", yarn_number_duration(ns).text);
+    if (cpu_ns)
+        (void)fprintf(out->file, "  %6.2f %%", yarn_percent(ns, cpu_ns));
+    (void)fputc('\n', out->file);
+}
+
 static void print_trust(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_trust *trust = &dump->trust;
@@ -260,7 +278,8 @@ static void print_trust(const struct yarn_profile_dump *dump, const struct yarn_
     print_share(out, "without stack", trust->stacks_none, trust->samples, true);
     print_value(out, "frames unknown", yarn_number_grouped(trust->frames_unknown).text);
     print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
-    print_value(out, "unsampled", yarn_number_duration(trust->unsampled_ns).text);
+    print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
+    print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
     print_label(out, "profiler's own");
     (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
     if (cpu_ns)

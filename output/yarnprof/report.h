@@ -35,7 +35,8 @@ void yarn_report_csv(const struct yarn_report *report, const struct yarn_out *ou
 /* Parts of the text: what was recorded and what is missing from it; the views with depth. */
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out);
 void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_out *out);
-/* Rows below those of the event: samples that were lost, time that passed unsampled. */
+/* Rows below those of the event: samples that were lost, time in the kernel that could not be
+ * sampled, time that passed unsampled. */
 void yarn_report_print_missing(const struct yarn_report *report, const struct yarn_out *out,
                                uint32_t event);
 
@@ -44,7 +45,7 @@ void yarn_report_print_missing(const struct yarn_report *report, const struct ya
 struct yarn_report_missing {
     uint64_t lost;        /* samples */
     uint64_t lost_weight; /* 0: unknown */
-    uint64_t unsampled_ns;
+    uint64_t unsampled_ns, kernel_ns;
 };
 
 struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t event);

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 
 #include "output/analysis/coverage.h"
+#include "output/analysis/kernel_time.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/numbers.h"
@@ -57,8 +58,8 @@ static void print_size(const struct yarn_report *report, const struct yarn_out *
         (void)fprintf(out->file, "pid %u, ", chief->process.pid);
     (void)fprintf(out->file, "%s", yarn_number_of_things(nr_threads, "thread").text);
     if (chief->has_sampler)
-        (void)fprintf(out->file, ", sampled by %.*s", (int)chief->sampler.got.size,
-                      (const char *)chief->sampler.got.data);
+        (void)fprintf(out->file, ", sampled by %.*s, %s", (int)chief->sampler.got.size,
+                      (const char *)chief->sampler.got.data, yarn_kernel_word(chief));
     (void)fputc('\n', out->file);
 }
 
@@ -100,6 +101,12 @@ static void warn_of_missing(const struct yarn_report *report, const struct yarn_
     if (gaps.lost > 0)
         warn(out, "%s of %s samples were lost (%.1f %%)", yarn_number_grouped(trust->lost).text,
              yarn_number_grouped(trust->samples + trust->lost).text, gaps.lost);
+    if (gaps.kernel > 0 && yarn_kernel_is_refused(report->profile))
+        warn(out, "%.1f %% of the CPU time was spent in the kernel, which may not be sampled: %s",
+             gaps.kernel, yarn_kernel_remedy());
+    else if (gaps.kernel > 0)
+        warn(out, "%.1f %% of the CPU time was spent in the kernel, which the event leaves out",
+             gaps.kernel);
     if (gaps.unsampled > 0)
         warn(out, "%s of CPU time passed unsampled (%.1f %%)",
              yarn_number_duration(trust->unsampled_ns).text, gaps.unsampled);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "output/analysis/coverage.h"
+#include "output/analysis/kernel_time.h"
 #include "output/text/json.h"
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
@@ -159,19 +162,52 @@ static void put_tree(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_end_array(json);
 }
 
-static void put_notes(const struct yarn_report *report, struct yarn_json *json)
+/* By process or thread, where the rows are. */
+static int put_kernel(const struct yarn_report *report, struct yarn_json *json)
+{
+    const struct yarn_profile *profile = report->profile;
+    bool is_by_thread = report->rows.by == YARN_BY_THREAD;
+    struct yarn_kernel_time *list;
+    size_t count;
+    if (!is_by_thread && report->rows.by != YARN_BY_PROCESS)
+        return 0;
+    int err = yarn_kernel_time_of(profile, is_by_thread, &list, &count);
+    if (err)
+        return err;
+    yarn_json_begin_array(json, "kernel");
+    for (size_t i = 0; i < count; i++) {
+        const struct yarn_profile_thread *thread =
+            list[i].thread == YARN_DUMP_NONE ? NULL : &profile->threads[list[i].thread];
+        yarn_json_begin_object(json, NULL);
+        put_process(report, json, list[i].dump);
+        if (thread) {
+            yarn_json_text(json, "thread", text_of(report, thread->comm));
+            yarn_json_u64(json, "tid", thread->tid);
+        }
+        yarn_json_u64(json, "kernel_ns", list[i].ns);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+    free(list);
+    return 0;
+}
+
+static int put_notes(const struct yarn_report *report, struct yarn_json *json)
 {
     struct yarn_coverage_sum coverage = yarn_coverage_sum_of_all(report->profile);
     yarn_json_begin_object(json, "notes");
     yarn_json_u64(json, "lost", report->trust.lost);
     yarn_json_u64(json, "unsampled_ns", report->trust.unsampled_ns);
+    yarn_json_u64(json, "kernel_ns", report->trust.kernel_ns);
     yarn_json_u64(json, "truncated", report->trust.stacks_truncated);
     yarn_json_u64(json, "no_unwind_info", report->trust.stacks_no_unwind_info);
     yarn_json_u64(json, "failed", report->trust.stacks_failed);
     yarn_json_u64(json, "stopped_ns", coverage.off_ns);
     yarn_json_u64(json, "stopped_cpu_ns", coverage.off_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
+    int err = put_kernel(report, json);
     yarn_json_end_object(json);
+    return err;
 }
 
 int yarn_report_json(const struct yarn_report *report, const struct yarn_out *out)
@@ -184,8 +220,8 @@ int yarn_report_json(const struct yarn_report *report, const struct yarn_out *ou
     put_rows(report, json);
     if (report->view != YARN_REPORT_ROWS)
         put_tree(report, json);
-    put_notes(report, json);
+    int err = put_notes(report, json);
     yarn_json_end_object(json);
     yarn_json_free(json);
-    return 0;
+    return err;
 }

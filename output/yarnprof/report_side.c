@@ -152,20 +152,24 @@ static size_t width_of(const struct side *side, size_t nr_shown, size_t room)
 
 static void print_missing(const struct side *side, const struct yarn_out *out)
 {
-    static const char *const names[] = {"[lost]", "[unsampled]"};
+    static const char *const names[] = {"[lost]", "[kernel]", "[unsampled]"};
     for (size_t line = 0; !side->report->is_part && line < YARN_COUNT_OF(names); line++) {
         uint64_t sum = 0;
         for (size_t i = 0; i < 2 * side->nr_events; i++) {
             struct yarn_report_missing missing =
                 yarn_report_missing_of(side->report, side->events[i % side->nr_events]);
-            uint64_t weight = line ? missing.unsampled_ns : missing.lost_weight;
+            uint64_t weight = line == 0   ? missing.lost_weight
+                              : line == 1 ? missing.kernel_ns
+                                          : missing.unsampled_ns;
             const struct yarn_profile_event *event =
                 &side->report->profile->events[side->events[i % side->nr_events]];
             /* The first time round it is only known whether there is any. */
             if (i < side->nr_events)
                 sum += weight;
             else if (sum && weight)
-                (void)fprintf(out->file, "%6.2f %%%12s", yarn_percent(weight, event->total), "");
+                (void)fprintf(
+                    out->file, "%6.2f %%%12s",
+                    yarn_percent(weight, line ? side->report->trust.cpu_ns : event->total), "");
             else if (sum)
                 (void)fprintf(out->file, "%*s", EVENT_COLUMNS, "");
         }

@@ -221,7 +221,8 @@ static void print_only_missing(const struct yarn_report *report, const struct ya
     const struct yarn_profile *profile = report->profile;
     for (uint32_t i = 0; i < profile->nr_events; i++) {
         struct yarn_report_missing missing = yarn_report_missing_of(report, i);
-        if (!profile->events[i].was_opened || (!missing.lost && !missing.unsampled_ns) ||
+        if (!profile->events[i].was_opened ||
+            (!missing.lost && !missing.unsampled_ns && !missing.kernel_ns) ||
             !yarn_filter_has_event(report->filter, profile, i))
             continue;
         (void)fputc('\n', out->file);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "output/analysis/coverage.h"
+#include "output/analysis/kernel_time.h"
 #include "output/export/page/html.h"
 
 enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };
@@ -139,6 +140,13 @@ static void put_trust(const struct yarn_profile *profile, FILE *file)
     put_count(", lost: ", trust.lost, file);
     (void)fprintf(file, "; CPU time that no sample stands for: %.3f s</dd>\n",
                   (double)trust.unsampled_ns / 1e9);
+    if (trust.kernel_ns) {
+        (void)fprintf(file, "<dt>[kernel]</dt><dd>%.3f s of CPU time in the kernel, not sampled",
+                      (double)trust.kernel_ns / 1e9);
+        if (yarn_kernel_is_refused(profile))
+            (void)fprintf(file, ": %s", yarn_kernel_remedy());
+        (void)fputs("</dd>\n", file);
+    }
     put_count("<dt>Stacks</dt><dd>complete: ", trust.stacks_complete, file);
     put_count(", truncated: ", trust.stacks_truncated, file);
     put_count(", without unwind information: ", trust.stacks_no_unwind_info, file);
@@ -195,6 +203,7 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
         const char *what;
     } sentences[] = {
         {percent_of_stops(profile), "of the time recording was stopped"},
+        {gaps.kernel, "of the CPU time was spent in the [kernel], which was not sampled"},
         {gaps.unsampled, "of the CPU time passed unsampled"},
         {gaps.lost, "of the samples were lost"},
         {gaps.truncated, "of the stacks are cut"},

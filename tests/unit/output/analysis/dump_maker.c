@@ -215,8 +215,9 @@ void dump_maker_totals(struct dump_maker *maker)
     struct yarn_dump_totals totals = {.time_ns = maker->now_ns};
     totals.value[YARN_DUMP_TOTAL_SAMPLES] = maker->samples;
     totals.value[YARN_DUMP_TOTAL_LOST] = maker->lost;
-    totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight + maker->unsampled_ns;
+    totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight + maker->unsampled_ns + maker->kernel_ns;
     totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = maker->unsampled_ns;
+    totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = maker->kernel_ns;
     totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] = maker->off_cpu_ns;
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         totals.value[YARN_DUMP_TOTAL_STACKS_COMPLETE + i] = maker->ends[i];

@@ -17,7 +17,7 @@ struct dump_maker {
     uint64_t samples, weight;
     uint64_t ends[YARN_DUMP_STACK_END_COUNT];
     uint64_t lost; /* of event 0 */
-    uint64_t unsampled_ns;
+    uint64_t unsampled_ns, kernel_ns;
     uint64_t off_cpu_ns;
     /* Frames by "module!function", found by name. */
     char *names[MAKER_FUNCTIONS_MAX];

@@ -94,6 +94,26 @@ static void make_missing(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* 10 ms in user mode and 30 in the kernel, which was not permitted to be sampled. */
+static void make_kernel(const char *folder)
+{
+    open_in(folder, "more/kernel.dump", "kernel", 1100);
+    struct yarn_dump_event event = {
+        .name = yarn_span_of_text("cpu-clock"),
+        .asked = yarn_span_of_text("auto"),
+        .got = yarn_span_of_text("cpu-clock:u"),
+        .unit = yarn_span_of_text("ns"),
+        .flags = YARN_DUMP_EVENT_IS_CLOCK | YARN_DUMP_EVENT_EXCLUDES_KERNEL |
+                 YARN_DUMP_EVENT_KERNEL_REFUSED,
+        .period = MAKER_PERIOD_NS,
+    };
+    yarn_dump_write_event(maker.writer, &event);
+    dump_maker_sample(&maker, 1100, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      10);
+    maker.kernel_ns = 30 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+}
+
 /* More functions than a terminal is shown. */
 static void make_many(const char *folder)
 {
@@ -156,6 +176,7 @@ int main(int argc, char **argv)
     make_child(argv[1]);
     make_cut(argv[1]);
     make_missing(argv[1]);
+    make_kernel(argv[1]);
     make_many(argv[1]);
     make_stopped(argv[1]);
     return EXIT_SUCCESS;

@@ -10,7 +10,7 @@ from command_line import WithDumps, main
 
 REPORT = """\
 /usr/bin/app --fast 'it'\\''s'
-100.0 ms, pid 100, 2 threads, sampled by perf
+100.0 ms, pid 100, 2 threads, sampled by perf, user and kernel
 warning: 5.9 % of the stacks are cut: their outer part is [truncated]; a greater \
 YARN_CALLGRAPH=dwarf:BYTES holds more
 warning: 4.0 % of the samples have no stack: their callers are unknown
@@ -41,7 +41,14 @@ MISSING = """\
 100.00 %  100.00 %     10.0 ms  hot       missing
   0.00 %  100.00 %        0 ns  main      missing
  20.00 %                2.0 ms  [lost]  2 samples
- 30.00 %                3.0 ms  [unsampled]
+ 20.00 %                3.0 ms  [unsampled]  of the CPU time
+"""
+
+KERNEL = """\
+    SELF     TOTAL        TIME  FUNCTION  MODULE
+100.00 %  100.00 %     10.0 ms  hot       kernel
+  0.00 %  100.00 %        0 ns  main      kernel
+ 75.00 %               30.0 ms  [kernel]  of the CPU time
 """
 
 SIDE = """\
@@ -51,7 +58,7 @@ SIDE = """\
   0.00 %  100.00 %    0.00 %  100.00 %  main      missing
                     100.00 %  100.00 %  grow      missing
  20.00 %                                [lost]
- 30.00 %                                [unsampled]
+ 20.00 %                                [unsampled]
 """
 
 TREE = """\
@@ -183,7 +190,27 @@ class Missing(WithDumps):
     def test_where_there_is_nothing_else(self):
         text = self.good("report", self.folder / "more/silent.dump")
         self.assertIn("warning: there is no sample", text)
-        self.assertRegex(text, r"\n +7\.0 ms  \[unsampled\]\n")
+        self.assertRegex(text, r"\n100.00 % +7\.0 ms  \[unsampled\]  of the CPU time\n")
+
+    def test_time_in_the_kernel_has_rows(self):
+        kernel = self.folder / "more/kernel.dump"
+        text = self.good("report", kernel)
+        self.assertIn(KERNEL, text)
+        self.assertIn("sampled by perf, user only\nwarning: 75.0 % of the CPU time was spent in the "
+                      "kernel, which may not be sampled: kernel.perf_event_paranoid=1 or "
+                      "CAP_PERFMON lets it be sampled, --sampler=timer charges it to the calls\n", text)
+        self.assertIn(" 75.00 %                 30.0 ms  [kernel] in kernel  1100  of the CPU time\n",
+                      self.good("report", "--by=process", kernel))
+        self.assertIn(" 75.00 %                 30.0 ms  [kernel] in kernel  1100  of the CPU time\n",
+                      self.good("report", "--by=thread", kernel))
+        report = json.loads(self.good("report", "--by=process", "--format=json", kernel))
+        self.assertEqual(report["notes"]["kernel_ns"], 30_000_000)
+        self.assertEqual(report["notes"]["unsampled_ns"], 0)
+        self.assertEqual([row["kernel_ns"] for row in report["notes"]["kernel"]], [30_000_000])
+        self.assertIn("75.0 % of the CPU time was spent in the [kernel]",
+                      self.good("flamegraph", kernel))
+        self.assertIn("in the kernel       30.0 ms   75.00 %", self.good("info", kernel))
+        self.assertIn("user only, the kernel is not permitted", self.good("info", kernel))
 
     def test_not_of_a_part(self):
         for option in ("--time=0..1s", "--thread=500", "--function=hot"):
