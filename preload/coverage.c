@@ -43,6 +43,14 @@ static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
 void yarn_coverage_begin(struct yarn_coverage *coverage)
 {
     coverage->off_ticks = yarn_clock_ticks_of_others();
+    coverage->before_cpu_ns = yarn_coverage_host_cpu_ns();
+}
+
+uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
+{
+    uint64_t now_ns = yarn_coverage_host_cpu_ns();
+    uint64_t not_ns = coverage->before_cpu_ns + yarn_coverage_off_cpu_ns(coverage);
+    return now_ns > not_ns ? now_ns - not_ns : 0;
 }
 
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
@@ -56,6 +64,7 @@ void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, 
 {
     begin_stop(coverage, start_ns, cpu_ns, YARN_DUMP_COVERAGE_OPTION);
     coverage->off_ticks = coverage->off_since_ticks;
+    coverage->before_cpu_ns = cpu_ns;
 }
 
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,

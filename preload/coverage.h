@@ -21,6 +21,7 @@ struct yarn_coverage {
     uint64_t from_ns,
         until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
     uint64_t off_ns, off_cpu_ns; /* of the stops that have ended */
+    uint64_t before_cpu_ns;      /* the host's CPU time when it began */
     struct yarn_ticks off_since_ticks;
     struct yarn_ticks off_ticks; /* of them, and of what was before the begin */
     struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
@@ -33,7 +34,8 @@ uint64_t yarn_coverage_host_cpu_ns(void);
 /* What was before is not covered. */
 void yarn_coverage_begin(struct yarn_coverage *coverage);
 
-/* The host's ticks while it was covered. */
+/* The host's CPU time, and its ticks, while it was covered. */
+uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage);
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage);
 
 /* Stopped by an option since the process's begin, before which cpu_ns had been used. */

@@ -40,6 +40,13 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
     options.has_side_band = !slot->watch.page && !slot->nr_events;
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
     int err = yarn_event_open(event, &attr, spec, slot->tid, EVERY_CPU);
+    /* The host has given up rights since the first events were opened. */
+    if ((err == -EACCES || err == -EPERM) && !session->specs[spec].spec.has_modifiers &&
+        !attr.exclude_kernel) {
+        attr.exclude_kernel = attr.exclude_hv = attr.exclude_callchain_kernel = 1;
+        err = yarn_event_open(event, &attr, spec, slot->tid, EVERY_CPU);
+        session->specs[spec].is_kernel_refused |= !err;
+    }
     if (err)
         return err;
     err = slot->nr_events ? yarn_event_redirect(event, &slot->events[0])

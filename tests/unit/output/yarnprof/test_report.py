@@ -209,7 +209,7 @@ class Missing(WithDumps):
         self.assertEqual([row["kernel_ns"] for row in report["notes"]["kernel"]], [30_000_000])
         self.assertIn("75.0 % of the CPU time was spent in the [kernel]",
                       self.good("flamegraph", kernel))
-        self.assertIn("in the kernel       30.0 ms   75.00 %", self.good("info", kernel))
+        self.assertIn("in the kernel        30.0 ms   75.00 %", self.good("info", kernel))
         self.assertIn("user only, the kernel is not permitted", self.good("info", kernel))
 
     def test_not_of_a_part(self):
