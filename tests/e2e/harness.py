@@ -26,6 +26,7 @@ HOSTS = BUILD / "tests" / "hosts"
 PRELOAD = BUILD / "libyarn_preload.so"
 YARNPROF = BUILD / "yarnprof"
 SKIPPED = 77
+KERNEL = "[kernel.kallsyms]"
 HANG_SECONDS = 120
 FREQUENCY = 999
 # A ring is half empty when its reader is woken, which at FREQUENCY lasts longer than this.
@@ -193,11 +194,16 @@ def report(folder, *arguments):
 
 
 def self_percent(folder, *arguments):
-    """Share of each function; functions of one name in several modules are one."""
-    shares = {}
+    """Share of each function in user mode, where root also samples the kernel: how much of it comes
+    between depends on the machine. Functions of one name in several modules are one."""
+    shares, in_kernel = {}, 0
     for row in report(folder, *arguments)["rows"]:
-        shares[row["function"]] = shares.get(row["function"], 0) + row["self_percent"]
-    return shares
+        if row["module"] == KERNEL:
+            in_kernel += row["self_percent"]
+        else:
+            shares[row["function"]] = shares.get(row["function"], 0) + row["self_percent"]
+    scale = 100 / (100 - in_kernel) if in_kernel < 100 else 0
+    return {function: share * scale for function, share in shares.items()}
 
 
 @dataclasses.dataclass
