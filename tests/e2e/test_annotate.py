@@ -11,6 +11,8 @@ import time
 
 import harness
 
+EVENT = "cpu-clock:u"  # the shares that are compared are of user code
+
 SOURCE = harness.ROOT / "tests/hosts/split.c"
 HOT = {"hot_a": 60, "hot_b": 30, "hot_c": 10}
 
@@ -39,7 +41,8 @@ class Annotate(harness.Case):
             type(self).recorded = folder
             begun = time.monotonic()
             run = harness.wait(
-                harness.start([harness.HOSTS / "split", "30"], folder), begun, folder
+                harness.start([harness.HOSTS / "split", "30"], folder, YARN_EVENTS=EVENT), begun,
+                folder
             )
             self.assertEqual(run.status, 0, run.stderr)
         return self.recorded
@@ -50,7 +53,7 @@ class Annotate(harness.Case):
         shutil.copy(harness.HOSTS / "split", program)
         if strip:
             subprocess.run([*strip, program], check=True)
-        run = self.run_program([program, "10"])
+        run = self.run_program([program, "10"], YARN_EVENTS=EVENT)
         self.assertEqual(run.status, 0, run.stderr)
         return program, run.dumps
 
