@@ -3,13 +3,15 @@
 
 enum { FREE, BUSY, FIRST };
 
+static struct yarn_ids room[YARN_IDS_QUEUE_MAX];
+
 int yarn_ids_queue_put(struct yarn_ids_queue *queue)
 {
     for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++) {
         uint32_t free = FREE;
         if (!atomic_compare_exchange_strong(&queue->state[i], &free, BUSY))
             continue;
-        int err = yarn_ids_read(&queue->ids[i]);
+        int err = yarn_ids_read(&room[i]);
         uint32_t number = atomic_fetch_add(&queue->nr_put, 1) % (UINT32_MAX / 2);
         atomic_store(&queue->state[i], err ? FREE : FIRST + number);
         return err;
@@ -26,14 +28,14 @@ const struct yarn_ids *yarn_ids_queue_next(struct yarn_ids_queue *queue)
         if (state < FIRST || state >= least)
             continue;
         least = state;
-        oldest = &queue->ids[i];
+        oldest = &room[i];
     }
     return oldest;
 }
 
 void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *ids)
 {
-    atomic_store(&queue->state[ids - queue->ids], FREE);
+    atomic_store(&queue->state[ids - room], FREE);
 }
 
 void yarn_ids_queue_forget(struct yarn_ids_queue *queue)

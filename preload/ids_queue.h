@@ -15,10 +15,11 @@
 
 enum { YARN_IDS_QUEUE_MAX = 8 };
 
+/* One in a process. The rights themselves lie elsewhere: a child looks at the states of its copy.
+ */
 struct yarn_ids_queue {
     _Atomic uint32_t nr_put;
     _Atomic uint32_t state[YARN_IDS_QUEUE_MAX]; /* free, being written, or which one it is */
-    struct yarn_ids ids[YARN_IDS_QUEUE_MAX];
 };
 
 /* Those of the calling thread. -EAGAIN where there is no place; what yarn_ids_read says. */

@@ -131,12 +131,14 @@ void yarn_lifecycle_end(int status)
 void yarn_lifecycle_follow_fork(void)
 {
     struct yarn_recorder *recorder = the_recorder;
-    if (!recorder || yarn_owner_has_memory())
+    if (!recorder)
         return;
     if (atomic_load(&is_filtered)) { /* the child has the filter, too */
         the_recorder = NULL;
         return;
     }
+    if (!yarn_owner_inherit())
+        return;
     yarn_signal_leave_behind();
     if (recorder->job.options.follow & YARN_FOLLOW_FORK)
         yarn_recorder_inherit(recorder);

@@ -146,10 +146,10 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
-    if (recorder->recording.failure)
+    if (recorder->recording.failure) {
         recorder->recording.failure = NULL;
-    if (recorder->recording.is_failure_untold)
         recorder->recording.is_failure_untold = false;
+    }
     yarn_control_socket_forget(&recorder->control);
     recorder->has_unsaved = false;
     yarn_marks_init(&recorder->marks);
@@ -189,8 +189,6 @@ static void nap(struct yarn_recorder *recorder)
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
-    if (yarn_owner_claim(!recorder->job.rehearsal.deadly[YARN_REHEARSAL_OWNER]))
-        return; /* the page is there */
     bool is_told_to_pause = is_paused_by_command(recorder);
     if (ledger) {
         yarn_ledger_free(atomic_exchange(&recorder->above, ledger));

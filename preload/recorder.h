@@ -86,10 +86,10 @@ struct yarn_recorder {
     int host_signal;      /* the reader's: of which the process has to die; 0 */
     bool expects_filter;  /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_schedule schedule;
+    struct yarn_ids_queue ids; /* that the reader is to take */
     bool has_unsaved; /* a flush has to bring something into the file though nothing is sampled */
     uint32_t nr_messages_logged;
     struct yarn_marks marks;
-    struct yarn_ids_queue ids; /* that the reader is to take */
     struct yarn_messages messages;
     struct yarn_control_socket control;
     struct yarn_recording recording; /* the reader thread's */

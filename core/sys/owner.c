@@ -9,13 +9,10 @@
 #include "core/base/raw.h"
 #include "core/sys/process.h"
 
-struct claim {
-    _Atomic uint32_t pid; /* 0: nobody's, as in a copy */
-    _Atomic bool asks_list;
-};
-
-/* A page of its own. Why not part of the library: that would be one more mapping, too. */
-static struct claim *claim;
+/* A process number, in a page of its own; 0: nobody's, as in a copy. Why not part of the library:
+ * that would be one more mapping, too. */
+static _Atomic uint32_t *claim;
+static bool asks_for_list;
 
 static bool has_list(void)
 {
@@ -27,7 +24,7 @@ static bool has_list(void)
 
 static int make_claim(void)
 {
-    struct claim *page = yarn_pages_map(sizeof *page);
+    _Atomic uint32_t *page = yarn_pages_map(sizeof *page);
     if (!page)
         return -ENOMEM;
     long result = yarn_raw_call(SYS_madvise, (long)page, sizeof *page, MADV_WIPEONFORK, 0, 0, 0);
@@ -44,14 +41,21 @@ int yarn_owner_claim(bool asks_list)
     int err = claim ? 0 : make_claim();
     if (err)
         return err;
-    atomic_store_explicit(&claim->asks_list, asks_list && has_list(), memory_order_relaxed);
-    atomic_store_explicit(&claim->pid, (uint32_t)yarn_process_pid(), memory_order_release);
+    asks_for_list = asks_list && has_list();
+    atomic_store(claim, (uint32_t)yarn_process_pid());
     return 0;
+}
+
+/* Why not read first: that would be another page fault in the child. */
+bool yarn_owner_inherit(void)
+{
+    uint32_t nobody = 0;
+    return claim && atomic_compare_exchange_strong(claim, &nobody, (uint32_t)yarn_process_pid());
 }
 
 bool yarn_owner_has_memory(void)
 {
-    return claim && atomic_load_explicit(&claim->pid, memory_order_relaxed);
+    return claim && atomic_load_explicit(claim, memory_order_relaxed);
 }
 
 /* Why not a process's first thread: a child in a PID namespace of its own is that by number. */
@@ -64,8 +68,6 @@ bool yarn_owner_is_caller(void)
 {
     if (!yarn_owner_has_memory())
         return false;
-    pid_t pid = (pid_t)atomic_load_explicit(&claim->pid, memory_order_relaxed);
-    return yarn_process_pid() == pid &&
-           (!atomic_load_explicit(&claim->asks_list, memory_order_relaxed) || has_list() ||
-            is_later_thread(pid));
+    pid_t pid = (pid_t)atomic_load_explicit(claim, memory_order_relaxed);
+    return yarn_process_pid() == pid && (!asks_for_list || has_list() || is_later_thread(pid));
 }

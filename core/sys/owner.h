@@ -16,10 +16,12 @@
 
 #include "core/base/base.h"
 
-/* The calling process makes its memory its own; in a copy (a child after fork) once more. Without
- * `asks_list`, and in a C library that sets no list for the caller, process numbers alone tell who
- * shares it. */
+/* The calling process makes its memory its own. Without `asks_list`, and in a C library that sets
+ * no list for the caller, process numbers alone tell who shares it. */
 YARN_MUST_CHECK int yarn_owner_claim(bool asks_list);
+
+/* The same in a copy, a child after fork; false where it has an owner already. */
+bool yarn_owner_inherit(void);
 
 /* By memory alone: true for whatever runs on the memory that was claimed, false in copies. */
 bool yarn_owner_has_memory(void);

@@ -88,7 +88,7 @@ START_TEST(owner_is_no_copy_until_it_claims)
     pid_t child = fork();
     if (child == 0) {
         int before = look();
-        if (yarn_owner_claim(true))
+        if (!yarn_owner_inherit() || yarn_owner_inherit())
             _exit(99);
         _exit(before << 4 | look());
     }
