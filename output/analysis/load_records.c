@@ -250,7 +250,8 @@ static int on_module(void *self, const struct yarn_dump_module *record)
 static int on_lost(void *self, const struct yarn_dump_lost *record)
 {
     struct yarn_loader *loader = self;
-    yarn_loader_dump(loader)->trust.lost_records += record->count;
+    uint64_t *lost = &yarn_loader_dump(loader)->trust.lost_records;
+    *lost = yarn_u64_min(*lost + record->count, UINT64_C(1) << 61);
     return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, record->cpu,
                             "PERF_RECORD_LOST lost %" PRIu64, record->count);
 }

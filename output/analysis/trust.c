@@ -47,16 +47,22 @@ void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
     trust->disagrees = is_in_doubt(trust, has_end);
 }
 
+/* What is read is at most 2^60; many of them are no more than 2^62. */
+static uint64_t sum_of(uint64_t one, uint64_t other)
+{
+    return yarn_u64_min(one + other, UINT64_C(1) << 62);
+}
+
 void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
 {
-#define X(NAME, name) sum->name += more->name;
+#define X(NAME, name) sum->name = sum_of(sum->name, more->name);
     YARN_DUMP_TOTALS(X)
 #undef X
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         sum->stack_ends[i] += more->stack_ends[i];
     sum->leaves_unknown += more->leaves_unknown;
     sum->leaves_named_late += more->leaves_named_late;
-    sum->lost_records += more->lost_records;
+    sum->lost_records = sum_of(sum->lost_records, more->lost_records);
     sum->clean_end = sum->clean_end && more->clean_end;
     sum->disagrees = sum->disagrees || more->disagrees;
 }

@@ -25,12 +25,3 @@ void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t by
     for (size_t i = 0; i < YARN_DUMP_PURSE_COUNT; i++)
         allowance->left[i] += bytes * rates[i].a_byte;
 }
-
-bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance, enum yarn_dump_purse purse,
-                               uint64_t amount)
-{
-    if (amount > allowance->left[purse])
-        return false;
-    allowance->left[purse] -= amount;
-    return true;
-}

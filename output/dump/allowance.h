@@ -44,5 +44,11 @@ void yarn_dump_allowance_init(struct yarn_dump_allowance *allowance);
 /* A whole chunk was found. */
 void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes);
 /* False, and nothing is taken, where there is not so much left. */
-bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance, enum yarn_dump_purse purse,
-                               uint64_t amount);
+static inline bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance,
+                                             enum yarn_dump_purse purse, uint64_t amount)
+{
+    if (amount > allowance->left[purse])
+        return false;
+    allowance->left[purse] -= amount;
+    return true;
+}

@@ -96,6 +96,7 @@ void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dum
         [YARN_DUMP_EXCESS_DEPTH] = "a stack is deeper than any recorder goes, and left out",
         [YARN_DUMP_EXCESS_WEIGHT] =
             "weights have a sum that is no time and no count: further samples weigh nothing",
+        [YARN_DUMP_EXCESS_AMOUNT] = "a number is larger than any time or count, and cut",
         [YARN_DUMP_EXCESS_TEXT] = "a text is longer than any recorder writes, and cut",
     };
     if (!(reader->told & 1u << excess))
@@ -155,6 +156,33 @@ bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t numb
     return true;
 }
 
+/* Sums of such are numbers of 64 bits. */
+static uint64_t bounded(struct yarn_dump_record_reader *reader, uint64_t amount)
+{
+    const uint64_t most = UINT64_C(1) << 60;
+    if (amount <= most)
+        return amount;
+    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_AMOUNT);
+    return most;
+}
+
+static void bound_amounts(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                          union yarn_dump_any *thing)
+{
+    if (record == YARN_DUMP_RECORD_COUNT) {
+        thing->count.count = bounded(reader, thing->count.count);
+        thing->count.time_enabled_ns = bounded(reader, thing->count.time_enabled_ns);
+        thing->count.time_running_ns = bounded(reader, thing->count.time_running_ns);
+        thing->count.lost = bounded(reader, thing->count.lost);
+    } else if (record == YARN_DUMP_RECORD_LOST) {
+        thing->lost.count = bounded(reader, thing->lost.count);
+    } else if (record == YARN_DUMP_RECORD_THREAD_END) {
+        thing->thread_end.cpu_ns = bounded(reader, thing->thread_end.cpu_ns);
+    } else if (record == YARN_DUMP_RECORD_COVERAGE) {
+        thing->coverage.off_cpu_ns = bounded(reader, thing->coverage.off_cpu_ns);
+    }
+}
+
 static void read_totals(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
                         struct yarn_dump_totals *totals)
 {
@@ -163,7 +191,7 @@ static void read_totals(struct yarn_dump_record_reader *reader, struct yarn_curs
         uint64_t key = yarn_cursor_uleb(cursor);
         uint64_t value = yarn_cursor_uleb(cursor);
         if (!cursor->failed && key < YARN_DUMP_TOTAL_COUNT)
-            reader->totals.value[key] = value;
+            reader->totals.value[key] = bounded(reader, value);
     }
     *totals = reader->totals;
 }
@@ -267,6 +295,7 @@ static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dum
         return 0;
 
     int result = 0;
+    bound_amounts(reader, record, &thing);
     uint64_t bad = reader->summary->records_bad;
     if (!check_record(reader, record, &thing, &result)) {
         reader->summary->records_bad = bad + 1;

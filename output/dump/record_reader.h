@@ -75,6 +75,7 @@ enum yarn_dump_excess {
     YARN_DUMP_EXCESS_DEPTH,
     YARN_DUMP_EXCESS_TEXT,
     YARN_DUMP_EXCESS_WEIGHT,
+    YARN_DUMP_EXCESS_AMOUNT,
 };
 void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess);
 /* False, and noted, where the file has been given so much already. */

@@ -164,7 +164,7 @@ static int print_stack(struct printer *printer, const struct yarn_timeline_entry
     uint32_t root = yarn_profile_root_of(entry->stack_end);
     int err = 0;
     (void)fputc('\n', printer->file);
-    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE && !ferror(printer->file);
+    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE;
          stack = stacks[stack].parent)
         err = print_frame(printer, stacks[stack].frame);
     if (entry->stack == YARN_DUMP_NONE)

@@ -31,7 +31,9 @@ def chain(dump, depth, nr_frames=1, first=0, frame=None):
     done = 0
     while done < depth:
         count = min(depth - done, BATCH)
-        parents = constant(1) if done or first else plain([0] + [1] * (count - 1))
+        parents = constant(1) if done or first else constant(0)
+        if count > 1 and not done and not first:
+            parents = runs((1, 0), (count - 1, 1))
         dump.batch("STACKS", first + done, count, parents,
                    frame or (steps(count, done % nr_frames, 1) if nr_frames > 1 else constant(0)))
         dump.flush()

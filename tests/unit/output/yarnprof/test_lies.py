@@ -30,8 +30,8 @@ VERBS = [
     ["export", "--to=sqlite", "-o", "OUT"], ["report", "--tree", "--format=json"],
 ]
 # All that these say is small enough.
-HONEST = {"deep_recursion", "demangled", "many_lines", "many_modules", "many_threads",
-          "overlapping_modules", "renames", "thread_ends"}
+HONEST = {"deep_recursion", "demangled", "many_modules", "many_threads",
+          "overlapping_modules", "renames"}
 EVERY = bool(os.environ.get("YARN_TEST_ALL"))  # each verb on each, which takes minutes
 
 
