@@ -47,30 +47,51 @@ static int matcher_init(struct matcher *matcher)
     return err;
 }
 
-/* The build of a module that a profile saw; empty where unknown or where there were several. */
-static struct yarn_span build_of(const struct yarn_profile *profile, const char *path)
+/* Equal texts of a profile are one. */
+static uint64_t key_of_text(const void *text)
 {
-    struct yarn_span found = {0};
+    return (uint64_t)(uintptr_t)text;
+}
+
+/* A build that is not the one that was seen before is none. */
+static void note_build(const struct yarn_dump_module *module, struct yarn_span *build)
+{
+    static const uint8_t several[1];
+    if (!build->size && build->data != several)
+        *build = module->build_id;
+    else if (!yarn_span_equal(*build, module->build_id))
+        *build = yarn_span_of(several, 0);
+}
+
+static void note_builds(const struct yarn_profile *profile, const struct yarn_table *index,
+                        struct yarn_span *builds)
+{
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         const struct yarn_profile_dump *dump = &profile->dumps[i];
         for (size_t j = 0; j < dump->nr_modules; j++) {
-            const struct yarn_dump_module *module = &dump->modules[j];
-            if (strcmp((const char *)module->path.data, path) != 0)
-                continue;
-            if (found.size && !yarn_span_equal(found, module->build_id))
-                return (struct yarn_span){0};
-            found = module->build_id;
+            uint32_t found = yarn_table_find(index, key_of_text(dump->modules[j].path.data));
+            if (found != YARN_TABLE_NONE)
+                note_build(&dump->modules[j], &builds[found]);
         }
     }
-    return found;
 }
 
+/* Of each module that a profile saw; empty where unknown or where there were several. */
 static struct yarn_span *builds_of(const struct yarn_profile *profile)
 {
+    struct yarn_table index = YARN_TABLE_CLOSED;
     struct yarn_span *builds = calloc(profile->nr_modules + 1, sizeof *builds);
-    for (size_t i = 0; builds && i < profile->nr_modules; i++)
-        builds[i] = build_of(profile, yarn_profile_text(profile, profile->modules[i].path));
-    return builds;
+    int err = builds ? yarn_table_open(&index, profile->nr_modules * 2, (size_t)1 << 31) : -ENOMEM;
+    for (size_t i = 0; !err && i < profile->nr_modules; i++)
+        err = yarn_table_put(
+            &index, key_of_text(yarn_profile_text(profile, profile->modules[i].path)), (uint32_t)i);
+    if (!err)
+        note_builds(profile, &index, builds);
+    yarn_table_close(&index);
+    if (!err)
+        return builds;
+    free(builds);
+    return NULL;
 }
 
 static int compare_builds(const struct matcher *matcher)

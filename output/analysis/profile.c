@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/profile.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
@@ -143,7 +144,9 @@ int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path, uin
         return 0;
     }
     const char *name = yarn_name_base(yarn_profile_text(profile, text));
-    err = yarn_strings_intern(&profile->strings, yarn_span_of_text(name), &base);
+    struct yarn_span shown = yarn_span_of_text(name);
+    shown = yarn_span_sub(shown, 0, yarn_size_min(shown.size, NAME_MAX));
+    err = yarn_strings_intern(&profile->strings, shown, &base);
     if (err)
         return err;
     struct yarn_profile_module *modules = yarn_array_grow(
