@@ -141,6 +141,22 @@ START_TEST(calls_are_bl_and_blr)
 }
 END_TEST
 
+START_TEST(instructions_tell_where_frames_begin_and_end)
+{
+    int64_t distance = 0;
+    struct yarn_span save = MADE_CODE(0xfd, 0x7b, 0xbe, 0xa9),
+                     move = MADE_CODE(0xfd, 0x03, 0, 0x91);
+    struct yarn_span ret = MADE_CODE(0xc0, 0x03, 0x5f, 0xd6), add = MADE_CODE(0x20, 0x04, 0, 0x91);
+    ck_assert_int_eq(machine->pushed_before(0, save), 0); /* stp x29, x30, [sp, #-32]! */
+    ck_assert_int_eq(machine->pushed_before(0, ret), 0);
+    ck_assert_int_eq(machine->pushed_before(0, add), -1);
+    ck_assert(machine->is_frame_set_up(move) && !machine->is_frame_set_up(save));
+    ck_assert(machine->is_end(ret, &distance) && !machine->is_end(move, &distance));
+    ck_assert(!machine->is_end(MADE_CODE(0x40, 0, 0, 0x54), &distance)); /* b.eq .+8 */
+    ck_assert_int_eq(distance, 8);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rule_aarch64");
@@ -153,6 +169,7 @@ int main(void)
     tcase_add_test(steps, the_frame_record_is_a_chain);
     tcase_add_test(steps, an_undefined_return_address_is_the_end);
     tcase_add_test(steps, calls_are_bl_and_blr);
+    tcase_add_test(steps, instructions_tell_where_frames_begin_and_end);
     suite_add_tcase(suite, steps);
     return run_suite(suite);
 }
