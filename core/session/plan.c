@@ -178,7 +178,8 @@ bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes)
     if (record < DEEP_RECORD_LEAST || plan->ring_bytes <= ring_bytes)
         return false;
     plan->ring_bytes = ring_bytes;
-    plan->stack_bytes = (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
+    plan->stack_bytes = record == RECORD_MAX ? YARN_STACK_BYTES_MAX
+                                             : (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
     return true;
 }
 

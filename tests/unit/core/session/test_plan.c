@@ -139,7 +139,7 @@ START_TEST(without_memory_copies_are_as_deep_as_the_ring_allows)
     ck_assert(yarn_plan_deeper(&spec, 2, &plan));
     ck_assert(yarn_plan_deeper_within(&plan, ring_bytes));
     ck_assert_uint_eq(plan.ring_bytes, ring_bytes);
-    ck_assert_uint_eq(plan.stack_bytes, 64512);
+    ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_ge(ring_bytes / yarn_plan_record_bytes(&plan), YARN_PLAN_RING_RECORDS);
     ck_assert(!yarn_plan_deeper_within(&plan, ring_bytes)); /* tried already */
     plan.ring_bytes = YARN_MIB(1);
