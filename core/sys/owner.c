@@ -5,13 +5,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/base/pages.h"
 #include "core/base/raw.h"
 #include "core/sys/process.h"
 
-/* A process number, in a page of its own; 0: nobody's, as in a copy. Why not part of the library:
- * that would be one more mapping, too. */
-static _Atomic uint32_t *claim;
+enum { PAGE = 4096 };
+
+/* A process number, in a page of its own; 0: nobody's, as in a copy. Why part of the library: a
+ * child has the tables for its address already. */
+static _Alignas(PAGE) _Atomic uint32_t claim[PAGE / sizeof(uint32_t)];
 static bool asks_for_list;
 
 static bool has_list(void)
@@ -22,25 +23,11 @@ static bool has_list(void)
     return head;
 }
 
-static int make_claim(void)
-{
-    _Atomic uint32_t *page = yarn_pages_map(sizeof *page);
-    if (!page)
-        return -ENOMEM;
-    long result = yarn_raw_call(SYS_madvise, (long)page, sizeof *page, MADV_WIPEONFORK, 0, 0, 0);
-    if (yarn_raw_is_error(result)) {
-        yarn_pages_unmap(page, sizeof *page);
-        return (int)result;
-    }
-    claim = page;
-    return 0;
-}
-
 int yarn_owner_claim(bool asks_list)
 {
-    int err = claim ? 0 : make_claim();
-    if (err)
-        return err;
+    long result = yarn_raw_call(SYS_madvise, (long)claim, sizeof claim, MADV_WIPEONFORK, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
     asks_for_list = asks_list && has_list();
     atomic_store(claim, (uint32_t)yarn_process_pid());
     return 0;
@@ -50,12 +37,12 @@ int yarn_owner_claim(bool asks_list)
 bool yarn_owner_inherit(void)
 {
     uint32_t nobody = 0;
-    return claim && atomic_compare_exchange_strong(claim, &nobody, (uint32_t)yarn_process_pid());
+    return atomic_compare_exchange_strong(claim, &nobody, (uint32_t)yarn_process_pid());
 }
 
 bool yarn_owner_has_memory(void)
 {
-    return claim && atomic_load_explicit(claim, memory_order_relaxed);
+    return atomic_load_explicit(claim, memory_order_relaxed);
 }
 
 /* Why not a process's first thread: a child in a PID namespace of its own is that by number. */
