@@ -76,7 +76,7 @@ struct yarn_firefox_note *yarn_firefox_notes_take(struct yarn_firefox_notes *not
     while (notes->nr_taken < notes->count && notes->list[notes->nr_taken].track == track)
         notes->nr_taken++;
     *ret_count = notes->nr_taken - first;
-    return &notes->list[first];
+    return *ret_count ? &notes->list[first] : NULL;
 }
 
 void yarn_firefox_notes_fini(struct yarn_firefox_notes *notes)
