@@ -4,7 +4,8 @@
  * How a host counts its threads before it does what only a process of one thread may: by the links
  * of /proc/self/task, as Chromium's sandbox does, which ends itself where there is another. It asks
  * how many it made, so the reader is taken off: what it does next is looked after by the functions
- * that it calls for that. Other ways to count (reading /proc) show the reader.
+ * that it calls for that. Other ways to count (reading /proc, or fstatat of a program that is not
+ * built for large files) show the reader.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 /* For `.`, `..` and each of two tasks. */
 enum { LEAST_LINKS = 4 };
 
-typedef int (*fstatat_fn)(int folder, const char *path, struct stat *ret_status, int flags);
 typedef int (*fstatat64_fn)(int folder, const char *path, struct stat64 *ret_status, int flags);
 
 static bool is_own_tasks(const char *path)
@@ -33,23 +33,11 @@ static bool is_own_tasks(const char *path)
 
 /* The links that the host is shown of what it asked for. /proc is on no device and its folders have
  * no size; a further call could be one too many behind the host's own filter. */
-static nlink_t links_shown(const char *path, nlink_t links, mode_t mode, dev_t device, off_t size)
+static nlink_t links_shown(const char *path, const struct stat64 *status)
 {
-    bool is_of_proc = S_ISDIR(mode) && !major(device) && !size;
-    bool counts_reader = is_own_tasks(path) && is_of_proc && links >= LEAST_LINKS;
-    return counts_reader && yarn_lifecycle_has_reader() ? links - 1 : links;
-}
-
-YARN_EXPORTED int fstatat(int folder, const char *path, struct stat *status, int flags)
-{
-    fstatat_fn next;
-    if (!yarn_original_find(YARN_ORIGINAL_fstatat, &next, sizeof next))
-        return -1;
-    int result = next(folder, path, status, flags);
-    if (!result)
-        status->st_nlink =
-            links_shown(path, status->st_nlink, status->st_mode, status->st_dev, status->st_size);
-    return result;
+    bool is_of_proc = S_ISDIR(status->st_mode) && !major(status->st_dev) && !status->st_size;
+    bool counts_reader = is_own_tasks(path) && is_of_proc && status->st_nlink >= LEAST_LINKS;
+    return status->st_nlink - (counts_reader && yarn_lifecycle_has_reader());
 }
 
 YARN_EXPORTED int fstatat64(int folder, const char *path, struct stat64 *status, int flags)
@@ -59,7 +47,6 @@ YARN_EXPORTED int fstatat64(int folder, const char *path, struct stat64 *status,
         return -1;
     int result = next(folder, path, status, flags);
     if (!result)
-        status->st_nlink =
-            links_shown(path, status->st_nlink, status->st_mode, status->st_dev, status->st_size);
+        status->st_nlink = links_shown(path, status);
     return result;
 }
