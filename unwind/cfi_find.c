@@ -115,14 +115,39 @@ static int scan(const struct yarn_cfi_section *in, uint64_t vaddr, struct yarn_f
     return -ENOENT;
 }
 
+/* Several FDEs may begin where one of them ends at once. */
+enum { SAME_START_MAX = 8 };
+
+static int find_in_index(const struct yarn_cfi_section *in, const struct yarn_cfi_index *index,
+                         uint64_t vaddr, struct yarn_fde *ret_fde)
+{
+    size_t position = yarn_cfi_index_position(index, vaddr);
+    int err = -ENOENT;
+    for (unsigned i = 0; err == -ENOENT && i < SAME_START_MAX && position > i; i++)
+        err = read_covering(in, yarn_cfi_index_offset(index, position - i - 1), vaddr, ret_fde);
+    return err;
+}
+
+static struct yarn_cfi_section eh_frame_of(const struct yarn_image *image)
+{
+    return (struct yarn_cfi_section){.section = image->eh_frame};
+}
+
+static struct yarn_cfi_section debug_frame_of(const struct yarn_image *image)
+{
+    return (struct yarn_cfi_section){.section = image->debug_frame, .is_debug_frame = true};
+}
+
 static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
                             struct yarn_fde *ret_fde)
 {
-    struct yarn_cfi_section in = {.section = image->eh_frame};
+    struct yarn_cfi_section in = eh_frame_of(image);
     struct table table;
     uint64_t fde_vaddr;
     if (!in.section.bytes.size)
         return -ENOENT;
+    if (image->frame_index.keys)
+        return find_in_index(&in, &image->frame_index, vaddr, ret_fde);
     if (!open_table(image, &table))
         return scan(&in, vaddr, ret_fde);
     if (!search_table(&table, &image->guide, vaddr, &fde_vaddr))
@@ -130,20 +155,92 @@ static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
     return read_covering(&in, fde_vaddr - in.section.vaddr, vaddr, ret_fde);
 }
 
+static int find_in_debug_frame(const struct yarn_image *image, uint64_t vaddr,
+                               struct yarn_fde *ret_fde)
+{
+    struct yarn_cfi_section in = debug_frame_of(image);
+    if (!in.section.bytes.size)
+        return -ENOENT;
+    return image->debug_index.keys ? find_in_index(&in, &image->debug_index, vaddr, ret_fde)
+                                   : scan(&in, vaddr, ret_fde);
+}
+
 int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr, struct yarn_fde *ret_fde)
 {
     int err = find_in_eh_frame(image, vaddr, ret_fde);
-    if (err != -ENOENT || !image->debug_frame.bytes.size)
-        return err == -ENOTSUP ? -EBADMSG : err;
-    struct yarn_cfi_section debug = {.section = image->debug_frame, .is_debug_frame = true};
-    err = scan(&debug, vaddr, ret_fde);
+    if (err == -ENOENT)
+        err = find_in_debug_frame(image, vaddr, ret_fde);
     return err == -ENOTSUP ? -EBADMSG : err;
 }
 
 void yarn_cfi_guide(struct yarn_image *image)
 {
+    struct yarn_cfi_section frame = eh_frame_of(image), debug = debug_frame_of(image);
     struct table table;
     yarn_search_guide_close(&image->guide);
-    if (image->eh_frame.bytes.size && open_table(image, &table))
+    yarn_cfi_index_close(&image->frame_index);
+    yarn_cfi_index_close(&image->debug_index);
+    image->debug_index = yarn_cfi_index_of(&debug);
+    if (!frame.section.bytes.size)
+        return;
+    if (open_table(image, &table))
         image->guide = yarn_search_guide_of(&table, table.count, start_at);
+    else
+        image->frame_index = yarn_cfi_index_of(&frame);
+}
+
+/* The FDEs of a section in order of address, by whatever tells it. */
+struct order {
+    const struct yarn_image *image;
+    const struct yarn_cfi_index *index; /* without keys: the table */
+    struct yarn_cfi_section in;
+    struct table table;
+};
+
+static bool open_order(struct order *order)
+{
+    return order->index->keys ||
+           (!order->in.is_debug_frame && open_table(order->image, &order->table));
+}
+
+static void narrow(const struct order *order, uint64_t vaddr, uint64_t *from, uint64_t *to)
+{
+    const struct yarn_cfi_index *index = order->index;
+    const struct table *table = &order->table;
+    size_t count = index->keys ? index->count : table->count;
+    size_t position = index->keys ? yarn_cfi_index_position(index, vaddr)
+                                  : yarn_search_guided(&order->image->guide, table, table->count,
+                                                       start_at, vaddr);
+    if (position < count)
+        *to = yarn_u64_min(*to, index->keys ? yarn_cfi_index_start(index, position)
+                                            : start_at(table, position));
+    if (!position--)
+        return;
+    struct yarn_fde fde;
+    uint64_t start =
+        index->keys ? yarn_cfi_index_start(index, position) : start_at(table, position);
+    uint64_t offset = index->keys
+                          ? yarn_cfi_index_offset(index, position)
+                          : table_word(table, position, sizeof(int32_t)) - order->in.section.vaddr;
+    int err = read_covering(&order->in, offset, start, &fde);
+    *from = yarn_u64_max(*from, err ? vaddr : fde.end);
+}
+
+bool yarn_cfi_gap(const struct yarn_image *image, uint64_t vaddr, uint64_t *ret_from,
+                  uint64_t *ret_to)
+{
+    struct order orders[] = {
+        {.image = image, .index = &image->frame_index, .in = eh_frame_of(image)},
+        {.image = image, .index = &image->debug_index, .in = debug_frame_of(image)},
+    };
+    *ret_from = 0;
+    *ret_to = UINT64_MAX;
+    for (size_t i = 0; i < YARN_COUNT_OF(orders); i++) {
+        if (!orders[i].in.section.bytes.size)
+            continue;
+        if (!open_order(&orders[i]))
+            return false;
+        narrow(&orders[i], vaddr, ret_from, ret_to);
+    }
+    return true;
 }

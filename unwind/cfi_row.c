@@ -28,6 +28,7 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+    CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
     CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
@@ -235,6 +236,7 @@ static int run_extended(struct program *program, struct yarn_cursor *cursor, uin
         return remember(program);
     case CFA_RESTORE_STATE:
         return recall(program);
+    case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC: /* the address is bare again in the same way */
     case CFA_AARCH64_NEGATE_RA_STATE:
         program->row->is_pac_signed = !program->row->is_pac_signed;
         return 0;

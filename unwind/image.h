@@ -14,6 +14,7 @@
 #pragma once
 
 #include "core/base/search.h"
+#include "unwind/cfi_index.h"
 #include "unwind/view.h"
 
 enum { YARN_BUILD_ID_MAX = 32, YARN_IMAGE_SEGMENTS_MAX = 16 };
@@ -61,6 +62,8 @@ struct yarn_image {
     struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
     struct yarn_search_guide guide; /* owned; of .eh_frame_hdr, by yarn_cfi_guide */
+    /* Owned, by yarn_cfi_guide, too: of .debug_frame, and of .eh_frame where it has no table. */
+    struct yarn_cfi_index debug_index, frame_index;
 };
 
 #define YARN_IMAGE_CLOSED ((struct yarn_image){.memory = {NULL, 0}})

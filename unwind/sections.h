@@ -22,6 +22,7 @@ struct yarn_elf_section {
     const char *name; /* inside the file; "" where it has none */
     uint32_t type;    /* SHT_* */
     uint64_t flags;   /* SHF_* */
+    uint64_t size;    /* in memory */
     uint64_t entry_size;
     uint32_t link, info;
     /* Empty where the section has no bytes in the file, lies outside it or is compressed. */

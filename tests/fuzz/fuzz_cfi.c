@@ -65,7 +65,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     struct yarn_fde fde;
     struct yarn_cfi_row row;
-    if (yarn_cfi_find(&image, vaddr, &fde))
+    uint64_t from, to;
+    if (offset % 2) /* by scans the one half of them, by indexes the other */
+        yarn_cfi_guide(&image);
+    int err = yarn_cfi_find(&image, vaddr, &fde);
+    (void)yarn_cfi_gap(&image, vaddr, &from, &to);
+    yarn_search_guide_close(&image.guide);
+    yarn_cfi_index_close(&image.frame_index);
+    yarn_cfi_index_close(&image.debug_index);
+    if (err)
         return 0;
     if (vaddr < fde.start || vaddr >= fde.end)
         __builtin_trap();

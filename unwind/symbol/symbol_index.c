@@ -110,6 +110,18 @@ uint64_t yarn_symbol_index_start(const struct yarn_symbol_index *index, size_t p
     return position < index->count ? index->base + offset_at(index->keys, position) : UINT64_MAX;
 }
 
+bool yarn_symbol_index_reaches(const struct yarn_symbol_index *index, size_t position, uint64_t end)
+{
+    uint64_t start = yarn_symbol_index_start(index, position);
+    for (size_t i = 0; i < SAME_START_MAX && i <= position; i++) {
+        if (yarn_symbol_index_start(index, position - i) != start)
+            break;
+        if (symbol_of(index, index->keys[position - i]).size >= end - start)
+            return true;
+    }
+    return false;
+}
+
 bool yarn_symbol_index_at(const struct yarn_symbol_index *index, size_t position,
                           struct yarn_elf_symbol *ret_symbol, struct yarn_span *ret_name,
                           size_t *ret_first)

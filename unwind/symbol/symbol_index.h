@@ -35,6 +35,10 @@ size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_
 /* Where the symbol at that position starts; UINT64_MAX behind the last. */
 uint64_t yarn_symbol_index_start(const struct yarn_symbol_index *index, size_t position);
 
+/* Whether any of those that start where the symbol at that position does goes on up to `end`. */
+bool yarn_symbol_index_reaches(const struct yarn_symbol_index *index, size_t position,
+                               uint64_t end);
+
 /* The best of those that start where the symbol at that position does, which is the last of them;
  * the position of the first in *ret_first. Of more than 64 that start in one place only the last 64
  * count. The name is empty where it is not to be had any more, and good until the next call. */

@@ -171,14 +171,41 @@ struct function {
     uint64_t start, end;
     bool is_known;
     const struct yarn_image *image;
+    uint64_t bare_from, bare_to; /* where it is not known: code around it that no FDE covers */
 };
+
+/* The section that holds the address, or the segment where sections are not told, as far as it is
+ * in [*from, *to). */
+static bool narrow_to_section(const struct yarn_image *image, uint64_t vaddr, uint64_t *from,
+                              uint64_t *to)
+{
+    struct yarn_sections sections = yarn_sections_of(image);
+    struct yarn_elf_section section;
+    for (uint32_t i = 0; yarn_sections_at(&sections, i, &section); i++) {
+        if (!(section.flags & SHF_EXECINSTR) || vaddr < section.content.vaddr ||
+            vaddr - section.content.vaddr >= section.size)
+            continue;
+        *from = yarn_u64_max(*from, section.content.vaddr);
+        *to = yarn_u64_min(*to, section.content.vaddr + section.size);
+        return true;
+    }
+    return false;
+}
 
 static struct function function_at(const struct yarn_image *image, uint64_t vaddr)
 {
+    struct function function = {.image = image};
     struct yarn_fde fde;
-    if (yarn_cfi_find(image, vaddr, &fde) != 0)
-        return (struct function){.image = image};
-    return (struct function){fde.start, fde.end, true, image};
+    int err = yarn_cfi_find(image, vaddr, &fde);
+    if (!err)
+        return (struct function){
+            .start = fde.start, .end = fde.end, .is_known = true, .image = image};
+    if (err != -ENOENT)
+        return function;
+    if (!yarn_cfi_gap(image, vaddr, &function.bare_from, &function.bare_to) ||
+        !narrow_to_section(image, vaddr, &function.bare_from, &function.bare_to))
+        function.bare_to = 0;
+    return function;
 }
 
 static bool is_inside(const struct yarn_elf_symbol *symbol, uint64_t vaddr)
@@ -207,6 +234,15 @@ static bool may_name(const struct function *function, const struct yarn_elf_symb
            (symbol->start == function->start || (symbol->is_function && !symbol->size));
 }
 
+/* Hand-written assembly: visible, or said to be a function, without size and FDE. It goes on up to
+ * the next symbol, FDE or section; a kept label of its own is not the next one. */
+static bool may_name_bare(const struct function *function, const struct yarn_elf_symbol *symbol,
+                          uint64_t vaddr)
+{
+    return !symbol->size && (symbol->is_function || !symbol->is_local) &&
+           symbol->start >= function->bare_from && vaddr < function->bare_to;
+}
+
 /* Up to the next symbol the nearest one is the same, and where it decides alone, so is the answer.
  */
 static void set_bounds(struct yarn_symbol *symbol, uint64_t from, uint64_t to)
@@ -217,18 +253,41 @@ static void set_bounds(struct yarn_symbol *symbol, uint64_t from, uint64_t to)
     }
 }
 
+/* The bare one whose position is before `position`, if there is any. */
+static bool take_bare(const struct yarn_symbol_index *index, size_t position, uint64_t end,
+                      struct yarn_symbol *ret_symbol)
+{
+    struct yarn_elf_symbol symbol;
+    struct yarn_span name;
+    if (!position || !yarn_symbol_index_at(index, position - 1, &symbol, &name, &position) ||
+        !name.size)
+        return false;
+    *ret_symbol = (struct yarn_symbol){.name = name, .start = symbol.start, .end = end};
+    return true;
+}
+
 /* Sets the bounds of the answer in any case. */
 static bool find_name(const struct yarn_symbol_index *index, const struct function *function,
                       uint64_t vaddr, struct yarn_symbol *ret_symbol)
 {
-    size_t position = yarn_symbol_index_position(index, vaddr);
-    uint64_t to = yarn_u64_min(function->end, yarn_symbol_index_start(index, position));
+    size_t position = yarn_symbol_index_position(index, vaddr), bare = 0;
+    uint64_t next = yarn_symbol_index_start(index, position);
+    uint64_t to = yarn_u64_min(function->end, next);
+    bool may_be_bare = !function->is_known;
     struct yarn_elf_symbol symbol;
     struct yarn_span name;
     ret_symbol->from = ret_symbol->to = 0;
     if (!position)
         set_bounds(ret_symbol, function->start, to);
     for (unsigned i = 0; i < NEIGHBOURS_MAX && position > 0; i++) {
+        size_t behind = position;
+        /* A neighbour, mostly: not worth the reading of its name. */
+        if (yarn_symbol_index_start(index, position - 1) < function->start &&
+            !yarn_symbol_index_reaches(index, position - 1, function->end)) {
+            if (i == 0)
+                set_bounds(ret_symbol, function->start, to);
+            return false;
+        }
         if (!yarn_symbol_index_at(index, position - 1, &symbol, &name, &position))
             continue;
         if (symbol.start < function->start && !spans(function, &symbol)) {
@@ -236,6 +295,10 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
                 set_bounds(ret_symbol, function->start, to);
             return false;
         }
+        if (may_be_bare && may_name_bare(function, &symbol, vaddr))
+            bare = behind;
+        /* Behind the end of one that is nearer, or in one that is. */
+        may_be_bare = may_be_bare && !bare && !symbol.size;
         if (!name.size || !may_name(function, &symbol, vaddr))
             continue;
         uint64_t end = is_inside(&symbol, vaddr) ? symbol.start + symbol.size : function->end;
@@ -245,7 +308,7 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
                        yarn_u64_min(end, to));
         return true;
     }
-    return false;
+    return take_bare(index, bare, yarn_u64_min(next, function->bare_to), ret_symbol);
 }
 
 static struct yarn_span stub_target(const struct module_symbols *module,
@@ -332,6 +395,7 @@ bool yarn_symbols_find_in(struct yarn_symbols *symbols, const struct yarn_module
     *ret_symbol = (struct yarn_symbol){.start = 0};
     if (!module->image)
         return false;
-    struct function function = {start, end, true, module->image};
+    struct function function = {
+        .start = start, .end = end, .is_known = true, .image = module->image};
     return find(symbols, module, vaddr, &function, ret_symbol);
 }

@@ -5,10 +5,10 @@
  * accepted only if it starts in the FDE that covers the address (else the nearest symbol would
  * lend a stripped function its neighbour's name). Where there is no name there is still the
  * function's start, so that samples group rightly. Where no FDE covers the address either, a symbol
- * counts only within its own size. Stubs of the PLT are "NAME@plt".
- * Tables: .symtab; without it .dynsym and the separate debug file (debug_file.h), or
- * .gnu_debugdata where there is none.
- * Knows symbol tables; does not know processes, demangling or lines (the tool does those).
+ * counts within its own size, or where it has none (hand-written assembly) up to the next symbol,
+ * FDE or section. Stubs of the PLT are "NAME@plt". Tables: .symtab; without it .dynsym and the
+ * separate debug file (debug_file.h), or .gnu_debugdata where there is none. Knows symbol tables;
+ * does not know processes, demangling or lines (the tool does those).
  *
  * Threads: one owner at a time. Signals: not safe. Memory through pages.h only.
  */

@@ -46,6 +46,20 @@ static void by_debug_frame(void)
     make(true, false);
 }
 
+static void by_index(void)
+{
+    make(false, false);
+    yarn_cfi_guide(&image);
+    ck_assert_uint_eq(image.frame_index.count, 3);
+}
+
+static void by_index_of_debug_frame(void)
+{
+    make(true, false);
+    yarn_cfi_guide(&image);
+    ck_assert_uint_eq(image.debug_index.count, 3);
+}
+
 static const struct {
     uint64_t vaddr;
     int result;
@@ -266,7 +280,7 @@ END_TEST
 START_TEST(negating_the_signature_twice_leaves_none)
 {
     const struct row_case once = {.instructions = ROW(0x2d)};
-    const struct row_case twice = {.instructions = ROW(0x2d, 0x2d)};
+    const struct row_case twice = {.instructions = ROW(0x2d, 0x2c)}; /* with and without pc */
     struct yarn_cfi_row row;
     ck_assert_int_eq(run_row(&once, &row), 0);
     ck_assert(row.is_pac_signed);
@@ -276,6 +290,25 @@ START_TEST(negating_the_signature_twice_leaves_none)
 END_TEST
 
 /* ---- a real file ---- */
+
+START_TEST(gap_ends_where_a_neighbour_begins)
+{
+    static void (*const sources[])(void) = {by_table, by_index, by_index_of_debug_frame};
+    uint64_t from, to;
+    for (size_t i = 0; i < YARN_COUNT_OF(sources); i++) {
+        sources[i]();
+        ck_assert(yarn_cfi_gap(&image, 0x1180, &from, &to));
+        ck_assert(from == 0x1140 && to == 0x2000);
+        ck_assert(yarn_cfi_gap(&image, 0x800, &from, &to));
+        ck_assert(from == 0 && to == 0x1000);
+        ck_assert(yarn_cfi_gap(&image, 0x2010, &from, &to));
+        ck_assert(from == 0x2010 && to == UINT64_MAX);
+        yarn_image_close(&image);
+    }
+    by_scan();
+    ck_assert(!yarn_cfi_gap(&image, 0x1180, &from, &to));
+}
+END_TEST
 
 START_TEST(table_and_scan_agree_on_this_very_program)
 {
@@ -321,6 +354,8 @@ int main(void)
     add_lookup(suite, "by the sorted table", by_table);
     add_lookup(suite, "by a scan of .eh_frame", by_scan);
     add_lookup(suite, "by a scan of .debug_frame", by_debug_frame);
+    add_lookup(suite, "by an index of .eh_frame", by_index);
+    add_lookup(suite, "by an index of .debug_frame", by_index_of_debug_frame);
 
     TCase *damaged = tcase_create("damaged tables");
     tcase_add_test(damaged, a_table_row_that_leads_nowhere_is_malformed);
@@ -334,6 +369,7 @@ int main(void)
     tcase_add_test(rows, a_row_is_what_the_instructions_say);
     tcase_add_test(rows, expressions_are_borrowed_as_they_stand);
     tcase_add_test(rows, negating_the_signature_twice_leaves_none);
+    tcase_add_test(rows, gap_ends_where_a_neighbour_begins);
     tcase_add_test(rows, table_and_scan_agree_on_this_very_program);
     suite_add_tcase(suite, rows);
     return run_suite(suite);
