@@ -64,6 +64,7 @@ static void place(struct yarn_cells *cells, const struct yarn_cell *more)
         struct yarn_cell *cell = &cells->cells[(uint32_t)*slot - 1];
         cell->weight += more->weight;
         cell->samples += more->samples;
+        cell->squares += more->squares;
     } else {
         cells->cells[cells->count++] = *more;
         *slot = (uint64_t)hash << 32 | (uint32_t)cells->count;

@@ -12,6 +12,7 @@
 struct yarn_cell {
     uint64_t weight;
     uint64_t samples;
+    double squares; /* of each sample's weight: how far chance reaches */
     uint32_t stack; /* YARN_DUMP_NONE: none */
     uint32_t thread;
     uint16_t event;
@@ -27,10 +28,10 @@ struct yarn_cells {
     size_t nr_slots; /* a power of two */
 };
 
-/* Adds weight and samples of `more` to the cell of its other fields. */
+/* Adds weight, samples and squares of `more` to the cell of its other fields. */
 YARN_MUST_CHECK int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more);
 
-/* Changes other fields than weight and samples; false: the cell goes. */
+/* Changes other fields than weight, samples and squares; false: the cell goes. */
 typedef bool yarn_cell_change_fn(void *self, struct yarn_cell *cell);
 
 /* Changes each, and adds up those that are alike then. Takes no memory. */

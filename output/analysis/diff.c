@@ -13,6 +13,7 @@ struct builder {
     const struct yarn_diff_options *options;
     struct yarn_diff *diff;
     struct yarn_diff_row *sums; /* owned: of one event, by function of the match */
+    struct yarn_diff_row *run;  /* owned: the same of one run */
 };
 
 /* What is worked out of one profile before its events are added. */
@@ -21,6 +22,8 @@ struct side {
     const struct yarn_profile *profile;
     const uint32_t *shared; /* borrowed: of each function, its number in the match */
     uint8_t *threads, *functions, *repeated; /* owned */
+    uint8_t *chosen;                         /* owned: the threads that are added up */
+    struct yarn_clusters clusters;
 };
 
 static int add_event(struct builder *builder, size_t side, uint32_t number)
@@ -46,7 +49,8 @@ static int add_event(struct builder *builder, size_t side, uint32_t number)
         events[diff->nr_events++] = added;
     }
     diff->events[at].numbers[side] = number;
-    diff->events[at].totals[side] = (struct yarn_diff_sum){event->total, event->samples};
+    diff->events[at].totals[side] =
+        (struct yarn_diff_sum){.weight = event->total, .samples = event->samples};
     return 0;
 }
 
@@ -69,28 +73,43 @@ static void side_fini(struct side *side)
     free(side->threads);
     free(side->functions);
     free(side->repeated);
+    free(side->chosen);
+    yarn_clusters_fini(&side->clusters);
 }
 
-static int side_init(struct side *side, const struct builder *builder, size_t number)
+static int find_repeated(struct side *side)
 {
-    const struct yarn_profile *profile = builder->profiles[number];
-    *side = (struct side){
-        .number = number,
-        .profile = profile,
-        .shared = builder->diff->match.numbers[number],
-        .threads = yarn_filter_threads(builder->options->filter, profile),
-        .functions = yarn_filter_functions(builder->options->filter, profile),
-    };
+    const struct yarn_profile *profile = side->profile;
     uint32_t *keys = calloc(profile->nr_stacks + 1, sizeof *keys);
     for (size_t i = 0; keys && i < profile->nr_stacks; i++)
         keys[i] = side->shared[profile->stacks[i].function];
     if (keys)
         side->repeated = yarn_stacks_repeated(profile, keys);
     free(keys);
-    if (side->threads && side->functions && side->repeated)
-        return 0;
-    side_fini(side);
-    return -ENOMEM;
+    return side->repeated ? 0 : -ENOMEM;
+}
+
+static int side_init(struct side *side, const struct builder *builder, size_t number)
+{
+    const struct yarn_diff_options *options = builder->options;
+    const struct yarn_profile *profile = builder->profiles[number];
+    *side = (struct side){
+        .number = number,
+        .profile = profile,
+        .shared = builder->diff->match.numbers[number],
+        .threads = yarn_filter_threads(options->filter, profile),
+        .functions = yarn_filter_functions(options->filter, profile),
+        .chosen = calloc(profile->nr_threads + 1, 1),
+    };
+    int err = side->threads && side->functions && side->chosen ? 0 : -ENOMEM;
+    if (!err)
+        err = find_repeated(side);
+    if (!err)
+        err = yarn_clusters_build(profile, options->from_ns[number], options->to_ns[number],
+                                  &side->clusters);
+    if (err)
+        side_fini(side);
+    return err;
 }
 
 static void add(struct builder *builder, const struct side *side, enum yarn_diff_part part,
@@ -98,9 +117,10 @@ static void add(struct builder *builder, const struct side *side, enum yarn_diff
 {
     if (!side->functions[function])
         return;
-    struct yarn_diff_sum *sum = &builder->sums[side->shared[function]].sums[part][side->number];
+    struct yarn_diff_sum *sum = &builder->run[side->shared[function]].sums[part][side->number];
     sum->weight += more.weight;
     sum->samples += more.samples;
+    sum->squares += more.squares;
 }
 
 /* Leaves, and what stands for stacks or root sides that are missing. */
@@ -109,8 +129,9 @@ static void add_cells(struct builder *builder, const struct side *side, uint32_t
     const struct yarn_profile *profile = side->profile;
     for (size_t i = 0; i < profile->cells.count; i++) {
         const struct yarn_cell *cell = &profile->cells.cells[i];
-        struct yarn_diff_sum more = {cell->weight, cell->samples};
-        if (cell->event != event || !side->threads[cell->thread])
+        struct yarn_diff_sum more = {
+            .weight = cell->weight, .samples = cell->samples, .squares = cell->squares};
+        if (cell->event != event || !side->chosen[cell->thread])
             continue;
         if (cell->stack == YARN_DUMP_NONE) {
             add(builder, side, YARN_DIFF_SELF, YARN_FUNCTION_NO_STACK, more);
@@ -124,17 +145,17 @@ static void add_cells(struct builder *builder, const struct side *side, uint32_t
     }
 }
 
-static int add_side(struct builder *builder, const struct side *side, uint32_t event)
+/* What the chosen threads spent. */
+static int add_chosen(struct builder *builder, const struct side *side, uint32_t event)
 {
     const struct yarn_profile *profile = side->profile;
-    struct yarn_stack_choice choice = {.event = event, .threads = side->threads};
-    if (event == YARN_DUMP_NONE)
-        return 0;
+    struct yarn_stack_choice choice = {.event = event, .threads = side->chosen};
     struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
     if (!sums)
         return -ENOMEM;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
-        struct yarn_diff_sum more = {sums[i].total, sums[i].samples};
+        struct yarn_diff_sum more = {
+            .weight = sums[i].total, .samples = sums[i].samples, .squares = sums[i].squares};
         if (more.samples && !side->repeated[i])
             add(builder, side, YARN_DIFF_TOTAL, profile->stacks[i].function, more);
     }
@@ -143,14 +164,100 @@ static int add_side(struct builder *builder, const struct side *side, uint32_t e
     return 0;
 }
 
+/* A run's sum, whose bases are those of the whole run, joins the others; and is empty again. */
+static void join(struct yarn_diff_sum *sum, struct yarn_diff_sum *run,
+                 const double bases[YARN_DIFF_SCALE_COUNT])
+{
+    double spent = (double)run->weight;
+    sum->weight += run->weight;
+    sum->samples += run->samples;
+    sum->squares += run->squares;
+    sum->runs.squares += spent * spent;
+    for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++)
+        sum->runs.products[scale] += spent * bases[scale];
+    *run = (struct yarn_diff_sum){0};
+}
+
+static void join_run(struct builder *builder, const struct side *side,
+                     const struct yarn_diff_sum *whole, double seconds)
+{
+    double bases[] = {[YARN_DIFF_SHARES] = (double)whole->weight, [YARN_DIFF_SECONDS] = seconds};
+    for (size_t i = 0; i < builder->diff->match.count; i++) {
+        for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
+            struct yarn_diff_sum *run = &builder->run[i].sums[part][side->number];
+            if (run->samples)
+                join(&builder->sums[i].sums[part][side->number], run, bases);
+        }
+    }
+}
+
+/* Of the event, all threads of one run; YARN_DUMP_NONE: of all. */
+static struct yarn_diff_sum whole_of(const struct side *side, uint32_t event, uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    struct yarn_diff_sum whole = {0};
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        uint32_t of = side->clusters.of_dump[profile->threads[cell->thread].dump];
+        if (cell->event != event || (run != YARN_DUMP_NONE && of != run))
+            continue;
+        whole.weight += cell->weight;
+        whole.samples += cell->samples;
+        whole.squares += cell->squares;
+    }
+    return whole;
+}
+
+static int add_run(struct builder *builder, struct side *side, struct yarn_diff_event *event,
+                   uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    uint32_t number = event->numbers[side->number];
+    struct yarn_diff_sum whole = whole_of(side, number, run);
+    for (size_t i = 0; i < profile->nr_threads; i++) {
+        uint32_t of = side->clusters.of_dump[profile->threads[i].dump];
+        side->chosen[i] = side->threads[i] && (run == YARN_DUMP_NONE || of == run);
+    }
+    int err = add_chosen(builder, side, number);
+    double seconds = run == YARN_DUMP_NONE ? 0 : side->clusters.clusters[run].seconds;
+    join_run(builder, side, &whole, seconds);
+    struct yarn_diff_sum *total = &event->totals[side->number];
+    total->squares += whole.squares;
+    total->runs.squares += (double)whole.weight * (double)whole.weight;
+    return err;
+}
+
+static int add_side(struct builder *builder, struct side *side, struct yarn_diff_event *event)
+{
+    int err = 0;
+    if (event->numbers[side->number] == YARN_DUMP_NONE)
+        return 0;
+    if (!builder->diff->is_by_runs)
+        return add_run(builder, side, event, YARN_DUMP_NONE);
+    for (uint32_t run = 0; !err && run < side->clusters.count; run++)
+        err = add_run(builder, side, event, run);
+    return err;
+}
+
+static struct yarn_diff_time time_of(const struct side *side)
+{
+    struct yarn_diff_time time = {.nr_runs = side->clusters.count};
+    for (size_t i = 0; i < side->clusters.count; i++) {
+        double seconds = side->clusters.clusters[i].seconds;
+        time.seconds += seconds;
+        time.squares += seconds * seconds;
+    }
+    return time;
+}
+
 static void compare(const struct builder *builder, struct yarn_diff_row *row)
 {
-    const struct yarn_diff_event *event = &builder->diff->events[row->event];
-    for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
-        row->changes[YARN_DIFF_SHARES][part] =
-            yarn_change_of_shares(row->sums[part], event->totals);
-        row->changes[YARN_DIFF_SECONDS][part] =
-            yarn_change_of_rates(row->sums[part], event->totals, builder->options->seconds);
+    const struct yarn_diff *diff = builder->diff;
+    for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++) {
+        for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
+            row->changes[scale][part] =
+                yarn_change_of((enum yarn_diff_scale)scale, row->sums[part],
+                               diff->events[row->event].totals, diff->times, diff->is_by_runs);
     }
 }
 
@@ -198,13 +305,13 @@ static int in_order(const void *left, const void *right, void *self)
     return names ? names : a->function < b->function ? -1 : 1;
 }
 
-static int add_rows(struct builder *builder, const struct side sides[2])
+static int add_rows(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
     for (uint32_t event = 0; event < diff->nr_events; event++) {
-        int err = add_side(builder, &sides[0], diff->events[event].numbers[0]);
+        int err = add_side(builder, &sides[0], &diff->events[event]);
         if (!err)
-            err = add_side(builder, &sides[1], diff->events[event].numbers[1]);
+            err = add_side(builder, &sides[1], &diff->events[event]);
         if (!err)
             err = take_rows(builder, event);
         if (err)
@@ -213,6 +320,15 @@ static int add_rows(struct builder *builder, const struct side sides[2])
     if (diff->count)
         qsort_r(diff->rows, diff->count, sizeof *diff->rows, in_order, builder);
     return 0;
+}
+
+static int add_sides(struct builder *builder, struct side sides[2])
+{
+    struct yarn_diff *diff = builder->diff;
+    for (size_t i = 0; i < 2; i++)
+        diff->times[i] = time_of(&sides[i]);
+    diff->is_by_runs = diff->times[0].nr_runs > 1 && diff->times[1].nr_runs > 1;
+    return add_rows(builder, sides);
 }
 
 static int build(struct builder *builder)
@@ -225,14 +341,15 @@ static int build(struct builder *builder)
     if (err)
         return err;
     builder->sums = calloc(diff->match.count + 1, sizeof *builder->sums);
-    if (!builder->sums)
+    builder->run = calloc(diff->match.count + 1, sizeof *builder->run);
+    if (!builder->sums || !builder->run)
         return -ENOMEM;
     err = side_init(&sides[0], builder, 0);
     if (err)
         return err;
     err = side_init(&sides[1], builder, 1);
     if (!err) {
-        err = add_rows(builder, sides);
+        err = add_sides(builder, sides);
         side_fini(&sides[1]);
     }
     side_fini(&sides[0]);
@@ -246,6 +363,7 @@ int yarn_diff_build(const struct yarn_profile *const profiles[2],
     struct builder builder = {.profiles = profiles, .options = options, .diff = &diff};
     int err = build(&builder);
     free(builder.sums);
+    free(builder.run);
     if (err) {
         yarn_diff_fini(&diff);
         return err;

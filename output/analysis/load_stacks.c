@@ -223,6 +223,7 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     struct yarn_cell cell = {
         .weight = sample->weight,
         .samples = 1,
+        .squares = (double)sample->weight * (double)sample->weight,
         .stack = loader->options->has_no_stacks ? YARN_DUMP_NONE : stack,
         .thread = loader->options->has_no_threads ? 0 : thread,
         .event = (uint16_t)dump->events[sample->event].event,

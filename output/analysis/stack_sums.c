@@ -119,6 +119,7 @@ struct yarn_stack_sum *yarn_stack_sums(const struct yarn_profile *profile,
             continue;
         sums[cell->stack].total += cell->weight;
         sums[cell->stack].samples += cell->samples;
+        sums[cell->stack].squares += cell->squares;
     }
     /* A parent has a smaller number than its children. */
     for (size_t i = profile->nr_stacks; i-- > 0;) {
@@ -127,6 +128,7 @@ struct yarn_stack_sum *yarn_stack_sums(const struct yarn_profile *profile,
             continue;
         sums[parent].total += sums[i].total;
         sums[parent].samples += sums[i].samples;
+        sums[parent].squares += sums[i].squares;
     }
     return sums;
 }

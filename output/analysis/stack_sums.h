@@ -13,6 +13,7 @@
 struct yarn_stack_sum {
     uint64_t total;
     uint64_t samples; /* that make up the total */
+    double squares;   /* of their weights */
 };
 
 /* Which samples count. */

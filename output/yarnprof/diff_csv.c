@@ -7,18 +7,13 @@ static void put_head(struct yarn_csv *csv)
     static const char *const names[] = {"event", "function", "module"};
     static const char *const parts[] = {[YARN_DIFF_SELF] = "self", [YARN_DIFF_TOTAL] = "total"};
     static const char *const columns[] = {
-        "before",
-        "after",
-        "samples_before",
-        "samples_after",
-        "percent_before",
-        "percent_after",
-        "percent_change",
-        "percent_noise",
-        "per_second_before",
-        "per_second_after",
-        "per_second_change",
-        "per_second_noise",
+        "before",           "after",
+        "samples_before",   "samples_after",
+        "percent_before",   "percent_after",
+        "percent_change",   "percent_low",
+        "percent_high",     "per_second_before",
+        "per_second_after", "per_second_change",
+        "per_second_low",   "per_second_high",
         "within_noise",
     };
     for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
@@ -45,7 +40,8 @@ static void put_part(struct yarn_csv *csv, const struct yarn_diff_view *view,
         yarn_csv_real(csv, change->values[0]);
         yarn_csv_real(csv, change->values[1]);
         yarn_csv_real(csv, change->change);
-        yarn_csv_real(csv, change->noise);
+        yarn_csv_real(csv, change->low);
+        yarn_csv_real(csv, change->high);
     }
     yarn_csv_u64(csv, row->changes[view->options->scale][part].is_noise);
 }

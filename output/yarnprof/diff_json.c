@@ -19,7 +19,7 @@ static void put_event(const struct yarn_diff_view *view, struct yarn_json *json,
         yarn_json_begin_object(json, sides[side]);
         yarn_json_u64(json, "total", event->totals[side].weight);
         yarn_json_u64(json, "samples", event->totals[side].samples);
-        yarn_json_real(json, "seconds", view->options->seconds[side]);
+        yarn_json_real(json, "seconds", view->diff->times[side].seconds);
         yarn_json_end_object(json);
     }
     yarn_json_end_object(json);
@@ -31,8 +31,8 @@ static void put_change(struct yarn_json *json, const char *key, const struct yar
     yarn_json_real(json, "before", change->values[0]);
     yarn_json_real(json, "after", change->values[1]);
     yarn_json_real(json, "change", change->change);
-    yarn_json_real(json, "low", change->change - change->noise);
-    yarn_json_real(json, "high", change->change + change->noise);
+    yarn_json_real(json, "low", change->low);
+    yarn_json_real(json, "high", change->high);
     yarn_json_bool(json, "within_noise", change->is_noise);
     yarn_json_end_object(json);
 }

@@ -7,7 +7,7 @@
 #include "output/yarnprof/numbers.h"
 
 enum {
-    FIXED_COLUMNS = 47, /* of the numbers and the gaps before the names */
+    FIXED_COLUMNS = 59, /* of the numbers and the gaps before the names */
     NAME_LEAST = 12,
     NAME_MOST = 100,
     MODULE_LEAST = 4,
@@ -75,24 +75,29 @@ static void value_text(const struct yarn_diff_view *view, const struct yarn_diff
                        yarn_number_in_unit((uint64_t)llround(value), unit).text);
 }
 
+static void signed_text(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                        double value, char *ret_text, size_t size)
+{
+    char text[48];
+    if (view->options->scale == YARN_DIFF_SHARES)
+        (void)snprintf(text, sizeof text, "%.2f", fabs(value));
+    else
+        value_text(view, row, fabs(value), text, sizeof text);
+    (void)snprintf(ret_text, size, "%c%s", value < 0 ? '-' : '+', text);
+}
+
 static void print_change(const struct yarn_diff_view *view, const struct yarn_out *out,
                          const struct yarn_diff_row *row, const struct yarn_change *change)
 {
-    char size[48], noise[48];
+    char text[56], low[56], high[56];
     enum yarn_paint paint = change->is_noise     ? YARN_PAINT_FAINT
                             : change->change > 0 ? YARN_PAINT_HOT
                                                  : YARN_PAINT_WARM;
-    if (view->options->scale == YARN_DIFF_SHARES) {
-        (void)snprintf(size, sizeof size, "%.2f", fabs(change->change));
-        (void)snprintf(noise, sizeof noise, "%.2f", change->noise);
-    } else {
-        value_text(view, row, fabs(change->change), size, sizeof size);
-        value_text(view, row, change->noise, noise, sizeof noise);
-    }
-    char text[100];
-    (void)snprintf(text, sizeof text, "%c%s", change->change < 0 ? '-' : '+', size);
-    (void)fprintf(out->file, "  %s%10s ± %-8s %s%s", yarn_out_paint(out, paint), text, noise,
-                  change->is_noise ? "≈" : " ", yarn_out_plain(out));
+    signed_text(view, row, change->change, text, sizeof text);
+    signed_text(view, row, change->low, low, sizeof low);
+    signed_text(view, row, change->high, high, sizeof high);
+    (void)fprintf(out->file, "  %s%10s  %9s … %-9s %s%s", yarn_out_paint(out, paint), text, low,
+                  high, change->is_noise ? "≈" : " ", yarn_out_plain(out));
 }
 
 static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
@@ -122,7 +127,7 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
                        const struct yarn_diff_event *event, size_t side)
 {
     const struct yarn_diff_sum *total = &event->totals[side];
-    double ns = view->options->seconds[side] * 1e9;
+    double ns = view->diff->times[side].seconds * 1e9;
     (void)fprintf(out->file, "  %-8s", side ? "after" : "before");
     (void)fprintf(out->file, "%s, %s in %s: ", yarn_number_of_things(total->samples, "sample").text,
                   yarn_number_in_unit(total->weight, event->unit).text,
@@ -161,10 +166,11 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
     print_side(view, out, event, 0);
     print_side(view, out, event, 1);
     print_verdict(view, out, number);
-    (void)fprintf(out->file, "%s %s; ± is 95 %%, ≈ is within noise.\n\n", part,
-                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
-    (void)fprintf(out->file, "%s%9s  %9s  %10s%14s", yarn_out_paint(out, YARN_PAINT_FAINT),
-                  "BEFORE", "AFTER", "CHANGE", "");
+    (void)fprintf(out->file, "%s %s; intervals of 95 %% by the %s; ≈ is within noise.\n\n", part,
+                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second",
+                  view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
+    (void)fprintf(out->file, "%s%9s  %9s  %10s  %21s    ", yarn_out_paint(out, YARN_PAINT_FAINT),
+                  "BEFORE", "AFTER", "CHANGE", "INTERVAL");
     yarn_print_cell(out, "FUNCTION", widths.name);
     (void)fprintf(out->file, "%s%s\n", widths.module == NOTHING_LEFT ? "" : "  MODULE",
                   yarn_out_plain(out));

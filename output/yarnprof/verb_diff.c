@@ -78,15 +78,17 @@ static double moment(const struct yarn_profile *profile, uint64_t at_ns, bool is
     return seconds < 0 ? 0 : seconds > whole ? whole : seconds;
 }
 
-/* How much time of the recording is looked at. */
-static double seconds_of(const struct yarn_profile *profile, const struct yarn_time_range *range)
+/* Which time of the recording is looked at. */
+static void take_time(struct request *request, const struct yarn_profile *profile, size_t side)
 {
+    const struct yarn_time_range *range = &request->view.select.time;
     double whole = profile->end_ns > profile->start_ns
                        ? (double)(profile->end_ns - profile->start_ns) / 1e9
                        : 0;
     double from = moment(profile, range->from_ns, range->from_is_absolute, whole);
     double to = moment(profile, range->to_ns, range->to_is_absolute, whole);
-    return to > from ? to - from : 0;
+    request->options.from_ns[side] = profile->start_ns + (uint64_t)(from * 1e9);
+    request->options.to_ns[side] = profile->start_ns + (uint64_t)((to > from ? to : from) * 1e9);
 }
 
 static int print(const struct yarn_diff_view *view, const struct yarn_out *out)
@@ -115,7 +117,7 @@ static int show(struct request *request, char *const *paths,
     };
     request->options.filter = &request->view.select.filter;
     for (size_t side = 0; side < 2; side++)
-        request->options.seconds[side] = seconds_of(profiles[side], &request->view.select.time);
+        take_time(request, profiles[side], side);
     int err = yarn_diff_build(profiles, &request->options, &diff);
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "diff");
     if (!err && status < 0)
@@ -126,9 +128,7 @@ static int show(struct request *request, char *const *paths,
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {
-        .has_no_threads = yarn_select_has_all_threads(&request->view.select),
-    };
+    struct yarn_load_options options = {0};
     return yarn_select_load_view("diff", &request->view.select, 0,
                                  (char *const[]){(char *)path, NULL}, &options, ret_profile);
 }

@@ -64,7 +64,10 @@ function readGroups({ number, fill }) {
         const samples = fill(new Uint32Array(count), 0, count, () => number() + 1);
         const weight = fill(new Float64Array(count), 0, count,
                             period ? (i) => samples[i] * period : number);
-        groups.push({ event, thread, count, leaf, slice, samples, weight });
+        /* Of each sample's weight; where they differ, by the weight of the mean unit of it. */
+        const squares = fill(new Float64Array(count), 0, count,
+                             (i) => weight[i] * (period || number()));
+        groups.push({ event, thread, count, leaf, slice, samples, weight, squares });
     }
     return groups;
 }

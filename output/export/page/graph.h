@@ -27,6 +27,7 @@ struct yarn_page_node {
 
 struct yarn_page_cell {
     uint64_t weight, samples;
+    double squares;  /* of each sample's weight */
     uint32_t thread; /* of `threads` */
     uint32_t leaf;
     uint16_t event; /* of `events` */

@@ -10,7 +10,8 @@ class Sums {
         this.fnTotal = new Float64Array(nrFunctions);
         this.fnSelf = new Float64Array(nrFunctions);
         this.fnSamples = new Float64Array(nrFunctions);
-        this.fnSelfSamples = new Float64Array(nrFunctions);
+        this.squares = new Float64Array(nrNodes);
+        this.fnSelfSquares = new Float64Array(nrFunctions);
     }
 
     clear() {
@@ -98,9 +99,9 @@ class Model {
         }
     }
 
-    addGroup({ count, leaf, slice, weight, samples }, sums) {
+    addGroup({ count, leaf, slice, weight, samples, squares }, sums) {
         const { leafNode, fn } = this.data;
-        const { self, samples: counts, fnSelfSamples } = sums;
+        const { self, samples: counts } = sums;
         const { from, to } = this;
         for (let i = 0; i < count; i++) {
             if (slice[i] < from || slice[i] >= to)
@@ -108,14 +109,15 @@ class Model {
             const node = leafNode[leaf[i]];
             self[node] += weight[i];
             counts[node] += samples[i];
-            fnSelfSamples[fn[node]] += samples[i];
+            sums.squares[node] += squares[i];
+            sums.fnSelfSquares[fn[node]] += squares[i];
         }
     }
 
     /* From the leaves to the root: a parent has a smaller number than its children. */
     sumUp(sums) {
         const { parent, fn } = this.data;
-        const { total, self, samples, fnTotal, fnSelf, fnSamples } = sums;
+        const { total, self, samples, squares, fnTotal, fnSelf, fnSamples } = sums;
         total.set(self);
         for (let i = this.nrNodes - 1; i > 0; i--) {
             const up = parent[i];
@@ -128,6 +130,7 @@ class Model {
             }
             total[up] += total[i];
             samples[up] += samples[i];
+            squares[up] += squares[i];
         }
     }
 
@@ -148,21 +151,31 @@ class Model {
         return whole ? value / whole : 0;
     }
 
-    /* The change of a share from before to after, and whether it is more than noise: as
-     * output/analysis/diff.h says. */
-    change(values, counts) {
+    /* An estimate of a share and its variance, by the samples: as output/analysis/diff.h says. */
+    estimate(side, weight, squares) {
+        const whole = this.sides[side].total[0], allSquares = this.sides[side].squares[0];
+        if (!whole)
+            return { centre: 0.5, variance: 0.125 };
+        const more = allSquares / whole, trials = whole + 2 * more;
+        const centre = (weight + more) / trials;
+        const inside = squares + more ** 2, outside = Math.max(allSquares - squares, 0) + more ** 2;
+        return { centre,
+                 variance: ((1 - centre) ** 2 * inside + centre ** 2 * outside) / trials ** 2 };
+    }
+
+    /* The change of a share from before to after, and whether it is more than noise. */
+    change(values, squares) {
         const [before, after] = values.map((value, side) => this.share(side, value));
-        const variance = counts.reduce((sum, count, side) => {
-            const trials = this.sides[side].samples[0] + 2, share = (count + 1) / trials;
-            return sum + share * (1 - share) / trials;
-        }, 0);
-        const change = after - before;
-        return { change, isNoise: Math.abs(change) <= 1.96 * Math.sqrt(variance) };
+        const [first, second] = values.map((value, side) =>
+            this.estimate(side, value, squares[side]));
+        const reach = 1.959964 * Math.sqrt(first.variance + second.variance);
+        return { change: after - before,
+                 isNoise: Math.abs(second.centre - first.centre) <= reach };
     }
 
     nodeChange(node) {
         return this.change(this.sides.map(({ total }) => total[node]),
-                           this.sides.map(({ samples }) => samples[node]));
+                           this.sides.map(({ squares }) => squares[node]));
     }
 
     /* Functions whose name matches, and the share of samples that have one of them on the stack. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/export/page/numbers.h"
 
+#include <math.h>
+
 #include "output/export/page/packed.h"
 
 enum { IS_PSEUDO = 1, IS_KERNEL = 2, IS_NAMELESS = 4, IS_INLINED = 8 };
@@ -71,6 +73,12 @@ static uint64_t period_of(const struct yarn_page_cell *cells, size_t count)
     return period;
 }
 
+/* Of the samples' weights, each by its weight: with it their squares can be told. */
+static uint64_t mean_of(const struct yarn_page_cell *cell)
+{
+    return cell->weight ? (uint64_t)llround(cell->squares / (double)cell->weight) : 0;
+}
+
 static void put_group(const struct yarn_page_cell *cells, size_t count, struct yarn_packed *packed)
 {
     uint64_t period = period_of(cells, count);
@@ -88,6 +96,8 @@ static void put_group(const struct yarn_page_cell *cells, size_t count, struct y
         yarn_packed_number(packed, cells[i].samples - 1);
     for (size_t i = 0; !period && i < count; i++)
         yarn_packed_number(packed, cells[i].weight);
+    for (size_t i = 0; !period && i < count; i++)
+        yarn_packed_number(packed, mean_of(&cells[i]));
 }
 
 static void put_groups(const struct yarn_page_graph *graph, struct yarn_packed *packed)

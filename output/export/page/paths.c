@@ -214,6 +214,7 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
         struct yarn_page_cell shown = {
             .weight = cell->weight,
             .samples = cell->samples,
+            .squares = cell->squares,
             .thread = walk->threads[cell->thread],
             .event = (uint16_t)walk->events[cell->event],
             .slice = (uint16_t)(cell->cpu - walk->first_slice),

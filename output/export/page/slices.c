@@ -182,6 +182,7 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
     struct yarn_cell cell = {
         .weight = sample->weight,
         .samples = 1,
+        .squares = (double)sample->weight * (double)sample->weight,
         .stack = sample->stack,
         .thread = yarn_lanes_first(&slices->lanes, sample->thread),
         .event = sample->event,

@@ -97,7 +97,7 @@ class Table {
     changeOf(fn) {
         const { sides } = this.model;
         return this.model.change(sides.map(({ fnSelf }) => fnSelf[fn]),
-                                 sides.map(({ fnSelfSamples }) => fnSelfSamples[fn]));
+                                 sides.map(({ fnSelfSquares }) => fnSelfSquares[fn]));
     }
 
     /* What is within noise comes behind everything that is not. */

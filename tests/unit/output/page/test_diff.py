@@ -22,17 +22,17 @@ cpu-clock
   before  1,000 samples, 1.00 s in 1.00 s: before.dump
   after   2,000 samples, 2.00 s in 2.00 s: after.dump
 2 of 8 functions changed beyond noise.
-Self shares of the samples; ± is 95 %, ≈ is within noise.
+Self shares of the samples; intervals of 95 % by the samples of one run; ≈ is within noise.
 
-   BEFORE      AFTER      CHANGE              FUNCTION    MODULE
-  10.00 %     0.00 %      -10.00 ± 1.87        gone        app
-  20.00 %    30.00 %      +10.00 ± 3.19        slower      app
-   0.00 %     0.20 %       +0.20 ± 0.29     ≈  fresh       app
-  10.00 %     9.80 %       -0.20 ± 2.28     ≈  hardly      app
-   5.00 %     5.00 %       +0.00 ± 1.66     ≈  [nameless]  libx.so.1
-   0.00 %     0.00 %       +0.00 ± 0.22     ≈  main        app
-   5.00 %     5.00 %       +0.00 ± 1.66     ≈  moved       app
-  50.00 %    50.00 %       +0.00 ± 3.79     ≈  steady      app
+   BEFORE      AFTER      CHANGE               INTERVAL    FUNCTION    MODULE
+  10.00 %     0.00 %      -10.00     -11.90 … -8.16        gone        app
+  20.00 %    30.00 %      +10.00      +6.77 … +13.15       slower      app
+  10.00 %     9.80 %       -0.20      -2.52 … +2.04     ≈  hardly      app
+   0.00 %     0.20 %       +0.20      -0.14 … +0.44     ≈  fresh       app
+   5.00 %     5.00 %       +0.00      -1.71 … +1.62     ≈  [nameless]  libx.so.1
+   0.00 %     0.00 %       +0.00      -0.27 … +0.17     ≈  main        app
+   5.00 %     5.00 %       +0.00      -1.71 … +1.62     ≈  moved       app
+  50.00 %    50.00 %       +0.00      -3.79 … +3.79     ≈  steady      app
 """
 
 
@@ -70,25 +70,26 @@ class Diff(unittest.TestCase):
 
     def test_by_time(self):
         text = self.good("--normalize=time", "--sort=total", "before.dump", "after.dump")
-        self.assertIn("Total a second; ± is 95 %", text)
-        self.assertIn(" 200.0 ms   300.0 ms   +100.0 ms ± 36.7 ms     slower", text)
-        self.assertIn("   1.00 s     1.00 s       +0 ns ± 75.9 ms  ≈  main", text)
+        self.assertIn("Total a second; intervals of 95 % by the samples of one run", text)
+        self.assertIn(" 200.0 ms   300.0 ms   +100.0 ms   +63.3 ms … +136.7 ms    slower", text)
+        self.assertIn("   1.00 s     1.00 s       +0 ns   -75.9 ms … +75.9 ms  ≈  main", text)
 
     def test_intervals(self):
         slower = self.rows("before.dump", "after.dump")["slower"]["self"]
         self.assertEqual(slower["before"], {"weight": 200_000_000, "samples": 200})
         self.assertEqual(slower["after"], {"weight": 600_000_000, "samples": 600})
         shares = [(200 + 1) / 1002, (600 + 1) / 2002]
-        noise = 196 * math.sqrt(
+        noise = 195.9964 * math.sqrt(
             sum(share * (1 - share) / trials for share, trials in zip(shares, [1002, 2002]))
         )
+        centre = 100 * (shares[1] - shares[0])
         percent = slower["percent"]
         self.assertAlmostEqual(percent["change"], 10)
-        self.assertAlmostEqual(percent["low"], 10 - noise, 5)
-        self.assertAlmostEqual(percent["high"], 10 + noise, 5)
+        self.assertAlmostEqual(percent["low"], centre - noise, 5)
+        self.assertAlmostEqual(percent["high"], centre + noise, 5)
         self.assertIs(percent["within_noise"], False)
         seconds = slower["per_second"]
-        noise = 1.96e6 * math.sqrt(201 / 1 + 601 / 4)
+        noise = 1.959964e6 * math.sqrt(201 / 1 + 601 / 4)
         self.assertAlmostEqual(seconds["change"], 1e8)
         self.assertAlmostEqual(seconds["high"] - seconds["change"], noise, 2)
 
