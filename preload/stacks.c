@@ -11,7 +11,7 @@ enum {
 };
 
 #define NO_MODULE UINT32_MAX
-#define RECENT_BYTES (YARN_RECENT_STACKS * sizeof(struct yarn_recent_stack))
+#define RECENT_BYTES sizeof(struct yarn_recent_stack)
 #define KNOWN_BYTES (sizeof(struct yarn_known_function) << YARN_KNOWN_FUNCTIONS_LOG2)
 
 int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
@@ -21,9 +21,9 @@ int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
     int err = yarn_table_open(&opened.numbers, FRAMES_INITIAL, FRAMES_LIMIT);
     if (!err)
         err = yarn_table_open(&opened.written, MODULES_INITIAL, MODULES_LIMIT);
-    opened.recent = yarn_pages_map(RECENT_BYTES);
+    opened.recent[0] = yarn_pages_map(RECENT_BYTES);
     opened.known = yarn_pages_map(KNOWN_BYTES);
-    if (!opened.recent || !opened.known)
+    if (!opened.recent[0] || !opened.known)
         err = -ENOMEM;
     if (err) {
         yarn_stacks_close(&opened);
@@ -37,9 +37,11 @@ void yarn_stacks_close(struct yarn_stacks *stacks)
 {
     yarn_table_close(&stacks->numbers);
     yarn_table_close(&stacks->written);
-    yarn_pages_unmap(stacks->recent, RECENT_BYTES);
+    for (size_t i = 0; i < YARN_RECENT_STACKS; i++) {
+        yarn_pages_unmap(stacks->recent[i], RECENT_BYTES);
+        stacks->recent[i] = NULL;
+    }
     yarn_pages_unmap(stacks->known, KNOWN_BYTES);
-    stacks->recent = NULL;
     stacks->known = NULL;
 }
 
@@ -158,7 +160,10 @@ static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *fr
 
 static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t tid)
 {
-    struct yarn_recent_stack *recent = &stacks->recent[tid % YARN_RECENT_STACKS];
+    struct yarn_recent_stack **place = &stacks->recent[tid % YARN_RECENT_STACKS];
+    if (!*place)
+        *place = yarn_pages_map(RECENT_BYTES);
+    struct yarn_recent_stack *recent = *place ? *place : stacks->recent[0];
     if (recent->tid != tid)
         recent->count = 0;
     recent->tid = tid;
@@ -218,7 +223,8 @@ static void follow_epoch(struct yarn_stacks *stacks)
     yarn_table_clear(&stacks->numbers);
     memset(stacks->known, 0, KNOWN_BYTES);
     for (size_t i = 0; i < YARN_RECENT_STACKS; i++)
-        stacks->recent[i].count = 0;
+        if (stacks->recent[i])
+            stacks->recent[i]->count = 0;
 }
 
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,

@@ -43,15 +43,15 @@ struct yarn_known_function {
 enum { YARN_KNOWN_FUNCTIONS_LOG2 = 12 };
 
 struct yarn_stacks {
-    struct yarn_module_map *map;       /* borrowed */
-    struct yarn_frame_names *names;    /* borrowed */
-    struct yarn_dump_writer *writer;   /* borrowed; NULL until the dump is begun */
-    uint64_t nr_frames_added;          /* each cost a look-up of its name */
-    struct yarn_table numbers;         /* of frames: address, module and flags -> number */
-    uint32_t epoch;                    /* of the writer, that `numbers` belong to */
-    struct yarn_recent_stack *recent;  /* owned: an array, by tid */
-    struct yarn_known_function *known; /* owned: an array, by key */
-    struct yarn_table written;         /* numbers of the modules that the dump has */
+    struct yarn_module_map *map;     /* borrowed */
+    struct yarn_frame_names *names;  /* borrowed */
+    struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
+    uint64_t nr_frames_added;        /* each cost a look-up of its name */
+    struct yarn_table numbers;       /* of frames: address, module and flags -> number */
+    uint32_t epoch;                  /* of the writer, that `numbers` belong to */
+    struct yarn_recent_stack *recent[YARN_RECENT_STACKS]; /* owned: by tid; NULL: not needed yet */
+    struct yarn_known_function *known;                    /* owned: an array, by key */
+    struct yarn_table written; /* numbers of the modules that the dump has */
 };
 
 struct yarn_stack_result {

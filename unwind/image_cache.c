@@ -123,6 +123,10 @@ static int find_by_name(struct yarn_image_cache *cache, const struct yarn_image_
                         bool is_mapping, struct yarn_view_file file, struct yarn_image **ret_image)
 {
     file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
+    if (file.fd == -EMFILE && file.doors) {
+        yarn_view_doors_close(file.doors);
+        file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
+    }
     if (file.fd < 0)
         return file.fd;
     int err = yarn_file_stat(file.fd, &file.info);

@@ -23,12 +23,14 @@ static size_t bytes_of(unsigned sets_log2)
 int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
                          const struct yarn_machine *machine)
 {
-    struct yarn_cached_rule *slots = yarn_pages_reserve(bytes_of(SETS_LOG2_MAX));
-    if (!slots)
-        return -ENOMEM;
+    struct yarn_room room;
+    int err = yarn_room_open(&room, bytes_of(SETS_LOG2_MAX));
+    if (err)
+        return err;
     yarn_pages_count(bytes_of(FIRST_SETS_LOG2));
     *cache = (struct yarn_rule_cache){
-        .slots = slots,
+        .slots = (struct yarn_cached_rule *)room.base,
+        .room = room,
         .sets_log2 = FIRST_SETS_LOG2,
         .map = map,
         .machine = machine,
@@ -73,14 +75,17 @@ static void put(struct yarn_rule_cache *cache, const struct yarn_cached_rule *ru
     set[0] = *rule;
 }
 
-/* To twice the sets, in place: each becomes two that lie behind all that are still to be moved. */
+/* To twice the sets, in place: each becomes two that lie behind all that are still to be moved.
+ * Where memory is short the newest stay. */
 static void grow(struct yarn_rule_cache *cache)
 {
     size_t half = bytes_of(cache->sets_log2), set = (size_t)1 << cache->sets_log2;
+    cache->nr_used = 0;
+    if (!yarn_room_back(&cache->room, 2 * half))
+        return;
     yarn_pages_populate((uint8_t *)cache->slots + half, half);
     yarn_pages_count(half);
     cache->sets_log2++;
-    cache->nr_used = 0;
     while (set-- > 0) {
         struct yarn_cached_rule moved[WAYS];
         memcpy(moved, &cache->slots[set * WAYS], sizeof moved);
@@ -145,7 +150,7 @@ void yarn_rule_cache_close(struct yarn_rule_cache *cache)
 {
     if (!cache->slots)
         return;
-    yarn_pages_release(cache->slots, bytes_of(SETS_LOG2_MAX));
+    yarn_room_close(&cache->room);
     yarn_pages_uncount(bytes_of(cache->sets_log2));
     cache->slots = NULL;
 }

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "core/base/room.h"
 #include "unwind/rule.h"
 
 #define YARN_MODULE_NONE UINT32_MAX
@@ -22,10 +23,11 @@ struct yarn_cached_rule {
 };
 
 struct yarn_rule_cache {
-    struct yarn_cached_rule *slots; /* owned; NULL while closed */
-    unsigned sets_log2;             /* of the sets in use */
-    size_t nr_used;                 /* slots of this epoch */
-    struct yarn_module_map *map;    /* borrowed; outlives the cache */
+    struct yarn_cached_rule *slots; /* in the room; NULL while closed */
+    struct yarn_room room;
+    unsigned sets_log2;          /* of the sets in use */
+    size_t nr_used;              /* slots of this epoch */
+    struct yarn_module_map *map; /* borrowed; outlives the cache */
     const struct yarn_machine *machine;
     uint64_t generation; /* of the map, that the slots of this epoch are from */
     uint16_t epoch;      /* never 0 */

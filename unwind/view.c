@@ -208,7 +208,13 @@ static int enter(const struct yarn_view *view)
         if (doors->item[i].view == view)
             return doors->item[i].fd;
     int fd = open_again(view);
-    if (!doors || fd < 0)
+    if (!doors)
+        return fd;
+    if (fd < 0) { /* the host may have left one descriptor */
+        yarn_view_doors_close(doors);
+        fd = open_again(view);
+    }
+    if (fd < 0)
         return fd;
     unsigned at = doors->next++ % YARN_VIEW_DOORS;
     if (doors->item[at].view)

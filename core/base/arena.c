@@ -5,11 +5,11 @@
 
 int yarn_arena_open(struct yarn_arena *arena, size_t cap)
 {
-    uint8_t *base = yarn_pages_reserve(cap);
-    if (!base)
-        return -ENOMEM;
-    *arena = (struct yarn_arena){.base = base, .cap = cap};
-    return 0;
+    struct yarn_room room;
+    int err = yarn_room_open(&room, cap);
+    if (!err)
+        *arena = (struct yarn_arena){.base = room.base, .cap = cap, .room = room};
+    return err;
 }
 
 void yarn_arena_open_over(struct yarn_arena *arena, void *memory, size_t cap)
@@ -21,6 +21,8 @@ void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align)
 {
     size_t at = yarn_align_up(arena->used, align);
     if (at > arena->cap || size > arena->cap - at)
+        return NULL;
+    if (!arena->is_borrowed && !yarn_room_back(&arena->room, at + size))
         return NULL;
     arena->used = at + size;
     if (arena->used > arena->touched) {
@@ -51,7 +53,7 @@ void yarn_arena_close(struct yarn_arena *arena)
     if (arena->is_borrowed)
         memset(arena->base, 0, arena->touched);
     else
-        yarn_pages_release(arena->base, arena->cap);
+        yarn_room_close(&arena->room);
     yarn_pages_uncount(arena->touched);
     *arena = YARN_ARENA_CLOSED;
 }

@@ -8,15 +8,16 @@
 #include "core/base/place.h"
 #include "core/base/raw.h"
 
-/* The stock holds what a recording on few cores maps. */
-enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024 };
+/* The stock holds what a recording on few cores maps; it grows by steps. */
+enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024, STOCK_STEP = 128 * 1024 };
 
 static atomic_size_t total;
 static atomic_size_t taken;
 static atomic_size_t most; /* 0: as much as the kernel gives */
 static atomic_bool is_hiding;
 static uint8_t *_Atomic stock; /* NULL: everything is mapped by itself */
-static atomic_size_t stock_used;
+static atomic_size_t stock_used, stock_backed;
+static atomic_flag is_stock_busy = ATOMIC_FLAG_INIT;
 
 void yarn_pages_cap(size_t most_bytes)
 {
@@ -39,17 +40,19 @@ void yarn_pages_give(size_t size)
     atomic_fetch_sub_explicit(&taken, yarn_align_up(size, PAGE), memory_order_relaxed);
 }
 
-static void *map(size_t size, int flags)
+static void *map(uintptr_t at, size_t size, int flags)
 {
     if (!yarn_pages_take(size))
         return NULL;
-    long result =
-        yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)yarn_align_up(size, PAGE),
-                      PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
-    if (!yarn_raw_is_error(result))
-        return (void *)result;
-    yarn_pages_give(size);
-    return NULL;
+    long result = yarn_raw_call(SYS_mmap, (long)at, (long)yarn_align_up(size, PAGE),
+                                PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    if (yarn_raw_is_error(result)) {
+        yarn_pages_give(size);
+        return NULL;
+    }
+    /* A host that has locked what is mapped in future (mlockall) has its limit for itself. */
+    yarn_raw_call(SYS_munlock, result, (long)yarn_align_up(size, PAGE), 0, 0, 0, 0);
+    return (void *)result;
 }
 
 static void advise(void *pages, size_t size, int advice)
@@ -57,17 +60,45 @@ static void advise(void *pages, size_t size, int advice)
     yarn_raw_call(SYS_madvise, (long)pages, (long)yarn_align_up(size, PAGE), advice, 0, 0, 0);
 }
 
+bool yarn_pages_map_at(void *pages, size_t size)
+{
+    /* A kernel that does not know the flag may choose another address. */
+    void *got = map((uintptr_t)pages, size, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+    if (got == pages)
+        yarn_pages_hide_like_ours(pages, size);
+    else
+        yarn_pages_release(got, size);
+    return got == pages;
+}
+
+static bool back_stock(uint8_t *base, size_t upto)
+{
+    size_t backed = atomic_load_explicit(&stock_backed, memory_order_relaxed);
+    if (upto <= backed)
+        return true;
+    size_t end = yarn_size_min(yarn_align_up(upto, STOCK_STEP), STOCK_BYTES);
+    if (!yarn_pages_map_at(base + backed, end - backed))
+        return false;
+    /* A page here and there is all that is touched. */
+    advise(base + backed, end - backed, MADV_NOHUGEPAGE);
+    atomic_store_explicit(&stock_backed, end, memory_order_relaxed);
+    return true;
+}
+
+/* By one thread at a time; the others go without. */
 static void *take_from_stock(size_t size)
 {
-    uint8_t *base = atomic_load_explicit(&stock, memory_order_relaxed);
+    uint8_t *base = atomic_load_explicit(&stock, memory_order_relaxed), *taken_pages = NULL;
     size = yarn_align_up(size, PAGE);
-    if (!base || size > STOCK_BYTES)
+    if (!base || size > STOCK_BYTES || atomic_flag_test_and_set(&is_stock_busy))
         return NULL;
-    size_t at = atomic_fetch_add_explicit(&stock_used, size, memory_order_relaxed);
-    if (at <= STOCK_BYTES - size)
-        return base + at;
-    atomic_fetch_sub_explicit(&stock_used, size, memory_order_relaxed);
-    return NULL;
+    size_t at = atomic_load_explicit(&stock_used, memory_order_relaxed);
+    if (at <= STOCK_BYTES - size && back_stock(base, at + size)) {
+        atomic_store_explicit(&stock_used, at + size, memory_order_relaxed);
+        taken_pages = base + at;
+    }
+    atomic_flag_clear(&is_stock_busy);
+    return taken_pages;
 }
 
 void *yarn_pages_reserve(size_t size)
@@ -75,7 +106,7 @@ void *yarn_pages_reserve(size_t size)
     void *pages = take_from_stock(size);
     if (pages)
         return pages;
-    pages = map(size, MAP_PRIVATE | MAP_NORESERVE);
+    pages = map(yarn_place_next(size), size, MAP_PRIVATE | MAP_NORESERVE);
     if (pages)
         yarn_pages_hide_like_ours(pages, size);
     return pages;
@@ -89,7 +120,7 @@ void yarn_pages_hide_like_ours(void *pages, size_t size)
 
 void *yarn_pages_map_shared(size_t size)
 {
-    return map(size, MAP_SHARED);
+    return map(yarn_place_next(size), size, MAP_SHARED);
 }
 
 void yarn_pages_hide_from_children(void)
@@ -98,13 +129,11 @@ void yarn_pages_hide_from_children(void)
     if (atomic_load_explicit(&most, memory_order_relaxed) ||
         atomic_load_explicit(&stock, memory_order_relaxed))
         return;
-    void *pages = map(STOCK_BYTES, MAP_PRIVATE | MAP_NORESERVE);
-    if (!pages)
-        return;
-    yarn_pages_hide_like_ours(pages, STOCK_BYTES);
-    advise(pages, STOCK_BYTES, MADV_NOHUGEPAGE); /* a page here and there is all that is touched */
+    uint8_t *base = (uint8_t *)yarn_place_next(STOCK_BYTES);
     atomic_store_explicit(&stock_used, 0, memory_order_relaxed);
-    atomic_store_explicit(&stock, pages, memory_order_relaxed);
+    atomic_store_explicit(&stock_backed, 0, memory_order_relaxed);
+    if (back_stock(base, 1))
+        atomic_store_explicit(&stock, base, memory_order_relaxed);
 }
 
 void yarn_pages_show_to_children(void *pages, size_t size)
@@ -117,6 +146,7 @@ void yarn_pages_forget(void)
     atomic_store_explicit(&total, 0, memory_order_relaxed);
     atomic_store_explicit(&taken, 0, memory_order_relaxed);
     atomic_store_explicit(&stock, NULL, memory_order_relaxed);
+    atomic_flag_clear(&is_stock_busy);
 }
 
 void yarn_pages_release(void *pages, size_t size)

@@ -29,14 +29,16 @@ void yarn_pages_give(size_t size);
 /* Address space without memory behind it: pages appear when they are touched, and count in the
  * total only as far as yarn_pages_count says. Unmapped by yarn_pages_release. */
 void *yarn_pages_reserve(size_t size);
+/* The same at this address of ours and nowhere else. False where somebody has it. */
+YARN_MUST_CHECK bool yarn_pages_map_at(void *pages, size_t size);
 void yarn_pages_release(void *pages, size_t size);
 void yarn_pages_count(size_t more_bytes);
 void yarn_pages_uncount(size_t fewer_bytes);
 
 /* From now on, what these functions map is not there in a child after fork, so that the fork does
  * not have to copy its tables. Other children (clone without a new memory) share it as before.
- * Without a cap it comes from one mapping that is made here, as long as that lasts: two calls for
- * each of fifty were 6 % of what /bin/true pays, and each mapping costs a fork a microsecond.
+ * Without a cap it comes from one mapping that is made here and grows, as long as that lasts: two
+ * calls for each of fifty were 6 % of what /bin/true pays.
  */
 void yarn_pages_hide_from_children(void);
 /* The same for pages that came in another way. */

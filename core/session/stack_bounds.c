@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/stack_bounds.h"
 
-#include "core/base/pages.h"
-
 /* As many as a process may have mappings (vm.max_map_count). */
 enum { RANGES_MAX = 65536, TRIES_MAX = 4 };
 
@@ -14,7 +12,9 @@ int yarn_stack_bounds_open(struct yarn_stack_bounds *bounds)
     for (int i = 0; i < 2; i++) {
         struct yarn_stack_bounds_table *table = &bounds->table[i];
         atomic_store(&table->count, 0);
-        table->ranges = yarn_pages_reserve(TABLE_BYTES);
+        table->ranges = NULL;
+        if (!yarn_room_open(&table->room, TABLE_BYTES))
+            table->ranges = (struct yarn_stack_bounds_range *)table->room.base;
     }
     if (bounds->table[0].ranges && bounds->table[1].ranges)
         return 0;
@@ -25,7 +25,8 @@ int yarn_stack_bounds_open(struct yarn_stack_bounds *bounds)
 void yarn_stack_bounds_close(struct yarn_stack_bounds *bounds)
 {
     for (int i = 0; i < 2; i++) {
-        yarn_pages_release(bounds->table[i].ranges, TABLE_BYTES);
+        if (bounds->table[i].ranges)
+            yarn_room_close(&bounds->table[i].room);
         bounds->table[i].ranges = NULL;
         atomic_store(&bounds->table[i].count, 0);
     }
@@ -43,8 +44,10 @@ void yarn_stack_bounds_begin(struct yarn_stack_bounds *bounds)
 
 void yarn_stack_bounds_add(struct yarn_stack_bounds *bounds, uint64_t start, uint64_t end)
 {
-    struct yarn_stack_bounds_range *range = next_table(bounds)->ranges + bounds->nr_new;
-    if (bounds->nr_new == RANGES_MAX)
+    struct yarn_stack_bounds_table *table = next_table(bounds);
+    struct yarn_stack_bounds_range *range = table->ranges + bounds->nr_new;
+    if (bounds->nr_new == RANGES_MAX ||
+        !yarn_room_back(&table->room, (bounds->nr_new + 1) * sizeof *range))
         return;
     /* Release, for a look-up that was overtaken: whoever sees one of these words sees the
      * generation that had passed before it was written. */

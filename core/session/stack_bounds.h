@@ -12,14 +12,15 @@
 
 #include <stdatomic.h>
 
-#include "core/base/base.h"
+#include "core/base/room.h"
 
 struct yarn_stack_bounds_range {
     _Atomic uint64_t start, end;
 };
 
 struct yarn_stack_bounds_table {
-    struct yarn_stack_bounds_range *ranges; /* owned address space; in order of address */
+    struct yarn_stack_bounds_range *ranges; /* in the room; in order of address */
+    struct yarn_room room;                  /* the writer's */
     _Atomic size_t count;
 };
 

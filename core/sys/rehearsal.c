@@ -75,6 +75,7 @@ static const struct act acts[] = {
     {"ftruncate", SYS_ftruncate, YARN_REHEARSAL_ALL, {NOWHERE, 0}},
     {"mmap", SYS_mmap, YARN_REHEARSAL_ALL, {0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, NOWHERE}},
     {"munmap", SYS_munmap, YARN_REHEARSAL_ALL, {0, 0}},
+    {"munlock", SYS_munlock, YARN_REHEARSAL_ALL, {0, 0}},
     {"madvise", SYS_madvise, YARN_REHEARSAL_ALL, {0, 0, MADV_DONTFORK}},
     {"futex", SYS_futex, YARN_REHEARSAL_ALL, {ROOM, 1 /* wake */, 1, 0, 0}},
     {"tgkill", SYS_tgkill, YARN_REHEARSAL_ALL, {-1, -1, 0}},

@@ -26,11 +26,10 @@ int yarn_dump_interner_open(struct yarn_dump_interner *interner, size_t bound)
     err = yarn_table_open(&opened.stacks, FIRST_SLOTS, slots / 3);
     if (err)
         goto fail;
-    opened.symbol_starts = yarn_pages_map(opened.max_symbols * sizeof(uint64_t));
-    if (!opened.symbol_starts) {
-        err = -ENOMEM;
+    err = yarn_room_open(&opened.starts, opened.max_symbols * sizeof(uint64_t));
+    if (err)
         goto fail;
-    }
+    opened.symbol_starts = (uint64_t *)opened.starts.base;
     *interner = opened;
     return 0;
 
@@ -44,7 +43,7 @@ void yarn_dump_interner_close(struct yarn_dump_interner *interner)
     yarn_table_close(&interner->strings);
     yarn_table_close(&interner->symbols);
     yarn_table_close(&interner->stacks);
-    yarn_pages_unmap(interner->symbol_starts, interner->max_symbols * sizeof(uint64_t));
+    yarn_room_close(&interner->starts);
     interner->symbol_starts = NULL;
 }
 
@@ -101,8 +100,11 @@ uint32_t yarn_dump_interner_symbol(struct yarn_dump_interner *interner,
                                    const struct yarn_dump_symbol *symbol, bool *ret_is_new)
 {
     uint64_t key = hash_of(symbol->name, yarn_hash_u64(symbol->start) + symbol->module);
-    uint32_t number = find_or_add(interner, &interner->symbols, key, &interner->nr_symbols,
-                                  interner->max_symbols, ret_is_new);
+    size_t most = interner->max_symbols;
+    if (!yarn_room_back(&interner->starts, (interner->nr_symbols + 1) * sizeof(uint64_t)))
+        most = interner->nr_symbols;
+    uint32_t number =
+        find_or_add(interner, &interner->symbols, key, &interner->nr_symbols, most, ret_is_new);
     if (number != YARN_DUMP_NONE && *ret_is_new)
         interner->symbol_starts[number] = symbol->start;
     return number;

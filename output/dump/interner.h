@@ -10,12 +10,14 @@
  */
 #pragma once
 
+#include "core/base/room.h"
 #include "core/base/table.h"
 #include "output/dump/format.h"
 
 struct yarn_dump_interner {
     struct yarn_table strings, symbols, stacks; /* hash -> number */
-    uint64_t *symbol_starts;                    /* owned; of max_symbols */
+    struct yarn_room starts;
+    uint64_t *symbol_starts; /* in that room; of max_symbols at most */
     size_t max_symbols;
     uint32_t nr_strings, nr_symbols, nr_frames, nr_stacks; /* of this epoch */
     bool is_crowded; /* a table could not take something: time for a new epoch */

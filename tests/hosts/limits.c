@@ -2,7 +2,7 @@
 /*
  * A host that limits itself in its main: `limits fsize|nofile VALUE [ROUNDS]` sets the limit,
  * hard and soft; `limits mlockall [ROUNDS]` locks all of its memory, present and future. Then it
- * works for so many times 10 ms and maps, touches and frees 1 MiB after each. Status 1 where the
+ * works for so many times 10 ms and maps, touches and frees 256 KiB after each. Status 1 where the
  * kernel refuses.
  */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { BLOCK_BYTES = 1 << 20, ROUNDS = 20 };
+enum { BLOCK_BYTES = 256 << 10, ROUNDS = 20 };
 
 static int limit(const char *name, const char *value)
 {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/room.h"
+
+#include "core/base/pages.h"
+#include "core/base/place.h"
+
+enum { PAGE = 4096, FIRST_BYTES = 4 << 10, STEP_MAX = 512 << 10 };
+
+int yarn_room_open(struct yarn_room *room, size_t size)
+{
+    size = yarn_align_up(size, PAGE);
+    size_t first = yarn_size_min(size, FIRST_BYTES);
+    uint8_t *base = (uint8_t *)yarn_place_next(size);
+    if (!yarn_pages_map_at(base, first)) {
+        base = yarn_pages_reserve(size);
+        first = size;
+    }
+    if (!base)
+        return -ENOMEM;
+    *room = (struct yarn_room){.base = base, .size = size, .backed = first};
+    return 0;
+}
+
+/* By a half more at once, so that it is seldom asked for, but not by leaps. */
+bool yarn_room_back(struct yarn_room *room, size_t upto)
+{
+    if (upto <= room->backed)
+        return true;
+    if (upto > room->size)
+        return false;
+    size_t more = yarn_size_min(room->backed / 2, STEP_MAX);
+    size_t end = yarn_align_up(yarn_size_max(upto, room->backed + more), PAGE);
+    end = yarn_size_min(end, room->size);
+    if (!yarn_pages_map_at(room->base + room->backed, end - room->backed))
+        return false;
+    room->backed = end;
+    return true;
+}
+
+void yarn_room_close(struct yarn_room *room)
+{
+    yarn_pages_release(room->base, room->backed);
+    *room = YARN_ROOM_CLOSED;
+}
