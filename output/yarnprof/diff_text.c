@@ -8,6 +8,7 @@
 
 enum {
     FIXED_COLUMNS = 59, /* of the numbers and the gaps before the names */
+    INTERVAL_COLUMNS = 25,
     NAME_LEAST = 12,
     NAME_MOST = 100,
     MODULE_LEAST = 4,
@@ -39,6 +40,12 @@ struct widths {
     size_t name, module; /* 0: as long as it is; of the module NOTHING_LEFT: it has no room */
 };
 
+/* Intervals take the place of names on a narrow terminal. */
+static bool has_interval(const struct yarn_out *out)
+{
+    return !out->columns || (size_t)out->columns >= FIXED_COLUMNS + NAME_LEAST + MODULE_LEAST;
+}
+
 static struct widths fit(const struct yarn_diff_view *view, const struct yarn_out *out)
 {
     size_t nr_shown = 0;
@@ -54,7 +61,8 @@ static struct widths fit(const struct yarn_diff_view *view, const struct yarn_ou
     if (!out->columns)
         return (struct widths){yarn_size_min(widths.name, NAME_MOST), 0};
     size_t columns = (size_t)out->columns;
-    size_t room = columns > FIXED_COLUMNS + NAME_LEAST ? columns - FIXED_COLUMNS : NAME_LEAST;
+    size_t fixed = FIXED_COLUMNS - (has_interval(out) ? 0 : INTERVAL_COLUMNS);
+    size_t room = columns > fixed + NAME_LEAST ? columns - fixed : NAME_LEAST;
     size_t module = yarn_size_min(widths.module, MODULE_MOST);
     if (widths.name + 2 + module > room)
         widths.name = yarn_size_max(yarn_size_min(widths.name, NAME_LEAST),
@@ -89,15 +97,17 @@ static void signed_text(const struct yarn_diff_view *view, const struct yarn_dif
 static void print_change(const struct yarn_diff_view *view, const struct yarn_out *out,
                          const struct yarn_diff_row *row, const struct yarn_change *change)
 {
-    char text[56], low[56], high[56];
+    char text[56], low[56], high[56], interval[128] = "";
     enum yarn_paint paint = change->is_noise     ? YARN_PAINT_FAINT
                             : change->change > 0 ? YARN_PAINT_HOT
                                                  : YARN_PAINT_WARM;
     signed_text(view, row, change->change, text, sizeof text);
     signed_text(view, row, change->low, low, sizeof low);
     signed_text(view, row, change->high, high, sizeof high);
-    (void)fprintf(out->file, "  %s%10s  %9s … %-9s %s%s", yarn_out_paint(out, paint), text, low,
-                  high, change->is_noise ? "≈" : " ", yarn_out_plain(out));
+    if (has_interval(out))
+        (void)snprintf(interval, sizeof interval, "  %9s … %-9s ", low, high);
+    (void)fprintf(out->file, "  %s%10s%s%s%s", yarn_out_paint(out, paint), text, interval,
+                  change->is_noise ? "≈" : " ", yarn_out_plain(out));
 }
 
 static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
@@ -166,11 +176,13 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
     print_side(view, out, event, 0);
     print_side(view, out, event, 1);
     print_verdict(view, out, number);
-    (void)fprintf(out->file, "%s %s; intervals of 95 %% by the %s; ≈ is within noise.\n\n", part,
-                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second",
+    (void)fprintf(out->file, "%s %s; ≈ is within noise.\n", part,
+                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
+    (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n\n",
                   view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
-    (void)fprintf(out->file, "%s%9s  %9s  %10s  %21s    ", yarn_out_paint(out, YARN_PAINT_FAINT),
-                  "BEFORE", "AFTER", "CHANGE", "INTERVAL");
+    (void)fprintf(out->file, "%s%9s  %9s  %10s%s   ", yarn_out_paint(out, YARN_PAINT_FAINT),
+                  "BEFORE", "AFTER", "CHANGE",
+                  has_interval(out) ? "              INTERVAL  " : "");
     yarn_print_cell(out, "FUNCTION", widths.name);
     (void)fprintf(out->file, "%s%s\n", widths.module == NOTHING_LEFT ? "" : "  MODULE",
                   yarn_out_plain(out));

@@ -59,7 +59,7 @@ static const char *content(void)
 
 START_TEST(the_name_appears_with_the_commit)
 {
-    ck_assert_int_eq(yarn_new_file_open(&file, path, false), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, path, YARN_NEW_FILE_BOUNDED), 0);
     (void)fputs("new", file.file);
     ck_assert_str_eq(content(), "(none)");
     ck_assert_int_eq(yarn_new_file_commit(&file), 0);
@@ -71,7 +71,7 @@ END_TEST
 START_TEST(what_was_there_stays_until_the_commit)
 {
     write_old();
-    ck_assert_int_eq(yarn_new_file_open(&file, path, true), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, path, YARN_NEW_FILE_SEEKABLE), 0);
     ck_assert_ptr_nonnull(file.beside);
     (void)fputs("newer", file.file);
     ck_assert_str_eq(content(), "old");
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(an_abandoned_file_leaves_nothing)
 {
     write_old();
-    ck_assert_int_eq(yarn_new_file_open(&file, path, false), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, path, YARN_NEW_FILE_BOUNDED), 0);
     (void)fputs("new", file.file);
     yarn_new_file_abandon(&file);
     yarn_new_file_abandon(&file);
@@ -96,7 +96,7 @@ START_TEST(others_may_read_it_as_far_as_the_umask_lets_them)
 {
     struct stat status;
     mode_t mask = umask(027);
-    ck_assert_int_eq(yarn_new_file_open(&file, path, false), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, path, YARN_NEW_FILE_BOUNDED), 0);
     ck_assert_int_eq(yarn_new_file_commit(&file), 0);
     (void)umask(mask);
     ck_assert_int_eq(stat(path, &status), 0);
@@ -113,7 +113,7 @@ START_TEST(a_link_stays_a_link)
     FILE *old = fopen(target, "w");
     ck_assert_ptr_nonnull(old);
     (void)fclose(old);
-    ck_assert_int_eq(yarn_new_file_open(&file, path, false), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, path, YARN_NEW_FILE_BOUNDED), 0);
     (void)fputs("new", file.file);
     ck_assert_int_eq(yarn_new_file_commit(&file), 0);
     ck_assert_int_eq(lstat(path, &status), 0);
@@ -129,7 +129,7 @@ START_TEST(a_pipe_gets_all_at_once_from_a_writer_that_goes_back)
     char name[32], text[8] = {0};
     ck_assert_int_eq(pipe(ends), 0);
     (void)snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
-    ck_assert_int_eq(yarn_new_file_open(&file, name, true), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, name, YARN_NEW_FILE_SEEKABLE), 0);
     (void)fputs("xbc", file.file);
     ck_assert_int_eq(fseek(file.file, 0, SEEK_SET), 0);
     (void)fputs("a", file.file);
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(a_full_device_is_a_failure)
 {
-    ck_assert_int_eq(yarn_new_file_open(&file, "/dev/full", false), 0);
+    ck_assert_int_eq(yarn_new_file_open(&file, "/dev/full", YARN_NEW_FILE_BOUNDED), 0);
     (void)fputs("new", file.file);
     ck_assert_int_eq(yarn_new_file_commit(&file), -ENOSPC);
 }
@@ -153,8 +153,8 @@ START_TEST(folders_and_missing_folders_are_refused)
 {
     char absent[160];
     (void)snprintf(absent, sizeof absent, "%s/absent/out", folder);
-    ck_assert_int_eq(yarn_new_file_open(&file, folder, false), -EISDIR);
-    ck_assert_int_eq(yarn_new_file_open(&file, absent, false), -ENOENT);
+    ck_assert_int_eq(yarn_new_file_open(&file, folder, YARN_NEW_FILE_BOUNDED), -EISDIR);
+    ck_assert_int_eq(yarn_new_file_open(&file, absent, YARN_NEW_FILE_BOUNDED), -ENOENT);
     ck_assert_ptr_null(file.file);
 }
 END_TEST

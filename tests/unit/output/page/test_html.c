@@ -22,7 +22,7 @@ static const struct {
     {"std::vector<int> const&", "std::vector&lt;int&gt; const&amp;"},
     {"\"quoted\" 'too'", "&quot;quoted&quot; &#39;too&#39;"},
     {"</script>", "&lt;/script&gt;"},
-    {"\033[31m\n\x7f", "\\x1b[31m\\x0a\\x7f"},
+    {"\033[31m\n\x7f", "\\x1b[31m\\n\\x7f"},
     {"na\xc3\xafve \xe2\x82\xac \xf0\x9f\x94\xa5", "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x94\xa5"},
     {"\xe2\x80\xae\xef\xbb\xbf\xc2\x85", "\\u202e\\ufeff\\u0085"},
     {"\xff\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
