@@ -41,12 +41,17 @@ static uint64_t host_cpu_ns(const struct yarn_recording *recording)
     return subtract(yarn_coverage_host_cpu_ns(), yarn_coverage_off_cpu_ns(&recording->coverage));
 }
 
+/* No event is open where the threads' numbers could not be found out. */
+static bool can_count(const struct yarn_recording *recording)
+{
+    return recording->clock_event != YARN_DUMP_NONE &&
+           yarn_session_can_count(&recording->session, recording->clock_event);
+}
+
 /* It costs a system call for each open event. */
 static uint64_t cpu_ns_of(const struct yarn_recording *recording)
 {
-    /* No event is open where the threads' numbers could not be found out. */
-    if (recording->clock_event == YARN_DUMP_NONE ||
-        !yarn_session_can_count(&recording->session, recording->clock_event))
+    if (!can_count(recording))
         return host_cpu_ns(recording);
     /* Why not just that count: it goes on while the kernel stops the clock at a switch, which costs
      * servers a third of their time more, and is no time of the thread. */
@@ -114,6 +119,10 @@ static void read_cpu_time(struct yarn_recording *recording)
     *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
     *total(recording, YARN_DUMP_TOTAL_CHILDREN_NS) = children_ns;
     *total(recording, YARN_DUMP_TOTAL_KERNEL_NS) = in_kernel_ns;
+    *total(recording, YARN_DUMP_TOTAL_BEFORE_NS) = !has_clock ? 0
+                                                   : can_count(recording)
+                                                       ? recording->missed_ns
+                                                       : recording->coverage.before_cpu_ns;
     *total(recording, YARN_DUMP_TOTAL_OFF_CPU_NS) = yarn_coverage_off_cpu_ns(&recording->coverage);
     *total(recording, YARN_DUMP_TOTAL_CHILDREN) =
         recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;

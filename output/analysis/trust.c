@@ -31,12 +31,20 @@ static bool is_in_doubt(const struct yarn_trust *trust, bool has_end)
            stored[YARN_DUMP_TOTAL_STACKS_NONE] != trust->stacks_none;
 }
 
+/* Parts of the CPU time are no more than it, whatever a dump says. */
+static void hold_to_cpu_time(struct yarn_trust *trust)
+{
+    trust->unsampled_ns = yarn_u64_min(trust->unsampled_ns, trust->cpu_ns);
+    trust->kernel_ns = yarn_u64_min(trust->kernel_ns, trust->cpu_ns - trust->unsampled_ns);
+}
+
 void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
 {
     uint64_t frames_unknown = trust->frames_unknown;
 #define X(NAME, name) trust->name = trust->stored.value[YARN_DUMP_TOTAL_##NAME];
     YARN_DUMP_TOTALS(X)
 #undef X
+    hold_to_cpu_time(trust);
     count_stacks(trust);
     if (!trust->has_stored) {
         trust->lost = trust->lost_records;

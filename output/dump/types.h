@@ -224,7 +224,8 @@ struct yarn_dump_message {
     X(CHILDREN_NS, children_ns) /* their CPU time; also in cpu_ns and unsampled_ns */              \
     X(OFF_NS, off_ns)           /* time in which the user had the recording stopped */             \
     X(OFF_CPU_NS, off_cpu_ns)   /* CPU time then; in neither cpu_ns nor unsampled_ns */            \
-    X(KERNEL_NS, kernel_ns)     /* CPU time in the kernel that could not be sampled */
+    X(KERNEL_NS, kernel_ns)     /* CPU time in the kernel that could not be sampled */             \
+    X(BEFORE_NS, before_ns)     /* before it was recorded; also in cpu_ns and unsampled_ns */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,

@@ -5,6 +5,7 @@
 
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
+#include "output/analysis/unsampled.h"
 #include "output/analysis/words.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
@@ -259,8 +260,24 @@ static void print_share_of_time(const struct yarn_out *out, const char *label, u
     (void)fputc('\n', out->file);
 }
 
-static void print_trust(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+/* Of what is unsampled. */
+static void print_reasons(const struct yarn_profile *profile, size_t number,
+                          const struct yarn_out *out)
 {
+    struct yarn_unsampled parts = yarn_unsampled_of(profile, (uint32_t)number);
+    for (size_t i = 0; i < YARN_UNSAMPLED_UNKNOWN; i++) {
+        if (!parts.ns[i])
+            continue;
+        print_label(out, "");
+        (void)fprintf(out->file, "%12s  %s\n", yarn_number_duration(parts.ns[i]).text,
+                      yarn_unsampled_word(i));
+    }
+}
+
+static void print_trust(const struct yarn_profile *profile, size_t number,
+                        const struct yarn_out *out)
+{
+    const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
     uint64_t cpu_ns = yarn_info_cpu_ns(dump);
     print_section(out, "Trust");
@@ -280,6 +297,7 @@ static void print_trust(const struct yarn_profile_dump *dump, const struct yarn_
     print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
     print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
     print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
+    print_reasons(profile, number, out);
     print_label(out, "profiler's own");
     (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
     if (cpu_ns)
@@ -333,7 +351,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_options(dump, out);
     print_threads(profile, number, out);
     print_modules(dump, out);
-    print_trust(dump, out);
+    print_trust(profile, number, out);
     print_messages(dump, out);
 }
 

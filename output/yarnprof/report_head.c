@@ -3,6 +3,7 @@
 
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
+#include "output/analysis/unsampled.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/numbers.h"
@@ -148,6 +149,22 @@ static void tell_stops(const struct yarn_report *report, const struct yarn_out *
              yarn_number_duration(sum.off_cpu_ns).text);
 }
 
+static void tell_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
+{
+    char text[512];
+    size_t size = 0;
+    struct yarn_unsampled parts = yarn_unsampled_of_all(report->profile);
+    if (report->is_part || yarn_trust_gaps(&report->trust).unsampled <= 0 ||
+        parts.ns[YARN_UNSAMPLED_UNKNOWN] == report->trust.unsampled_ns)
+        return;
+    for (size_t i = 0; i < YARN_UNSAMPLED_COUNT; i++)
+        if (parts.ns[i])
+            size +=
+                (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? ", " : "",
+                                 yarn_number_duration(parts.ns[i]).text, yarn_unsampled_word(i));
+    note(out, "of the unsampled time %s", text);
+}
+
 /* Stripped programs and libraries: what would help is in nobody's manual. */
 static void hint_at_symbols(const struct yarn_report *report, const struct yarn_out *out)
 {
@@ -173,6 +190,7 @@ void yarn_report_print_head(const struct yarn_report *report, const struct yarn_
     print_size(report, out);
     tell_stops(report, out);
     warn_of_missing(report, out);
+    tell_why_unsampled(report, out);
     warn_of_stacks(&report->trust, out);
     hint_at_symbols(report, out);
     if (!report->trust.samples)

@@ -94,6 +94,33 @@ static void make_missing(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* 100 ms without a sample, with each reason that can be told; and a dump that says that 900 ms of
+ * its 10 ms passed unsampled. */
+static void make_reasons(const char *folder)
+{
+    open_in(folder, "more/reasons.dump", "reasons", 1200);
+    uint32_t hot = dump_maker_stack(&maker, "main;hot");
+    dump_maker_sample(&maker, 1200, hot, YARN_DUMP_STACK_COMPLETE, 100);
+    dump_maker_add_thread(&maker, 1201, "short");
+    dump_maker_add_thread(&maker, 1202, "silent");
+    struct yarn_dump_thread_end ends[] = {{.tid = 1201, .cpu_ns = MAKER_PERIOD_NS / 2},
+                                          {.tid = 1202, .cpu_ns = 40 * MAKER_PERIOD_NS}};
+    for (size_t i = 0; i < YARN_COUNT_OF(ends); i++) {
+        ends[i].time_ns = maker.now_ns;
+        yarn_dump_write_thread_end(maker.writer, &ends[i]);
+    }
+    maker.lost = 3;
+    maker.children_ns = 20 * MAKER_PERIOD_NS;
+    maker.before_ns = 10 * MAKER_PERIOD_NS;
+    maker.unsampled_ns = 100 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+    open_in(folder, "more/too_much.dump", "too_much", 1300);
+    dump_maker_sample(&maker, 1300, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      10);
+    maker.too_much_ns = 900 * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+}
+
 /* 10 ms in user mode and 30 in the kernel, which was not permitted to be sampled. */
 static void make_kernel(const char *folder)
 {
@@ -177,6 +204,7 @@ int main(int argc, char **argv)
     make_cut(argv[1]);
     make_missing(argv[1]);
     make_kernel(argv[1]);
+    make_reasons(argv[1]);
     make_many(argv[1]);
     make_stopped(argv[1]);
     return EXIT_SUCCESS;

@@ -5,6 +5,7 @@
 import csv
 import io
 import json
+import re
 
 from command_line import WithDumps, main
 
@@ -211,6 +212,28 @@ class Missing(WithDumps):
                       self.good("flamegraph", kernel))
         self.assertIn("in the kernel        30.0 ms   75.00 %", self.good("info", kernel))
         self.assertIn("user only, the kernel is not permitted", self.good("info", kernel))
+
+    def test_why_time_is_unsampled(self):
+        reasons = self.folder / "more/reasons.dump"
+        told = ["3.0 ms  in lost samples", "20.0 ms  in children that ended unrecorded",
+                "10.0 ms  before the library was loaded",
+                "500.0 us  in threads shorter than a period",
+                "40.0 ms  in threads that could not be sampled"]
+        text = self.good("report", reasons)
+        self.assertIn("warning: 100.0 ms of CPU time passed unsampled (50.0 %)\n", text)
+        self.assertIn("note: of the unsampled time " + ", ".join(told).replace("  ", " ")
+                      + ", 26.5 ms for unknown reasons\n", text)
+        info = self.good("info", reasons)
+        for line in told:
+            self.assertIn(f" {line}\n", info)
+
+    def test_no_part_is_more_than_the_whole(self):
+        too_much = self.folder / "more/too_much.dump"
+        for view in (["report"], ["report", "--by=thread"], ["report", "--by=process"], ["info"],
+                     ["report", "--tree"], ["flamegraph"]):
+            text = self.good(*view, too_much)
+            for percent in re.findall(r"([0-9,.]+) %", text):
+                self.assertLessEqual(float(percent.replace(",", "")), 100, view)
 
     def test_not_of_a_part(self):
         for option in ("--time=0..1s", "--thread=500", "--function=hot"):
