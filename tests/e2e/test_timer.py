@@ -105,12 +105,16 @@ class Timer(harness.Case):
             with self.subTest(what=what):
                 run = self.signals(what)
                 if what != "bad":
-                    trust = harness.trust(run.dumps)
-                    self.assertLess(trust["unsampled_ns"], 0.5 * trust["cpu_ns"])
+                    self.assert_mostly_sampled(run)
         for what in ("handle", "wait"):
             with self.subTest(what=what):
                 run = self.assert_same_outside([harness.HOSTS / "rtsignals", what])
-                self.assert_well_sampled(run)
+                self.assert_mostly_sampled(run)
+
+    def assert_mostly_sampled(self, run):
+        """Of what is done beside handlers and waits the machine decides how much a tick sees."""
+        trust = harness.trust(run.dumps)
+        self.assertLess(trust["unsampled_ns"], 0.5 * trust["cpu_ns"])
 
     def test_what_the_host_blocks_is_blocked_and_sampled_in_its_place(self):
         run = self.signals("blocked")
