@@ -5,6 +5,7 @@
 #include "core/sys/file.h"
 
 enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024 };
+#define CLOCK_DRIFT_NS (10 * YARN_NS_PER_MS)
 
 static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const char *fallback)
 {
@@ -51,6 +52,7 @@ static int take_cmdline(struct yarn_facts *facts, struct yarn_arena *arena, int 
 
 static void take_times(struct yarn_facts *facts)
 {
+    yarn_clock_enter_namespace();
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     facts->start_ns = now_ns;
     facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
@@ -58,6 +60,8 @@ static void take_times(struct yarn_facts *facts)
     facts->monotonic_raw_offset_ns = (int64_t)(yarn_clock_ns(YARN_TIME_MONOTONIC_RAW) - now_ns);
 }
 
+/* Why not always: it is three system calls in each child. In a time namespace of its own a child's
+ * clocks are another distance apart than its parent's. */
 void yarn_facts_inherit(struct yarn_facts *facts)
 {
     facts->lineage = (struct yarn_lineage){
@@ -65,8 +69,14 @@ void yarn_facts_inherit(struct yarn_facts *facts)
         .forked_by_start_ns = facts->start_ns,
     };
     facts->parent_pid = yarn_process_parent();
+    uint64_t ahead_ns = facts->start_realtime_ns - facts->start_ns;
     facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
+    if (facts->start_realtime_ns - facts->start_ns - ahead_ns + CLOCK_DRIFT_NS >
+        2 * CLOCK_DRIFT_NS) {
+        yarn_clock_enter_namespace();
+        facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    }
     facts->pid = yarn_process_pid();
 }
 

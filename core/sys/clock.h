@@ -1,7 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's clocks in ns, by raw call. Threads, signals: safe anywhere.
+ * The kernel's clocks in ns, by raw call. A time namespace may have an offset of its own, which the
+ * times of perf's records know nothing of: YARN_TIME_MONOTONIC is without it, the machine's own.
+ * Threads, signals: safe anywhere.
  */
 #pragma once
 
@@ -19,6 +21,10 @@ enum yarn_time_source {
 
 /* 0 where the kernel lacks the clock. */
 uint64_t yarn_clock_ns(enum yarn_time_source clock);
+
+/* Finds out the offset of the process's time namespace; again in a child after fork, which may be
+ * in another one. 0 is assumed where it cannot be read. Not while others read clocks. */
+void yarn_clock_enter_namespace(void);
 
 /* CPU time by the kernel's ticks, at each of which it looks where a thread is: good for shares
  * only, and for none that are in step with the ticks. */

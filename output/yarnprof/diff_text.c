@@ -181,8 +181,7 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n\n",
                   view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
     (void)fprintf(out->file, "%s%9s  %9s  %10s%s   ", yarn_out_paint(out, YARN_PAINT_FAINT),
-                  "BEFORE", "AFTER", "CHANGE",
-                  has_interval(out) ? "              INTERVAL  " : "");
+                  "BEFORE", "AFTER", "CHANGE", has_interval(out) ? "              INTERVAL  " : "");
     yarn_print_cell(out, "FUNCTION", widths.name);
     (void)fprintf(out->file, "%s%s\n", widths.module == NOTHING_LEFT ? "" : "  MODULE",
                   yarn_out_plain(out));

@@ -466,6 +466,24 @@ class Places(Case):
                     run = self.assert_same_outside(argv, YARN_SAMPLER=sampler)
                     self.assertIn("hot_a", harness.self_percent(run.dumps))
 
+    def test_clocks_of_its_own(self):
+        """Of a time namespace: perf's records know nothing of its offset."""
+        options = ("--time", "--fork")
+        if subprocess.run(["unshare", *options, "true"], capture_output=True).returncode:
+            self.skipTest("no time namespace may be made here")
+        for offset in ("100000", "-10"):
+            for sampler in self.ways():
+                with self.subTest(offset=offset, sampler=sampler):
+                    argv = self.in_namespace(*options, f"--monotonic={offset}")
+                    run = self.assert_same_outside(argv, YARN_SAMPLER=sampler)
+                    self.assertIn("hot_a", harness.self_percent(run.dumps))
+                    starts = []
+                    for dump in harness.info(run.dumps):
+                        trust, process = dump["trust"], dump["process"]
+                        self.assertLess(trust["unsampled_ns"], 0.3 * trust["cpu_ns"] + 20_000_000)
+                        starts.append(process["start_ns"])
+                    self.assertLess(max(starts) - min(starts), 10e9)
+
     def test_not_dumpable(self):
         for sampler in self.ways():
             with self.subTest(sampler=sampler):

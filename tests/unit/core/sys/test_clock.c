@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/sys/clock.h"
 #include "tests/support/suite.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 static const struct {
     enum yarn_time_source source;
@@ -45,12 +55,40 @@ START_TEST(clock_leaves_errno_alone)
 }
 END_TEST
 
+/* What is expected is the machine's clock before the namespace; in a child, which is then in it. */
+START_TEST(clock_knows_no_offset_of_a_time_namespace)
+{
+    enum { AHEAD_SECONDS = 100000 };
+    int fd = -1, status;
+    if (unshare(CLONE_NEWTIME) || (fd = open("/proc/self/timens_offsets", O_WRONLY)) < 0) {
+        printf("skipped: no time namespace may be made (%s)\n", strerror(errno));
+        return;
+    }
+    ck_assert_int_gt(dprintf(fd, "monotonic %d 500000000", _i ? -10 : AHEAD_SECONDS), 0);
+    close(fd);
+    /* Its children would be in it, itself is not. */
+    yarn_clock_enter_namespace();
+    uint64_t before = libc_ns(CLOCK_MONOTONIC);
+    ck_assert_uint_ge(yarn_clock_ns(YARN_TIME_MONOTONIC), before);
+    pid_t child = fork();
+    if (!child) {
+        yarn_clock_enter_namespace();
+        uint64_t now = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        bool is_offset = libc_ns(CLOCK_MONOTONIC) - before > 5 * YARN_NS_PER_SECOND;
+        _exit(is_offset && now >= before && now - before < 5 * YARN_NS_PER_SECOND ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("clock");
     TCase *tcase = tcase_create("clocks");
     tcase_add_loop_test(tcase, clock_tells_the_time_of_its_source, 0, YARN_TIME_COUNT);
     tcase_add_test(tcase, clock_leaves_errno_alone);
+    tcase_add_loop_test(tcase, clock_knows_no_offset_of_a_time_namespace, 0, 2);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
