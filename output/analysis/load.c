@@ -102,7 +102,8 @@ static int read_file(struct yarn_loader *loader)
         return err;
     first = loader->dump;
     yarn_loader_set_time(loader);
-    err = yarn_dump_read_file(loader->path, &yarn_loader_visitor, loader, &summary);
+    const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor();
+    err = yarn_dump_read_file(loader->path, &visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);
     for (uint32_t i = first; i <= loader->dump; i++)
@@ -111,7 +112,8 @@ static int read_file(struct yarn_loader *loader)
 }
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
-                    const struct yarn_load_options *options, struct yarn_load_reached reached)
+                    const struct yarn_load_options *options, struct yarn_load_reached reached,
+                    size_t nr_machines)
 {
     struct yarn_legible shown;
     (void)yarn_legible(&shown, source->path);
@@ -121,6 +123,7 @@ static int load_one(struct yarn_profile *profile, const struct yarn_source *sour
         .path = source->path,
         .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
         .reached = reached,
+        .nr_machines = nr_machines,
         .threads = YARN_TABLE_CLOSED,
     };
     yarn_legible_fini(&shown);
@@ -139,20 +142,47 @@ static void apply_comms(const struct yarn_profile *profile, struct yarn_timeline
     }
 }
 
+static const struct yarn_machine *machine_of(struct yarn_profile *profile,
+                                             const struct yarn_source *source)
+{
+    return yarn_machines_note(&profile->machines, source->machine,
+                              (int64_t)(source->start_realtime_ns - source->start_ns));
+}
+
+static int note_machines(struct yarn_profile *profile, const struct yarn_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->list[i].has_process && !machine_of(profile, &sources->list[i]))
+            return -ENOMEM;
+    return 0;
+}
+
+static uint64_t first_start_ns(struct yarn_profile *profile, const struct yarn_sources *sources)
+{
+    uint64_t start_ns = UINT64_MAX;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct yarn_source *source = &sources->list[i];
+        if (!source->has_process)
+            continue;
+        int64_t shift_ns = yarn_machines_shift_ns(&profile->machines, machine_of(profile, source),
+                                                  profile->machines.count);
+        start_ns = yarn_u64_min(start_ns, source->start_ns + (uint64_t)shift_ns);
+    }
+    return start_ns == UINT64_MAX ? 0 : start_ns;
+}
+
 int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *sources,
                       const struct yarn_load_options *options,
                       struct yarn_source_failure *ret_failure)
 {
-    uint64_t start_ns = UINT64_MAX;
-    for (size_t i = 0; i < sources->count; i++) {
-        if (sources->list[i].has_process)
-            start_ns = yarn_u64_min(start_ns, sources->list[i].start_ns);
-    }
-    profile->start_ns = start_ns == UINT64_MAX ? 0 : start_ns;
+    if (note_machines(profile, sources))
+        return -ENOMEM;
+    size_t nr_machines = profile->machines.count;
+    profile->start_ns = first_start_ns(profile, sources);
     struct yarn_load_reached reached = {.all = yarn_sources_bytes(sources)};
     for (size_t i = 0; i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        int err = load_one(profile, source, options, reached);
+        int err = load_one(profile, source, options, reached, nr_machines);
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));

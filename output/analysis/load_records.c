@@ -210,6 +210,20 @@ static int on_count(void *self, const struct yarn_dump_count *record)
     return 0;
 }
 
+static int note_build(struct yarn_loader *loader, const struct yarn_dump_module *kept,
+                      struct yarn_profile_module *module)
+{
+    size_t index = yarn_loader_dump(loader)->nr_modules - 1;
+    uint32_t build = YARN_LOADER_BUILD_UNKNOWN;
+    if (kept->build_id.size && !module->build_id.size)
+        module->build_id = kept->build_id;
+    if (kept->build_id.size)
+        build = yarn_span_equal(kept->build_id, module->build_id)
+                    ? YARN_LOADER_BUILD_FIRST
+                    : YARN_LOADER_BUILD_OTHER + (uint32_t)index;
+    return yarn_number_map_put(&loader->builds, kept->number, build);
+}
+
 static int on_module(void *self, const struct yarn_dump_module *record)
 {
     struct yarn_loader *loader = self;
@@ -219,8 +233,6 @@ static int on_module(void *self, const struct yarn_dump_module *record)
     if (err)
         return err;
     err = yarn_number_map_put(&loader->modules, record->number, module);
-    if (!err)
-        err = yarn_number_map_put(&loader->builds, record->number, record->build_id.size != 0);
     if (!err)
         err = yarn_loader_note_lines(loader, record);
     if (err)
@@ -237,6 +249,8 @@ static int on_module(void *self, const struct yarn_dump_module *record)
         yarn_span_sub(kept->build_id, 0, yarn_size_min(kept->build_id.size, BUILD_ID_MAX));
     if (!err)
         err = keep_bytes(loader, &kept->build_id);
+    if (!err)
+        err = note_build(loader, kept, &loader->profile->modules[module]);
     if (err)
         return err;
     uint32_t pid = dump->process.pid;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
 #include "output/analysis/loader.h"
 #include "output/analysis/name.h"
+
+enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 
 /* The start of the symbol's function is needed again for each of its frames. */
 static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
@@ -30,6 +33,15 @@ static int keep_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol
     return record->start ? yarn_symbols_add(&loader->profile->symbols, &symbol) : 0;
 }
 
+/* Two builds have other functions at one address: "libx.so.1[abcdef01]". */
+static void name_build(const char *base, struct yarn_span build_id, char ret_text[BASE_BYTES])
+{
+    int size = snprintf(ret_text, BASE_BYTES, "%.*s[", BASE_BYTES - 2 * BUILD_BYTES - 3, base);
+    for (size_t i = 0; i < yarn_size_min(build_id.size, BUILD_BYTES); i++)
+        size += snprintf(ret_text + size, BASE_BYTES - (size_t)size, "%02x", build_id.data[i]);
+    (void)snprintf(ret_text + size, BASE_BYTES - (size_t)size, "]");
+}
+
 static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
                    uint32_t module, uint32_t *ret_name)
 {
@@ -38,7 +50,20 @@ static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *re
         return yarn_name_demangle(&profile->strings, record->name, ret_name);
     const char *base =
         module && record->start ? yarn_profile_text(profile, profile->modules[module].base) : NULL;
+    char other[BASE_BYTES];
+    uint32_t build = yarn_number_map_find(&loader->builds, record->module);
+    if (base && build != YARN_NUMBER_NONE && build >= YARN_LOADER_BUILD_OTHER) {
+        size_t index = build - YARN_LOADER_BUILD_OTHER;
+        name_build(base, yarn_loader_dump(loader)->modules[index].build_id, other);
+        base = other;
+    }
     return yarn_name_of_address(&profile->strings, base, record->start, ret_name);
+}
+
+static bool has_build(const struct yarn_loader *loader, uint32_t module)
+{
+    uint32_t build = yarn_number_map_find(&loader->builds, module);
+    return build != YARN_NUMBER_NONE && build != YARN_LOADER_BUILD_UNKNOWN;
 }
 
 int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
@@ -57,8 +82,7 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     struct yarn_profile_function *named = &loader->profile->functions[function];
     named->is_nameless = !record->name.size;
     named->is_unknown = !record->name.size && (!module || !record->start);
-    if (named->is_unknown ||
-        (named->is_nameless && yarn_number_map_find(&loader->builds, record->module) != 1))
+    if (named->is_unknown || (named->is_nameless && !has_build(loader, record->module)))
         named->is_made = true;
     err = yarn_number_map_put(&loader->symbols, record->number, function);
     if (!err)

@@ -23,15 +23,23 @@ struct yarn_load_reached {
     uint64_t chunk; /* where it lies in its file */
 };
 
+enum yarn_loader_build {
+    YARN_LOADER_BUILD_UNKNOWN,
+    YARN_LOADER_BUILD_FIRST, /* of the file that was seen */
+    YARN_LOADER_BUILD_OTHER, /* and the index of the module in the dump */
+};
+
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
     struct yarn_load_reached reached;
     const char *path, *shown;       /* of the file; legible */
     uint32_t dump;                  /* index in the profile */
+    int64_t shift_ns;               /* of the times of the process's machine */
+    size_t nr_machines;             /* that were known before any dump was read */
     uint64_t from_ns, to_ns;        /* samples outside are passed over */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */
-    struct yarn_number_map builds;  /* modules: 1 where it has a build id */
+    struct yarn_number_map builds;  /* modules: enum yarn_loader_build, or that + index */
     struct yarn_number_map symbols; /* to functions */
     struct yarn_number_map starts;  /* of symbols: index in `start_list` */
     struct yarn_number_map frames;
@@ -60,6 +68,8 @@ YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
 
 /* Takes every record; `self` is the loader. */
 extern const struct yarn_dump_visitor yarn_loader_visitor;
+/* As that one, with the times of all machines on one clock. */
+struct yarn_dump_visitor yarn_loader_shifted_visitor(void);
 
 /* Members of it. */
 int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);

@@ -84,6 +84,7 @@ static void free_dump(struct yarn_profile_dump *dump)
 
 void yarn_profile_fini(struct yarn_profile *profile)
 {
+    yarn_machines_fini(&profile->machines);
     for (size_t i = 0; i < profile->nr_dumps; i++)
         free_dump(&profile->dumps[i]);
     free(profile->dumps);

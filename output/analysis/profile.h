@@ -6,7 +6,8 @@
  * frames, stacks, threads) hold over all dumps: equal names are one event, equal paths one module,
  * equal names in one module one function.
  * Knows what a dump says; does not know what a view shows of it (rows, tree, callers, timeline).
- * Texts are numbers in `strings`. Times are CLOCK_MONOTONIC in ns.
+ * Texts are numbers in `strings`. Times are CLOCK_MONOTONIC in ns; of several machines that of the
+ * one that was booted first (`machines`).
  * Threads: one owner at a time; any number of readers once it is loaded.
  */
 #pragma once
@@ -14,6 +15,7 @@
 #include "core/sys/kernel_names.h"
 #include "output/analysis/cells.h"
 #include "output/analysis/comms.h"
+#include "output/analysis/machines.h"
 #include "output/analysis/places.h"
 #include "output/analysis/profile_dump.h"
 #include "output/analysis/pseudo.h"
@@ -31,8 +33,9 @@ struct yarn_profile_event {
 };
 
 struct yarn_profile_module {
-    uint32_t path, base; /* "[unknown]" is module 0 */
-    const char *file;    /* the path byte for byte, to open it; owned by `strings` */
+    uint32_t path, base;       /* "[unknown]" is module 0 */
+    const char *file;          /* the path byte for byte, to open it; owned by `strings` */
+    struct yarn_span build_id; /* of the build that was seen first; owned by `strings` */
 };
 
 struct yarn_profile_function {
@@ -79,6 +82,7 @@ struct yarn_profile {
     struct yarn_cells cells;
     struct yarn_comms comms;
     struct yarn_symbols symbols;
+    struct yarn_machines machines;
     struct yarn_places places; /* the first are those of the pseudo-functions */
     struct yarn_profile_dump *dumps;
     size_t nr_dumps, dumps_capacity;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "output/analysis/array.h"
+#include "output/analysis/machines.h"
 #include "output/dump/reader.h"
 
 enum { SEEN_ENOUGH = 1 };
@@ -19,6 +20,8 @@ static int note_process(void *self, const struct yarn_dump_process *process)
         return 0;
     source->has_process = true;
     source->start_ns = process->start_ns;
+    source->start_realtime_ns = process->start_realtime_ns;
+    yarn_machine_name(process, source->machine);
     return SEEN_ENOUGH;
 }
 
@@ -130,10 +133,23 @@ static int by_start(const void *a, const void *b)
     return strcmp(one->path, other->path);
 }
 
+static int by_real_start(const void *a, const void *b)
+{
+    const struct yarn_source *one = a, *other = b;
+    if (one->start_realtime_ns != other->start_realtime_ns)
+        return one->start_realtime_ns < other->start_realtime_ns ? -1 : 1;
+    return by_start(a, b);
+}
+
 void yarn_sources_sort(struct yarn_sources *sources)
 {
+    bool is_one_machine = true;
+    for (size_t i = 1; i < sources->count; i++)
+        is_one_machine &= !sources->list[i].has_process || !sources->list[0].has_process ||
+                          yarn_machine_is_same(sources->list[i].machine, sources->list[0].machine);
     if (sources->count)
-        qsort(sources->list, sources->count, sizeof *sources->list, by_start);
+        qsort(sources->list, sources->count, sizeof *sources->list,
+              is_one_machine ? by_start : by_real_start);
 }
 
 void yarn_sources_fini(struct yarn_sources *sources)

@@ -12,6 +12,8 @@ struct yarn_source {
     char *path;        /* owned */
     bool has_process;  /* the first record was found */
     uint64_t start_ns; /* of the recording */
+    uint64_t start_realtime_ns;
+    char machine[128]; /* as yarn_machine_name says */
     uint64_t bytes;
     uint16_t version_minor;
 };
@@ -32,6 +34,6 @@ struct yarn_source_failure {
 YARN_MUST_CHECK int yarn_sources_add(struct yarn_sources *sources, const char *path,
                                      struct yarn_source_failure *ret_failure);
 uint64_t yarn_sources_bytes(const struct yarn_sources *sources);
-/* Brings them into the order of their starts. */
+/* Brings them into the order of their starts, by real time where they are of several machines. */
 void yarn_sources_sort(struct yarn_sources *sources);
 void yarn_sources_fini(struct yarn_sources *sources);

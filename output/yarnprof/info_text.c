@@ -126,6 +126,18 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     yarn_command_line_free(line);
 }
 
+static void print_machines(const struct yarn_machines *machines, const struct yarn_out *out)
+{
+    char text[160];
+    if (machines->count < 2)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%zu machines' times side by side by real time, which moved by %s meanwhile; "
+                   "how far they agree is unknown",
+                   machines->count, yarn_number_duration(yarn_machines_moved_ns(machines)).text);
+    print_pair(out, "machines", text);
+}
+
 static void print_sampler(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_sampler *sampler = &dump->sampler;
@@ -344,6 +356,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
                   dump->summary.version_major, dump->summary.version_minor,
                   yarn_number_bytes(dump->summary.file_bytes).text);
     print_process(dump, out);
+    print_machines(&profile->machines, out);
     print_sampler(dump, out);
     print_section(out, "Events");
     for (size_t i = 0; i < dump->nr_events; i++)

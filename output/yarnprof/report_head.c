@@ -149,6 +149,21 @@ static void tell_stops(const struct yarn_report *report, const struct yarn_out *
              yarn_number_duration(sum.off_cpu_ns).text);
 }
 
+static void tell_machines(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    char moved[128] = "";
+    uint64_t moved_ns = yarn_machines_moved_ns(&profile->machines);
+    if (profile->machines.count < 2)
+        return;
+    if (moved_ns)
+        (void)snprintf(moved, sizeof moved, " (one of them moved by %s meanwhile)",
+                       yarn_number_duration(moved_ns).text);
+    note(out,
+         "times of %zu machines are laid side by side by their clocks of real time, and are as "
+         "exact as those agree%s",
+         profile->machines.count, moved);
+}
+
 static void tell_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
 {
     char text[512];
@@ -188,6 +203,7 @@ void yarn_report_print_head(const struct yarn_report *report, const struct yarn_
 {
     print_run(report, out);
     print_size(report, out);
+    tell_machines(report->profile, out);
     tell_stops(report, out);
     warn_of_missing(report, out);
     tell_why_unsampled(report, out);

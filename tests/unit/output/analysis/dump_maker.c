@@ -11,14 +11,15 @@ static struct yarn_span text(const char *value)
     return yarn_span_of_text(value);
 }
 
-static void add_modules(struct dump_maker *maker, const char *exe)
+static void add_modules(struct dump_maker *maker, const char *exe,
+                        const struct dump_maker_place *place)
 {
     static const uint8_t build_id[] = {0xab, 0xcd, 0xef, 0x01};
     struct yarn_dump_module own = {
         .number = 0,
         .start = 0x400000,
         .end = 0x500000,
-        .time_ns = MAKER_START_NS,
+        .time_ns = place->start_ns,
         .path = text(exe),
         .build_id = yarn_span_of(build_id, sizeof build_id),
         .state = 1,
@@ -28,27 +29,30 @@ static void add_modules(struct dump_maker *maker, const char *exe)
     library.start = 0x7f0000000000;
     library.end = 0x7f0000100000;
     library.path = text("/lib/libx.so.1");
-    library.build_id = YARN_SPAN_EMPTY;
+    const uint8_t other[] = {place->library_build, 0x22, 0x33, 0x44, 0x55};
+    library.build_id = yarn_span_of(other, place->library_build ? sizeof other : 0);
     yarn_dump_write_module(maker->writer, &own);
     yarn_dump_write_module(maker->writer, &library);
 }
 
-static void add_process(struct dump_maker *maker, const char *exe, uint32_t pid)
+static void add_process(struct dump_maker *maker, const char *exe, uint32_t pid,
+                        const struct dump_maker_place *place)
 {
     char cmdline[256];
     int size = snprintf(cmdline, sizeof cmdline, "%s%c--fast%cit's", exe, 0, 0);
     struct yarn_dump_process process = {
         .pid = pid,
         .ppid = 1,
-        .start_ns = MAKER_START_NS,
-        .start_realtime_ns = UINT64_C(1700000000) * YARN_NS_PER_SECOND,
+        .start_ns = place->start_ns,
+        .start_realtime_ns = place->start_realtime_ns,
+        .boot_id = text(place->boot_id),
         .boottime_offset_ns = 5 * YARN_NS_PER_SECOND,
         .cpus_present = 4,
         .cpus_online = 2,
         .page_bytes = 4096,
         .exe = text(exe),
         .cmdline = yarn_span_of(cmdline, (size_t)size),
-        .host = text("host"),
+        .host = text(place->host),
         .kernel = text("6.1.0"),
         .arch = text("x86_64"),
     };
@@ -68,6 +72,18 @@ static void add_process(struct dump_maker *maker, const char *exe, uint32_t pid)
 
 void dump_maker_open(struct dump_maker *maker, const char *path, const char *name, uint32_t pid)
 {
+    static const struct dump_maker_place place = {
+        .host = "host",
+        .boot_id = "",
+        .start_ns = MAKER_START_NS,
+        .start_realtime_ns = UINT64_C(1700000000) * YARN_NS_PER_SECOND,
+    };
+    dump_maker_open_at(maker, path, name, pid, &place);
+}
+
+void dump_maker_open_at(struct dump_maker *maker, const char *path, const char *name, uint32_t pid,
+                        const struct dump_maker_place *place)
+{
     char exe[128];
     struct yarn_dump_event clock = {
         .number = 0,
@@ -80,15 +96,15 @@ void dump_maker_open(struct dump_maker *maker, const char *path, const char *nam
         .period = MAKER_PERIOD_NS,
     };
     memset(maker, 0, sizeof *maker);
-    maker->now_ns = MAKER_START_NS;
+    maker->now_ns = place->start_ns;
     (void)snprintf(maker->path, sizeof maker->path, "%s", path);
     (void)snprintf(exe, sizeof exe, "/usr/bin/%s", name);
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
     if (fd < 0 || yarn_dump_writer_new(&maker->writer, fd, NULL))
         abort();
-    add_process(maker, exe, pid);
+    add_process(maker, exe, pid, place);
     yarn_dump_write_event(maker->writer, &clock);
-    add_modules(maker, exe);
+    add_modules(maker, exe, place);
     dump_maker_add_thread(maker, pid, name);
 }
 

@@ -10,6 +10,13 @@
 
 enum { MAKER_FUNCTIONS_MAX = 4096, MAKER_MODULES_MAX = 8 };
 
+/* Where the next process runs, and what its clocks tell at its start; builds of its libx. */
+struct dump_maker_place {
+    const char *host, *boot_id;
+    uint64_t start_ns, start_realtime_ns;
+    uint8_t library_build; /* 0: none is known */
+};
+
 struct dump_maker {
     struct yarn_dump_writer *writer;
     char path[256];
@@ -33,6 +40,10 @@ struct dump_maker {
 /* A process "/usr/bin/NAME" with one event cpu-clock of 1 ms and a first thread; modules 0
  * "/usr/bin/NAME" and 1 "/lib/libx.so.1". Stacks begin at MAKER_START_NS. */
 void dump_maker_open(struct dump_maker *maker, const char *path, const char *name, uint32_t pid);
+
+/* As dump_maker_open. */
+void dump_maker_open_at(struct dump_maker *maker, const char *path, const char *name, uint32_t pid,
+                        const struct dump_maker_place *place);
 
 /* Event numbers count from 1: 0 is cpu-clock. */
 void dump_maker_add_event(struct dump_maker *maker, uint32_t number, const char *name,

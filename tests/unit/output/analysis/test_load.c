@@ -156,6 +156,72 @@ START_TEST(stacks_that_are_equal_in_two_processes_are_there_once)
 }
 END_TEST
 
+/* Each began 10 ms after the former, on a machine that was booted at another time. */
+START_TEST(machines_are_laid_side_by_side_by_real_time)
+{
+    static const struct dump_maker_place places[] = {
+        {"a", "boot-a", 50 * YARN_NS_PER_SECOND, UINT64_C(1700000000) * YARN_NS_PER_SECOND, 0},
+        {"b", "", 9000 * YARN_NS_PER_SECOND,
+         UINT64_C(1700000000) * YARN_NS_PER_SECOND + 10 * YARN_NS_PER_MS, 0},
+        /* The same boot under another name, whose clock of real time has moved by 5 ms. */
+        {"c", "boot-a", 50 * YARN_NS_PER_SECOND + 20 * YARN_NS_PER_MS,
+         UINT64_C(1700000000) * YARN_NS_PER_SECOND + 25 * YARN_NS_PER_MS, 0},
+        /* A process that could not read which boot it is. */
+        {"a", "", 50 * YARN_NS_PER_SECOND + 30 * YARN_NS_PER_MS,
+         UINT64_C(1700000000) * YARN_NS_PER_SECOND + 34 * YARN_NS_PER_MS, 0},
+    };
+    static const char *const names[] = {"a", "b", "c", "d"};
+    dump_maker_close(&maker, true);
+    for (uint32_t i = 0; i < YARN_COUNT_OF(places); i++) {
+        dump_maker_open_at(&maker, loaded_path(&loaded, names[i]), names[i], 100 + i, &places[i]);
+        dump_maker_sample(&maker, 100 + i, dump_maker_stack(&maker, "main"),
+                          YARN_DUMP_STACK_COMPLETE, 3);
+        dump_maker_close(&maker, false);
+    }
+    loaded_read_timeline(&loaded);
+    ck_assert_uint_eq(loaded.profile.machines.count, 2);
+    ck_assert_uint_eq(yarn_machines_moved_ns(&loaded.profile.machines), 5 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(loaded.profile.nr_dumps, 4);
+    ck_assert_uint_eq(loaded.profile.start_ns, 9000 * YARN_NS_PER_SECOND - 10 * YARN_NS_PER_MS);
+    for (size_t i = 0; i < YARN_COUNT_OF(places); i++) {
+        const struct yarn_profile_dump *dump = &loaded.profile.dumps[i];
+        uint64_t start_ns = loaded.profile.start_ns + 10 * i * YARN_NS_PER_MS;
+        ck_assert_str_eq(text_of(dump->comm), names[i]);
+        ck_assert_uint_eq(dump->process.start_ns, start_ns);
+        ck_assert_uint_eq(dump->end.time_ns, dump->last_ns);
+        ck_assert_uint_le(dump->last_ns - start_ns, 4 * YARN_NS_PER_MS);
+    }
+    for (size_t i = 0; i < loaded.timeline.count; i++) {
+        const struct yarn_timeline_entry *entry = &loaded.timeline.entries[i];
+        uint64_t start_ns = loaded.profile.dumps[entry->dump].process.start_ns;
+        ck_assert_uint_ge(entry->time_ns, start_ns);
+        ck_assert_uint_le(entry->time_ns - start_ns, 4 * YARN_NS_PER_MS);
+    }
+}
+END_TEST
+
+START_TEST(nameless_functions_of_two_builds_are_two)
+{
+    struct dump_maker_place place = {"host", "", MAKER_START_NS,
+                                     UINT64_C(1700000000) * YARN_NS_PER_SECOND, 0x11};
+    static const char *const names[] = {"a", "b", "c"};
+    dump_maker_close(&maker, true);
+    for (uint32_t i = 0; i < YARN_COUNT_OF(names); i++) {
+        place.library_build = i == 1 ? 0xfe : 0x11;
+        place.start_ns++;
+        place.start_realtime_ns++;
+        dump_maker_open_at(&maker, loaded_path(&loaded, names[i]), "app", 100 + i, &place);
+        dump_maker_sample(&maker, 100 + i, dump_maker_stack(&maker, "libx!+2000"),
+                          YARN_DUMP_STACK_COMPLETE, 3);
+        dump_maker_close(&maker, false);
+    }
+    loaded_read(&loaded);
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
+                     "libx.so.1+0x2000 6 6 6; libx.so.1[fe223344]+0x2000 3 3 3");
+    ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_MODULE), "libx.so.1 9 9 9");
+}
+END_TEST
+
 START_TEST(a_cut_dump_is_counted_by_what_it_holds)
 {
     dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
@@ -292,6 +358,8 @@ int main(void)
     tcase_add_test(tcase, a_name_that_comes_late_is_that_of_the_frames);
     tcase_add_test(tcase, a_name_that_comes_late_is_not_that_of_another_process);
     tcase_add_test(tcase, stacks_that_are_equal_in_two_processes_are_there_once);
+    tcase_add_test(tcase, machines_are_laid_side_by_side_by_real_time);
+    tcase_add_test(tcase, nameless_functions_of_two_builds_are_two);
     tcase_add_test(tcase, a_cut_dump_is_counted_by_what_it_holds);
     tcase_add_test(tcase, a_cut_dump_may_hold_more_than_its_last_totals);
     tcase_add_test(tcase, totals_that_tell_of_other_samples_are_told);

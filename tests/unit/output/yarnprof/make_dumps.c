@@ -94,6 +94,26 @@ static void make_missing(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* One process each on two machines. */
+static void make_machines(const char *folder)
+{
+    static const struct dump_maker_place places[] = {
+        {"one", "boot-1", 50 * YARN_NS_PER_SECOND, UINT64_C(1700000000) * YARN_NS_PER_SECOND, 0},
+        {"two", "boot-2", 90 * YARN_NS_PER_SECOND, UINT64_C(1700000000) * YARN_NS_PER_SECOND, 0},
+    };
+    char path[400];
+    (void)snprintf(path, sizeof path, "%s/machines", folder);
+    if (mkdir(path, 0700))
+        exit(EXIT_FAILURE);
+    for (uint32_t i = 0; i < YARN_COUNT_OF(places); i++) {
+        (void)snprintf(path, sizeof path, "%s/machines/%s.dump", folder, places[i].host);
+        dump_maker_open_at(&maker, path, "app", 1400 + i, &places[i]);
+        dump_maker_sample(&maker, 1400 + i, dump_maker_stack(&maker, "main;hot"),
+                          YARN_DUMP_STACK_COMPLETE, 10);
+        dump_maker_close(&maker, false);
+    }
+}
+
 /* 100 ms without a sample, with each reason that can be told; and a dump that says that 900 ms of
  * its 10 ms passed unsampled. */
 static void make_reasons(const char *folder)
@@ -205,6 +225,7 @@ int main(int argc, char **argv)
     make_missing(argv[1]);
     make_kernel(argv[1]);
     make_reasons(argv[1]);
+    make_machines(argv[1]);
     make_many(argv[1]);
     make_stopped(argv[1]);
     return EXIT_SUCCESS;

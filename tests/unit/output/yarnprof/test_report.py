@@ -235,6 +235,15 @@ class Missing(WithDumps):
             for percent in re.findall(r"([0-9,.]+) %", text):
                 self.assertLessEqual(float(percent.replace(",", "")), 100, view)
 
+    def test_machines_are_laid_side_by_side(self):
+        machines = self.folder / "machines"
+        text = self.good("report", machines)
+        self.assertIn("note: times of 2 machines are laid side by side by their clocks of real "
+                      "time, and are as exact as those agree\n", text)
+        self.assertRegex(text, r"\n10\.0 ms, 2 dumps")
+        self.assertIn("2 machines' times side by side by real time", self.good("info", machines))
+        self.assertNotIn("machines'", self.good("info", machines / "one.dump"))
+
     def test_not_of_a_part(self):
         for option in ("--time=0..1s", "--thread=500", "--function=hot"):
             self.assertNotIn("[lost]", self.good("report", option, self.missing))
