@@ -56,16 +56,18 @@ int64_t yarn_machines_shift_ns(const struct yarn_machines *machines,
     for (size_t i = 1; i < nr_known; i++)
         if (machines->list[i].ahead_ns < first_ns)
             first_ns = machines->list[i].ahead_ns;
-    return (int64_t)((uint64_t)machine->ahead_ns -
-                     (uint64_t)first_ns); /* a damaged dump may say anything */
+    /* Why unsigned: a damaged dump may say anything. */
+    return (int64_t)((uint64_t)machine->ahead_ns - (uint64_t)first_ns);
 }
 
 uint64_t yarn_machines_moved_ns(const struct yarn_machines *machines)
 {
     uint64_t moved_ns = 0;
-    for (size_t i = 0; i < machines->count; i++)
-        moved_ns = yarn_u64_max(moved_ns,
-                                (uint64_t)(machines->list[i].most_ns - machines->list[i].least_ns));
+    for (size_t i = 0; i < machines->count; i++) {
+        const struct yarn_machine *machine = &machines->list[i];
+        uint64_t span_ns = (uint64_t)machine->most_ns - (uint64_t)machine->least_ns;
+        moved_ns = yarn_u64_max(moved_ns, span_ns);
+    }
     return moved_ns;
 }
 
