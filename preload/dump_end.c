@@ -27,9 +27,9 @@ static void write_last_words(struct yarn_recording *recording)
         .status = -1,
     };
     int err = yarn_dump_writer_error(recording->writer);
-    if (!recording->failure) {
-        recording->failure = yarn_dump_end_failure(err);
-        recording->failure_error = err;
+    yarn_recording_fail(recording, yarn_dump_end_failure(err), err);
+    if (!recording->has_told_failure) {
+        recording->has_told_failure = true;
         yarn_messages_add(recording->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }

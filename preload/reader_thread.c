@@ -180,6 +180,7 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
                               "the recording ended", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
+        recording->has_told_failure = true;
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }

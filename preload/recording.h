@@ -54,6 +54,7 @@ struct yarn_recording {
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
     const struct yarn_ledger *ledger;             /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
+    bool has_told_failure;                        /* by a message */
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
     bool is_held;   /* by a seal: they were enabled before and are not now */
