@@ -242,8 +242,9 @@ static enum yarn_step take_registers(struct yarn_libunwind *libunwind, unw_curso
     unw_word_t ip, sp;
     if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))
         return YARN_STEP_FAILED;
+    /* What a signal interrupted at 0 has a caller: it was called there. */
     if (ip == 0)
-        return YARN_STEP_END;
+        return is_signal ? YARN_STEP_FAILED : YARN_STEP_END;
     if (!is_signal && sp <= registers->sp)
         return YARN_STEP_FAILED;
     uint64_t kept = is_signal ? (UINT64_C(1) << machine->ip) - 1 : machine->kept;

@@ -62,7 +62,7 @@ static enum yarn_step step_signal(const struct yarn_stack_copy *stack,
     next.sp = next.value[SP];
     next.ip = next.value[PC];
     *registers = next;
-    return next.ip ? YARN_STEP_OK : YARN_STEP_END;
+    return YARN_STEP_OK;
 }
 
 /* Goes to the caller, whose ip is the return address in x30 and whose sp is the CFA. A leaf may

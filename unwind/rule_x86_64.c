@@ -129,7 +129,7 @@ static enum yarn_step step_signal(const struct yarn_stack_copy *stack,
     next.sp = next.value[RSP];
     next.ip = next.value[RIP];
     *registers = next;
-    return next.ip ? YARN_STEP_OK : YARN_STEP_END;
+    return YARN_STEP_OK;
 }
 
 static bool read_base(const struct yarn_registers *registers, unsigned number, uint64_t *ret_value)
