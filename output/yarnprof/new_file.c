@@ -12,6 +12,7 @@ enum {
     OUTPUT_A_BYTE =
         4096, /* of the dumps; a deep stack that is sampled again and again takes most */
     BUFFER_BYTES = 64 << 10,
+    KEPT_MAX = 1000,
 };
 
 #define OUTPUT_BYTES_MAX (UINT64_C(1) << 40)
@@ -113,6 +114,36 @@ bool yarn_new_file_is_terminal(const char *path)
     return is_standard_output(path) && isatty(STDOUT_FILENO) == 1;
 }
 
+static struct {
+    dev_t device;
+    ino_t number;
+} kept[KEPT_MAX];
+static size_t nr_kept;
+
+void yarn_new_file_keep(const char *path)
+{
+    struct stat status;
+    if (nr_kept == KEPT_MAX || stat(path, &status) || !S_ISREG(status.st_mode))
+        return;
+    kept[nr_kept].device = status.st_dev;
+    kept[nr_kept++].number = status.st_ino;
+}
+
+static bool is_kept(const struct stat *status)
+{
+    for (size_t i = 0; i < nr_kept; i++) {
+        if (kept[i].device == status->st_dev && kept[i].number == status->st_ino)
+            return true;
+    }
+    return false;
+}
+
+const char *yarn_new_file_why(int err)
+{
+    return err == -EEXIST ? "it is itself one of the dumps: name another file with -o"
+                          : strerror(-err);
+}
+
 /* Between what is written and where it goes. */
 struct yarn_new_file_bound {
     FILE *under; /* owned, unless it is stdout */
@@ -197,6 +228,8 @@ int yarn_new_file_open(struct yarn_new_file *file, const char *path, enum yarn_n
     bool is_stdout = is_standard_output(path);
     bool is_there = !is_stdout && stat(path, &status) == 0;
     int err;
+    if (is_there && is_kept(&status))
+        return -EEXIST;
     if (is_stdout || (is_there && !S_ISREG(status.st_mode))) {
         err = is_there && S_ISDIR(status.st_mode)
                   ? -EISDIR

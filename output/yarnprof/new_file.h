@@ -30,6 +30,11 @@ struct yarn_new_file {
 /* So many bytes of dumps are read: what is written may be larger by a multiple of them. */
 void yarn_new_file_allow(uint64_t input_bytes);
 
+/* It is read from: no new file takes its place. Up to a thousand are kept. */
+void yarn_new_file_keep(const char *path);
+/* What an error of the functions below says, for people. */
+const char *yarn_new_file_why(int err);
+
 /* True where `path` is standard output (NULL or "-") and that is a terminal. */
 bool yarn_new_file_is_terminal(const char *path);
 
@@ -39,7 +44,7 @@ enum yarn_new_file_kind {
     YARN_NEW_FILE_SEEKABLE, /* can be gone back in, and has the name `beside`; no bound */
 };
 
-/* `path` NULL or "-": standard output. */
+/* `path` NULL or "-": standard output. -EEXIST: it is one of those that are kept. */
 YARN_MUST_CHECK int yarn_new_file_open(struct yarn_new_file *file, const char *path,
                                        enum yarn_new_file_kind kind);
 

@@ -83,7 +83,8 @@ int yarn_out_open(struct yarn_out *out, const char *verb)
 {
     int err = yarn_new_file_open(&out->new_file, out->path, YARN_NEW_FILE_BOUNDED);
     if (err) {
-        yarn_complain(verb, "%s: %s", out->path ? out->path : "standard output", strerror(-err));
+        yarn_complain(verb, "%s: %s", out->path ? out->path : "standard output",
+                      yarn_new_file_why(err));
         return YARN_STATUS_FAILED;
     }
     out->file = out->new_file.file;

@@ -80,8 +80,9 @@ static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out
     struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
     if (gaps.truncated > 0)
         warn(out,
-             "%.1f %% of the stacks are cut: their outer part is [truncated]; a greater "
-             "YARN_CALLGRAPH=dwarf:BYTES holds more",
+             "%.1f %% of the stacks are cut: their outer part is [truncated]; the most that the "
+             "kernel "
+             "copies is YARN_CALLGRAPH=dwarf:65528",
              gaps.truncated);
     if (gaps.no_unwind_info > 0)
         warn(out, "%.1f %% of the stacks end where there is [no unwind information]",

@@ -119,6 +119,8 @@ static int load(const char *verb, const struct yarn_sources *sources,
     struct yarn_progress progress = yarn_progress_begin("reading");
     struct yarn_load_options shown = *options;
     yarn_new_file_allow(yarn_sources_bytes(sources));
+    for (size_t i = 0; i < sources->count; i++)
+        yarn_new_file_keep(sources->list[i].path);
     shown.show_progress = show_progress;
     shown.progress_self = &progress;
     err = yarn_profile_load(&profile, sources, &shown, &failure);

@@ -72,7 +72,7 @@ static int fail(const struct request *request, const struct yarn_export *export,
         yarn_complain("export", "it would be larger than any that a recording of this size makes");
     else
         yarn_complain("export", "%s: %s", request->path ? request->path : "standard output",
-                      export && export->why[0] ? export->why : strerror(-err));
+                      export && export->why[0] ? export->why : yarn_new_file_why(err));
     return YARN_STATUS_FAILED;
 }
 

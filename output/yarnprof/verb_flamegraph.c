@@ -63,7 +63,7 @@ static const struct yarn_command command = {
 static int fail(const struct request *request, int err)
 {
     yarn_complain("flamegraph", "%s: %s", request->path ? request->path : "standard output",
-                  strerror(-err));
+                  yarn_new_file_why(err));
     return YARN_STATUS_FAILED;
 }
 

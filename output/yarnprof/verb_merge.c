@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #include "output/dump/merger.h"
 #include "output/yarnprof/new_file.h"
@@ -42,23 +41,8 @@ static int fail(const char *path, int err)
     yarn_complain("merge", "%s: %s", path ? path : "standard output",
                   err == -EOVERFLOW
                       ? "these are more than the 65,536 processes that a dump can hold"
-                      : strerror(-err));
+                      : yarn_new_file_why(err));
     return YARN_STATUS_FAILED;
-}
-
-/* True where the new dump is one of those that it is made of, as it is in the second merge of a
- * folder into itself: all would be in it twice. */
-static bool is_among(const char *path, const struct yarn_sources *sources)
-{
-    struct stat new, status;
-    if (!path || stat(path, &new) || !S_ISREG(new.st_mode))
-        return false;
-    for (size_t i = 0; i < sources->count; i++) {
-        if (stat(sources->list[i].path, &status) == 0 && status.st_dev == new.st_dev &&
-            status.st_ino == new.st_ino)
-            return true;
-    }
-    return false;
 }
 
 static int put(void *self, struct yarn_span bytes)
@@ -112,10 +96,8 @@ static int merge(const struct yarn_sources *sources, const char *path, FILE *fil
 static int merge_into_file(const struct yarn_sources *sources, const char *path)
 {
     struct yarn_new_file file;
-    if (is_among(path, sources)) {
-        yarn_complain("merge", "%s is itself one of the dumps: name another file with -o", path);
-        return YARN_STATUS_FAILED;
-    }
+    for (size_t i = 0; i < sources->count; i++)
+        yarn_new_file_keep(sources->list[i].path);
     int err = yarn_new_file_open(&file, path, YARN_NEW_FILE_PLAIN);
     if (err)
         return fail(path, err);

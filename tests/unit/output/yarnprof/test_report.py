@@ -12,8 +12,8 @@ from command_line import WithDumps, main
 REPORT = """\
 /usr/bin/app --fast 'it'\\''s'
 100.0 ms, pid 100, 2 threads, sampled by perf, user and kernel
-warning: 5.9 % of the stacks are cut: their outer part is [truncated]; a greater \
-YARN_CALLGRAPH=dwarf:BYTES holds more
+warning: 5.9 % of the stacks are cut: their outer part is [truncated]; the most that the kernel \
+copies is YARN_CALLGRAPH=dwarf:65528
 warning: 4.0 % of the samples have no stack: their callers are unknown
 
 cpu-clock: 100 samples, 100.0 ms
@@ -84,6 +84,13 @@ CALLERS = """\
 
 
 class Report(WithDumps):
+    def test_a_dump_is_not_written_over(self):
+        dump = self.app
+        before = dump.read_bytes()
+        for verb in ["report"], ["export", "--to=folded"], ["export", "--to=sqlite"], ["flamegraph"]:
+            self.assertIn("is itself one of the dumps", self.bad(1, *verb, dump, "-o", dump))
+            self.assertEqual(dump.read_bytes(), before)
+
     def test_text(self):
         self.assertEqual(self.good("report", self.app), REPORT)
 
