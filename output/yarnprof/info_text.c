@@ -282,7 +282,7 @@ static void print_reasons(const struct yarn_profile *profile, size_t number,
             continue;
         print_label(out, "");
         (void)fprintf(out->file, "%12s  %s\n", yarn_number_duration(parts.ns[i]).text,
-                      yarn_unsampled_word(i));
+                      yarn_unsampled_word((enum yarn_unsampled_reason)i));
     }
 }
 

@@ -175,9 +175,9 @@ static void tell_why_unsampled(const struct yarn_report *report, const struct ya
         return;
     for (size_t i = 0; i < YARN_UNSAMPLED_COUNT; i++)
         if (parts.ns[i])
-            size +=
-                (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? ", " : "",
-                                 yarn_number_duration(parts.ns[i]).text, yarn_unsampled_word(i));
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? ", " : "",
+                                     yarn_number_duration(parts.ns[i]).text,
+                                     yarn_unsampled_word((enum yarn_unsampled_reason)i));
     note(out, "of the unsampled time %s", text);
 }
 
