@@ -151,7 +151,8 @@ class Limits(Case):
         before = limited(resource.RLIMIT_FSIZE, MIB // 16)
         if harness.open_user_clock():
             self.skipTest("timers are too slow to fill the file")
-        run = self.assert_same_outside([SPLIT, "20"], before=before, YARN_FREQUENCY="40000")
+        run = self.assert_same_outside([SPLIT, "20"], before=before, YARN_FREQUENCY="40000",
+                                       YARN_RING=str(MIB // 2))
         (dump,) = harness.info(run.dumps)
         self.assertEqual(dump["process"]["exit"], "failed")
         self.assertIn("ulimit -f", " ".join(m["text"] for m in dump["messages"]))

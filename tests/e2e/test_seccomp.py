@@ -122,7 +122,8 @@ class PerfGoesOn(Case):
         self.assertEqual(dump["process"]["exit"], end)
         self.assertIn("the host has set a seccomp filter", self.messages(dump))
         shares = harness.self_percent(run.dumps)
-        self.assertGreater(shares.get("work_behind", 0), 20)
+        # Half of the work, less the last interval, which may be most of it.
+        self.assertGreater(shares.get("work_behind", 0), 3)
         return run
 
     def test_filter_of_one_thread(self):
