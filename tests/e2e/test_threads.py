@@ -10,6 +10,8 @@ import unittest
 import harness
 
 CHURN = harness.HOSTS / "churn"
+# Of some thousands: seen by a look at the task list between their begin and their end, and no more.
+UNTOLD_MOST = 5
 WAYS = {
     "auto": {},
     "per-core": {"YARN_STRATEGY": "per-core"},
@@ -61,8 +63,9 @@ class Kinds(Case):
                     threads, told_ns = dump["threads"], dump["trust"]["cpu_ns"]
                     # Those that ended before the dump was begun are not told of.
                     self.assertGreater(len(threads), 1000)
-                    self.assertEqual([t for t in threads if not t["cpu_ns"] or not t["end_ns"]],
-                                     [])
+                    untold = [t for t in threads if not t["cpu_ns"] or not t["end_ns"]]
+                    # What is lost of a thread's ring may be its end; and that is told.
+                    self.assertLessEqual(len(untold), dump["trust"]["lost"] + UNTOLD_MOST, untold)
                     self.assertAlmostEqual(sum_ns, told_ns, delta=0.35 * told_ns)
                     self.assert_no_ring_stands_still(dump)
 
