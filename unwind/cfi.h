@@ -21,7 +21,6 @@ struct yarn_fde {
     uint64_t return_register;
     uint8_t pointer_encoding; /* DW_EH_PE_* of addresses in instructions (DW_CFA_set_loc) */
     bool is_signal_frame;     /* augmentation 'S' */
-    bool is_pac_b_key;        /* augmentation 'B', aarch64 */
     uint64_t eh_frame_offset; /* of the FDE in its section: for libunwind's proc info */
 };
 

@@ -80,9 +80,6 @@ static bool read_letter(struct yarn_cursor *cursor, char letter, struct yarn_cie
     case 'S':
         cie->is_signal_frame = true;
         return true;
-    case 'B':
-        cie->is_pac_b_key = true;
-        return true;
     default:
         return false;
     }
@@ -160,7 +157,6 @@ int yarn_fde_read(const struct yarn_cfi_section *in, const struct yarn_cfi_entry
         .return_register = cie->return_register,
         .pointer_encoding = cie->pointer_encoding,
         .is_signal_frame = cie->is_signal_frame,
-        .is_pac_b_key = cie->is_pac_b_key,
         .eh_frame_offset = entry->offset,
     };
     return 0;

@@ -35,7 +35,7 @@ struct yarn_cie {
     uint64_t return_register;
     uint8_t pointer_encoding;
     bool has_augmentation_size; /* augmentation 'z' */
-    bool is_signal_frame, is_pac_b_key;
+    bool is_signal_frame;
 };
 
 /* -ENOENT at the end of the section (its bytes, or the entry of length 0). */

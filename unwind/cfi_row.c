@@ -28,8 +28,8 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
-    CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
-    CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
+    CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
+    CFA_NEGATE_RA_STATE = 0x2d,
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
     CFA_ADVANCE_LOC = 0x40, /* with the operand in the low six bits, as the next two */
@@ -236,9 +236,8 @@ static int run_extended(struct program *program, struct yarn_cursor *cursor, uin
         return remember(program);
     case CFA_RESTORE_STATE:
         return recall(program);
-    case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC: /* the address is bare again in the same way */
-    case CFA_AARCH64_NEGATE_RA_STATE:
-        program->row->is_pac_signed = !program->row->is_pac_signed;
+    case CFA_NEGATE_RA_STATE_WITH_PC: /* signatures of return addresses: other machines' */
+    case CFA_NEGATE_RA_STATE:
         return 0;
     case CFA_GNU_ARGS_SIZE:
         (void)yarn_cursor_uleb(cursor);

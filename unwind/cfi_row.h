@@ -38,7 +38,6 @@ struct yarn_cfi_place {
 
 struct yarn_cfi_row {
     bool has_cfa_expression;
-    bool is_pac_signed; /* aarch64: the return address carries a signature */
     uint64_t cfa_register;
     int64_t cfa_offset;
     struct yarn_span cfa_expression;

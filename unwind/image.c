@@ -12,19 +12,14 @@
 /* So many bytes of unwind tables are read at once: the file may be out of reach later. */
 enum { READ_AT_ONCE = 256 << 10, EH_FRAME_POINTER_BYTES = 12 };
 
-/* The kernel maps whole pages: a mapping begins at most a page before its segment. aarch64's pages
- * may be as big as 64 KiB. */
-static uint64_t page_mask(const struct yarn_image *image)
-{
-    return image->machine == EM_AARCH64 ? 0xffff : 0xfff;
-}
+/* The kernel maps whole pages: a mapping begins at most a page before its segment. */
+enum { PAGE_MASK = 0xfff };
 
 static bool is_ours(const Elf64_Ehdr *elf)
 {
     return memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 && elf->e_ident[EI_CLASS] == ELFCLASS64 &&
            elf->e_ident[EI_DATA] == ELFDATA2LSB &&
-           (elf->e_type == ET_EXEC || elf->e_type == ET_DYN) &&
-           (elf->e_machine == EM_X86_64 || elf->e_machine == EM_AARCH64) &&
+           (elf->e_type == ET_EXEC || elf->e_type == ET_DYN) && elf->e_machine == EM_X86_64 &&
            elf->e_phentsize == sizeof(Elf64_Phdr);
 }
 
@@ -221,7 +216,6 @@ static int parse(struct yarn_image *image, struct yarn_span memory, struct yarn_
     image->id = 1 + atomic_fetch_add_explicit(&nr_opened, 1, memory_order_relaxed);
     if (!yarn_span_read(bytes_of(image, 0, sizeof elf), 0, &elf, sizeof elf) || !is_ours(&elf))
         return -ENOEXEC;
-    image->machine = elf.e_machine;
     struct yarn_span headers =
         bytes_of(image, elf.e_phoff, (uint64_t)elf.e_phnum * sizeof(Elf64_Phdr));
     read_loadable(image, headers);
@@ -352,7 +346,7 @@ bool yarn_image_vaddr_of(const struct yarn_image *image, uint64_t file_offset, u
 {
     for (unsigned i = 0; i < image->nr_segments; i++) {
         const struct yarn_segment *segment = &image->segments[i];
-        uint64_t first = segment->file_offset & ~page_mask(image);
+        uint64_t first = segment->file_offset & ~(uint64_t)PAGE_MASK;
         if (file_offset < first || file_offset >= segment->file_offset + segment->file_size)
             continue;
         *ret_vaddr = segment->vaddr - segment->file_offset + file_offset;

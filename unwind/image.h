@@ -53,7 +53,6 @@ struct yarn_image {
     enum yarn_image_origin origin;
     uint64_t id; /* of one opening among all in the process: the place in memory is used again */
     uint64_t file_size;
-    uint16_t machine; /* EM_X86_64, EM_AARCH64 */
     struct yarn_build_id build_id;
     struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX]; /* executable ones first */
     unsigned nr_segments;

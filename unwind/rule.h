@@ -4,7 +4,7 @@
  * A rule is a row of the call frame table pressed into 12 bytes: enough to step by for nearly every
  * row that compilers write, small enough for a cache of many thousands. What does not fit is kind
  * OTHER, and libunwind's business.
- * Knows the two machines' conventions; does not know the cache, the ladder or modules.
+ * Knows the machine's conventions; does not know the cache, the ladder or modules.
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */
@@ -33,8 +33,8 @@ struct yarn_rule {
     uint8_t base;   /* DWARF number of the register that the CFA hangs on */
     bool is_signal; /* the caller was interrupted: its ip is exact, no return address */
     bool lands;     /* its function goes on elsewhere, with other registers (__builtin_eh_return) */
-    int16_t frame;  /* slot of the frame pointer: rbp, x29 */
-    int16_t second; /* x86-64: slot of rbx; aarch64: slot of x30, the return address */
+    int16_t frame;  /* slot of the frame pointer: rbp */
+    int16_t second; /* slot of a second register: rbx */
     int32_t cfa_offset;
 };
 
@@ -48,12 +48,10 @@ enum yarn_step {
 
 enum { YARN_PUSHED_MAX = 16 };
 
-/* What the two machines differ in. */
+/* What depends on the machine. */
 struct yarn_machine {
-    uint16_t elf_machine;
     uint8_t ip, sp, frame; /* DWARF numbers; ip of x86-64 is the column of the return address */
     uint64_t kept;         /* registers that a call preserves, as bits, without sp and ip */
-    uint64_t address;      /* the bits of a return address in memory that are no signature */
 
     /* The rule of the FDE's row at `vaddr`, which is the lookup ip. */
     struct yarn_rule (*compile)(const struct yarn_fde *fde, uint64_t vaddr);
@@ -80,11 +78,8 @@ struct yarn_machine {
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);
 };
 
-extern const struct yarn_machine yarn_machine_x86_64;
-extern const struct yarn_machine yarn_machine_aarch64;
-
-/* That of the process itself. */
-const struct yarn_machine *yarn_machine_native(void);
+/* That of the process itself: rule_ARCH.c. */
+extern const struct yarn_machine yarn_machine_native;
 
 static inline bool yarn_registers_has(const struct yarn_registers *registers, unsigned number)
 {

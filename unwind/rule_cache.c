@@ -101,7 +101,7 @@ static void compile(const struct yarn_rule_cache *cache, const struct yarn_modul
                     uint64_t lookup_ip, struct yarn_cached_rule *ret_made)
 {
     struct yarn_fde fde;
-    if (!module || !module->image || module->image->machine != cache->machine->elf_machine)
+    if (!module || !module->image)
         return;
     uint64_t vaddr = lookup_ip - module->bias;
     int err = yarn_cfi_find(module->image, vaddr, &fde);

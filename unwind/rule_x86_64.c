@@ -292,13 +292,11 @@ static bool is_call(struct yarn_span code, int64_t *ret_target)
     return false;
 }
 
-const struct yarn_machine yarn_machine_x86_64 = {
-    .elf_machine = EM_X86_64,
+const struct yarn_machine yarn_machine_native = {
     .ip = RIP,
     .sp = RSP,
     .frame = RBP,
     .kept = BIT(RBX) | BIT(RBP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15),
-    .address = UINT64_MAX,
     .compile = compile,
     .step = step,
     .step_frame_pointer = step_frame_pointer,

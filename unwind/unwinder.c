@@ -32,7 +32,7 @@ static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_kind
 {
     unwinder->kind = kind;
     unwinder->map = map;
-    unwinder->machine = yarn_machine_native();
+    unwinder->machine = &yarn_machine_native;
     int err = yarn_rule_cache_open(&unwinder->cache, map, unwinder->machine);
     if (err)
         return err;

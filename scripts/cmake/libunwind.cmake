@@ -44,18 +44,9 @@ function(yarn_libunwind_check folder)
   if(version VERSION_LESS 1.6.2)
     message(FATAL_ERROR "libunwind ${version} in ${folder} is too old: yarn needs 1.6.2 or later")
   endif()
-  if(YARN_LIBUNWIND_ARCH STREQUAL aarch64 AND version VERSION_LESS 1.8.3)
-    message(FATAL_ERROR "libunwind ${version} does not unwind aarch64 rightly (signed return "
-                        "addresses): give 1.8.3 or later with -DYARN_LIBUNWIND_SOURCE=FOLDER")
-  endif()
   message(STATUS "libunwind ${version} from ${folder}")
 endfunction()
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(YARN_LIBUNWIND_ARCH aarch64)
-else()
-  set(YARN_LIBUNWIND_ARCH x86_64)
-endif()
 yarn_libunwind_locate(YARN_LIBUNWIND_FOLDER)
 get_filename_component(YARN_LIBUNWIND_FOLDER ${YARN_LIBUNWIND_FOLDER} ABSOLUTE)
 yarn_libunwind_check(${YARN_LIBUNWIND_FOLDER})
@@ -70,7 +61,7 @@ file(MAKE_DIRECTORY ${YARN_LIBUNWIND_BUILD}/include)
 
 add_custom_command(OUTPUT ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}
-          ${YARN_LIBUNWIND_BUILD} ${YARN_LIBUNWIND_ARCH} ${CMAKE_C_COMPILER} ${CMAKE_AR} ${CMAKE_OBJCOPY}
+          ${YARN_LIBUNWIND_BUILD} ${YARN_ARCH} ${CMAKE_C_COMPILER} ${CMAKE_AR} ${CMAKE_OBJCOPY}
   DEPENDS ${PROJECT_SOURCE_DIR}/scripts/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}/configure
   COMMENT "Building libunwind" VERBATIM)
 add_custom_target(yarn_libunwind_build DEPENDS ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a)

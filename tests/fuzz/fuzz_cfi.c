@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Call frame information from hostile bytes: sections of an image, the FDE of an address, its row,
- * the rule of either machine, and a step by it over a stack of the same bytes.
+ * its rule, and a step by it over a stack of the same bytes.
  *
  * Input: 2 bytes size of .eh_frame_hdr, 2 of .eh_frame, 8 the address, 8 the stack pointer's
  * offset; then the bytes of the two sections; the rest is .debug_frame and the stack.
@@ -58,7 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         yarn_cursor_span(&cursor, yarn_size_min(frame_size, yarn_cursor_left(&cursor)));
     struct yarn_span rest = yarn_cursor_span(&cursor, yarn_cursor_left(&cursor));
     struct yarn_image image = {
-        .machine = 62,
         .eh_frame_hdr = {.bytes = hdr, .vaddr = HDR_VADDR},
         .eh_frame = {.bytes = frame, .vaddr = FRAME_VADDR},
         .debug_frame = {.bytes = rest, .vaddr = DEBUG_VADDR},
@@ -79,7 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         __builtin_trap();
     if (yarn_cfi_row_at(&fde, vaddr, &row) == 0 && row.place[0].where > YARN_CFI_IS_EXPRESSION)
         __builtin_trap();
-    step_by(&yarn_machine_x86_64, &fde, vaddr, rest, offset);
-    step_by(&yarn_machine_aarch64, &fde, vaddr, rest, offset);
+    step_by(&yarn_machine_native, &fde, vaddr, rest, offset);
     return 0;
 }

@@ -101,9 +101,9 @@ void made_cfi_row(struct made_cfi *made, uint64_t start, size_t fde)
     made->header[COUNT_AT]++;
 }
 
-struct yarn_image made_cfi_image(const struct made_cfi *made, uint16_t machine)
+struct yarn_image made_cfi_image(const struct made_cfi *made)
 {
-    struct yarn_image image = {.machine = machine};
+    struct yarn_image image = {0};
     struct yarn_section frame = {.bytes = yarn_span_of(made->frame, made->frame_size),
                                  .vaddr = MADE_CFI_VADDR};
     if (made->is_debug_frame)

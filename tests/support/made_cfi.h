@@ -33,7 +33,7 @@ void made_cfi_end(struct made_cfi *made);
 void made_cfi_row(struct made_cfi *made, uint64_t start, size_t fde);
 
 /* Borrows from `made`. */
-struct yarn_image made_cfi_image(const struct made_cfi *made, uint16_t machine);
+struct yarn_image made_cfi_image(const struct made_cfi *made);
 
 #define MADE_BYTES(...)                                                                            \
     yarn_span_of((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))

@@ -12,7 +12,7 @@ struct yarn_plt yarn_plt_of(const struct yarn_image *image)
 {
     static const char *const stub_names[YARN_PLT_SECTIONS] = {".plt", ".plt.sec", ".plt.got"};
     static const char *const relocation_names[YARN_PLT_RELOCATIONS] = {".rela.plt", ".rela.dyn"};
-    struct yarn_plt plt = {.machine = image->machine};
+    struct yarn_plt plt = {0};
     struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
     for (size_t i = 0; i < YARN_PLT_SECTIONS; i++)
@@ -82,8 +82,6 @@ static bool read_stub(const struct yarn_plt *plt, const struct yarn_section *stu
 
 bool yarn_plt_find(const struct yarn_plt *plt, uint64_t vaddr, struct yarn_plt_stub *ret_stub)
 {
-    if (plt->machine != EM_X86_64)
-        return false;
     for (size_t i = 0; i < YARN_PLT_SECTIONS; i++) {
         const struct yarn_section *stubs = &plt->stubs[i];
         if (vaddr >= stubs->vaddr && vaddr - stubs->vaddr < stubs->bytes.size)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The stubs of the procedure linkage table: which relocation an address in .plt, .plt.sec or
- * .plt.got jumps through. x86-64 only: the jump names its slot; elsewhere nothing is found.
+ * .plt.got jumps through. The jump names its slot (x86-64).
  * Knows stubs and relocations; does not make names. Bytes are untrusted.
  *
  * Threads, signals: as image.h.
@@ -14,7 +14,6 @@
 enum { YARN_PLT_SECTIONS = 3, YARN_PLT_RELOCATIONS = 2 };
 
 struct yarn_plt {
-    uint16_t machine;
     struct yarn_section stubs[YARN_PLT_SECTIONS];
     size_t stub_sizes[YARN_PLT_SECTIONS];
     struct yarn_section relocations[YARN_PLT_RELOCATIONS];

@@ -32,7 +32,7 @@ static bool is_in_code(const struct yarn_symbol_table *table, uint16_t section_n
            (section.flags & SHF_EXECINSTR);
 }
 
-/* "$x", "$d.12": what aarch64 assemblers write; ".L1": a local label that was kept. */
+/* "$x", "$d.12": what some assemblers write; ".L1": a local label that was kept. */
 static bool is_marker(const char *name)
 {
     if (name[0] == '$')

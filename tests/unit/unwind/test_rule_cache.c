@@ -17,7 +17,7 @@ static void open_cache(void)
 {
     ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
-    ck_assert_int_eq(yarn_rule_cache_open(&cache, map, yarn_machine_native()), 0);
+    ck_assert_int_eq(yarn_rule_cache_open(&cache, map, &yarn_machine_native), 0);
 }
 
 static void close_cache(void)
@@ -60,7 +60,7 @@ START_TEST(a_few_rules_take_a_page)
     yarn_rule_cache_close(&cache);
     (void)yarn_module_map_find(map, address_at(0)); /* the image has tables of its own */
     size_t before = yarn_pages_total();
-    ck_assert_int_eq(yarn_rule_cache_open(&cache, map, yarn_machine_native()), 0);
+    ck_assert_int_eq(yarn_rule_cache_open(&cache, map, &yarn_machine_native), 0);
     find_first(10);
     assert_found_again(10);
     ck_assert_uint_eq(cache.nr_used, 10);
