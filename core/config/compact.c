@@ -41,16 +41,3 @@ bool yarn_compact_next(struct yarn_compact_reader *reader, struct yarn_compact_p
     }
     return false;
 }
-
-struct yarn_option_fault yarn_compact_fault(struct yarn_span text,
-                                            const struct yarn_compact_pair *pair, bool is_known)
-{
-    return (struct yarn_option_fault){
-        .option = YARN_OPTION_COUNT,
-        .in_compact = true,
-        .word = pair->key.size ? pair->key : text,
-        .at = pair->key.size ? (size_t)(pair->key.data - text.data) : 0,
-        .why = is_known ? "has no =VALUE" : "not an option",
-        .right = "a list such as events=cpu-clock,page-faults;frequency=4999",
-    };
-}

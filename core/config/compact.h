@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "core/config/options.h"
+#include "core/base/span.h"
 
 struct yarn_compact_pair {
     struct yarn_span key;   /* without blanks around it */
@@ -26,7 +26,3 @@ static inline struct yarn_compact_reader yarn_compact_reader_of(struct yarn_span
 
 /* False at the end. Empty pairs are passed over. */
 bool yarn_compact_next(struct yarn_compact_reader *reader, struct yarn_compact_pair *ret_pair);
-
-/* Of a pair whose key is not known or which has no value. */
-struct yarn_option_fault yarn_compact_fault(struct yarn_span text,
-                                            const struct yarn_compact_pair *pair, bool is_known);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/config/option_values.h"
 
-#include "core/config/options.h"
+#include "core/base/callgraph.h"
+#include "core/config/choices.h"
 #include "core/config/pattern.h"
 
 static const uint64_t frequency_max_hz = 100000;

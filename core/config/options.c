@@ -176,6 +176,20 @@ int yarn_options_set(struct yarn_options *options, struct yarn_arena *arena,
     return set_words(options, arena, option, &words, ret_fault);
 }
 
+/* Of a pair whose key is not known or which has no value. */
+static struct yarn_option_fault compact_fault(struct yarn_span text,
+                                              const struct yarn_compact_pair *pair, bool is_known)
+{
+    return (struct yarn_option_fault){
+        .option = YARN_OPTION_COUNT,
+        .in_compact = true,
+        .word = pair->key.size ? pair->key : text,
+        .at = pair->key.size ? (size_t)(pair->key.data - text.data) : 0,
+        .why = is_known ? "has no =VALUE" : "not an option",
+        .right = "a list such as events=cpu-clock,page-faults;frequency=4999",
+    };
+}
+
 static int collect_compact(struct yarn_options *options, struct yarn_arena *arena,
                            struct yarn_span compact, struct words wanted[YARN_OPTION_COUNT],
                            struct yarn_option_fault *ret_fault)
@@ -187,7 +201,7 @@ static int collect_compact(struct yarn_options *options, struct yarn_arena *aren
         if (meaning.is_later) {
             warn(options, arena, "YARN: ", pair.key, " is not supported by this version");
         } else if (meaning.option == YARN_OPTION_COUNT || !pair.has_value) {
-            *ret_fault = yarn_compact_fault(compact, &pair, meaning.option != YARN_OPTION_COUNT);
+            *ret_fault = compact_fault(compact, &pair, meaning.option != YARN_OPTION_COUNT);
             return -EINVAL;
         } else {
             wanted[meaning.option] = (struct words){pair.value, true};

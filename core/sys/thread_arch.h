@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "core/sys/thread.h"
+#include "core/base/base.h"
 
 /* Room for the block: static TLS of the libraries, errno among it, lies below the thread pointer,
  * the C library's thread descriptor above. */
@@ -25,4 +25,4 @@ void *yarn_thread_tls_init(uint8_t *memory);
 /* Never returns in the child: it calls run(argument), then exits as a thread. The tid or a negative
  * errno in the caller; the kernel sets and clears *tid. */
 long yarn_thread_clone(int flags, void *stack_top, _Atomic uint32_t *tid, void *thread_pointer,
-                       yarn_thread_fn run, void *argument);
+                       int (*run)(void *argument), void *argument);

@@ -25,7 +25,7 @@ void *yarn_thread_tls_init(uint8_t *memory)
  * syscall's return with the stack below stack_top, so what it needs travels in registers that the
  * kernel keeps: r12 the function, r13 its argument. */
 long yarn_thread_clone(int flags, void *stack_top, _Atomic uint32_t *tid, void *thread_pointer,
-                       yarn_thread_fn run, void *argument)
+                       int (*run)(void *argument), void *argument)
 {
     register long r10 __asm__("r10") = (long)tid;
     register long r8 __asm__("r8") = (long)thread_pointer;

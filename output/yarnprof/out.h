@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-#include "output/yarnprof/arguments.h"
+#include "core/base/base.h"
+#include "output/yarnprof/argument.h"
 #include "output/yarnprof/new_file.h"
 
 enum yarn_out_format { YARN_OUT_TEXT, YARN_OUT_JSON, YARN_OUT_CSV };

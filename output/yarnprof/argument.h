@@ -1,0 +1,34 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One option of a verb: a row of its table.
+ */
+#pragma once
+
+/* Ids of options that verbs share; a verb's own begin at YARN_ARGUMENT_OWN. */
+enum yarn_argument_id {
+    YARN_ARGUMENT_HELP = 1,
+    YARN_ARGUMENT_FORMAT,
+    YARN_ARGUMENT_OUTPUT,
+    YARN_ARGUMENT_COLOR,
+    YARN_ARGUMENT_NO_PAGER,
+    YARN_ARGUMENT_LIMIT,
+    YARN_ARGUMENT_EVENT,
+    YARN_ARGUMENT_THREAD,
+    YARN_ARGUMENT_PROCESS,
+    YARN_ARGUMENT_COMM,
+    YARN_ARGUMENT_MODULE,
+    YARN_ARGUMENT_FUNCTION,
+    YARN_ARGUMENT_TIME,
+    YARN_ARGUMENT_INLINES,
+    YARN_ARGUMENT_NO_INLINES,
+    YARN_ARGUMENT_OWN = 64,
+};
+
+struct yarn_argument {
+    const char *name;  /* of the long option; NULL: only a letter; "": a headline in the help */
+    int letter;        /* 0: none; with neither name nor letter the table ends */
+    const char *value; /* placeholder; NULL: takes none; in brackets: may be left out (=VALUE) */
+    const char *help;
+    int id;
+};
