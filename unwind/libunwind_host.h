@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What libunwind sees instead of the host's C library: scripts/cmake/build-libunwind renames its
- * references to these. Memory comes from pages.h, locks are none (each address space has one owner
- * at a time), and what would speak to the host's environment says nothing.
+ * What libunwind sees instead of the host's C library: scripts/lib/cmake/build-libunwind renames
+ * its references to these. Memory comes from pages.h, locks are none (each address space has one
+ * owner at a time), and what would speak to the host's environment says nothing.
  *
  * Threads: one at a time uses libunwind. Signals: not safe.
  */

@@ -41,7 +41,7 @@ struct act {
 };
 
 /* Those without which the child could not be tried out and reaped come first, then what is the
- * least unusual: where something kills, it is known what it was. scripts/check-calls compares
+ * least unusual: where something kills, it is known what it was. scripts/check calls compares
  * the list with the calls that there are in what the preload is made of. */
 static const struct act acts[] = {
     {"wait4", SYS_wait4, YARN_REHEARSAL_ALL, {-1, 0, WNOHANG, 0}},

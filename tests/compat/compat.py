@@ -51,7 +51,7 @@ def choose(arguments):
 
 def install(chosen):
     names = sorted({name for case in chosen for name in case.packages.split()})
-    script = HERE.parents[1] / "scripts" / "install-packages"
+    script = HERE.parents[1] / "scripts" / "lib" / "install-packages"
     return subprocess.run([script, "--optional", "--packages", *names]).returncode
 
 

@@ -115,7 +115,7 @@ class Runner:
         """Fetches the source package of a case. The reason where it cannot be had."""
         if not case.source or (self.sources / case.source).exists():
             return None
-        fetch = [harness.ROOT / "scripts" / "fetch-source", case.source, self.sources / case.source]
+        fetch = [harness.ROOT / "scripts" / "lib" / "fetch-source", case.source, self.sources / case.source]
         done = subprocess.run(fetch, stderr=subprocess.PIPE, text=True)
         return " ".join(done.stderr.split()) if done.returncode else None
 

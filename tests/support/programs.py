@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole programs with a screen, made to tell what they read from an export: hotspot's parser, the
 Firefox Profiler's own importer, speedscope's page in a browser. Each is None, or its reason to be
-left out is told, where it is not installed (scripts/install-packages, scripts/install-readers)."""
+left out is told, where it is not installed (scripts/lib/install-packages, scripts/lib/install-readers)."""
 
 import base64
 import collections
@@ -80,7 +80,7 @@ ANSWER_SECONDS, SERVERS_MAX = 30, 6
 
 
 class FromNpm:
-    """What scripts/install-readers got; `why` tells what is missing."""
+    """What scripts/lib/install-readers got; `why` tells what is missing."""
 
     def __init__(self, build):
         modules = build / "readers" / "node_modules"
@@ -89,7 +89,7 @@ class FromNpm:
         self.page = modules / "speedscope/dist/release/index.html"
         files = (self.node, self.importer, self.page)
         missing = next((file for file in files if not file.exists()), None)
-        self.why = missing and f"no {missing}: scripts/install-readers {build / 'readers'}"
+        self.why = missing and f"no {missing}: scripts/lib/install-readers {build / 'readers'}"
 
     def firefox(self, path):
         """Selfs of all threads as the Firefox Profiler's own importer has them, in ms or samples;

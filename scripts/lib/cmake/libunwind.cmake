@@ -5,15 +5,15 @@
 # which would take over the host's C++ exceptions.
 #
 # The source is YARN_LIBUNWIND_SOURCE (folder or tarball); where that is empty, the distribution's
-# source package, fetched by scripts/fetch-libunwind into the build folder.
+# source package, fetched by scripts/lib/fetch-libunwind into the build folder.
 
 set(YARN_LIBUNWIND_HINT
-  "Run scripts/quickstart or scripts/fetch-libunwind, or give -DYARN_LIBUNWIND_SOURCE=FOLDER.")
+  "Run scripts/quickstart or scripts/lib/fetch-libunwind, or give -DYARN_LIBUNWIND_SOURCE=FOLDER.")
 
 function(yarn_libunwind_locate ret_folder)
   set(fetched ${PROJECT_BINARY_DIR}/_deps/libunwind-src)
   if(NOT YARN_LIBUNWIND_SOURCE)
-    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/fetch-libunwind ${fetched}
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/lib/fetch-libunwind ${fetched}
       RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE why)
     if(NOT result EQUAL 0)
       message(FATAL_ERROR "yarn needs the source of libunwind (its second unwinder): ${why}"
@@ -60,9 +60,9 @@ set(YARN_LIBUNWIND_BUILD ${PROJECT_BINARY_DIR}/_deps/libunwind-build)
 file(MAKE_DIRECTORY ${YARN_LIBUNWIND_BUILD}/include)
 
 add_custom_command(OUTPUT ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
-  COMMAND ${PROJECT_SOURCE_DIR}/scripts/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}
+  COMMAND ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}
           ${YARN_LIBUNWIND_BUILD} ${YARN_ARCH} ${CMAKE_C_COMPILER} ${CMAKE_AR} ${CMAKE_OBJCOPY}
-  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}/configure
+  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}/configure
   COMMENT "Building libunwind" VERBATIM)
 add_custom_target(yarn_libunwind_build DEPENDS ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a)
 

@@ -74,4 +74,4 @@ if(YARN_BUILD_TESTS)
   target_link_libraries(yarn_check INTERFACE ${CHECK_LIBRARIES} Threads::Threads)
 endif()
 
-include(scripts/cmake/libunwind.cmake)
+include(scripts/lib/cmake/libunwind.cmake)
