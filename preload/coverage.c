@@ -40,6 +40,16 @@ static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
     };
 }
 
+static uint64_t cpu_ns_until_end(const struct yarn_coverage *coverage)
+{
+    return coverage->end_cpu_ns ? coverage->end_cpu_ns : yarn_coverage_host_cpu_ns();
+}
+
+void yarn_coverage_end(struct yarn_coverage *coverage)
+{
+    coverage->end_cpu_ns = cpu_ns_until_end(coverage);
+}
+
 void yarn_coverage_begin(struct yarn_coverage *coverage)
 {
     coverage->off_ticks = yarn_clock_ticks_of_others();
@@ -48,7 +58,7 @@ void yarn_coverage_begin(struct yarn_coverage *coverage)
 
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
 {
-    uint64_t now_ns = yarn_coverage_host_cpu_ns();
+    uint64_t now_ns = cpu_ns_until_end(coverage);
     uint64_t not_ns = coverage->before_cpu_ns + yarn_coverage_off_cpu_ns(coverage);
     return now_ns > not_ns ? now_ns - not_ns : 0;
 }
@@ -103,7 +113,7 @@ uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage)
 {
     if (!coverage->is_off)
         return coverage->off_cpu_ns;
-    uint64_t now_ns = yarn_coverage_host_cpu_ns();
+    uint64_t now_ns = cpu_ns_until_end(coverage);
     uint64_t since_ns = coverage->off_since_cpu_ns;
     return coverage->off_cpu_ns + (now_ns > since_ns ? now_ns - since_ns : 0);
 }

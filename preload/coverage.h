@@ -22,6 +22,7 @@ struct yarn_coverage {
         until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
     uint64_t off_ns, off_cpu_ns; /* of the stops that have ended */
     uint64_t before_cpu_ns;      /* the host's CPU time when it began */
+    uint64_t end_cpu_ns;         /* and when it ended; 0: it goes on */
     struct yarn_ticks off_since_ticks;
     struct yarn_ticks off_ticks; /* of them, and of what was before the begin */
     struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
@@ -33,6 +34,10 @@ uint64_t yarn_coverage_host_cpu_ns(void);
 
 /* What was before is not covered. */
 void yarn_coverage_begin(struct yarn_coverage *coverage);
+
+/* The events are off for good. What the host does while the reader reads what is left is not
+ * covered. */
+void yarn_coverage_end(struct yarn_coverage *coverage);
 
 /* The host's CPU time, and its ticks, while it was covered. */
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage);

@@ -317,6 +317,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
 {
     bool has_news;
     yarn_session_disable(&recording->session);
+    yarn_coverage_end(&recording->coverage);
     yarn_recording_drain_all(recording, &has_news);
     yarn_recording_flush(recording);
 }

@@ -48,16 +48,11 @@ static bool can_count(const struct yarn_recording *recording)
            yarn_session_can_count(&recording->session, recording->clock_event);
 }
 
-/* It costs a system call for each open event. */
 static uint64_t cpu_ns_of(const struct yarn_recording *recording)
 {
     if (!can_count(recording))
         return host_cpu_ns(recording);
-    /* Why not just that count: it goes on while the kernel stops the clock at a switch, which costs
-     * servers a third of their time more, and is no time of the thread. */
-    return yarn_u64_min(yarn_session_cpu_ns(&recording->session, recording->clock_event),
-                        yarn_coverage_cpu_ns(&recording->coverage)) +
-           recording->missed_ns;
+    return yarn_coverage_cpu_ns(&recording->coverage) + recording->missed_ns;
 }
 
 bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
@@ -99,19 +94,25 @@ static uint64_t kernel_ns(const struct yarn_recording *recording, uint64_t cpu_n
         return 0;
     uint64_t period_ns = recording->session.specs[recording->clock_event].spec.period;
     uint64_t lost_ns = recording->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
-    uint64_t most_ns = subtract(unsampled_ns, lost_ns);
+    uint64_t switching_ns = recording->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
+    uint64_t most_ns = subtract(unsampled_ns, lost_ns + switching_ns);
     uint64_t least_ns = subtract(most_ns, unripe_ns(recording));
     struct yarn_ticks ticks = yarn_coverage_ticks(&recording->coverage);
     uint64_t share = ticks.all_ns ? ticks.system_ns * SHARE_WHOLE / ticks.all_ns : 0;
     return yarn_u64_min(yarn_u64_max(cpu_ns / SHARE_WHOLE * share, least_ns), most_ns);
 }
 
+/* It costs a system call for each open event. */
 static void read_cpu_time(struct yarn_recording *recording)
 {
     bool has_clock = recording->clock_event != YARN_DUMP_NONE;
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock)
         unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
+    if (can_count(recording))
+        *total(recording, YARN_DUMP_TOTAL_SWITCHING_NS) = yarn_u64_min(
+            unsampled_ns, yarn_session_switching_ns(&recording->session, recording->clock_event,
+                                                    yarn_coverage_cpu_ns(&recording->coverage)));
     uint64_t in_kernel_ns = kernel_ns(recording, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;

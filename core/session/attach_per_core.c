@@ -230,6 +230,16 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
     return sum;
 }
 
+/* Why not by the count: a clock goes on counting while the kernel cancels its timer at a switch,
+ * after the thread's time has ended. */
+static uint64_t switching_ns_per_core(const struct yarn_session *session, uint32_t number,
+                                      uint64_t cpu_ns)
+{
+    bool is_wide = session->wide.events && session->wide.spec == number;
+    uint64_t running_ns = is_wide ? cpu_ns : count_per_core(session, number).time_running_ns;
+    return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
+}
+
 /* ---- deeper copies ---- */
 
 /* The events on threads while others take their place. */
@@ -339,6 +349,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .gather = gather_per_core,
     .watched = watched_per_core,
     .count = count_per_core,
+    .switching_ns = switching_ns_per_core,
     .ring_bytes = yarn_core_rings_bytes,
     .close = close_per_core,
 };

@@ -2,7 +2,6 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
-#include "core/session/host_clock.h"
 #include "core/session/probe.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
@@ -200,7 +199,6 @@ static void enable_per_thread(struct yarn_session *session)
     if (threads->is_enabled)
         return;
     threads->is_enabled = true;
-    yarn_host_clock_start(&threads->clock);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone)
             begin_thread(session, &threads->of_slot[i]);
@@ -220,7 +218,6 @@ static void disable_per_thread(struct yarn_session *session)
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_ring_disable(&threads->of_slot[i]);
-    yarn_host_clock_stop(&threads->clock);
 }
 
 /* Those that have shallower copies are let go and taken in anew. */
@@ -333,11 +330,6 @@ static struct yarn_perf_count count_per_thread(const struct yarn_session *sessio
     return sum;
 }
 
-static uint64_t cpu_ns_per_thread(const struct yarn_session *session)
-{
-    return yarn_host_clock_ns(&session->threads->clock);
-}
-
 static uint64_t thread_cpu_ns_per_thread(const struct yarn_session *session, pid_t tid)
 {
     const struct yarn_thread_rings *threads = session->threads;
@@ -378,7 +370,6 @@ const struct yarn_attachment yarn_attach_per_thread = {
     .gather = gather_per_thread,
     .watched = watched_per_thread,
     .count = count_per_thread,
-    .cpu_ns = cpu_ns_per_thread,
     .thread_cpu_ns = thread_cpu_ns_per_thread,
     .ring_bytes = ring_bytes_per_thread,
     .close = close_per_thread,

@@ -308,11 +308,11 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
     return session->report.attachment->count(session, number);
 }
 
-uint64_t yarn_session_cpu_ns(const struct yarn_session *session, uint32_t number)
+uint64_t yarn_session_switching_ns(const struct yarn_session *session, uint32_t number,
+                                   uint64_t cpu_ns)
 {
     const struct yarn_attachment *attachment = session->report.attachment;
-    uint64_t counted_ns = attachment->count(session, number).count;
-    return attachment->cpu_ns ? yarn_u64_max(attachment->cpu_ns(session), counted_ns) : counted_ns;
+    return attachment->switching_ns ? attachment->switching_ns(session, number, cpu_ns) : 0;
 }
 
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid)

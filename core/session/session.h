@@ -114,9 +114,11 @@ bool yarn_session_can_count(const struct yarn_session *session, uint32_t number)
  * of the threads: less running time says that the event had to share a counter. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
 
-/* CPU time of the host's threads by the count of event `number`; where threads may be without
- * events, by the process's clock, if that says more. */
-uint64_t yarn_session_cpu_ns(const struct yarn_session *session, uint32_t number);
+/* Of the cpu_ns that the host's threads used since the enable, what passed while no event `number`
+ * of theirs ran: the kernel takes it off a core before it switches to another thread, and puts it
+ * on again after. 0 where that is not known. It costs what a count costs. */
+uint64_t yarn_session_switching_ns(const struct yarn_session *session, uint32_t number,
+                                   uint64_t cpu_ns);
 
 /* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);

@@ -35,7 +35,6 @@ struct yarn_thread_rings {
     bool is_waiting;    /* for those who were let go */
     bool is_enabled;
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
-    struct yarn_host_clock clock;
 };
 
 /* Opens a slot for the thread, disabled. -ESRCH: it has gone; -EDQUOT: there is no memory. */

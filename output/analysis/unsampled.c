@@ -38,6 +38,7 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
                                         [YARN_UNSAMPLED_CHILDREN] = trust->children_ns,
                                         [YARN_UNSAMPLED_LOADED] = is_forked ? 0 : trust->before_ns,
                                         [YARN_UNSAMPLED_FORKED] = is_forked ? trust->before_ns : 0,
+                                        [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
                                         [YARN_UNSAMPLED_UNKNOWN] = UINT64_MAX,
                                     }};
     if (period_ns)
@@ -67,6 +68,7 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
         [YARN_UNSAMPLED_CHILDREN] = "in children that ended unrecorded",
         [YARN_UNSAMPLED_LOADED] = "before the library was loaded",
         [YARN_UNSAMPLED_FORKED] = "between fork and the first look",
+        [YARN_UNSAMPLED_SWITCHING] = "in context switches, where no event runs",
         [YARN_UNSAMPLED_SHORT] = "in threads shorter than a period",
         [YARN_UNSAMPLED_SILENT] = "in threads that could not be sampled",
         [YARN_UNSAMPLED_UNKNOWN] = "for unknown reasons",

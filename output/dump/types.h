@@ -220,12 +220,13 @@ struct yarn_dump_message {
     X(BYTES_WRITTEN, bytes_written)                                                                \
     X(RECORDS_UNKNOWN, records_unknown)                                                            \
     X(RECORDS_BAD, records_bad)                                                                    \
-    X(CHILDREN, children)       /* that were gone before they were recorded */                     \
-    X(CHILDREN_NS, children_ns) /* their CPU time; also in cpu_ns and unsampled_ns */              \
-    X(OFF_NS, off_ns)           /* time in which the user had the recording stopped */             \
-    X(OFF_CPU_NS, off_cpu_ns)   /* CPU time then; in neither cpu_ns nor unsampled_ns */            \
-    X(KERNEL_NS, kernel_ns)     /* CPU time in the kernel that could not be sampled */             \
-    X(BEFORE_NS, before_ns)     /* before it was recorded; also in cpu_ns and unsampled_ns */
+    X(CHILDREN, children)         /* that were gone before they were recorded */                   \
+    X(CHILDREN_NS, children_ns)   /* their CPU time; also in cpu_ns and unsampled_ns */            \
+    X(OFF_NS, off_ns)             /* time in which the user had the recording stopped */           \
+    X(OFF_CPU_NS, off_cpu_ns)     /* CPU time then; in neither cpu_ns nor unsampled_ns */          \
+    X(KERNEL_NS, kernel_ns)       /* CPU time in the kernel that could not be sampled */           \
+    X(BEFORE_NS, before_ns)       /* before it was recorded; also in cpu_ns and unsampled_ns */    \
+    X(SWITCHING_NS, switching_ns) /* in which no event ran; also in cpu_ns and unsampled_ns */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,

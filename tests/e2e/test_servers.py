@@ -15,8 +15,7 @@ import time
 import harness
 
 LOOPBACK = "127.0.0.1"
-# Nearly all of it is lacking only where the machine's own cores are taken away: ticks are then late.
-MOST_MISSING = 0.15
+MOST_MISSING = 0.03
 # What a process may have besides, however short it is: its begin and its end.
 EACH_NS = 10_000_000
 STARTS_IN_SECONDS = 60
@@ -84,11 +83,12 @@ class Servers(harness.Case):
     def assert_time_has_its_place(self, folder, may_sample=MAY_SAMPLE_KERNEL):
         dumps = [dump["trust"] for dump in harness.info(folder)]
         total = {key: sum(dump[key] for dump in dumps)
-                 for key in ("cpu_ns", "kernel_ns", "unsampled_ns", "lost", "samples")}
+                 for key in ("cpu_ns", "kernel_ns", "unsampled_ns", "switching_ns", "lost",
+                             "samples")}
         report = harness.report(folder)
         lost_ns = total["lost"] * 1e9 / harness.FREQUENCY
         print(f"\n{total} of {len(dumps)} dumps")
-        self.assertLessEqual(total["unsampled_ns"] - lost_ns,
+        self.assertLessEqual(total["unsampled_ns"] - total["switching_ns"] - lost_ns,
                              MOST_MISSING * total["cpu_ns"] + EACH_NS * len(dumps))
         self.assertEqual(report["notes"]["kernel_ns"], total["kernel_ns"])
         stacks = list(harness.stacks(folder))

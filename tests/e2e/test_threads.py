@@ -26,6 +26,11 @@ def may_see_whole_cores():
     return os.getuid() == 0 or int(level) <= 0
 
 
+def own_times(path):
+    """What the threads of a host say of themselves: tests/hosts/own_times.h."""
+    return {int(tid): int(ns) for tid, ns in map(str.split, path.read_text().splitlines())}
+
+
 class Case(harness.Case):
     def assert_same_outside(self, argv, **variables):
         profiled = self.run_program(argv, **variables)
@@ -33,6 +38,20 @@ class Case(harness.Case):
         if self.dumps_of(profiled):
             harness.yarnprof("verify", profiled.dumps)
         return profiled
+
+    def assert_times_are_the_threads_own(self, dump, own):
+        """What each thread has read of its own clock at the end of its function is no more than what
+        is told of it: only what it does after that comes to it, and all together are no more than
+        the process. Those that are not told of."""
+        told = {thread["tid"]: thread for thread in dump["threads"]}
+        known = {tid for tid in own if told.get(tid, {}).get("cpu_ns") and told[tid]["end_ns"]}
+        less = [(tid, own[tid], told[tid]) for tid in known if told[tid]["cpu_ns"] < own[tid]]
+        self.assertEqual(less, [])
+        sum_ns = sum(told[tid]["cpu_ns"] for tid in known)
+        print(f"{len(own)} threads with {sum(own.values()) / 1e9:.3f} s, told {len(known)} with"
+              f" {sum_ns / 1e9:.3f} of {dump['trust']['cpu_ns'] / 1e9:.3f} s")
+        self.assertLessEqual(sum_ns, dump["trust"]["cpu_ns"])
+        return set(own) - known
 
 
 class Kinds(Case):
@@ -59,14 +78,12 @@ class Kinds(Case):
         for way, variables in WAYS.items():
             for kind in ("pairs", "c11"):
                 with self.subTest(way=way, kind=kind):
-                    dump, sum_ns = self.run_and_add_up([CHURN, kind, 2000, 200], **variables)
-                    threads, told_ns = dump["threads"], dump["trust"]["cpu_ns"]
-                    # Those that ended before the dump was begun are not told of.
-                    self.assertGreater(len(threads), 1000)
-                    untold = [t for t in threads if not t["cpu_ns"] or not t["end_ns"]]
+                    times = self.root / f"times of {kind} {way}"
+                    dump, _ = self.run_and_add_up([CHURN, kind, 2000, 200], HOST_TIMES=str(times),
+                                                  **variables)
+                    untold = self.assert_times_are_the_threads_own(dump, own_times(times))
                     # What is lost of a thread's ring may be its end; and that is told.
                     self.assertLessEqual(len(untold), dump["trust"]["lost"] + UNTOLD_MOST, untold)
-                    self.assertAlmostEqual(sum_ns, told_ns, delta=0.35 * told_ns)
                     self.assert_no_ring_stands_still(dump)
 
     def test_work_of_destructors_is_the_threads(self):
@@ -155,27 +172,35 @@ class PerThread(Case):
                     self.assertAlmostEqual(shares.get(function, 0), percent, delta=3)
 
     def test_eight_threads_have_equal_shares_and_exact_times(self):
-        run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **self.variables)
-        dump = self.assert_per_thread(run)
-        self.assert_equal_shares_and_exact_times(run, dump)
+        dump, times = self.run_eight_threads(**self.variables)
+        self.assertEqual((dump["sampler"]["got"], dump["sampler"]["strategy"]),
+                         ("perf", "per-thread"))
+        self.assert_exact_times(dump, times)
 
     def test_times_of_inherited_clocks_are_exact(self):
-        run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], **WAYS["per-core"])
-        (dump,) = harness.info(run.dumps)
-        self.assert_equal_shares_and_exact_times(run, dump)
+        self.assert_exact_times(*self.run_eight_threads(**WAYS["per-core"]))
 
-    def assert_equal_shares_and_exact_times(self, run, dump):
+    def run_eight_threads(self, **variables):
+        times = self.root / "times"
+        run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], HOST_TIMES=str(times),
+                                       **variables)
+        (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
-        found = [shares[f"void (anonymous namespace)::worker<{i}>()"] for i in range(8)]
-        for share in found:
+        for i in range(8):
+            share = shares[f"void (anonymous namespace)::worker<{i}>()"]
             self.assertAlmostEqual(share, 12.5, delta=2)
-        main = dump["process"]["pid"]  # which makes them and waits: a sample, perhaps
-        workers = [t for t in dump["threads"] if t["samples"] and t["tid"] != main]
-        self.assertEqual(len(workers), 8)
-        for thread in workers:
-            self.assertIsNotNone(thread["end_ns"])
-            self.assertGreaterEqual(thread["cpu_ns"] * 1.02, thread["samples"] * 1e9 / 999)
         self.assert_nothing_is_lost(run, dump["trust"])
+        return dump, own_times(times)
+
+    def assert_exact_times(self, dump, own):
+        """Why not each thread's samples by its time: the kernel hands its clock on to the thread that
+        it switches to, with what is left of the period, and lets it go on while the virtual core
+        is away. But there are never more of them than there was time by the clock that takes them,
+        which the kernel lets run faster than the counting one by at most 500 in a million."""
+        self.assertEqual(len(own), 8)
+        self.assertEqual(self.assert_times_are_the_threads_own(dump, own), set())
+        (clock,) = dump["events"]
+        self.assertLessEqual(clock["samples"] * clock["period"], clock["count"] * 1.0005)
 
     def test_a_thousand_threads(self):
         run = self.assert_same_outside([CHURN, "at-once", 1000, 1000], **self.variables)

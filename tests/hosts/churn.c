@@ -28,6 +28,8 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "tests/hosts/own_times.h"
+
 enum { CLONE_STACK_BYTES = 65536, ALTSTACK_BYTES = 65536 };
 
 static uint64_t nr_steps;
@@ -54,6 +56,7 @@ __attribute__((noinline)) static void churn_work(void)
 static void *work(void *unused)
 {
     churn_work();
+    yarn_host_tell_own_time();
     return unused;
 }
 
@@ -115,6 +118,7 @@ static int work_c11(void *unused)
 {
     (void)unused;
     churn_work();
+    yarn_host_tell_own_time();
     return 0;
 }
 
@@ -263,6 +267,7 @@ int main(int argc, char **argv)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
     if (argc < 3 || sigaction(SIGUSR1, &action, NULL))
         return 2;
+    yarn_host_begin_own_times();
     nr_steps = argc > 3 ? strtoull(argv[3], NULL, 10) * 1000 : 0;
     if (!run(argv[1], atoi(argv[2])))
         return 2;

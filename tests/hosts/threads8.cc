@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/hosts/own_times.h"
 #include "tests/hosts/work.h"
 
 namespace
@@ -20,6 +21,7 @@ template <int N> __attribute__((noinline)) void worker()
 {
     for (uint64_t i = 0; i < nr_units; i++)
         result ^= yarn_host_work(1, i, N + 1);
+    yarn_host_tell_own_time();
 }
 
 } // namespace
@@ -28,6 +30,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         nr_units = std::strtoull(argv[1], nullptr, 10);
+    yarn_host_begin_own_times();
     std::vector<std::thread> threads;
     for (auto run :
          {worker<0>, worker<1>, worker<2>, worker<3>, worker<4>, worker<5>, worker<6>, worker<7>})
