@@ -13,7 +13,7 @@
 enum { MASK_BYTES = 8, RESTORER = 0x04000000 };
 
 static volatile sig_atomic_t nr_taken, nr_passed;
-static volatile bool is_over;
+static atomic_bool is_over;
 static volatile uint64_t blocked_under;
 
 /* As the kernel has it: the C library refuses the signal. */
