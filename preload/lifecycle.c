@@ -165,7 +165,7 @@ void yarn_lifecycle_heed(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_HEED))
-        return; /* the reader is slow: it sees it at its next look */
+        return; /* the reader has gone */
 }
 
 /* One that has just ended is counted for a moment longer. */
@@ -240,7 +240,7 @@ static void leave_for(enum yarn_lifecycle_change_kind kind)
 static void leave_root(struct yarn_recorder *recorder)
 {
     if (yarn_recorder_command(recorder, YARN_RECORDER_LEAVE_ROOT))
-        return; /* the reader is slow or gone */
+        return; /* the reader has gone */
 }
 
 /* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */

@@ -6,6 +6,8 @@
 #include "core/sys/futex.h"
 
 #define NAP_NS (5 * YARN_NS_PER_MS)
+/* An exec is waited for a second: a signal handler may have led its thread elsewhere. */
+enum { LOOKS_AT_EXEC = 200 };
 
 static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t to)
 {
@@ -20,10 +22,12 @@ bool yarn_nap_take(struct yarn_recorder *recorder)
     if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
         return true;
     yarn_futex_wait(&recorder->requests.wanted, 0, NAP_NS);
-    while (!change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING)) {
+    for (int i = 0; !change_state(recorder, YARN_RECORDER_NAPPING, YARN_RECORDER_STARTING); i++) {
         if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
             return false;
         yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, NAP_NS);
+        if (i >= LOOKS_AT_EXEC)
+            yarn_nap_return(recorder);
     }
     recorder->has_only_napped = false;
     yarn_pages_forget();
@@ -85,7 +89,9 @@ bool yarn_nap_leave(struct yarn_recorder *recorder, bool for_good)
 {
     uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
     if (!change_state(recorder, YARN_RECORDER_NAPPING, to) && !leave_failed(recorder, for_good))
-        return atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+        /* Paid already, by a thread that is in exec. */
+        return for_good ? change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_ENDED)
+                        : atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
     /* Who would not be recorded has nothing to pay: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;

@@ -74,10 +74,9 @@ static void follow_ids(struct yarn_recorder *recorder)
     while ((ids = yarn_ids_queue_next(&recorder->ids))) {
         int err = yarn_ids_take(ids);
         yarn_ids_queue_free(&recorder->ids, ids);
-        if (!err || recording->failure)
-            continue;
-        recording->failure = "the reader could not give up the rights that the host gave up";
-        recording->failure_error = err;
+        if (err)
+            yarn_recording_fail(
+                recording, "the reader could not give up the rights that the host gave up", err);
     }
 }
 
@@ -137,7 +136,9 @@ bool yarn_orders_obey(struct yarn_recorder *recorder)
     for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
         if (wanted >> command & 1)
             carry_out(recorder, command);
-    yarn_requests_finish(&recorder->requests);
+    /* Else the reader ends, and who waits for its rights waits until it has gone. */
+    if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure)
+        yarn_requests_finish(&recorder->requests);
     return true;
 }
 

@@ -29,11 +29,7 @@ static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state s
 
 static void fail(struct yarn_recorder *recorder, const char *what, int err)
 {
-    struct yarn_recording *recording = &recorder->recording;
-    if (!recording->failure) {
-        recording->failure = what;
-        recording->failure_error = err;
-    }
+    yarn_recording_fail(&recorder->recording, what, err);
     set_state(recorder, YARN_RECORDER_FAILED);
 }
 

@@ -18,8 +18,7 @@
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
 enum { LOOKS_IN_VAIN = 10 };
 
-/* Without a clock: a second or so, and some milliseconds. */
-enum { GONE_TRIES = 10000, SPINS_MAX = 1 << 29, SPINS_AFTER = 1 << 22 };
+enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
 
 /* One in a process. Why part of the library: a fork copies no table of its own for it. */
 static _Alignas(4096) struct yarn_recorder the_one;
@@ -208,36 +207,33 @@ static bool is_recording(struct yarn_recorder *recorder)
     return atomic_load(&recorder->state) < YARN_RECORDER_ENDED;
 }
 
-/* The kernel counts the thread for a moment longer than it runs. */
-static bool wait_until_gone(pid_t pid, pid_t tid)
+/* However long that takes: `tid` is the reader's; 0 where it has gone already. */
+static void wait_until_gone(struct yarn_recorder *recorder, uint32_t tid)
 {
     _Atomic uint32_t never = 0;
-    for (size_t i = 0; i < GONE_TRIES; i++) {
-        if (!yarn_process_has_thread(pid, tid))
-            return true;
+    while (tid && atomic_load(&recorder->thread.tid) == tid)
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+    /* The kernel counts the thread for a moment longer than it runs. */
+    while (tid && yarn_process_has_thread(recorder->job.facts.pid, (pid_t)tid))
         yarn_futex_wait(&never, 0, YARN_NS_PER_MS / 20);
-    }
-    return false;
 }
 
-/* Or a later one. */
-static void wait_for_state(struct yarn_recorder *recorder, enum yarn_recorder_state wanted)
+/* Until it is known how it records, or that it does not. */
+static void wait_for_start(struct yarn_recorder *recorder)
+{
+    uint32_t state;
+    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_RUNNING)
+        yarn_futex_wait(&recorder->state, state, LOOK_NS);
+}
+
+static void wait_for_end(struct yarn_recorder *recorder)
 {
     struct patience patience = patience_now();
     uint32_t state;
-    while ((state = atomic_load(&recorder->state)) < wanted)
+    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_ENDED)
         if (yarn_futex_wait(&recorder->state, state, LOOK_NS) == -ETIMEDOUT &&
             !is_patient(recorder, &patience))
             return;
-}
-
-static bool wait_for_thread(struct yarn_recorder *recorder)
-{
-    struct patience patience = patience_now();
-    while (yarn_thread_join(&recorder->thread, LOOK_NS))
-        if (!is_patient(recorder, &patience))
-            return !yarn_thread_is_running(&recorder->thread);
-    return true;
 }
 
 /* A nap that ends before its time, of a process that lives on: it has nothing to pay yet. */
@@ -253,19 +249,16 @@ static bool end_nap(struct yarn_recorder *recorder)
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why)
 {
-    if (atomic_exchange(&recorder->is_left, 1))
-        return false; /* by another thread, so the host has several anyhow */
-    pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
-    if (!end_nap(recorder)) {
+    uint32_t tid = atomic_load(&recorder->thread.tid);
+    bool is_first = !atomic_exchange(&recorder->is_left, 1);
+    if (is_first && !end_nap(recorder)) {
         recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
         recorder->stop_reason = why;
         yarn_recorder_end(recorder, reason, -1);
     }
-    if (is_recording(recorder) || !wait_for_thread(recorder) ||
-        !wait_until_gone(recorder->job.facts.pid, tid)) {
-        atomic_store(&recorder->is_left, 0);
-        return false;
-    }
+    wait_until_gone(recorder, tid);
+    if (!is_first)
+        return false; /* another thread ends it, and begins what follows */
     yarn_thread_fini(&recorder->thread);
     return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
 }
@@ -306,24 +299,31 @@ static struct yarn_request put(struct yarn_recorder *recorder, enum yarn_recorde
     return yarn_requests_put(&recorder->requests, bit, bit & either ? either : 0);
 }
 
-int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+/* Its result is for those who need not wait until the reader has gone. */
+static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
-    if (!is_recording(recorder))
-        return -ESRCH;
     struct yarn_requests *requests = &recorder->requests;
     struct yarn_request request = put(recorder, command);
     struct patience patience = patience_now();
     hand_over(recorder);
-    for (;;) {
+    while (is_recording(recorder)) {
         uint32_t done = atomic_load(&requests->done);
         if (yarn_requests_has_done(requests, &request))
             return 0;
-        if (!is_recording(recorder))
-            return -ESRCH;
         if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
-            !is_patient(recorder, &patience))
+            command > YARN_RECORDER_HEED && !is_patient(recorder, &patience))
             return -ETIMEDOUT;
     }
+    return -ESRCH;
+}
+
+int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    uint32_t tid = atomic_load(&recorder->thread.tid);
+    int err = is_recording(recorder) ? wait_for_round(recorder, command) : -ESRCH;
+    if (err && command <= YARN_RECORDER_HEED)
+        wait_until_gone(recorder, tid);
+    return err;
 }
 
 void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
@@ -349,7 +349,7 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
 {
     /* A reader that naps or starts will open what it needs behind the filter as well as before, but
      * only then it is known which sampler there is. */
-    wait_for_state(recorder, YARN_RECORDER_RUNNING);
+    wait_for_start(recorder);
     if (!is_recording(recorder))
         return false;
     if (is_for_all_threads)
@@ -381,7 +381,7 @@ void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reas
 
 void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
 {
-    for (uint32_t i = 0; i < SPINS_MAX && yarn_thread_is_running(&recorder->thread); i++)
+    while (yarn_thread_is_running(&recorder->thread))
         ;
     /* The kernel counts the thread for a moment longer. */
     for (uint32_t i = 0; i < SPINS_AFTER; i++)
@@ -390,27 +390,21 @@ void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
 
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 {
-    if (!is_recording(recorder))
-        return;
-    if (recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
+    bool is_deadly = recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS];
+    if (is_deadly)
         recorder->stop_reason = "the host changed its rights, and its seccomp filter ends whoever "
                                 "asks for them as the reader would";
-        yarn_recorder_end(recorder, YARN_DUMP_END_SECCOMP, -1);
-        return;
-    }
-    if (yarn_ids_queue_put(&recorder->ids)) {
-        yarn_recorder_end(recorder, YARN_DUMP_END_FAILED, -1);
-        return;
-    }
+    if (is_recording(recorder) && (is_deadly || yarn_ids_queue_put(&recorder->ids)))
+        yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
     if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
-        return; /* the reader is slow: it still has the command before it */
+        return; /* it has gone */
 }
 
 bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
 {
     if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
         return false;
-    wait_for_state(recorder, YARN_RECORDER_RUNNING);
+    wait_for_start(recorder);
     return recorder->recording.session.wide.events;
 }
 
@@ -434,7 +428,7 @@ void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason
         return;
     put_end(recorder, reason, status);
     hand_over(recorder);
-    wait_for_state(recorder, YARN_RECORDER_ENDED);
+    wait_for_end(recorder);
     yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
                         &recorder->nr_messages_logged);
 }

@@ -18,8 +18,8 @@
  *
  * Host threads hand over commands in one word of memory and sleep until the reader has done them
  * (requests.h): no lock is shared, no descriptor, and a host thread never touches a ring, the dump
- * or anything else of the recording. A wait is as long as what was asked for takes the reader: it
- * ends 50 ms after its CPU time has last moved.
+ * or anything else of the recording. A wait ends 50 ms after the reader's CPU time has last moved,
+ * one for what the host gives up or would be harmed by only when it is done.
  *
  * Knows threads and commands; does not know what is recorded (recording) or when the host ends
  * (lifecycle).
@@ -50,7 +50,7 @@ enum yarn_recorder_state {
     YARN_RECORDER_FAILED,
 };
 
-/* In the order in which they are done where several wait. */
+/* In the order in which they are done where several wait; without bound are the first three. */
 enum yarn_recorder_command {
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: has nothing else open */
@@ -105,8 +105,8 @@ YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int
  * which naps, then records. Never waits. Async-signal-safe. */
 void yarn_recorder_inherit(struct yarn_recorder *recorder);
 
-/* Ends the recording and its thread so that another can follow; `why` goes into the dump. False
- * where nothing records or the reader does not end in time. */
+/* Ends the recording and its thread so that another can follow; `why` goes into the dump. Returns
+ * when the thread has gone; false where nothing recorded, or another host thread ends it. */
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why);
 
@@ -134,7 +134,7 @@ YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
-/* Gives the reader the rights of the calling thread; it ends the recording where it cannot. */
+/* Gives the reader the rights of the calling thread; where it cannot take them, it has gone. */
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 
 /* True where cores' clocks show other processes: the recording has to end before any right goes. */

@@ -18,6 +18,8 @@ enum {
     GUARD_BYTES = 4096,
     MEMORY_BYTES = STACK_BYTES + YARN_THREAD_TLS_BYTES,
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
+    /* For where no real-time signal can be queued (RLIMIT_SIGPENDING): nobody uses it. */
+    UNCOUNTED_SIGNAL = SIGSTKFLT,
 };
 
 /* Address space only, until a thread of a child after fork runs here. Why without a guard: this is
@@ -107,12 +109,15 @@ int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid)
     long tid = (long)atomic_load(&thread->tid);
     if (!tid)
         return -ESRCH;
-    return (int)yarn_raw_call(SYS_tgkill, pid, tid, WAKE_SIGNAL, 0, 0, 0);
+    int err = (int)yarn_raw_call(SYS_tgkill, pid, tid, WAKE_SIGNAL, 0, 0, 0);
+    if (err != -EAGAIN)
+        return err;
+    return (int)yarn_raw_call(SYS_tgkill, pid, tid, UNCOUNTED_SIGNAL, 0, 0, 0);
 }
 
 int yarn_thread_open_wake(void)
 {
-    uint64_t mask = UINT64_C(1) << (WAKE_SIGNAL - 1);
+    uint64_t mask = UINT64_C(1) << (WAKE_SIGNAL - 1) | UINT64_C(1) << (UNCOUNTED_SIGNAL - 1);
     return (int)yarn_raw_call(SYS_signalfd4, -1, (long)&mask, sizeof mask,
                               SFD_CLOEXEC | SFD_NONBLOCK, 0, 0);
 }

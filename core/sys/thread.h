@@ -62,7 +62,8 @@ void yarn_thread_fini(struct yarn_thread *thread);
 /* Interrupts a poll in the thread, which waits for it by the descriptor of yarn_thread_open_wake:
  * a descriptor of one table cannot be written from another, a thread-directed signal that the
  * thread has blocked and reads through a signalfd can. The signal is the C library's internal one,
- * which no host can send, catch or wait for; it is never delivered to anybody. */
+ * which no host can send, catch or wait for; where the user's limit of pending signals is reached,
+ * one that the limit does not hold for. It is never delivered to anybody. */
 YARN_MUST_CHECK int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid);
 
 /* By the thread itself: a descriptor that polls readable after yarn_thread_wake. */

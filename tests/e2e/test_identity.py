@@ -95,6 +95,17 @@ class Leave(harness.Case):
                 self.assertLess(run.wall_seconds, PROMPT_SECONDS)
                 self.assertEqual((process["exit"], process["exit_status"]), ("exit", 3))
 
+    def test_ends_while_the_reader_is_stopped(self):
+        """By a debugger, for a minute: nobody waits for it. The dump says that it was cut off."""
+        run = self.run_program([LEAVES, "stopped"])
+        if b"status 4d00" in run.stdout:
+            self.skipTest("no debugger may stop a thread here")
+        self.assertEqual(self.outside_without([LEAVES, "stopped"]), run.outside())
+        self.assertLess(run.wall_seconds, PROMPT_SECONDS)
+        for dump in harness.info(run.dumps):
+            is_cut = dump["process"]["parent"] and dump["process"]["exe"].endswith("leaves")
+            self.assertEqual(not dump["process"]["exit"], bool(is_cut))
+
     def test_exec_that_fails_beside_one_that_succeeds(self):
         ends = [process["exit"] for process in self.children_of_way("together")]
         self.assertEqual(ends, ["exec"] * ROUNDS)

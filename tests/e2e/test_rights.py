@@ -8,6 +8,8 @@ import shutil
 import harness
 
 RIGHTS = harness.HOSTS / "rights"
+CANNOT_STOP = 77
+STOPPED_MS = 300
 WAYS = {
     "chroot": ("jail", 1),
     "chroot-raw": ("jail", 1),
@@ -27,11 +29,13 @@ class Rights(harness.Case):
         if os.getuid() != 0:
             self.skipTest("needs root, to have something that can be given up")
 
-    def check(self, way, **variables):
+    def check(self, way, *words, **variables):
         place, nr_dumps = WAYS[way]
-        argv = [RIGHTS, way] + ([self.folder()] if place else [])
+        argv = [RIGHTS, way, self.folder() if place else "-", *words]
         plain = self.run_program(argv, preload=False)
         run = self.run_program(argv, **variables)
+        if run.status == CANNOT_STOP:
+            self.skipTest("no debugger may stop a thread here")
         self.assertEqual(plain.stdout.splitlines()[0].split(b",")[0], b"failed: 0")
         self.assertEqual((plain.status, plain.stdout, plain.stderr),
                          (run.status, run.stdout, run.stderr))
@@ -44,6 +48,14 @@ class Rights(harness.Case):
                 run, nr_dumps = self.check(way, YARN_EMPTY="keep")
                 self.assertEqual(len(self.dumps_of(run)), nr_dumps)
                 self.assertGreater(harness.trust(run.dumps)["samples"], 0)
+
+    def test_nothing_is_kept_by_a_reader_that_gets_no_turn(self):
+        """The host's call returns when the reader has followed, however long it is stopped."""
+        os.chmod(self.root, 0o711)
+        for way in WAYS:
+            for sampler in ("auto", "timer") if way == "raw-ids" else ("auto",):
+                with self.subTest(way=way, sampler=sampler):
+                    self.check(way, STOPPED_MS, YARN_SAMPLER=sampler)
 
     def test_samples_go_on_in_a_root_without_proc(self):
         for way in ({"YARN_STRATEGY": "per-thread"}, {"YARN_SAMPLER": "timer"}):
@@ -61,7 +73,6 @@ class Rights(harness.Case):
                 self.assertEqual(len(dumps), nr_dumps)
                 self.assertEqual(dumps[0]["sampler"]["strategy"], "cores")
                 self.assertEqual(dumps[0]["process"]["exit"], "stopped")
-
 
     def test_who_changes_ids_and_leaves_has_no_empty_dump(self):
         folder = self.folder()

@@ -7,6 +7,8 @@
  *     leaves jump      a signal handler jumps out of the call
  *     leaves cancel    threads are cancelled in the call, asynchronously
  *     leaves together  one thread's exec fails all the time while another's succeeds, in children
+ *     leaves stopped   children that end, each in another way, while a debugger has the reader
+ * stopped
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -23,9 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
-enum { ROUNDS = 12, CALLS = 60, UNITS = 8, STATUS = 3 };
+enum { ROUNDS = 12, CALLS = 60, UNITS = 8, STATUS = 3, STOPPED_MS = 60000 };
 
 extern char **environ;
 
@@ -150,6 +153,32 @@ static int together(void)
     return 0;
 }
 
+static void leave_in_way(int way)
+{
+    char *const argv[] = {"true", NULL};
+    if (way == 0)
+        execve("/bin/true", argv, environ);
+    if (way == 1)
+        fail_to_exec();
+    _exit(STATUS);
+}
+
+static int stopped(void)
+{
+    for (int way = 0; way < 3; way++) {
+        pid_t child = fork();
+        if (child == 0) {
+            own_work(UNITS);
+            if (!yarn_hinder_reader(STOPPED_MS))
+                _exit(77);
+            leave_in_way(way);
+        }
+        printf("status %x\n", (unsigned)status_of(child));
+        fflush(stdout);
+    }
+    return 0;
+}
+
 /* Neither a program nor a script. */
 static int make_no_program(void)
 {
@@ -172,5 +201,7 @@ int main(int argc, char **argv)
         return by_cancel();
     if (!strcmp(way, "together"))
         return together();
+    if (!strcmp(way, "stopped"))
+        return stopped();
     return EXIT_FAILURE;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `rights WAY [FOLDER]`: a host that gives up its root, a namespace or its ids, and then looks for
- * a task of its own that has kept some: another root, working folder or namespace, an open folder
- * (which leads up and out), other ids or capabilities. Prints each; as plain, none. For root.
+ * `rights WAY [FOLDER] [MS]`: a host that gives up its root, a namespace or its ids, and then looks
+ * for a task of its own that has kept some: another root, working folder or namespace, an open
+ * folder (which leads up and out), other ids or capabilities. Prints each; as plain, none. A
+ * debugger stops the reader for so many ms, just before. For root.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
 enum { NOBODY = 60003, STACK_BYTES = 64 * 1024 };
@@ -229,6 +231,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (argc > 3 && !yarn_hinder_reader(atoi(argv[3])))
+        return 77;
     int failed = give_up(argv[1], argc > 2 ? argv[2] : NULL);
     struct stat proc;
     has_left_root = stat("/proc/self", &proc) != 0;
