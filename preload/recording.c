@@ -158,19 +158,20 @@ static void deepen(struct yarn_recording *recording)
     if (err == -EAGAIN)
         return;
     recording->nr_deepen_tries = YARN_SESSION_DEEPEN_TRIES;
-    if (err)
-        return;
-    confirm_later(recording, now_ns);
-    tell_deeper(recording);
+    if (!err)
+        tell_deeper(recording);
 }
 
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
+    const uint32_t nr_changes = recording->session.nr_changes;
     recording->drained_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     if (yarn_walks_are_cut(&recording->walks))
         deepen(recording);
+    if (recording->session.nr_changes != nr_changes)
+        confirm_later(recording, recording->drained_ns);
     note_failure(recording);
     yarn_module_map_rest(recording->map);
     return count;

@@ -7,10 +7,13 @@
 #include "core/session/probe.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
+#include "core/sys/process.h"
 
 enum {
     THREADS_MORE = 64,
-    DEEPER_EVENTS_MAX = 1024, /* opened while samples come: 10 ms */
+    SPARE_FILES = 8,
+    OTHER_EVENTS_MAX = 1024, /* opened while samples come: 10 ms */
+    CHANGES_MAX = YARN_SESSION_DEEPEN_TRIES + YARN_SESSION_GROW_TRIES,
 };
 
 /* ---- leaders and their rings ---- */
@@ -46,6 +49,17 @@ static int open_cores(struct yarn_session *session)
     return 0;
 }
 
+/* Rings that are to grow need other events, and descriptors for them. */
+static struct yarn_plan plan_to_begin(const struct yarn_session *session)
+{
+    const struct yarn_session_spec *spec = session->spec;
+    size_t nr_files = session->nr_cpus * (1 + session->nr_threads * spec->nr_events);
+    bool may_grow = spec->strategy != YARN_SESSION_STRATEGY_CORES && !session->may_drop_events &&
+                    yarn_process_has_spare_files(2 * nr_files + SPARE_FILES);
+    return may_grow ? yarn_plan_to_begin(spec, session->nr_cpus)
+                    : yarn_plan_of_core(spec, session->nr_cpus);
+}
+
 /* Down the ladder of sizes while the memlock limit refuses (KF 5), and of features while the
  * kernel does not know them. */
 static int open_all_cores(struct yarn_session *session)
@@ -53,11 +67,13 @@ static int open_all_cores(struct yarn_session *session)
     int err = yarn_core_rings_init(session, session->nr_cpus);
     if (err)
         return err;
-    session->report.got = yarn_plan_of_core(session->spec, session->nr_cpus);
+    const struct yarn_plan begin = plan_to_begin(session);
+    session->report.got = begin;
     for (;;) {
         err = open_cores(session);
         if (!err) {
-            yarn_plan_slow_down(session->spec, session->nr_cpus, &session->report.got);
+            if (session->report.got.ring_bytes < begin.ring_bytes)
+                yarn_plan_slow_down(session->spec, session->nr_cpus, &session->report.got);
             return 0;
         }
         yarn_core_rings_close(session);
@@ -130,9 +146,8 @@ static int make_room(struct yarn_session *session)
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)
         return yarn_probe_fail(session, "no memory for the list of events", -ENOMEM);
-    int err =
-        yarn_table_open(&session->numbers, session->max_events,
-                        session->max_events * 2 + YARN_SESSION_DEEPEN_TRIES * DEEPER_EVENTS_MAX);
+    int err = yarn_table_open(&session->numbers, session->max_events,
+                              session->max_events * 2 + CHANGES_MAX * OTHER_EVENTS_MAX);
     return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
@@ -240,7 +255,7 @@ static uint64_t switching_ns_per_core(const struct yarn_session *session, uint32
     return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
 }
 
-/* ---- deeper copies ---- */
+/* ---- larger rings, deeper copies ---- */
 
 /* The events on threads while others take their place. */
 struct events {
@@ -265,7 +280,7 @@ static void use_events(struct yarn_session *session, const struct events *events
  */
 static int open_others(struct yarn_session *session)
 {
-    struct events none = {.max = DEEPER_EVENTS_MAX};
+    struct events none = {.max = OTHER_EVENTS_MAX};
     none.list = YARN_ARENA_NEW(&session->arena, struct yarn_event, none.max);
     if (!none.list)
         return -ENOMEM;
@@ -297,7 +312,7 @@ static void retire(struct yarn_session *session, const struct events *events)
 }
 
 /* Both run for a moment: what is mapped then may be told twice, but is not missed. */
-static int deepen_per_core(struct yarn_session *session, const struct yarn_plan *plan)
+static int change_per_core(struct yarn_session *session, const struct yarn_plan *plan)
 {
     const struct yarn_session_report report = session->report;
     struct events events = events_of(session);
@@ -345,7 +360,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .open = open_per_core,
     .enable = enable_per_core,
     .disable = disable_per_core,
-    .deepen = deepen_per_core,
+    .change = change_per_core,
     .gather = gather_per_core,
     .watched = watched_per_core,
     .count = count_per_core,

@@ -221,7 +221,7 @@ static void disable_per_thread(struct yarn_session *session)
 }
 
 /* Those that have shallower copies are let go and taken in anew. */
-static int deepen_per_thread(struct yarn_session *session, const struct yarn_plan *plan)
+static int change_per_thread(struct yarn_session *session, const struct yarn_plan *plan)
 {
     struct yarn_thread_rings *threads = session->threads;
     if (!threads->is_enabled)
@@ -366,7 +366,7 @@ const struct yarn_attachment yarn_attach_per_thread = {
     .open = open_per_thread,
     .enable = enable_per_thread,
     .disable = disable_per_thread,
-    .deepen = deepen_per_thread,
+    .change = change_per_thread,
     .gather = gather_per_thread,
     .watched = watched_per_thread,
     .count = count_per_thread,

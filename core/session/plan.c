@@ -5,6 +5,7 @@
 
 enum {
     HOLD_MS = 100,
+    BEGIN_HOLD_MS = 10,  /* of a core's at first: some 15 samples as they are by default */
     THREAD_HOLD_MS = 20, /* of a thread's own, whose pages are paid for at its birth */
     HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
     AS_ASKED = 1000,     /* of the rate, in thousandths */
@@ -104,6 +105,22 @@ struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t 
     return plan;
 }
 
+/* Of an event whose samples come at the rate that was asked for. */
+static bool has_rate(const struct yarn_event_spec *event)
+{
+    return event->frequency || (event->is_clock && event->period);
+}
+
+struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores)
+{
+    struct yarn_plan whole = yarn_plan_of_core(spec, nr_cores);
+    for (size_t i = 0; i < spec->nr_events; i++)
+        if (!has_rate(&spec->events[i]))
+            return whole;
+    struct yarn_plan begin = plan_that_holds(spec, BEGIN_HOLD_MS);
+    return begin.ring_bytes < whole.ring_bytes ? begin : whole;
+}
+
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores)
 {
     struct yarn_plan first = yarn_plan_first(spec), core = yarn_plan_of_core(spec, nr_cores);
@@ -186,7 +203,7 @@ bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes)
 /* Of an event that nobody asked a rate for: it has the one for all. */
 static bool may_be_slower(const struct yarn_event_spec *event)
 {
-    return !event->has_own_rate && (event->frequency || (event->is_clock && event->period));
+    return !event->has_own_rate && has_rate(event);
 }
 
 void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,

@@ -44,6 +44,10 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
  * are too large. */
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores);
 
+/* What it begins with: who lives for a moment only does not pay for more. The same where more than
+ * the rates say may come at once. */
+struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores);
+
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become
  * smaller the more there are. False where all of them together would be too large. */
 bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn_plan *first,
@@ -58,7 +62,8 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
- * not too large. False where sizes were asked for, or memory did not suffice before. */
+ * not too large. False where sizes were asked for, or memory did not suffice
+ * before. */
 bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores,
                       struct yarn_plan *plan);
 

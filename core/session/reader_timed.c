@@ -3,14 +3,15 @@
 
 static int open_timed(struct yarn_reader *reader)
 {
-    reader->pause_ns = yarn_plan_timed_ns(reader->session->spec, &reader->session->report.got);
+    (void)reader;
     return 0;
 }
 
 static void wait_timed(struct yarn_reader *reader, uint64_t timeout_ns)
 {
-    uint64_t soon_ns = reader->session->soon_ns;
-    timeout_ns = yarn_u64_min(timeout_ns, reader->pause_ns);
+    const struct yarn_session *session = reader->session;
+    uint64_t soon_ns = session->soon_ns;
+    timeout_ns = yarn_u64_min(timeout_ns, yarn_plan_timed_ns(session->spec, &session->report.got));
     if (soon_ns)
         timeout_ns = yarn_u64_min(timeout_ns, soon_ns);
     yarn_reader_sleep(reader, timeout_ns);

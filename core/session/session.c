@@ -14,6 +14,9 @@ enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
 
+enum { GROW_SAMPLES = 12 };
+#define GROW_AGAIN_NS (25 * YARN_NS_PER_MS)
+
 /* What is recorded, and what that has to be attached to: counted once, for the choice of the
  * strategy, for the memory, and for each try. */
 struct wanted {
@@ -221,25 +224,79 @@ void yarn_session_disable(struct yarn_session *session)
 }
 
 /* Where cores have the rings, at a rate that they hold. */
-static int deepen_to(struct yarn_session *session, struct yarn_plan *plan)
+static int change_to(struct yarn_session *session, struct yarn_plan *plan)
 {
     if (!session->threads)
         yarn_plan_slow_down(session->spec, session->nr_cpus, plan);
-    return session->report.attachment->deepen(session, plan);
+    int err = session->report.attachment->change(session, plan);
+    session->nr_changes += !err;
+    return err;
+}
+
+static bool lacks_memory(int err)
+{
+    return err == -EDQUOT || err == -ENOMEM;
+}
+
+/* Of a core. */
+static size_t whole_ring_bytes(const struct yarn_session *session)
+{
+    return yarn_plan_of_core(session->spec, session->nr_cpus).ring_bytes;
+}
+
+/* In rings as large as there is memory for, but larger than those that there are. */
+static int change_rings(struct yarn_session *session, struct yarn_plan *plan)
+{
+    const size_t ring_bytes = session->report.got.ring_bytes;
+    int err = change_to(session, plan);
+    while (lacks_memory(err) && !session->threads && plan->ring_bytes / 2 > ring_bytes) {
+        plan->ring_bytes /= 2;
+        err = change_to(session, plan);
+    }
+    return err;
 }
 
 int yarn_session_deepen(struct yarn_session *session)
 {
     const size_t ring_bytes = session->report.got.ring_bytes;
     struct yarn_plan plan = session->report.got;
-    if (!session->report.attachment->deepen || session->stack != YARN_SESSION_STACK_COPY ||
+    if (!session->threads) /* which may not have grown yet */
+        plan.ring_bytes = yarn_size_max(ring_bytes, whole_ring_bytes(session));
+    if (!session->report.attachment->change || session->stack != YARN_SESSION_STACK_COPY ||
         !yarn_plan_deeper(session->spec, session->nr_cpus, &plan))
         return -EOPNOTSUPP;
-    int err = deepen_to(session, &plan);
-    if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_deeper_within(&plan, ring_bytes))
-        err = deepen_to(session, &plan);
-    session->nr_changes += !err;
+    int err = change_rings(session, &plan);
+    if (lacks_memory(err) && yarn_plan_deeper_within(&plan, ring_bytes))
+        err = change_to(session, &plan);
     return err;
+}
+
+/* Where there is no memory the rings stay, and get as few samples as they hold. */
+static int grow(struct yarn_session *session)
+{
+    const struct yarn_plan got = session->report.got;
+    struct yarn_plan plan = got;
+    plan.ring_bytes = whole_ring_bytes(session);
+    if (got.ring_bytes >= plan.ring_bytes)
+        return 0;
+    int err = change_rings(session, &plan);
+    if (!lacks_memory(err))
+        return err;
+    plan.ring_bytes = got.ring_bytes;
+    yarn_plan_slow_down(session->spec, session->nr_cpus, &plan);
+    return plan.rate_permille == got.rate_permille ? 0 : change_to(session, &plan);
+}
+
+/* Once there are enough samples for somebody to live longer than a moment. Why more than once:
+ * threads appear meanwhile. */
+static void grow_in_time(struct yarn_session *session)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (now_ns < session->grow_after_ns || !session->is_enabled || session->wide.events)
+        return;
+    session->grow_after_ns = now_ns + (GROW_AGAIN_NS << 2 * session->nr_grow_tries++);
+    if (grow(session) != -EAGAIN)
+        session->nr_grow_tries = YARN_SESSION_GROW_TRIES;
 }
 
 void yarn_session_heed(struct yarn_session *session)
@@ -260,6 +317,7 @@ static void observe(void *self, const struct yarn_record *record)
     bool is_birth = record->type == YARN_RECORD_FORK &&
                     record->task.pid == (uint32_t)observer->session->spec->pid;
     observer->session->nr_births += is_birth;
+    observer->session->nr_samples += record->type == YARN_RECORD_SAMPLE;
     observer->listener->record(observer->listener->self, record);
 }
 
@@ -283,7 +341,11 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
     uint64_t until_ns = UINT64_MAX;
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
-    return yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
+    size_t count = yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
+    if (!is_last && session->nr_samples >= GROW_SAMPLES &&
+        session->nr_grow_tries < YARN_SESSION_GROW_TRIES)
+        grow_in_time(session);
+    return count;
 }
 
 bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,

@@ -72,6 +72,9 @@ struct yarn_session {
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */
     uint64_t nr_births;                /* of threads, as far as they were told */
+    uint64_t nr_samples;               /* told; until the rings have grown */
+    unsigned nr_grow_tries;            /* of the rings */
+    uint64_t grow_after_ns;            /* the next */
     uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
@@ -87,7 +90,7 @@ YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
 
-enum { YARN_SESSION_DEEPEN_TRIES = 4 };
+enum { YARN_SESSION_DEEPEN_TRIES = 4, YARN_SESSION_GROW_TRIES = 4 };
 
 /* Has stacks copied as deep as a record can hold from now on, once; while it is enabled. -EAGAIN:
  * threads appeared meanwhile, another time may be better, so many in all. */

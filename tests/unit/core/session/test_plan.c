@@ -64,6 +64,25 @@ START_TEST(ring_of_a_core_holds_100_ms_while_all_are_not_too_large)
 }
 END_TEST
 
+START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once)
+{
+    struct yarn_event_spec events[] = {clock_at(999), {.name = "page-faults", .period = 1}};
+    struct yarn_session_spec spec = session_of(events, 1, 32768);
+    struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
+    ck_assert_uint_eq(plan.stack_bytes, 32768);
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 512).ring_bytes, YARN_KIB(512));
+    spec.nr_events = 2;
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(8));
+    spec.nr_events = 1;
+    spec.ring_bytes = YARN_MIB(1);
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(1));
+    spec.ring_bytes = 0;
+    events[0] = clock_at(20000);
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(8));
+}
+END_TEST
+
 START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
 {
     struct yarn_event_spec event = clock_at(1000);
@@ -319,6 +338,8 @@ int main(void)
                         (int)YARN_COUNT_OF(rings));
     tcase_add_loop_test(sizes, ring_of_a_core_holds_100_ms_while_all_are_not_too_large, 0,
                         (int)YARN_COUNT_OF(core_rings));
+    tcase_add_test(sizes,
+                   ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once);
     tcase_add_test(sizes, rather_fewer_samples_than_rings_that_fill_at_once);
     tcase_add_test(sizes, rate_of_its_own_is_kept);
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
