@@ -247,7 +247,7 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
 
 /* Why not by the count: a clock goes on counting while the kernel cancels its timer at a switch,
  * after the thread's time has ended. */
-static uint64_t switching_ns_per_core(const struct yarn_session *session, uint32_t number,
+static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t number,
                                       uint64_t cpu_ns)
 {
     bool is_wide = session->wide.events && session->wide.spec == number;

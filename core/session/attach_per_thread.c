@@ -40,23 +40,25 @@ static void tell_name(const struct yarn_session *session, pid_t tid,
         listener->record(listener->self, &record);
 }
 
-static uint64_t counted_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
+/* How long its clock ran. */
+static uint64_t running_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
 {
     struct yarn_perf_count sum = {0};
     for (uint32_t spec = 0; spec < session->spec->nr_events && !sum.count; spec++)
         if (session->specs[spec].spec.is_clock)
             yarn_thread_ring_count(slot, spec, &sum);
-    return sum.count;
+    return sum.time_running_ns;
 }
 
 static void begin_thread(const struct yarn_session *session, struct yarn_thread_ring *slot)
 {
     uint64_t used_ns;
     yarn_thread_ring_enable(slot);
-    /* Gone already: then what its event counted is all that is known. */
+    /* Gone already: then how long its clock ran is all that is known. */
     if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
         return;
-    slot->before_ns = used_ns - yarn_u64_min(used_ns, counted_ns(session, slot));
+    uint64_t known_ns = running_ns(session, slot) + slot->switching_ns;
+    slot->before_ns = used_ns - yarn_u64_min(used_ns, known_ns);
 }
 
 static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
@@ -193,6 +195,22 @@ static int open_per_thread(struct yarn_session *session)
 
 /* ---- running ---- */
 
+/* Of a thread that goes it stays as it was at the last look. */
+static void look_at_switching(struct yarn_session *session)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint64_t used_ns, begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    for (size_t i = 0; i < threads->nr_slots; i++) {
+        struct yarn_thread_ring *slot = &threads->of_slot[i];
+        if (!slot->tid || slot->is_gone || yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
+            continue;
+        uint64_t known_ns = slot->before_ns + running_ns(session, slot);
+        slot->switching_ns = used_ns - yarn_u64_min(used_ns, known_ns);
+    }
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    threads->next_switching_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE;
+}
+
 static void enable_per_thread(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -215,6 +233,7 @@ static void disable_per_thread(struct yarn_session *session)
     if (!threads->is_enabled)
         return;
     threads->is_enabled = false;
+    look_at_switching(session);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_ring_disable(&threads->of_slot[i]);
@@ -330,6 +349,19 @@ static struct yarn_perf_count count_per_thread(const struct yarn_session *sessio
     return sum;
 }
 
+static uint64_t switching_ns_per_thread(struct yarn_session *session, uint32_t number,
+                                        uint64_t cpu_ns)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint64_t sum_ns = threads->switching_before_ns;
+    (void)number;
+    if (threads->is_enabled && yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_switching_ns)
+        look_at_switching(session);
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        sum_ns += threads->of_slot[i].tid ? threads->of_slot[i].switching_ns : 0;
+    return yarn_u64_min(sum_ns, cpu_ns);
+}
+
 static uint64_t thread_cpu_ns_per_thread(const struct yarn_session *session, pid_t tid)
 {
     const struct yarn_thread_rings *threads = session->threads;
@@ -337,8 +369,8 @@ static uint64_t thread_cpu_ns_per_thread(const struct yarn_session *session, pid
     if (number == YARN_TABLE_NONE)
         return 0;
     const struct yarn_thread_ring *slot = &threads->of_slot[number];
-    uint64_t since_ns = counted_ns(session, slot);
-    return since_ns ? slot->before_ns + since_ns : 0;
+    uint64_t since_ns = running_ns(session, slot);
+    return since_ns ? slot->before_ns + since_ns + slot->switching_ns : 0;
 }
 
 static size_t ring_bytes_per_thread(const struct yarn_session *session)
@@ -370,6 +402,7 @@ const struct yarn_attachment yarn_attach_per_thread = {
     .gather = gather_per_thread,
     .watched = watched_per_thread,
     .count = count_per_thread,
+    .switching_ns = switching_ns_per_thread,
     .thread_cpu_ns = thread_cpu_ns_per_thread,
     .ring_bytes = ring_bytes_per_thread,
     .close = close_per_thread,

@@ -370,8 +370,7 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
     return session->report.attachment->count(session, number);
 }
 
-uint64_t yarn_session_switching_ns(const struct yarn_session *session, uint32_t number,
-                                   uint64_t cpu_ns)
+uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns)
 {
     const struct yarn_attachment *attachment = session->report.attachment;
     return attachment->switching_ns ? attachment->switching_ns(session, number, cpu_ns) : 0;

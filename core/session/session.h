@@ -120,8 +120,7 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
 /* Of the cpu_ns that the host's threads used since the enable, what passed while no event `number`
  * of theirs ran: the kernel takes it off a core before it switches to another thread, and puts it
  * on again after. 0 where that is not known. It costs what a count costs. */
-uint64_t yarn_session_switching_ns(const struct yarn_session *session, uint32_t number,
-                                   uint64_t cpu_ns);
+uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
 
 /* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);

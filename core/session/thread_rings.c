@@ -81,6 +81,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     struct yarn_thread_ring *slot = &threads->of_slot[number];
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
         yarn_thread_ring_count(slot, spec, &threads->before[spec]);
+    threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;
     threads->ring_bytes -= yarn_thread_ring_bytes(slot);
     yarn_thread_ring_close(slot);

@@ -35,6 +35,8 @@ struct yarn_thread_rings {
     bool is_waiting;    /* for those who were let go */
     bool is_enabled;
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
+    uint64_t switching_before_ns; /* of threads that are gone */
+    uint64_t next_switching_ns;   /* when to look at those that are not */
 };
 
 /* Opens a slot for the thread, disabled. -ESRCH: it has gone; -EDQUOT: there is no memory. */

@@ -119,6 +119,20 @@ class Servers(harness.Case):
         run = self.run_program(["find", "/usr", "/proc/self", "-newer", "/etc/hostname", "-false"])
         self.assert_time_has_its_place(run.dumps)
 
+    def test_switches(self):
+        """Where each is its threads' own clock's, and where it is that of the cores."""
+        for strategy in ("per-core", "per-thread"):
+            with self.subTest(strategy=strategy):
+                run = self.run_program([harness.HOSTS / "pingpong", "50000"],
+                                       YARN_STRATEGY=strategy)
+                self.assertEqual(run.status, 0)
+                self.assert_time_has_its_place(run.dumps)
+                self.assertGreater(harness.trust(run.dumps)["switching_ns"], 0)
+                self.assertIn("in context switches", self.text_of_report(run))
+
+    def text_of_report(self, run):
+        return harness.yarnprof("report", run.dumps).stdout.decode()
+
     def test_user_only_where_it_is_asked_for(self):
         run = self.run_program(["dd", "if=/dev/zero", "of=/dev/null", "bs=512", "count=300000"],
                                YARN_EVENTS="cpu-clock:u")
