@@ -6,14 +6,17 @@
 
 #include "output/analysis/array.h"
 #include "output/analysis/change.h"
+#include "output/analysis/kernel_time.h"
 #include "output/analysis/stack_sums.h"
 
 struct builder {
     const struct yarn_profile *const *profiles;
     const struct yarn_diff_options *options;
     struct yarn_diff *diff;
-    struct yarn_diff_row *sums; /* owned: of one event, by function of the match */
-    struct yarn_diff_row *run;  /* owned: the same of one run */
+    struct yarn_diff_row *sums;            /* owned: of one event, by function of the match */
+    struct yarn_diff_row *run;             /* owned: the same of one run */
+    uint32_t kernel;                       /* of the match: [kernel] */
+    struct yarn_diff_sum kernel_totals[2]; /* of one event: what it is a share of */
 };
 
 /* What is worked out of one profile before its events are added. */
@@ -181,11 +184,14 @@ static void join(struct yarn_diff_sum *sum, struct yarn_diff_sum *run,
 static void join_run(struct builder *builder, const struct side *side,
                      const struct yarn_diff_sum *whole, double seconds)
 {
-    double bases[] = {[YARN_DIFF_SHARES] = (double)whole->weight, [YARN_DIFF_SECONDS] = seconds};
     for (size_t i = 0; i < builder->diff->match.count; i++) {
+        uint64_t base = whole->weight;
+        if (i == builder->kernel)
+            base += builder->run[i].sums[YARN_DIFF_SELF][side->number].weight;
+        double bases[] = {[YARN_DIFF_SHARES] = (double)base, [YARN_DIFF_SECONDS] = seconds};
         for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
             struct yarn_diff_sum *run = &builder->run[i].sums[part][side->number];
-            if (run->samples)
+            if (run->weight || run->samples)
                 join(&builder->sums[i].sums[part][side->number], run, bases);
         }
     }
@@ -208,6 +214,42 @@ static struct yarn_diff_sum whole_of(const struct side *side, uint32_t event, ui
     return whole;
 }
 
+/* As if it had been sampled once a period. */
+static struct yarn_diff_sum kernel_of(const struct builder *builder, const struct side *side,
+                                      uint32_t event, uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    uint64_t ns = 0, period_ns = yarn_u64_max(profile->events[event].period, 1);
+    if (builder->options->is_part || yarn_kernel_time_event(profile) != event)
+        return (struct yarn_diff_sum){0};
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        if (run == YARN_DUMP_NONE || side->clusters.of_dump[i] == run)
+            ns += profile->dumps[i].trust.kernel_ns;
+    return (struct yarn_diff_sum){
+        .weight = ns,
+        .squares = (double)ns * (double)period_ns,
+    };
+}
+
+static void add_whole(struct yarn_diff_sum *total, const struct yarn_diff_sum *whole)
+{
+    total->squares += whole->squares;
+    total->runs.squares += (double)whole->weight * (double)whole->weight;
+}
+
+/* What it is a share of is itself and what was sampled. */
+static void add_kernel(struct builder *builder, const struct side *side,
+                       const struct yarn_diff_sum *whole, struct yarn_diff_sum kernel)
+{
+    struct yarn_diff_sum *total = &builder->kernel_totals[side->number];
+    for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
+        builder->run[builder->kernel].sums[part][side->number] = kernel;
+    kernel.weight += whole->weight;
+    kernel.squares += whole->squares;
+    total->weight += kernel.weight;
+    add_whole(total, &kernel);
+}
+
 static int add_run(struct builder *builder, struct side *side, struct yarn_diff_event *event,
                    uint32_t run)
 {
@@ -219,11 +261,10 @@ static int add_run(struct builder *builder, struct side *side, struct yarn_diff_
         side->chosen[i] = side->threads[i] && (run == YARN_DUMP_NONE || of == run);
     }
     int err = add_chosen(builder, side, number);
+    add_kernel(builder, side, &whole, kernel_of(builder, side, number, run));
     double seconds = run == YARN_DUMP_NONE ? 0 : side->clusters.clusters[run].seconds;
     join_run(builder, side, &whole, seconds);
-    struct yarn_diff_sum *total = &event->totals[side->number];
-    total->squares += whole.squares;
-    total->runs.squares += (double)whole.weight * (double)whole.weight;
+    add_whole(&event->totals[side->number], &whole);
     return err;
 }
 
@@ -253,11 +294,12 @@ static struct yarn_diff_time time_of(const struct side *side)
 static void compare(const struct builder *builder, struct yarn_diff_row *row)
 {
     const struct yarn_diff *diff = builder->diff;
+    const struct yarn_diff_sum *totals =
+        row->function == builder->kernel ? builder->kernel_totals : diff->events[row->event].totals;
     for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++) {
         for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
-            row->changes[scale][part] =
-                yarn_change_of((enum yarn_diff_scale)scale, row->sums[part],
-                               diff->events[row->event].totals, diff->times, diff->is_by_runs);
+            row->changes[scale][part] = yarn_change_of((enum yarn_diff_scale)scale, row->sums[part],
+                                                       totals, diff->times, diff->is_by_runs);
     }
 }
 
@@ -268,7 +310,8 @@ static int take_rows(struct builder *builder, uint32_t event)
     for (uint32_t i = 0; i < diff->match.count; i++) {
         struct yarn_diff_row *sum = &builder->sums[i];
         const struct yarn_diff_sum *totals = sum->sums[YARN_DIFF_TOTAL];
-        if (!totals[0].samples && !totals[1].samples)
+        bool is_kernel = i == builder->kernel && (totals[0].weight || totals[1].weight);
+        if (!totals[0].samples && !totals[1].samples && !is_kernel)
             continue;
         struct yarn_diff_row *rows =
             yarn_array_grow(diff->rows, &diff->capacity, diff->count + 1, sizeof *rows);
@@ -309,6 +352,7 @@ static int add_rows(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
     for (uint32_t event = 0; event < diff->nr_events; event++) {
+        memset(builder->kernel_totals, 0, sizeof builder->kernel_totals);
         int err = add_side(builder, &sides[0], &diff->events[event]);
         if (!err)
             err = add_side(builder, &sides[1], &diff->events[event]);
@@ -336,6 +380,8 @@ static int build(struct builder *builder)
     struct side sides[2];
     struct yarn_diff *diff = builder->diff;
     int err = yarn_match_build(builder->profiles[0], builder->profiles[1], &diff->match);
+    if (!err)
+        err = yarn_match_add_pseudo(&diff->match, "[kernel]", &builder->kernel);
     if (!err)
         err = add_events(builder);
     if (err)

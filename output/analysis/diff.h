@@ -19,6 +19,9 @@
  *  - a second: a Poisson process in T seconds, variance (sum of w^2 inside + u^2) / T^2. Centred at
  * the change. 1.96 standard deviations to each side.
  *
+ * CPU time in the kernel that was not sampled is a function, too, [kernel], as if it had been
+ * sampled once a period; its share is of itself and all samples.
+ *
  * A change whose interval holds 0 is within noise. Of many functions that did not change, one in
  * twenty is outside.
  *
@@ -73,6 +76,7 @@ struct yarn_diff_time {
 
 struct yarn_diff_options {
     const struct yarn_filter *filter;
+    bool is_part;                  /* something is left out: [kernel] is, too */
     uint64_t from_ns[2], to_ns[2]; /* the time that is looked at */
     enum yarn_diff_scale scale;    /* of the order */
     enum yarn_diff_part part;

@@ -284,6 +284,17 @@ int yarn_match_build(const struct yarn_profile *before, const struct yarn_profil
     return 0;
 }
 
+int yarn_match_add_pseudo(struct yarn_match *match, const char *name, uint32_t *ret_number)
+{
+    struct yarn_match_function function = {
+        .name = name,
+        .module = "",
+        .functions = {YARN_DUMP_NONE, YARN_DUMP_NONE},
+        .is_pseudo = true,
+    };
+    return add(match, &function, ret_number);
+}
+
 void yarn_match_fini(struct yarn_match *match)
 {
     free(match->functions);

@@ -3,7 +3,8 @@
  *
  * Profiles in other tools' formats: one file a format, one table of them. What a view of yarn shows
  * as a function of its own ([truncated], …) is one here too, and the weights of what is written sum
- * up to those of the samples that pass.
+ * up to those of the samples that pass; with CPU time in the kernel that was not sampled, where a
+ * format has room for what has no time.
  * Knows profiles; does not know the command line, nor how the file gets its name (yarnprof).
  *
  * Threads: one owner at a time.
@@ -20,6 +21,7 @@ struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */
     const struct yarn_timeline *timeline; /* gathered; NULL: samples are summed up in cells */
     const struct yarn_choice *choice;
+    bool is_part;        /* something of the recording is left out */
     const char *version; /* of yarn */
     FILE *file;
     const char *path; /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */

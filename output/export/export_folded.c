@@ -12,6 +12,9 @@
  * unit. In names, `;` becomes `:`.
  */
 
+/* Beside the pseudo-functions: [kernel], which no stack has. */
+enum { KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT, ROOTS };
+
 struct line {
     uint32_t comm;
     uint32_t root; /* YARN_DUMP_NONE: none */
@@ -34,8 +37,7 @@ static int add(struct folded *folded, struct yarn_table *index,
 {
     uint32_t path =
         sample->stack == YARN_DUMP_NONE ? YARN_DUMP_NONE : folded->paths.of_stack[sample->stack];
-    uint64_t key = ((uint64_t)sample->comm << 32 | path) * (YARN_FUNCTION_PSEUDO_COUNT + 1) +
-                   (sample->root + 1);
+    uint64_t key = ((uint64_t)sample->comm << 32 | path) * (ROOTS + 1) + (sample->root + 1);
     uint32_t found = yarn_table_find(index, key);
     if (found == YARN_TABLE_NONE) {
         struct line *lines =
@@ -53,6 +55,24 @@ static int add(struct folded *folded, struct yarn_table *index,
     return 0;
 }
 
+static int add_kernel(struct folded *folded, struct yarn_table *index)
+{
+    struct yarn_kernel_time *list;
+    size_t count;
+    int err = yarn_export_kernel(folded->export, &list, &count);
+    for (size_t i = 0; !err && i < count; i++) {
+        struct yarn_export_sample whole = {
+            .comm = yarn_export_kernel_comm(folded->export->profile, &list[i]),
+            .root = KERNEL_ROOT,
+            .stack = YARN_DUMP_NONE,
+            .weight = list[i].ns,
+        };
+        err = add(folded, index, &whole);
+    }
+    free(list);
+    return err;
+}
+
 static int gather(struct folded *folded)
 {
     struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(folded->export);
@@ -61,6 +81,8 @@ static int gather(struct folded *folded)
     int err = yarn_table_open(&index, 1024, (size_t)1 << 31);
     while (!err && yarn_export_next(&samples, &sample))
         err = add(folded, &index, &sample);
+    if (!err)
+        err = add_kernel(folded, &index);
     yarn_table_close(&index);
     return err;
 }
@@ -109,7 +131,9 @@ static int put_line(struct folded *folded, const struct line *line)
         names[depth++] = folded->paths.paths[path].name;
     }
     put_name(folded, line->comm);
-    if (line->root != YARN_DUMP_NONE) {
+    if (line->root == KERNEL_ROOT) {
+        (void)fputs(";[kernel]", file);
+    } else if (line->root != YARN_DUMP_NONE) {
         (void)fputc(';', file);
         put_name(folded, profile->functions[line->root].name);
     }

@@ -86,6 +86,24 @@ struct yarn_export_total *yarn_export_totals(const struct yarn_export *export)
     return totals;
 }
 
+int yarn_export_kernel(const struct yarn_export *export, struct yarn_kernel_time **ret_list,
+                       size_t *ret_count)
+{
+    uint32_t event = yarn_kernel_time_event(export->profile);
+    *ret_list = NULL;
+    *ret_count = 0;
+    if (export->is_part || event == YARN_DUMP_NONE || !export->choice->events[event])
+        return 0;
+    return yarn_kernel_time_of(export->profile, true, ret_list, ret_count);
+}
+
+uint32_t yarn_export_kernel_comm(const struct yarn_profile *profile,
+                                 const struct yarn_kernel_time *time)
+{
+    return time->thread == YARN_DUMP_NONE ? profile->dumps[time->dump].comm
+                                          : profile->threads[time->thread].comm;
+}
+
 int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
                      struct yarn_export_path *path)
 {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "output/analysis/kernel_time.h"
 #include "output/export/export.h"
 
 struct yarn_export_sample {
@@ -50,6 +51,16 @@ struct yarn_export_total {
 
 /* One an event of the profile; owned by the caller, freed by free(). NULL: no memory. */
 YARN_MUST_CHECK struct yarn_export_total *yarn_export_totals(const struct yarn_export *export);
+
+/* CPU time in the kernel that was not sampled, a row each thread as far as it is known: [kernel] in
+ * what is written. Empty where the clock's event is not written, or a part only: which part it
+ * would be in is not known. *ret_list is the caller's to free. */
+YARN_MUST_CHECK int yarn_export_kernel(const struct yarn_export *export,
+                                       struct yarn_kernel_time **ret_list, size_t *ret_count);
+
+/* The name of who spent it: the thread's, else the process's; a text of the profile. */
+uint32_t yarn_export_kernel_comm(const struct yarn_profile *profile,
+                                 const struct yarn_kernel_time *time);
 
 /* The one with the most samples; YARN_DUMP_NONE: there is none. */
 uint32_t yarn_export_main_dump(const struct yarn_profile *profile);

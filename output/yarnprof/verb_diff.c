@@ -116,6 +116,7 @@ static int show(struct request *request, char *const *paths,
         .limit = yarn_view_limit(&request->view, ROWS_OF_TEXT),
     };
     request->options.filter = &request->view.select.filter;
+    request->options.is_part = yarn_select_is_part(&request->view.select);
     for (size_t side = 0; side < 2; side++)
         take_time(request, profiles[side], side);
     int err = yarn_diff_build(profiles, &request->options, &diff);

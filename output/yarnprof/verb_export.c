@@ -136,6 +136,7 @@ static int export_profile(const struct request *request, const struct yarn_profi
         .profile = profile,
         .timeline = needs & YARN_EXPORT_TIMES ? timeline : NULL,
         .choice = &choice,
+        .is_part = yarn_select_is_part(&request->select),
         .version = YARN_VERSION,
     };
     err = needs & YARN_EXPORT_ONE_EVENT ? keep_one_event(&export) : 0;

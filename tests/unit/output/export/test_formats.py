@@ -123,6 +123,22 @@ class Formats(unittest.TestCase):
     def test_folded_text(self):
         self.assertEqual(self.written("folded", self.app).read_text(), FOLDED)
 
+    def test_time_in_the_kernel_is_a_function(self):
+        """Where a format has no samples but in time, or a part is chosen, it is none."""
+        kernel = self.dumps / "more" / "kernel.dump"
+        want = {"hot": 10_000_000, "[kernel]": 30_000_000}
+        for form in ("folded", "speedscope"):
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, kernel))
+                self.assertEqual(got, {"cpu-clock": want})
+                got = readers.read(form, self.written(form, kernel, "--thread=kernel"))
+                self.assertEqual(got, {"cpu-clock": {"hot": 10_000_000}})
+        for form in ("chrome", "perf.data"):
+            with self.subTest(format=form):
+                got = readers.read(form, self.written(form, kernel))
+                if got is not None:
+                    self.assertEqual(sum(got["cpu-clock"].values()), 10_000_000)
+
     def test_one_event_is_chosen_and_the_other_named(self):
         done = export("folded", self.app, "-")
         self.assertIn(b"cpu-clock is written, page-faults is not", done.stderr)

@@ -93,6 +93,26 @@ static void make_pair(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+static void make_kernel_run(const char *folder, const char *side, unsigned run, unsigned kernel)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/kernel_%s.%u.dump", folder, side, run);
+    dump_maker_open(&maker, path, "app", 100 + run);
+    sample(100 + run, "main;steady", YARN_DUMP_STACK_COMPLETE, 100);
+    maker.kernel_ns = kernel * MAKER_PERIOD_NS;
+    dump_maker_close(&maker, false);
+}
+
+/* Time in the kernel that was not sampled, three quarters before and a half after; more in each
+ * later run. */
+static void make_kernel(const char *folder)
+{
+    for (unsigned run = 0; run < 3; run++) {
+        make_kernel_run(folder, "before", run, 300 + 10 * run);
+        make_kernel_run(folder, "after", run, 100 + 10 * run);
+    }
+}
+
 static void make_empty(const char *folder)
 {
     begin(folder, "empty.dump", "empty");
@@ -107,6 +127,7 @@ int main(int argc, char **argv)
     make_hostile(argv[1]);
     make_many(argv[1]);
     make_pair(argv[1]);
+    make_kernel(argv[1]);
     make_empty(argv[1]);
     return EXIT_SUCCESS;
 }

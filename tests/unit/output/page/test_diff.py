@@ -142,6 +142,42 @@ class Diff(unittest.TestCase):
         self.assertAlmostEqual(part["events"][0]["after"]["seconds"], 0.5)
         self.assertIn("no samples to compare", self.good("empty.dump", "empty.dump"))
 
+    def test_time_in_the_kernel_is_a_row(self):
+        """A share of itself and the samples, as if it had been sampled once a period."""
+        pair = ("kernel_before.0.dump", "kernel_after.0.dump")
+        rows = self.rows(*pair)
+        self.assertEqual(rows["steady"]["self"]["percent"]["change"], 0)
+        kernel = rows["[kernel]"]["self"]
+        self.assertEqual(kernel["before"], {"weight": 300_000_000, "samples": 0})
+        self.assertEqual(kernel["percent"]["change"], -25)
+        shares = [(300 + 1) / 402, (100 + 1) / 202]
+        noise = 195.9964 * math.sqrt(
+            sum(share * (1 - share) / trials for share, trials in zip(shares, [402, 202]))
+        )
+        low = 100 * (shares[1] - shares[0]) - noise
+        self.assertAlmostEqual(kernel["percent"]["low"], low, 5)
+        self.assertIn("75.00 %    50.00 %      -25.00", self.good(*pair))
+        self.assertNotIn("[kernel]", self.rows(*pair, "--thread=app"))
+
+    def test_time_in_the_kernel_differs_by_run(self):
+        shares, variances = [], []
+        for side, least in (("before", 300), ("after", 100)):
+            folder = self.folder / f"kernel_{side}"
+            folder.mkdir()
+            for run in self.folder.glob(f"kernel_{side}.?.dump"):
+                shutil.copy(run, folder)
+            runs = [(least + 10 * run, least + 10 * run + 100) for run in range(3)]
+            whole = sum(d for _, d in runs)
+            share = sum(x for x, _ in runs) / whole
+            shares.append(share)
+            variances.append(3 / 2 * sum((x - share * d) ** 2 for x, d in runs) / whole**2)
+        self.assertIn("spread of the runs", self.good("kernel_before", "kernel_after"))
+        percent = self.rows("kernel_before", "kernel_after")["[kernel]"]["self"]["percent"]
+        self.assertAlmostEqual(percent["change"], 100 * (shares[1] - shares[0]), 4)
+        # Student's quantile lies between that of four degrees of freedom and that of two.
+        reach = (percent["high"] - percent["low"]) / 200 / math.sqrt(sum(variances))
+        self.assertTrue(2.776 < reach < 4.304, reach)
+
     def test_folders_are_profiles(self):
         folder = self.folder / "twice"
         folder.mkdir()
