@@ -109,6 +109,8 @@ static void read_cpu_time(struct yarn_recording *recording)
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock)
         unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
+    *total(recording, YARN_DUMP_TOTAL_BLOCKED_NS) =
+        yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(&recording->session));
     if (can_count(recording))
         *total(recording, YARN_DUMP_TOTAL_SWITCHING_NS) = yarn_u64_min(
             unsampled_ns, yarn_session_switching_ns(&recording->session, recording->clock_event,
@@ -144,6 +146,7 @@ static void write_totals(struct yarn_recording *recording)
     *total(r, YARN_DUMP_TOTAL_MEMORY_BYTES) =
         yarn_pages_total() + yarn_session_ring_bytes(&r->session);
     *total(r, YARN_DUMP_TOTAL_BYTES_WRITTEN) = yarn_dump_writer_bytes_written(r->writer);
+    *total(r, YARN_DUMP_TOTAL_UNWRITTEN_NS) = r->spec.interval_ns;
     yarn_dump_write_totals(r->writer, &r->totals);
 }
 

@@ -42,6 +42,8 @@ struct yarn_attachment {
     struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);
     /* As yarn_session_switching_ns; NULL: it is not known. */
     uint64_t (*switching_ns)(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
+    /* As yarn_session_blocked_ns; NULL: no signal is sent. */
+    uint64_t (*blocked_ns)(const struct yarn_session *session);
     /* CPU time of a thread that has ended, all of its life, as far as it is known; NULL: never. */
     uint64_t (*thread_cpu_ns)(const struct yarn_session *session, pid_t tid);
     size_t (*ring_bytes)(const struct yarn_session *session);

@@ -33,7 +33,7 @@ struct yarn_timer_sampler {
     bool is_enabled;   /* by the session, whether or not timers may run */
     uint32_t holds;    /* why they may not, a mask */
     uintptr_t foreign; /* a handler of the signal that is not the C library's; 0: none */
-    struct yarn_host_clock clock;
+    struct yarn_host_clock clock, held; /* all of the time, and while there were holds */
 };
 
 static int fail(struct yarn_session *session, const char *what, int err)
@@ -240,10 +240,13 @@ static void heed_timer(struct yarn_session *session)
     if (was_held == (timer->holds != 0))
         return;
     session->soon_ns = 0;
-    if (timer->holds)
+    if (timer->holds) {
         yarn_timer_threads_quiet(&timer->threads);
-    else
+        yarn_host_clock_start(&timer->held);
+    } else {
+        yarn_host_clock_stop(&timer->held);
         arm(session);
+    }
 }
 
 static void enable_timer(struct yarn_session *session)
@@ -267,6 +270,7 @@ static void disable_timer(struct yarn_session *session)
     if (is_running(timer))
         yarn_timer_threads_quiet(&timer->threads);
     timer->is_enabled = false;
+    yarn_host_clock_stop(&timer->held);
     bool is_quiet = yarn_timer_threads_wait(&timer->threads);
     yarn_host_clock_stop(&timer->clock);
     if (!is_quiet)
@@ -339,6 +343,15 @@ static struct yarn_perf_count count_timer(const struct yarn_session *session, ui
     };
 }
 
+/* While all of the process is held, no thread of it is counted beside that. */
+static uint64_t blocked_ns_timer(const struct yarn_session *session)
+{
+    const struct yarn_timer_sampler *timer = session->timer;
+    uint64_t withheld = atomic_load(&timer->terms.nr_withheld) * timer->terms.period_ns;
+    return withheld + yarn_host_clock_ns(&timer->held) +
+           yarn_timer_threads_blocked_ns(&timer->threads);
+}
+
 static size_t ring_bytes_timer(const struct yarn_session *session)
 {
     return yarn_timer_threads_bytes(&session->timer->threads);
@@ -367,6 +380,7 @@ const struct yarn_attachment yarn_attach_timer = {
     .heed = heed_timer,
     .gather = gather_timer,
     .count = count_timer,
+    .blocked_ns = blocked_ns_timer,
     .ring_bytes = ring_bytes_timer,
     .close = close_timer,
 };

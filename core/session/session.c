@@ -376,6 +376,12 @@ uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number
     return attachment->switching_ns ? attachment->switching_ns(session, number, cpu_ns) : 0;
 }
 
+uint64_t yarn_session_blocked_ns(const struct yarn_session *session)
+{
+    const struct yarn_attachment *attachment = session->report.attachment;
+    return attachment->blocked_ns ? attachment->blocked_ns(session) : 0;
+}
+
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid)
 {
     const struct yarn_attachment *attachment = session->report.attachment;

@@ -122,6 +122,10 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
  * on again after. 0 where that is not known. It costs what a count costs. */
 uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
 
+/* CPU time in which samples are taken by signals and none could come: the host blocked it, or it
+ * was held back. */
+uint64_t yarn_session_blocked_ns(const struct yarn_session *session);
+
 /* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);
 

@@ -133,15 +133,24 @@ static void put_sample(struct yarn_timer_room *room, const struct identity *iden
     yarn_timer_room_put(&header_word, header(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, size));
 }
 
+/* Periods that the signal stands for. */
+static uint64_t passed(const siginfo_t *info)
+{
+    return 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
+}
+
 /* In periods. A long system call is charged to its caller. What else passes by many ticks has
  * blocked the signal (a handler of the host's that has just returned), and is in no sample. */
-static uint64_t weight_of(const struct yarn_timer_slot *slot, const siginfo_t *info,
-                          const void *context)
+static uint64_t weight_of(const struct yarn_timer_slot *slot, struct yarn_timer_terms *terms,
+                          const siginfo_t *info, const void *context)
 {
-    uint64_t passed = 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
-    if (!yarn_context_is_after_call(context))
-        passed = yarn_u64_min(passed, slot->terms->periods_max);
-    return passed + slot->nr_before;
+    uint64_t weight = passed(info);
+    if (!yarn_context_is_after_call(context) && weight > terms->periods_max) {
+        atomic_fetch_add_explicit(&terms->nr_withheld, weight - terms->periods_max,
+                                  memory_order_relaxed);
+        weight = terms->periods_max;
+    }
+    return weight + slot->nr_before;
 }
 
 static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, const void *context)
@@ -153,6 +162,7 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
      */
     if (yarn_context_is_after_unblocking(context)) {
         atomic_fetch_add_explicit(&terms->nr_let_in, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&terms->nr_withheld, passed(info), memory_order_relaxed);
         return;
     }
     size_t stack_bytes = terms->registers_mask ? stack_size(terms, yarn_context_sp(context)) : 0;
@@ -167,7 +177,7 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
         .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
         .cpu = pair(yarn_process_cpu(), 0),
     };
-    uint64_t weight = terms->period_ns * weight_of(slot, info, context);
+    uint64_t weight = terms->period_ns * weight_of(slot, terms, info, context);
     slot->nr_before = 0;
     if (slot->nr_untold)
         put_lost(&room, &identity);

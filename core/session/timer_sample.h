@@ -29,6 +29,7 @@ struct yarn_timer_terms {
     const struct yarn_stack_bounds *bounds;
     _Atomic uint32_t nr_unbounded; /* stack pointers of which the bounds knew nothing */
     _Atomic uint32_t nr_let_in;    /* ticks that had waited while the thread blocked them */
+    _Atomic uint64_t nr_withheld;  /* periods for which such ticks stood */
 };
 
 /* The slots, which are never freed: a signal on its way may name one at any time. */

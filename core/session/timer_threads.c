@@ -190,6 +190,38 @@ static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slo
     return err;
 }
 
+/* Since the thread had used so much. */
+static void begin_block(struct yarn_timer_thread *thread, uint64_t since_ns)
+{
+    thread->is_blocked = true;
+    thread->unblocked_ns = since_ns;
+    thread->blocked_ns = 0;
+}
+
+static uint64_t blocked_ns(const struct yarn_timer_slot *slot,
+                           const struct yarn_timer_thread *thread)
+{
+    uint64_t used_ns;
+    if (!thread->is_blocked || yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
+        return thread->blocked_ns;
+    return used_ns - yarn_u64_min(used_ns, thread->unblocked_ns);
+}
+
+static void end_block(struct yarn_timer_threads *threads, struct yarn_timer_thread *thread)
+{
+    threads->blocked_before_ns += thread->blocked_ns;
+    thread->is_blocked = false;
+    thread->blocked_ns = 0;
+}
+
+/* Of a thread that has no timer: what is from its birth on, or from now. */
+static void note_block(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
+{
+    uint64_t used_ns = 0;
+    if (!thread->is_blocked && !(thread->is_old && yarn_timer_thread_cpu_ns(slot->tid, &used_ns)))
+        begin_block(thread, used_ns);
+}
+
 /* How often it was found to block the signal, this time included; 0: it does not. */
 static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
 {
@@ -197,9 +229,11 @@ static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_th
         if (!is_deaf(slot, thread))
             return 0;
         give_up_timer(slot);
+        begin_block(thread, thread->heard_ns);
         thread->nr_blocked = BLOCKED_SCANS; /* it took so long that it is no accident */
         thread->is_old = true;
     } else if (blocks(slot->tid)) {
+        note_block(slot, thread);
         thread->nr_blocked++;
         thread->is_old = true;
     } else {
@@ -222,6 +256,7 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
     thread->is_old |= is_first;
     thread->is_gone = false; /* its number was given to another at once */
     uint32_t nr_blocked = count_blocked(slot, thread);
+    thread->blocked_ns = blocked_ns(slot, thread);
     if (nr_blocked)
         return nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
     /* Or: stopped in its handler since before the last disable: what is the writer's is still its.
@@ -231,6 +266,7 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
     err = start(threads, slot, thread->is_old);
     if (err)
         return err;
+    end_block(threads, thread);
     thread->heard_ns = 0;
     threads->nr_found++;
     tell_task(threads, YARN_RECORD_FORK, tid, listener);
@@ -245,6 +281,7 @@ static void part_from_gone(struct yarn_timer_threads *threads)
         if (!is_held(threads, i) || thread->is_gone || thread->seen == threads->nr_scans)
             continue;
         give_up_timer(slot);
+        end_block(threads, thread);
         thread->is_gone = true;
     }
 }
@@ -377,6 +414,15 @@ bool yarn_timer_threads_wait(struct yarn_timer_threads *threads)
         left_ns = 0;
     }
     return is_quiet;
+}
+
+uint64_t yarn_timer_threads_blocked_ns(const struct yarn_timer_threads *threads)
+{
+    uint64_t sum_ns = threads->blocked_before_ns;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            sum_ns += blocked_ns(&yarn_timer_slots[i], &threads->of_slot[i]);
+    return sum_ns;
 }
 
 uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads)

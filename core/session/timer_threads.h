@@ -26,7 +26,10 @@ struct yarn_timer_thread {
     uint32_t nr_blocked;   /* scans that found the signal blocked in it */
     uint32_t ticks_seen;   /* at the last scan */
     uint64_t heard_ns;     /* its CPU time when a scan found that a tick had come */
-    bool is_old;           /* what it did before its timer is none of our business, or not known */
+    bool is_blocked;       /* since it had used: */
+    uint64_t unblocked_ns;
+    uint64_t blocked_ns; /* CPU time since then, at the last scan */
+    bool is_old;         /* what it did before its timer is none of our business, or not known */
     bool is_gone;
     uint64_t next_name_ns, name_pause_ns; /* when its name is read again */
     char name[YARN_TIMER_NAME_BYTES];
@@ -43,10 +46,11 @@ struct yarn_timer_threads {
     size_t nr_slots;                   /* below which all slots in use lie */
     uint32_t nr_scans;
     uint64_t next_scan_ns;
-    uint64_t nr_lost_before; /* by slots that were given back */
-    uint64_t nr_found;       /* threads that ever had a timer */
-    size_t nr_refused;       /* the most at once that had none */
-    int refusal;             /* the errno of the last of them, negative */
+    uint64_t nr_lost_before;    /* by slots that were given back */
+    uint64_t blocked_before_ns; /* CPU time of threads while they blocked the signal */
+    uint64_t nr_found;          /* threads that ever had a timer */
+    size_t nr_refused;          /* the most at once that had none */
+    int refusal;                /* the errno of the last of them, negative */
 };
 
 YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
@@ -69,6 +73,9 @@ void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_m
 void yarn_timer_threads_quiet(struct yarn_timer_threads *threads);
 /* The third; false where a thread is stopped inside a write. */
 YARN_MUST_CHECK bool yarn_timer_threads_wait(struct yarn_timer_threads *threads);
+
+/* CPU time of threads that have no timer because they block its signal. */
+uint64_t yarn_timer_threads_blocked_ns(const struct yarn_timer_threads *threads);
 
 uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads);
 

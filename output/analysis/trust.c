@@ -52,6 +52,8 @@ void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
     }
     trust->frames_unknown -= yarn_u64_min(trust->frames_unknown, trust->leaves_named_late);
     trust->clean_end = has_end;
+    if (has_end)
+        trust->unwritten_ns = 0;
     trust->disagrees = is_in_doubt(trust, has_end);
 }
 

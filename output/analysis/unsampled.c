@@ -39,6 +39,7 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
                                         [YARN_UNSAMPLED_LOADED] = is_forked ? 0 : trust->before_ns,
                                         [YARN_UNSAMPLED_FORKED] = is_forked ? trust->before_ns : 0,
                                         [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
+                                        [YARN_UNSAMPLED_BLOCKED] = trust->blocked_ns,
                                         [YARN_UNSAMPLED_UNKNOWN] = UINT64_MAX,
                                     }};
     if (period_ns)
@@ -69,9 +70,22 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
         [YARN_UNSAMPLED_LOADED] = "before the library was loaded",
         [YARN_UNSAMPLED_FORKED] = "between fork and the first look",
         [YARN_UNSAMPLED_SWITCHING] = "in context switches, where no event runs",
+        [YARN_UNSAMPLED_BLOCKED] = "while the sampler's signal was blocked or held back",
         [YARN_UNSAMPLED_SHORT] = "in threads shorter than a period",
         [YARN_UNSAMPLED_SILENT] = "in threads that could not be sampled",
         [YARN_UNSAMPLED_UNKNOWN] = "for unknown reasons",
     };
     return words[reason];
+}
+
+const char *yarn_unsampled_key(enum yarn_unsampled_reason reason)
+{
+    static const char *const keys[YARN_UNSAMPLED_COUNT] = {
+        [YARN_UNSAMPLED_LOST] = "lost_ns",           [YARN_UNSAMPLED_CHILDREN] = "children_ns",
+        [YARN_UNSAMPLED_LOADED] = "before_load_ns",  [YARN_UNSAMPLED_FORKED] = "after_fork_ns",
+        [YARN_UNSAMPLED_SWITCHING] = "switching_ns", [YARN_UNSAMPLED_BLOCKED] = "blocked_ns",
+        [YARN_UNSAMPLED_SHORT] = "short_threads_ns", [YARN_UNSAMPLED_SILENT] = "silent_threads_ns",
+        [YARN_UNSAMPLED_UNKNOWN] = "unknown_ns",
+    };
+    return keys[reason];
 }

@@ -14,6 +14,7 @@ enum yarn_unsampled_reason {
     YARN_UNSAMPLED_LOADED,    /* before the library was loaded */
     YARN_UNSAMPLED_FORKED,    /* between fork and the first look */
     YARN_UNSAMPLED_SWITCHING, /* context switches, where no event runs */
+    YARN_UNSAMPLED_BLOCKED,   /* the sampler's signal was blocked or held back */
     YARN_UNSAMPLED_SHORT,     /* threads that ended within a period */
     YARN_UNSAMPLED_SILENT,    /* threads that used many periods and have no sample at all */
     YARN_UNSAMPLED_UNKNOWN,
@@ -28,5 +29,6 @@ struct yarn_unsampled {
 struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint32_t dump);
 struct yarn_unsampled yarn_unsampled_of_all(const struct yarn_profile *profile);
 
-/* A few words. */
+/* A few words; and the key of JSON. */
 const char *yarn_unsampled_word(enum yarn_unsampled_reason reason);
+const char *yarn_unsampled_key(enum yarn_unsampled_reason reason);

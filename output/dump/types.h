@@ -226,7 +226,9 @@ struct yarn_dump_message {
     X(OFF_CPU_NS, off_cpu_ns)     /* CPU time then; in neither cpu_ns nor unsampled_ns */          \
     X(KERNEL_NS, kernel_ns)       /* CPU time in the kernel that could not be sampled */           \
     X(BEFORE_NS, before_ns)       /* before it was recorded; also in cpu_ns and unsampled_ns */    \
-    X(SWITCHING_NS, switching_ns) /* in which no event ran; also in cpu_ns and unsampled_ns */
+    X(SWITCHING_NS, switching_ns) /* in which no event ran; also in cpu_ns and unsampled_ns */     \
+    X(BLOCKED_NS, blocked_ns) /* in which the sampler's signal could not come; also in those */    \
+    X(UNWRITTEN_NS, unwritten_ns) /* up to so much time before a cut was not written yet */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,

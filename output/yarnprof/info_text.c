@@ -59,8 +59,12 @@ static void print_end(const struct yarn_profile_dump *dump, const struct yarn_ou
                       : "unknown");
     print_label(out, "end");
     if (!dump->has_end)
-        (void)fprintf(out->file, "%snone: the recording was cut off%s",
-                      yarn_out_paint(out, YARN_PAINT_WARNING), yarn_out_plain(out));
+        (void)fprintf(out->file, "%snone: the recording was cut off%s%s%s",
+                      yarn_out_paint(out, YARN_PAINT_WARNING),
+                      dump->trust.unwritten_ns ? ", and lacks its last moments, up to " : "",
+                      dump->trust.unwritten_ns ? yarn_number_duration(dump->trust.unwritten_ns).text
+                                               : "",
+                      yarn_out_plain(out));
     else
         (void)fputs(yarn_word_of_end(dump->end.reason), out->file);
     if (dump->has_end && dump->end.status >= 0)

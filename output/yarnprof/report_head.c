@@ -96,6 +96,23 @@ static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out
              gaps.unknown);
 }
 
+/* As far as the recordings that were cut off tell how far behind they were. */
+static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    uint64_t nr_cut = 0, unwritten_ns = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        nr_cut += !profile->dumps[i].has_end;
+        unwritten_ns = yarn_u64_max(unwritten_ns, profile->dumps[i].trust.unwritten_ns);
+    }
+    if (!nr_cut)
+        return;
+    warn(out, "%s%s did not end cleanly: the last moments%s are missing%s%s",
+         profile->nr_dumps == 1 ? "the recording" : yarn_number_grouped(nr_cut).text,
+         profile->nr_dumps == 1 ? "" : " of the recordings", nr_cut == 1 ? "" : " of each",
+         unwritten_ns ? ", up to " : "",
+         unwritten_ns ? yarn_number_duration(unwritten_ns).text : "");
+}
+
 static void warn_of_missing(const struct yarn_report *report, const struct yarn_out *out)
 {
     const struct yarn_trust *trust = &report->trust;
@@ -115,14 +132,7 @@ static void warn_of_missing(const struct yarn_report *report, const struct yarn_
     if (trust->throttled)
         warn(out, "the kernel throttled the sampling %s",
              yarn_number_of_things(trust->throttled, "time").text);
-    size_t nr_cut = 0;
-    for (size_t i = 0; i < report->profile->nr_dumps; i++)
-        nr_cut += !report->profile->dumps[i].has_end;
-    if (nr_cut)
-        warn(out, "%s not end cleanly: the last moments are missing",
-             nr_cut == 1 && report->profile->nr_dumps == 1 ? "the recording did"
-             : nr_cut == 1                                 ? "1 of the recordings did"
-                                                           : "some of the recordings did");
+    warn_of_cut(report->profile, out);
     if (trust->disagrees)
         warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
 }

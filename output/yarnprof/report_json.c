@@ -3,6 +3,7 @@
 
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
+#include "output/analysis/unsampled.h"
 #include "output/text/json.h"
 #include "output/yarnprof/numbers.h"
 #include "output/yarnprof/report.h"
@@ -192,6 +193,18 @@ static int put_kernel(const struct yarn_report *report, struct yarn_json *json)
     return 0;
 }
 
+/* Not where a part is looked at: the reasons are those of the whole. */
+static void put_unsampled(const struct yarn_report *report, struct yarn_json *json)
+{
+    struct yarn_unsampled parts = yarn_unsampled_of_all(report->profile);
+    if (report->is_part)
+        return;
+    yarn_json_begin_object(json, "unsampled");
+    for (size_t i = 0; i < YARN_UNSAMPLED_COUNT; i++)
+        yarn_json_u64(json, yarn_unsampled_key((enum yarn_unsampled_reason)i), parts.ns[i]);
+    yarn_json_end_object(json);
+}
+
 static int put_notes(const struct yarn_report *report, struct yarn_json *json)
 {
     struct yarn_coverage_sum coverage = yarn_coverage_sum_of_all(report->profile);
@@ -199,12 +212,14 @@ static int put_notes(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_u64(json, "lost", report->trust.lost);
     yarn_json_u64(json, "unsampled_ns", report->trust.unsampled_ns);
     yarn_json_u64(json, "kernel_ns", report->trust.kernel_ns);
+    put_unsampled(report, json);
     yarn_json_u64(json, "truncated", report->trust.stacks_truncated);
     yarn_json_u64(json, "no_unwind_info", report->trust.stacks_no_unwind_info);
     yarn_json_u64(json, "failed", report->trust.stacks_failed);
     yarn_json_u64(json, "stopped_ns", coverage.off_ns);
     yarn_json_u64(json, "stopped_cpu_ns", coverage.off_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
+    yarn_json_u64(json, "unwritten_ns", report->trust.unwritten_ns);
     int err = put_kernel(report, json);
     yarn_json_end_object(json);
     return err;

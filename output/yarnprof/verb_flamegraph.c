@@ -91,9 +91,10 @@ static void side_fini(struct side *side)
 static int write_page(const struct request *request, struct side *before, struct side *after)
 {
     struct yarn_new_file file;
+    bool is_part = yarn_select_is_part(&request->select);
     struct yarn_page page = {
-        .sides = {{request->before ? &before->profile : NULL, &before->slices},
-                  {&after->profile, &after->slices}},
+        .sides = {{request->before ? &before->profile : NULL, &before->slices, is_part},
+                  {&after->profile, &after->slices, is_part}},
         .filter = &request->select.filter,
         .title = request->title,
     };

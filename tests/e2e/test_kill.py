@@ -33,6 +33,7 @@ class Kill(harness.Case):
         self.assertRegex((verified.stdout + verified.stderr).decode().lower(), "early")
         trust = harness.trust(run.dumps)
         self.assertFalse(trust["clean_end"])
+        self.assertEqual(trust["unwritten_ns"], 100_000_000)
         # 100 ms of YARN_INTERVAL and as much again for the reader's own turn.
         self.assertGreater(trust["samples"], (run.user_seconds - 0.3) * harness.FREQUENCY * 0.95)
         self.assertAlmostEqual(harness.self_percent(run.dumps).get("hot_a", 0), 60, delta=4)

@@ -128,11 +128,20 @@ class Timer(harness.Case):
         self.assertGreater(trust["unsampled_ns"], 0.4 * trust["cpu_ns"])
         self.assertGreater(harness.self_percent(run.dumps)["in_front_of_mask"], 97)
         self.assertIn(b"blocked signal 32", harness.yarnprof("info", run.dumps).stdout)
+        self.assert_all_but_blocked_is_sampled(trust)
+
+    def assert_all_but_blocked_is_sampled(self, trust):
+        """But for a tick of 10 ms at most, where the thread begins and ends to block the signal."""
+        self.assertGreater(trust["blocked_ns"], 0)
+        lost_ns = trust["lost"] * 1e9 / harness.FREQUENCY
+        self.assertLessEqual(trust["unsampled_ns"] - trust["blocked_ns"] - lost_ns,
+                             0.03 * trust["cpu_ns"] + 20_000_000)
 
     def test_handler_on_a_small_alternate_stack_meets_no_tick(self):
         run = self.signals("small", YARN_FREQUENCY="5000")
         self.assertNotIn("on_small_stack", harness.self_percent(run.dumps))
         self.assertIn(b"alternate stack", harness.yarnprof("info", run.dumps).stdout)
+        self.assert_all_but_blocked_is_sampled(harness.trust(run.dumps))
 
     @unittest.skipIf(harness.is_shown_to_root(), "a thread's timer asks for no rights: root's run does")
     def test_go_program_with_c_in_it_is_told_of_none(self):

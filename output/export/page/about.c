@@ -6,6 +6,7 @@
 
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
+#include "output/analysis/unsampled.h"
 #include "output/export/page/html.h"
 
 enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };
@@ -79,6 +80,9 @@ static void put_dump(const struct yarn_profile_dump *dump, size_t nr_same, FILE 
         (void)fputs("unknown: its record is missing", file);
     }
     (void)fputs(dump->has_end ? "" : "; the recording was cut off", file);
+    if (dump->trust.unwritten_ns)
+        (void)fprintf(file, ", and lacks up to %.3f s of its end",
+                      (double)dump->trust.unwritten_ns / 1e9);
     if (nr_same)
         (void)fprintf(file, "; and %zu more process%s of this command", nr_same,
                       nr_same == 1 ? "" : "es");
@@ -133,13 +137,28 @@ static void put_count(const char *what, uint64_t count, FILE *file)
         (void)fprintf(file, "%s%c", i && (size - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
-static void put_trust(const struct yarn_profile *profile, FILE *file)
+/* Those that are known. */
+static void put_reasons(const struct yarn_profile *profile, FILE *file)
 {
+    struct yarn_unsampled parts = yarn_unsampled_of_all(profile);
+    for (size_t i = 0, nr_told = 0; i < YARN_UNSAMPLED_UNKNOWN; i++)
+        if (parts.ns[i])
+            (void)fprintf(file, "%s%.3f s %s", nr_told++ ? ", " : ", of it ",
+                          (double)parts.ns[i] / 1e9,
+                          yarn_unsampled_word((enum yarn_unsampled_reason)i));
+}
+
+static void put_trust(const struct yarn_page_side *side, FILE *file)
+{
+    const struct yarn_profile *profile = side->profile;
     struct yarn_trust trust = trust_of(profile);
     put_count("<dt>Samples</dt><dd>", trust.samples, file);
     put_count(", lost: ", trust.lost, file);
-    (void)fprintf(file, "; CPU time that no sample stands for: %.3f s</dd>\n",
+    (void)fprintf(file, "; CPU time that no sample stands for: %.3f s",
                   (double)trust.unsampled_ns / 1e9);
+    if (!side->is_part)
+        put_reasons(profile, file);
+    (void)fputs("</dd>\n", file);
     if (trust.kernel_ns) {
         (void)fprintf(file, "<dt>[kernel]</dt><dd>%.3f s of CPU time in the kernel, not sampled",
                       (double)trust.kernel_ns / 1e9);
@@ -182,7 +201,7 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
             continue;
         if (graph->sides[0].profile)
             (void)fprintf(file, "<dt class=side>%s</dt><dd></dd>\n", sides[side]);
-        put_trust(profile, file);
+        put_trust(&graph->sides[side], file);
         put_detail(graph, side, file);
         put_dumps(profile, file);
     }
@@ -216,7 +235,8 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
                           sentences[i].what);
     }
     if (!trust.clean_end)
-        (void)fprintf(file, "<span>%sthe last moments are missing</span>\n", side);
+        (void)fprintf(file, "<span>%sthe last moments are missing%s</span>\n", side,
+                      trust.unwritten_ns ? ": see About" : "");
 }
 
 void yarn_page_about_missing(const struct yarn_page_graph *graph, FILE *file)

@@ -17,6 +17,7 @@
 struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
     struct yarn_slices *slices;         /* borrowed */
+    bool is_part;                       /* something of the recording is left out */
 };
 
 /* A parent has a smaller number than its children; node 0 is the root of all. */

@@ -235,6 +235,9 @@ void dump_maker_totals(struct dump_maker *maker)
     totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = maker->unsampled_ns + maker->too_much_ns;
     totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = maker->children_ns;
     totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = maker->before_ns;
+    totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = maker->switching_ns;
+    totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] = maker->blocked_ns;
+    totals.value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = 100 * YARN_NS_PER_MS;
     totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = maker->kernel_ns;
     totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] = maker->off_cpu_ns;
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)

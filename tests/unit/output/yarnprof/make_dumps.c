@@ -132,8 +132,15 @@ static void make_reasons(const char *folder)
     maker.lost = 3;
     maker.children_ns = 20 * MAKER_PERIOD_NS;
     maker.before_ns = 10 * MAKER_PERIOD_NS;
+    maker.switching_ns = 12 * MAKER_PERIOD_NS;
+    maker.blocked_ns = 4 * MAKER_PERIOD_NS;
     maker.unsampled_ns = 100 * MAKER_PERIOD_NS;
     dump_maker_close(&maker, false);
+    open_in(folder, "more/killed.dump", "killed", 1250);
+    dump_maker_sample(&maker, 1250, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
+                      10);
+    dump_maker_totals(&maker);
+    dump_maker_close(&maker, true);
     open_in(folder, "more/too_much.dump", "too_much", 1300);
     dump_maker_sample(&maker, 1300, dump_maker_stack(&maker, "main;hot"), YARN_DUMP_STACK_COMPLETE,
                       10);

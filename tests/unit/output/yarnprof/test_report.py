@@ -224,15 +224,40 @@ class Missing(WithDumps):
         reasons = self.folder / "more/reasons.dump"
         told = ["3.0 ms  in lost samples", "20.0 ms  in children that ended unrecorded",
                 "10.0 ms  before the library was loaded",
+                "12.0 ms  in context switches, where no event runs",
+                "4.0 ms  while the sampler's signal was blocked or held back",
                 "500.0 us  in threads shorter than a period",
                 "40.0 ms  in threads that could not be sampled"]
         text = self.good("report", reasons)
         self.assertIn("warning: 100.0 ms of CPU time passed unsampled (50.0 %)\n", text)
         self.assertIn("note: of the unsampled time " + ", ".join(told).replace("  ", " ")
-                      + ", 26.5 ms for unknown reasons\n", text)
+                      + ", 10.5 ms for unknown reasons\n", text)
         info = self.good("info", reasons)
         for line in told:
             self.assertIn(f" {line}\n", info)
+        notes = json.loads(self.good("report", "--format=json", reasons))["notes"]
+        self.assertEqual(list(notes["unsampled"].values()),
+                         [3_000_000, 20_000_000, 10_000_000, 0, 12_000_000, 4_000_000, 500_000,
+                          40_000_000, 10_500_000])
+        self.assertEqual(sum(notes["unsampled"].values()), notes["unsampled_ns"])
+        part = json.loads(self.good("report", "--format=json", "--time=0..1", reasons))["notes"]
+        self.assertNotIn("unsampled", part)
+        page = self.good("flamegraph", reasons)
+        for line in told:
+            self.assertIn(line.split("  ")[1], page)
+        self.assertNotIn("context switches", self.good("flamegraph", "--time=0..1", reasons))
+
+    def test_how_much_may_be_missing_of_a_recording_without_an_end(self):
+        """The dump tells how late it may be."""
+        killed = self.folder / "more/killed.dump"
+        self.assertIn("warning: the recording did not end cleanly: the last moments are missing, up "
+                      "to 100.0 ms\n", self.good("report", killed))
+        self.assertIn("cut off, and lacks its last moments, up to 100.0 ms\n",
+                      self.good("info", killed))
+        self.assertIn("cut off, and lacks up to 0.100 s of its end", self.good("flamegraph", killed))
+        for dump, lacks in ((killed, 100_000_000), (self.app, 0)):
+            notes = json.loads(self.good("report", "--format=json", dump))["notes"]
+            self.assertEqual(notes["unwritten_ns"], lacks)
 
     def test_no_part_is_more_than_the_whole(self):
         too_much = self.folder / "more/too_much.dump"
