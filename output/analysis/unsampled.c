@@ -13,12 +13,24 @@ static uint64_t period_of(const struct yarn_profile_dump *dump)
     return 0;
 }
 
+/* What of its last period each thread may have used: on each core where its clocks are inherited.
+ */
+static uint64_t rest_of(const struct yarn_profile_dump *dump, uint64_t period_ns)
+{
+    bool is_per_core =
+        dump->has_sampler && yarn_span_equal(dump->sampler.strategy, yarn_span_of_text("per-core"));
+    return is_per_core ? period_ns * yarn_u64_max(dump->process.cpus_present, 1) : period_ns;
+}
+
 static void add_threads(const struct yarn_profile *profile, uint32_t dump, uint64_t period_ns,
                         struct yarn_unsampled *claims)
 {
     for (size_t i = 0; i < profile->nr_threads; i++) {
         const struct yarn_profile_thread *thread = &profile->threads[i];
-        if (thread->dump != dump || thread->samples)
+        if (thread->dump != dump)
+            continue;
+        claims->ns[YARN_UNSAMPLED_REST] += rest_of(&profile->dumps[dump], period_ns);
+        if (thread->samples)
             continue;
         if (thread->has_ended && thread->cpu_ns < period_ns)
             claims->ns[YARN_UNSAMPLED_SHORT] += thread->cpu_ns;
@@ -73,6 +85,7 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
         [YARN_UNSAMPLED_BLOCKED] = "while the sampler's signal was blocked or held back",
         [YARN_UNSAMPLED_SHORT] = "in threads shorter than a period",
         [YARN_UNSAMPLED_SILENT] = "in threads that could not be sampled",
+        [YARN_UNSAMPLED_REST] = "in less than a period a thread and core",
         [YARN_UNSAMPLED_UNKNOWN] = "for unknown reasons",
     };
     return words[reason];
@@ -85,7 +98,7 @@ const char *yarn_unsampled_key(enum yarn_unsampled_reason reason)
         [YARN_UNSAMPLED_LOADED] = "before_load_ns",  [YARN_UNSAMPLED_FORKED] = "after_fork_ns",
         [YARN_UNSAMPLED_SWITCHING] = "switching_ns", [YARN_UNSAMPLED_BLOCKED] = "blocked_ns",
         [YARN_UNSAMPLED_SHORT] = "short_threads_ns", [YARN_UNSAMPLED_SILENT] = "silent_threads_ns",
-        [YARN_UNSAMPLED_UNKNOWN] = "unknown_ns",
+        [YARN_UNSAMPLED_REST] = "rest_ns",           [YARN_UNSAMPLED_UNKNOWN] = "unknown_ns",
     };
     return keys[reason];
 }

@@ -17,6 +17,7 @@ enum yarn_unsampled_reason {
     YARN_UNSAMPLED_BLOCKED,   /* the sampler's signal was blocked or held back */
     YARN_UNSAMPLED_SHORT,     /* threads that ended within a period */
     YARN_UNSAMPLED_SILENT,    /* threads that used many periods and have no sample at all */
+    YARN_UNSAMPLED_REST,      /* less than a period of each thread on each core */
     YARN_UNSAMPLED_UNKNOWN,
     YARN_UNSAMPLED_COUNT,
 };

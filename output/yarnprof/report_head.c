@@ -177,7 +177,7 @@ static void tell_machines(const struct yarn_profile *profile, const struct yarn_
 
 static void tell_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
 {
-    char text[512];
+    char text[1024];
     size_t size = 0;
     struct yarn_unsampled parts = yarn_unsampled_of_all(report->profile);
     if (report->is_part || yarn_trust_gaps(&report->trust).unsampled <= 0 ||

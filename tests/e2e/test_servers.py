@@ -87,9 +87,11 @@ class Servers(harness.Case):
                              "samples")}
         report = harness.report(folder)
         lost_ns = total["lost"] * 1e9 / harness.FREQUENCY
-        print(f"\n{total} of {len(dumps)} dumps")
+        print(f"\n{total} of {len(dumps)} dumps, unsampled: {report['notes']['unsampled']}")
         self.assertLessEqual(total["unsampled_ns"] - total["switching_ns"] - lost_ns,
                              MOST_MISSING * total["cpu_ns"] + EACH_NS * len(dumps))
+        self.assertLessEqual(report["notes"]["unsampled"]["unknown_ns"],
+                             MOST_MISSING * total["cpu_ns"])
         self.assertEqual(report["notes"]["kernel_ns"], total["kernel_ns"])
         stacks = list(harness.stacks(folder))
         in_kernel = [stack for stack in stacks if stack and stack[0][1] == "[kernel.kallsyms]"]
