@@ -71,18 +71,25 @@ bool yarn_trust_leaves_kernel(const struct yarn_recording *recording)
     return event->spec.exclude_kernel || event->is_kernel_refused;
 }
 
-/* The most of user mode that may be without a sample: until a period is full on each core, in each
- * thread. UINT64_MAX where clocks may have begun later than their threads, or stood still. */
-static uint64_t unripe_ns(const struct yarn_recording *recording)
+/* The most that may be without a sample until a period is full, in each thread, and on each core
+ * where clocks are inherited; anew with each change of the events. */
+static uint64_t rest_ns(const struct yarn_recording *recording)
 {
     const struct yarn_session *session = &recording->session;
     uint64_t period_ns = session->specs[recording->clock_event].spec.period;
     uint64_t nr_threads = subtract(session->nr_threads, 1) + session->nr_births;
-    uint64_t nr_clocks = nr_threads * (session->nr_cpus + 1);
+    uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
+    return nr_clocks * (1 + session->nr_changes) * period_ns;
+}
+
+/* Of user mode. UINT64_MAX where clocks may have begun later than their threads, or stood still. */
+static uint64_t unripe_ns(const struct yarn_recording *recording)
+{
+    const struct yarn_session *session = &recording->session;
     if (!session->nr_events || session->report.nr_refused_threads || session->wide.events ||
         recording->totals.value[YARN_DUMP_TOTAL_THROTTLED])
         return UINT64_MAX;
-    return recording->missed_ns + nr_clocks * (1 + session->nr_changes) * period_ns;
+    return recording->missed_ns + rest_ns(recording);
 }
 
 /* Of CPU time without a sample the part in the kernel, where that is left out. The kernel's ticks
@@ -109,6 +116,7 @@ static void read_cpu_time(struct yarn_recording *recording)
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock)
         unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
+    *total(recording, YARN_DUMP_TOTAL_REST_NS) = has_clock ? rest_ns(recording) : 0;
     *total(recording, YARN_DUMP_TOTAL_BLOCKED_NS) =
         yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(&recording->session));
     if (can_count(recording))

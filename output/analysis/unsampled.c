@@ -13,24 +13,12 @@ static uint64_t period_of(const struct yarn_profile_dump *dump)
     return 0;
 }
 
-/* What of its last period each thread may have used: on each core where its clocks are inherited.
- */
-static uint64_t rest_of(const struct yarn_profile_dump *dump, uint64_t period_ns)
-{
-    bool is_per_core =
-        dump->has_sampler && yarn_span_equal(dump->sampler.strategy, yarn_span_of_text("per-core"));
-    return is_per_core ? period_ns * yarn_u64_max(dump->process.cpus_present, 1) : period_ns;
-}
-
 static void add_threads(const struct yarn_profile *profile, uint32_t dump, uint64_t period_ns,
                         struct yarn_unsampled *claims)
 {
     for (size_t i = 0; i < profile->nr_threads; i++) {
         const struct yarn_profile_thread *thread = &profile->threads[i];
-        if (thread->dump != dump)
-            continue;
-        claims->ns[YARN_UNSAMPLED_REST] += rest_of(&profile->dumps[dump], period_ns);
-        if (thread->samples)
+        if (thread->dump != dump || thread->samples)
             continue;
         if (thread->has_ended && thread->cpu_ns < period_ns)
             claims->ns[YARN_UNSAMPLED_SHORT] += thread->cpu_ns;
@@ -52,6 +40,7 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
                                         [YARN_UNSAMPLED_FORKED] = is_forked ? trust->before_ns : 0,
                                         [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
                                         [YARN_UNSAMPLED_BLOCKED] = trust->blocked_ns,
+                                        [YARN_UNSAMPLED_REST] = trust->rest_ns,
                                         [YARN_UNSAMPLED_UNKNOWN] = UINT64_MAX,
                                     }};
     if (period_ns)

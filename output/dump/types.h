@@ -228,7 +228,8 @@ struct yarn_dump_message {
     X(BEFORE_NS, before_ns)       /* before it was recorded; also in cpu_ns and unsampled_ns */    \
     X(SWITCHING_NS, switching_ns) /* in which no event ran; also in cpu_ns and unsampled_ns */     \
     X(BLOCKED_NS, blocked_ns) /* in which the sampler's signal could not come; also in those */    \
-    X(UNWRITTEN_NS, unwritten_ns) /* up to so much time before a cut was not written yet */
+    X(UNWRITTEN_NS, unwritten_ns) /* up to so much time before a cut was not written yet */        \
+    X(REST_NS, rest_ns)           /* the most that passed in periods that were not full */
 
 enum yarn_dump_total {
 #define X(NAME, name) YARN_DUMP_TOTAL_##NAME,

@@ -237,6 +237,7 @@ void dump_maker_totals(struct dump_maker *maker)
     totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = maker->before_ns;
     totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = maker->switching_ns;
     totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] = maker->blocked_ns;
+    totals.value[YARN_DUMP_TOTAL_REST_NS] = maker->rest_ns;
     totals.value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = 100 * YARN_NS_PER_MS;
     totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = maker->kernel_ns;
     totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] = maker->off_cpu_ns;

@@ -134,6 +134,7 @@ static void make_reasons(const char *folder)
     maker.before_ns = 10 * MAKER_PERIOD_NS;
     maker.switching_ns = 12 * MAKER_PERIOD_NS;
     maker.blocked_ns = 4 * MAKER_PERIOD_NS;
+    maker.rest_ns = 3 * MAKER_PERIOD_NS;
     maker.unsampled_ns = 100 * MAKER_PERIOD_NS;
     dump_maker_close(&maker, false);
     open_in(folder, "more/killed.dump", "killed", 1250);

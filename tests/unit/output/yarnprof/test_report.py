@@ -228,18 +228,18 @@ class Missing(WithDumps):
                 "4.0 ms  while the sampler's signal was blocked or held back",
                 "500.0 us  in threads shorter than a period",
                 "40.0 ms  in threads that could not be sampled",
-                "10.5 ms  in less than a period a thread and core"]
+                "3.0 ms  in less than a period a thread and core"]
         text = self.good("report", reasons)
         self.assertIn("warning: 100.0 ms of CPU time passed unsampled (50.0 %)\n", text)
         self.assertIn("note: of the unsampled time " + ", ".join(told).replace("  ", " ")
-                      + "\n", text)
+                      + ", 7.5 ms for unknown reasons\n", text)
         info = self.good("info", reasons)
         for line in told:
             self.assertIn(f" {line}\n", info)
         notes = json.loads(self.good("report", "--format=json", reasons))["notes"]
         self.assertEqual(list(notes["unsampled"].values()),
                          [3_000_000, 20_000_000, 10_000_000, 0, 12_000_000, 4_000_000, 500_000,
-                          40_000_000, 10_500_000, 0])
+                          40_000_000, 3_000_000, 7_500_000])
         self.assertEqual(sum(notes["unsampled"].values()), notes["unsampled_ns"])
         part = json.loads(self.good("report", "--format=json", "--time=0..1", reasons))["notes"]
         self.assertNotIn("unsampled", part)
