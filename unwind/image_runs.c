@@ -107,19 +107,16 @@ static bool find_headers(const struct choice *choice, const Elf64_Ehdr *elf, uin
 }
 
 static bool choose_among(struct choice *choice, const Elf64_Ehdr *elf, uint8_t *memory,
-                         size_t header_bytes, uint32_t names_at)
+                         size_t header_bytes, const Elf64_Shdr *names)
 {
-    Elf64_Shdr names;
     struct yarn_span headers = yarn_span_of(memory, header_bytes);
+    size_t size = names->sh_size;
     if (!read_at(choice->file, memory, header_bytes, elf->e_shoff))
         return false;
-    if (!yarn_span_read(headers, (uint64_t)names_at * sizeof names, &names, sizeof names))
-        names.sh_size = 0;
-    size_t size = (size_t)yarn_u64_min(names.sh_size, NAMES_MAX);
-    if (!read_at(choice->file, memory + header_bytes, size, names.sh_offset))
+    if (!read_at(choice->file, memory + header_bytes, size, names->sh_offset))
         size = 0;
     yarn_view_want(&choice->runs, elf->e_shoff, header_bytes);
-    yarn_view_want(&choice->runs, names.sh_offset, size);
+    yarn_view_want(&choice->runs, names->sh_offset, size);
     choose_named(choice, headers, yarn_span_of(memory + header_bytes, size));
     return true;
 }
@@ -131,10 +128,15 @@ static bool choose_sections(struct choice *choice, const Elf64_Ehdr *elf)
     uint32_t names_at;
     if (!find_headers(choice, elf, &count, &names_at))
         return false;
-    size_t header_bytes = (size_t)count * sizeof(Elf64_Shdr);
-    uint8_t *memory = yarn_pages_map(header_bytes + NAMES_MAX);
-    bool has_any = memory && choose_among(choice, elf, memory, header_bytes, names_at);
-    yarn_pages_unmap(memory, header_bytes + NAMES_MAX);
+    Elf64_Shdr names = {.sh_size = 0};
+    size_t header_bytes = (size_t)count * sizeof names;
+    if (names_at < count &&
+        !read_at(choice->file, &names, sizeof names, elf->e_shoff + names_at * sizeof names))
+        return false;
+    names.sh_size = yarn_u64_min(names.sh_size, NAMES_MAX);
+    uint8_t *memory = yarn_pages_map(header_bytes + names.sh_size);
+    bool has_any = memory && choose_among(choice, elf, memory, header_bytes, &names);
+    yarn_pages_unmap(memory, header_bytes + names.sh_size);
     return has_any;
 }
 

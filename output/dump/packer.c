@@ -7,7 +7,8 @@
 #include "core/base/bytes.h"
 #include "core/base/pages.h"
 
-enum { HASH_LOG = 14 }; /* small: the host wants its caches for itself */
+/* Small: the host wants its caches and its address space for itself. */
+enum { HASH_LOG = 14, BLOCK_LOG = 15 };
 
 /* Where a series ends at the latest: what a reader loses with one chunk is bounded. */
 static const size_t RAW_BYTES_A_SERIES = YARN_KIB(512);
@@ -21,7 +22,7 @@ static bool set_up(struct ZSTD_CCtx_s *compressor, ZSTD_compressionParameters pa
         {ZSTD_c_windowLog, parameters.windowLog}, {ZSTD_c_chainLog, parameters.chainLog},
         {ZSTD_c_hashLog, parameters.hashLog},     {ZSTD_c_searchLog, parameters.searchLog},
         {ZSTD_c_minMatch, parameters.minMatch},   {ZSTD_c_targetLength, parameters.targetLength},
-        {ZSTD_c_strategy, parameters.strategy},
+        {ZSTD_c_strategy, parameters.strategy},   {ZSTD_c_maxBlockSize, 1 << BLOCK_LOG},
     };
     for (size_t i = 0; i < YARN_COUNT_OF(settings); i++) {
         if (ZSTD_isError(
@@ -35,10 +36,13 @@ int yarn_dump_packer_open(struct yarn_dump_packer *packer, int level, uint32_t c
 {
     ZSTD_compressionParameters parameters =
         ZSTD_getCParams(level, UINT64_C(1) << YARN_DUMP_WINDOW_LOG, 0);
-    parameters.windowLog = YARN_DUMP_WINDOW_LOG;
     parameters.hashLog = HASH_LOG;
     parameters.minMatch = 4;
-    size_t size = ZSTD_estimateCStreamSize_usingCParams(parameters);
+    /* As for a window of one block, and the rest of the window. */
+    parameters.windowLog = BLOCK_LOG;
+    size_t size = ZSTD_estimateCStreamSize_usingCParams(parameters) + (1 << YARN_DUMP_WINDOW_LOG) -
+                  (1 << BLOCK_LOG);
+    parameters.windowLog = YARN_DUMP_WINDOW_LOG;
     void *workspace = yarn_pages_map(size);
     if (!workspace)
         return -ENOMEM;

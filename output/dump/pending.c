@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/pending.h"
 
-enum { HEAD_MAX = 8 }; /* bytes of a record's type and size */
+enum {
+    HEAD_MAX = 8,    /* bytes of a record's type and size */
+    NUMBER_MAX = 10, /* bytes of any number */
+};
 
 void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink)
 {
@@ -22,9 +25,10 @@ void yarn_dump_pending_drop(struct yarn_dump_pending *pending)
     pending->last_stream = 0;
 }
 
+/* Until the next flush. */
 static struct yarn_bytes begin_batch(struct yarn_dump_pending *pending)
 {
-    return yarn_bytes_of(pending->batch + HEAD_MAX, sizeof pending->batch - HEAD_MAX);
+    return yarn_bytes_of(pending->sink->stored + HEAD_MAX, YARN_DUMP_SINK_BYTES - HEAD_MAX);
 }
 
 /* The payload lies behind room for its head, so that both can go in one piece. */
@@ -35,7 +39,7 @@ static struct yarn_span add_head(struct yarn_dump_pending *pending, enum yarn_du
     struct yarn_bytes head = yarn_bytes_of(head_data, sizeof head_data);
     yarn_bytes_uleb(&head, record);
     yarn_bytes_uleb(&head, payload->size);
-    uint8_t *begin = pending->batch + HEAD_MAX - head.size;
+    uint8_t *begin = pending->sink->stored + HEAD_MAX - head.size;
     memcpy(begin, head.data, head.size);
     return yarn_span_of(begin, head.size + payload->size);
 }
@@ -49,16 +53,17 @@ static void follow_series(struct yarn_dump_pending *pending)
     yarn_dump_models_reset(&pending->models);
 }
 
-/* Where the chunk is full, the next one may begin a series, in which nothing was learned yet. */
+/* Where the chunk is full, the next one begins a series, in which nothing was learned yet: what was
+ * encoded is lost with the flush, and what was learned from it with the series. */
 void yarn_dump_pending_seal_batch(struct yarn_dump_pending *pending, enum yarn_dump_record record,
                                   yarn_dump_encode_fn *encode)
 {
     struct yarn_bytes payload = begin_batch(pending);
     follow_series(pending);
     encode(pending, &payload);
-    if (!yarn_dump_sink_has_room(pending->sink, HEAD_MAX + payload.size))
+    if (!yarn_dump_sink_has_room(pending->sink, HEAD_MAX + payload.size)) {
         yarn_dump_sink_flush(pending->sink);
-    if (pending->series != pending->sink->packer.series) {
+        yarn_dump_packer_restart(&pending->sink->packer);
         follow_series(pending);
         payload = begin_batch(pending);
         encode(pending, &payload);
@@ -76,6 +81,9 @@ static void seal_strings(struct yarn_dump_pending *pending)
 {
     if (!pending->strings.count)
         return;
+    size_t most = HEAD_MAX + pending->text.size + (pending->strings.count + 3) * NUMBER_MAX;
+    if (!yarn_dump_sink_has_room(pending->sink, most))
+        yarn_dump_sink_flush(pending->sink);
     struct yarn_bytes payload = begin_batch(pending);
     begin_numbered(&payload, &pending->strings);
     yarn_column_encode(&payload, pending->string_sizes, pending->strings.count);

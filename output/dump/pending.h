@@ -77,7 +77,6 @@ struct yarn_dump_pending {
     uint16_t order[YARN_DUMP_PENDING_SAMPLES]; /* of writing: stream by stream */
 
     uint64_t column[YARN_DUMP_PENDING_SAMPLES]; /* scratch of one column */
-    uint8_t batch[YARN_DUMP_SINK_BYTES];        /* scratch of one record: head, then payload */
 };
 
 void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink);

@@ -36,6 +36,7 @@ struct yarn_dump_sink {
     struct yarn_bytes raw; /* on raw_data */
     size_t dense_at;       /* from here on it holds columns with models; its size where none */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
+    /* What is written; between two flushes, scratch of who appends. */
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES + YARN_DUMP_SINK_MORE];
 };
 

@@ -6,6 +6,7 @@ import os
 import shutil
 
 import harness
+from narrow import Case
 
 RIGHTS = harness.HOSTS / "rights"
 CANNOT_STOP = 77
@@ -92,6 +93,30 @@ class Rights(harness.Case):
         run = self.run_program([RIGHTS, "exec", program], YARN_EMPTY="keep")
         (dump,) = harness.info(run.dumps)
         self.assertEqual((run.status, dump["process"]["exit"]), (0, "exec"))
+
+
+class Timer(Case):
+    """With the sampler that handles a signal."""
+
+    def test_unshare_begins_another_recording(self):
+        run = self.assert_same_outside([harness.HOSTS / "children", "unshare"], YARN_SAMPLER="timer")
+        first, second = sorted(harness.info(run.dumps), key=lambda d: d["process"]["start_ns"])
+        self.assertEqual(first["process"]["exit"], "stopped")
+        self.assertEqual(second["process"]["predecessor"]["start_ns"], first["process"]["start_ns"])
+
+    def test_rights_given_up_by_every_task(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to have rights that can be given up")
+        self.assert_same_outside([harness.HOSTS / "setids"], YARN_SAMPLER="timer")
+
+    def test_server_that_gives_up_root_and_folder(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root")
+        jail = self.folder()
+        os.chmod(self.root, 0o755)
+        run = self.run_program([harness.HOSTS / "children", "chroot", jail], YARN_SAMPLER="timer")
+        self.assertEqual((run.status, run.stdout.splitlines()[-1]), (0, b"status 0"))
+        self.assertIn("child_work", harness.self_percent(run.dumps))
 
 
 class Things(harness.Case):

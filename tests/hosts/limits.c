@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host that limits itself in its main: `limits fsize|nofile VALUE [ROUNDS]` sets the limit,
- * hard and soft; `limits mlockall [ROUNDS]` locks all of its memory, present and future. Then it
- * works for so many times 10 ms and maps, touches and frees 256 KiB after each. Status 1 where the
- * kernel refuses.
+ * A host that limits itself in its main: `limits fsize|nofile|sigpending VALUE [ROUNDS]` sets the
+ * limit, hard and soft; `limits mlockall [ROUNDS]` locks all of its memory, present and future.
+ * Then it works for so many times 10 ms and maps, touches and frees 256 KiB after each. Status 1
+ * where the kernel refuses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@ static int limit(const char *name, const char *value)
 {
     rlim_t most = (rlim_t)strtoull(value, NULL, 10);
     struct rlimit limits = {.rlim_cur = most, .rlim_max = most};
+    if (!strcmp(name, "sigpending"))
+        return setrlimit(RLIMIT_SIGPENDING, &limits);
     return setrlimit(strcmp(name, "nofile") ? RLIMIT_FSIZE : RLIMIT_NOFILE, &limits);
 }
 
