@@ -25,14 +25,18 @@ enum yarn_rule_kind {
     YARN_RULE_KIND_COUNT,
 };
 
+/* Of `popped`: how many only the code knows. */
+enum { YARN_POPPED_UNKNOWN = UINT8_MAX };
+
 /* A saved register's place in words of 8 bytes. */
 enum { YARN_SLOT_SAME = INT16_MIN, YARN_SLOT_LOST };
 
 struct yarn_rule {
-    uint8_t kind;   /* enum yarn_rule_kind */
-    uint8_t base;   /* DWARF number of the register that the CFA hangs on */
-    bool is_signal; /* the caller was interrupted: its ip is exact, no return address */
-    bool lands;     /* its function goes on elsewhere, with other registers (__builtin_eh_return) */
+    uint8_t kind;       /* enum yarn_rule_kind */
+    uint8_t base;       /* DWARF number of the register that the CFA hangs on */
+    bool is_signal : 1; /* the caller was interrupted: its ip is exact, no return address */
+    bool lands : 1; /* its function goes on elsewhere, with other registers (__builtin_eh_return) */
+    uint8_t popped; /* words that the return takes off behind the return address; only of code */
     int16_t frame;  /* slot of the frame pointer: rbp */
     int16_t second; /* slot of a second register: rbx */
     int32_t cfa_offset;
@@ -45,8 +49,6 @@ enum yarn_step {
     YARN_STEP_UNKNOWN,   /* a register is needed that this walk did not follow */
     YARN_STEP_FAILED,    /* against all sense */
 };
-
-enum { YARN_PUSHED_MAX = 16 };
 
 /* What depends on the machine. */
 struct yarn_machine {
@@ -64,15 +66,10 @@ struct yarn_machine {
     /* As if nothing had been pushed since the call. */
     enum yarn_step (*step_leaf)(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers);
-    unsigned pushed_max; /* words that assembly pushes: they are looked through for its caller */
-    /* How many words were pushed before the instruction that `code` begins with, after the byte
-     * `before`: where it is one that only stands before the frame is there, or when it has gone. */
-    int (*pushed_before)(uint8_t before, struct yarn_span code);
-    /* Whether the code begins with an instruction that makes the frame pointer this frame's. */
-    bool (*is_frame_set_up)(struct yarn_span code);
-    /* Whether the code begins with what stands at the end of a function, or between two; where it
-     * begins with a branch upwards instead, *ret_distance is how far. */
-    bool (*is_end)(struct yarn_span code, int64_t *ret_distance);
+    /* The rule of code that no FDE covers, for the instruction at `vaddr`, before which a call has
+     * not returned if `is_called`; kind NONE where the code does not prove one. Without an image
+     * the code is read from the process's memory. */
+    struct yarn_rule (*read_code)(const struct yarn_image *image, uint64_t vaddr, bool is_called);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 where it is not written in the instruction. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
+#include "core/base/crc32c.h"
 #include "core/base/pages.h"
+#include "core/sys/own_memory.h"
 
 enum {
     WAYS = 2,
@@ -127,23 +129,77 @@ static struct yarn_cached_rule make(const struct yarn_rule_cache *cache, uint64_
     return made;
 }
 
+static struct yarn_cached_rule *find(const struct yarn_rule_cache *cache, uint64_t key)
+{
+    struct yarn_cached_rule *set = set_of(cache, key);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (set[i].key == key)
+            return &set[i];
+    return NULL;
+}
+
+static void keep(struct yarn_rule_cache *cache, const struct yarn_cached_rule *made)
+{
+    put(cache, made);
+    if (cache->sets_log2 < SETS_LOG2_MAX &&
+        cache->nr_used > ((size_t)WAYS << cache->sets_log2) / FULL_SHARE)
+        grow(cache);
+}
+
 struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint64_t lookup_ip)
 {
     /* No address of a program: garbage from a stack, not worth a slot. */
     if (lookup_ip >> EPOCH_SHIFT)
         return make(cache, lookup_ip);
     uint64_t key = lookup_ip | (uint64_t)cache->epoch << EPOCH_SHIFT;
-    const struct yarn_cached_rule *set = set_of(cache, key);
-    for (unsigned i = 0; i < WAYS; i++)
-        if (set[i].key == key)
-            return set[i];
+    const struct yarn_cached_rule *found = find(cache, key);
+    if (found)
+        return *found;
     struct yarn_cached_rule made = make(cache, lookup_ip);
     made.key = key;
-    put(cache, &made);
-    if (cache->sets_log2 < SETS_LOG2_MAX &&
-        cache->nr_used > ((size_t)WAYS << cache->sets_log2) / FULL_SHARE)
-        grow(cache);
+    keep(cache, &made);
     return made;
+}
+
+/* Of the code around an address in memory, by which it is known again: compilers put other code in
+ * its place, and nobody says so. 0: none is there. */
+static uint32_t sign(uint64_t ip)
+{
+    enum { AROUND = 16 };
+    uint8_t code[2 * AROUND];
+    if (yarn_own_memory_read(ip - AROUND, code, sizeof code) == 0)
+        return yarn_crc32c(0, yarn_span_of(code, sizeof code)) | 1;
+    return yarn_own_memory_read(ip, code, AROUND) == 0
+               ? yarn_crc32c(0, yarn_span_of(code, AROUND)) | 1
+               : 0;
+}
+
+/* Kept in slots of their own, which programs' addresses leave free, by the byte in which the last
+ * instruction ends or the next one begins: no instruction begins in the last byte of a call. */
+struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64_t ip,
+                                           bool is_called)
+{
+    const uint64_t mark = UINT64_C(1) << (EPOCH_SHIFT - 1);
+    const struct yarn_rule none = {.kind = YARN_RULE_NONE};
+    const struct yarn_module *module = yarn_module_map_find(cache->map, ip - is_called);
+    const struct yarn_image *image = module ? module->image : NULL;
+    uint32_t signature = image ? 0 : sign(ip);
+    if (ip & ~(mark - 1) || (!image && !signature))
+        return none;
+    uint64_t key = (ip - is_called) | mark | (uint64_t)cache->epoch << EPOCH_SHIFT;
+    struct yarn_cached_rule *found = find(cache, key);
+    if (found && found->function == signature)
+        return found->rule;
+    struct yarn_cached_rule made = {
+        .key = key,
+        .function = signature,
+        .rule = cache->machine->read_code(image, image ? ip - module->bias : ip, is_called),
+    };
+    if (found)
+        *found = made;
+    else
+        keep(cache, &made);
+    return made.rule;
 }
 
 void yarn_rule_cache_close(struct yarn_rule_cache *cache)

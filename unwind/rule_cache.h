@@ -41,5 +41,10 @@ bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache);
 
 struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint64_t lookup_ip);
 
+/* By the code itself, in its file or, where it has none, in memory: see yarn_machine's read_code.
+ */
+struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64_t ip,
+                                           bool is_called);
+
 /* Idempotent. */
 void yarn_rule_cache_close(struct yarn_rule_cache *cache);

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include "unwind/cfi_row.h"
+#include "unwind/code_x86_64.h"
 #include "unwind/rule.h"
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
@@ -213,54 +214,6 @@ static enum yarn_step step_leaf(const struct yarn_stack_copy *stack,
     return read;
 }
 
-static bool begins_with(struct yarn_span code, const char *bytes, size_t size)
-{
-    return code.size >= size && memcmp(code.data, bytes, size) == 0;
-}
-
-/* mov %rsp,%rbp in both its forms. */
-static bool is_frame_move(struct yarn_span code)
-{
-    return begins_with(code, "\x48\x89\xe5", 3) || begins_with(code, "\x48\x8b\xec", 3);
-}
-
-/* That, or lea N(%rsp),%rbp. */
-static bool is_frame_set_up(struct yarn_span code)
-{
-    return is_frame_move(code) || begins_with(code, "\x48\x8d\x2c\x24", 4) ||
-           begins_with(code, "\x48\x8d\x6c\x24", 4) || begins_with(code, "\x48\x8d\xac\x24", 4);
-}
-
-/* ret, int3; ud2, a long nop, endbr64. */
-static bool is_end(struct yarn_span code, int64_t *ret_distance)
-{
-    enum { OP_TWO_BYTES = 0x0f, OP_JCC = 0x80, JCC_SIZE = 6 };
-    int32_t relative;
-    if (code.size >= JCC_SIZE && code.data[0] == OP_TWO_BYTES && (code.data[1] & 0xf0) == OP_JCC) {
-        memcpy(&relative, code.data + 2, sizeof relative);
-        *ret_distance = relative > 0 ? JCC_SIZE + (int64_t)relative : 0;
-    }
-    return begins_with(code, "\xc3", 1) || begins_with(code, "\xcc", 1) ||
-           begins_with(code, "\x0f\x0b", 2) || begins_with(code, "\x0f\x1f", 2) ||
-           begins_with(code, "\xf3\x0f\x1e\xfa", 4);
-}
-
-static int pushed_before(uint8_t before, struct yarn_span code)
-{
-    enum { PUSH_RBP = 0x55, RET = 0xc3, RET_N = 0xc2, ENDBR_SIZE = 4 };
-    if (begins_with(code, "\xf3\x0f\x1e\xfa", ENDBR_SIZE)) /* endbr64: a function's first */
-        return 0;
-    /* ret, rep ret, jmp *N(%rip): of a procedure linkage entry, or a tail call */
-    if (code.size && (code.data[0] == RET || code.data[0] == RET_N))
-        return 0;
-    if (begins_with(code, "\xf3\xc3", 2) || begins_with(code, "\xff\x25", 2) ||
-        begins_with(code, "\xf2\xff\x25", 3))
-        return 0;
-    if (code.size && code.data[0] == PUSH_RBP && is_frame_move(yarn_span_from(code, 1)))
-        return 0;
-    return before == PUSH_RBP && is_frame_move(code) ? 1 : -1;
-}
-
 /* Bytes of a call through a ModRM operand that begins with FF, without prefixes. */
 static size_t indirect_size(uint8_t modrm, uint8_t sib)
 {
@@ -301,9 +254,6 @@ const struct yarn_machine yarn_machine_native = {
     .step = step,
     .step_frame_pointer = step_frame_pointer,
     .step_leaf = step_leaf,
-    .pushed_max = YARN_PUSHED_MAX,
-    .pushed_before = pushed_before,
-    .is_frame_set_up = is_frame_set_up,
-    .is_end = is_end,
+    .read_code = yarn_code_rule_x86_64,
     .is_call = is_call,
 };

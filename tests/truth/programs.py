@@ -10,9 +10,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # A record of a leaf has to lie above the stack pointer, or no copy would hold it.
 C_FLAGS = ("-O2", "-g", "-mno-red-zone", "-D_GNU_SOURCE", "-pthread")
 FRAME_POINTERS = ("", "-fno-omit-frame-pointer")
-C_PROGRAMS = ("calls", "huge", "leaves", "tails", "coroutines", "signals")
+C_PROGRAMS = ("calls", "huge", "leaves", "tableless", "tails", "coroutines", "signals")
 # Rounds for about a second of CPU time.
-ROUNDS = {"calls": 12, "huge": 3, "leaves": 4, "tails": 4, "coroutines": 1, "signals": 2,
+ROUNDS = {"calls": 12, "huge": 3, "leaves": 4, "tableless": 4, "tails": 4, "coroutines": 1, "signals": 2,
           "exceptions": 10, "rust": 4}
 
 Program = collections.namedtuple("Program", "name compiler frame_pointers path rounds")

@@ -297,41 +297,6 @@ START_TEST(calls_are_told_by_their_last_bytes)
 }
 END_TEST
 
-START_TEST(instructions_tell_what_was_pushed_and_where_frames_begin_and_end)
-{
-    const struct {
-        const char *what;
-        uint8_t before;
-        struct yarn_span code;
-        int nr_pushed;
-        bool is_set_up, is_end;
-        int64_t distance;
-    } rows[] = {
-        {"ret", 0, MADE_CODE(0xc3), 0, false, true, 0},
-        {"rep ret", 0, MADE_CODE(0xf3, 0xc3), 0, false, false, 0},
-        {"endbr64", 0, MADE_CODE(0xf3, 0x0f, 0x1e, 0xfa), 0, false, true, 0},
-        {"push %rbp; mov", 0, MADE_CODE(0x55, 0x48, 0x89, 0xe5), 0, false, false, 0},
-        {"push %rbp alone", 0, MADE_CODE(0x55, 0x53), -1, false, false, 0},
-        {"mov after push", 0x55, MADE_CODE(0x48, 0x8b, 0xec), 1, true, false, 0},
-        {"mov after else", 0x53, MADE_CODE(0x48, 0x89, 0xe5), -1, true, false, 0},
-        {"lea 8(%rsp)", 0, MADE_CODE(0x48, 0x8d, 0x6c, 0x24, 8), -1, true, false, 0},
-        {"jmp *rel(%rip)", 0, MADE_CODE(0xff, 0x25, 1, 2, 3, 4), 0, false, false, 0},
-        {"je .+16", 0, MADE_CODE(0x0f, 0x84, 10, 0, 0, 0), -1, false, false, 16},
-        {"je back", 0, MADE_CODE(0x0f, 0x84, 0xf0, 0xff, 0xff, 0xff), -1, false, false, 0},
-        {"nothing", 0x55, YARN_SPAN_EMPTY, -1, false, false, 0},
-    };
-    for (size_t i = 0; i < YARN_COUNT_OF(rows); i++) {
-        const char *what = rows[i].what;
-        int64_t distance = 0;
-        ck_assert_msg(machine->pushed_before(rows[i].before, rows[i].code) == rows[i].nr_pushed,
-                      "%s", what);
-        ck_assert_msg(machine->is_frame_set_up(rows[i].code) == rows[i].is_set_up, "%s", what);
-        ck_assert_msg(machine->is_end(rows[i].code, &distance) == rows[i].is_end, "%s", what);
-        ck_assert_msg(distance == rows[i].distance, "%s", what);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("rule_x86_64");
@@ -355,7 +320,6 @@ int main(void)
     tcase_add_test(steps, a_word_across_the_ring_s_seam_is_read_whole);
     tcase_add_test(steps, frame_pointers_are_followed_only_upwards_and_near);
     tcase_add_test(steps, calls_are_told_by_their_last_bytes);
-    tcase_add_test(steps, instructions_tell_what_was_pushed_and_where_frames_begin_and_end);
     suite_add_tcase(suite, steps);
     return run_suite(suite);
 }

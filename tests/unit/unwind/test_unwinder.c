@@ -258,10 +258,25 @@ START_TEST(generated_code_is_walked_by_its_frame_pointer)
 }
 END_TEST
 
-START_TEST(generated_code_without_frames_ends_the_walk_and_says_so)
+START_TEST(generated_code_without_frames_is_walked_by_what_it_does_until_it_returns)
 {
     volatile int below = 1;
     generated_fn function = generate(unframed, sizeof unframed);
+    function(take_here);
+    assert_whole();
+    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)function, sizeof unframed), 1);
+    ck_assert_int_eq(below, 1);
+}
+END_TEST
+
+/* push %rbp; xor %ebp,%ebp; call *%rdi; pop %rbp; pop %rax; jmp *%rax: a return, or a jump through
+ * a table */
+static const uint8_t wild[] = {0x55, 0x31, 0xed, 0xff, 0xd7, 0x5d, 0x58, 0xff, 0xe0};
+
+START_TEST(generated_code_that_cannot_be_followed_ends_the_walk_and_says_so)
+{
+    volatile int below = 1;
+    generated_fn function = generate(wild, sizeof wild);
     function(take_here);
     unwind_both();
     ck_assert(are_equal(&by_ladder, &by_oracle));
@@ -352,7 +367,8 @@ END_TEST
 
 START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
 {
-    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    void (*volatile pointer)(struct yarn_live_stack *, size_t) = yarn_live_stack_take;
+    pointer(&live, YARN_LIVE_STACK_MAX);
     unwind_both();
     uint64_t caller = by_ladder.frame[1].ip;
     unsigned count = by_ladder.count;
@@ -427,7 +443,8 @@ int main(void)
     tcase_add_loop_test(tests, rows_beyond_our_rules_are_walked_by_libunwind_from_the_leaf, 0,
                         YARN_COUNT_OF(hangers));
     tcase_add_loop_test(tests, generated_code_is_walked_by_its_frame_pointer, 0, 2);
-    tcase_add_test(tests, generated_code_without_frames_ends_the_walk_and_says_so);
+    tcase_add_test(tests, generated_code_without_frames_is_walked_by_what_it_does_until_it_returns);
+    tcase_add_test(tests, generated_code_that_cannot_be_followed_ends_the_walk_and_says_so);
     tcase_add_test(tests, a_thread_s_stack_is_walked_to_its_clone);
     tcase_add_test(tests, a_short_copy_is_cut_off_whatever_was_walked_before);
     tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
