@@ -50,7 +50,7 @@ static void write_last_words(struct yarn_recording *recording)
 void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status)
 {
-    if (!recording->writer) {
+    if (!recording->writer || recording->is_early) {
         recording->is_failure_untold = recording->failure;
         return;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/dump_file.h"
 
+#include <sys/stat.h>
+
 #include "core/sys/file.h"
 
 enum { NAMES_TRIED_MAX = 10000 };
@@ -49,6 +51,34 @@ void yarn_dump_file_remove(const struct yarn_dump_file *file)
         return; /* so it does here */
 }
 
+static void add_number(char *path, size_t length, uint32_t number)
+{
+    struct yarn_text text = {.data = path, .capacity = YARN_PATH_MAX, .size = length};
+    if (!number)
+        return;
+    yarn_text_add(&text, ".");
+    yarn_text_add_u64(&text, number);
+}
+
+bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *facts,
+                                char *const envp[], uint32_t number)
+{
+    char path[YARN_PATH_MAX];
+    struct yarn_file_info named;
+    struct yarn_pattern_facts given = yarn_path_facts(facts, envp);
+    if (yarn_path_find(path, pattern, &given))
+        return true;
+    add_number(path, strlen(path), number);
+    if (yarn_file_stat_name(YARN_FILE_CWD, path, &named) || !S_ISREG(named.mode) ||
+        named.size_bytes)
+        return true;
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    bool is_free = fd < 0 || yarn_file_lock(fd);
+    int err = is_free && fd >= 0 ? yarn_file_remove(YARN_FILE_CWD, path) : 0;
+    yarn_file_close(fd < 0 ? -1 : fd);
+    return is_free || err;
+}
+
 static int note(struct yarn_dump_file *file, int fd)
 {
     struct yarn_file_info info;
@@ -59,18 +89,15 @@ static int note(struct yarn_dump_file *file, int fd)
     }
     file->device = info.device;
     file->inode = info.inode;
+    file->fd = fd;
     return fd;
 }
 
 int yarn_dump_file_create(struct yarn_dump_file *file)
 {
     size_t length = strlen(file->path);
-    for (uint64_t i = 0; i < NAMES_TRIED_MAX; i++) {
-        struct yarn_text text = {.data = file->path, .capacity = sizeof file->path, .size = length};
-        if (i) {
-            yarn_text_add(&text, ".");
-            yarn_text_add_u64(&text, i);
-        }
+    for (file->number = 0; file->number < NAMES_TRIED_MAX; file->number++) {
+        add_number(file->path, length, file->number);
         int fd = yarn_file_create(YARN_FILE_CWD, file->path);
         if (fd >= 0)
             return note(file, fd);

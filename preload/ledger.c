@@ -21,6 +21,31 @@ void yarn_ledger_pay(struct yarn_ledger *ledger, uint64_t cpu_ns)
     atomic_fetch_add(&ledger->cpu_ns, cpu_ns);
 }
 
+enum { FREE, BUSY, READY };
+
+void yarn_ledger_note(struct yarn_ledger *ledger, const struct yarn_ledger_dump *dump)
+{
+    for (size_t i = 0; ledger && i < YARN_LEDGER_DUMPS_MAX; i++) {
+        struct yarn_ledger_dump *entry = &ledger->dump[i];
+        uint32_t free = FREE;
+        if (!atomic_compare_exchange_strong(&entry->state, &free, BUSY))
+            continue;
+        entry->number = dump->number;
+        entry->pid = dump->pid;
+        entry->start_ns = dump->start_ns;
+        entry->start_realtime_ns = dump->start_realtime_ns;
+        atomic_store(&entry->state, READY);
+        return;
+    }
+}
+
+void yarn_ledger_go_through(struct yarn_ledger *ledger, yarn_ledger_fn look, void *self)
+{
+    for (size_t i = 0; ledger && i < YARN_LEDGER_DUMPS_MAX; i++)
+        if (atomic_load(&ledger->dump[i].state) == READY && look(self, &ledger->dump[i]))
+            atomic_store(&ledger->dump[i].state, FREE);
+}
+
 void yarn_ledger_take_back(struct yarn_ledger *ledger, uint64_t cpu_ns)
 {
     if (!ledger)

@@ -6,6 +6,9 @@
  * time in as it leaves, which costs it one system call, and the process shows the sum as unsampled
  * time. Time of children that are killed before is missing, and of those that outlive the reader.
  *
+ * And which dumps they began because they could not have later, with nothing in them: the process
+ * removes those that are left. A child may write what it likes in here.
+ *
  * Threads, signals: safe anywhere.
  */
 #pragma once
@@ -14,9 +17,19 @@
 
 #include "core/base/base.h"
 
+struct yarn_ledger_dump {
+    _Atomic uint32_t state; /* the ledger's own */
+    uint32_t number;        /* in the name */
+    int32_t pid;
+    uint64_t start_ns, start_realtime_ns;
+};
+
+enum { YARN_LEDGER_DUMPS_MAX = 100 }; /* more stay where they are */
+
 struct yarn_ledger {
     _Atomic uint64_t nr_children;
     _Atomic uint64_t cpu_ns;
+    struct yarn_ledger_dump dump[YARN_LEDGER_DUMPS_MAX];
 };
 
 /* NULL where there is no memory. */
@@ -26,5 +39,11 @@ void yarn_ledger_free(struct yarn_ledger *ledger);
 
 /* The calling process pays. NULL is allowed. */
 void yarn_ledger_pay(struct yarn_ledger *ledger, uint64_t cpu_ns);
+/* Of a dump of the calling process. NULL is allowed. */
+void yarn_ledger_note(struct yarn_ledger *ledger, const struct yarn_ledger_dump *dump);
+/* Has the function look at each; where it says true, it is struck out. NULL is allowed. */
+typedef bool (*yarn_ledger_fn)(void *self, const struct yarn_ledger_dump *dump);
+void yarn_ledger_go_through(struct yarn_ledger *ledger, yarn_ledger_fn look, void *self);
+
 /* It did not leave after all. */
 void yarn_ledger_take_back(struct yarn_ledger *ledger, uint64_t cpu_ns);

@@ -2,6 +2,7 @@
 #include "preload/orders.h"
 
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "preload/nap.h"
 
@@ -66,11 +67,29 @@ static void flush(struct yarn_recorder *recorder)
     yarn_recording_flush(&recorder->recording);
 }
 
+/* Who made this process removes it, where nothing comes and we may not any more. */
+static void reserve_dump(struct yarn_recorder *recorder)
+{
+    const struct yarn_recording *recording = &recorder->recording;
+    const struct yarn_facts *facts = &recorder->job.facts;
+    struct yarn_ledger_dump dump = {
+        .pid = facts->pid,
+        .start_ns = facts->start_ns,
+        .start_realtime_ns = facts->start_realtime_ns,
+    };
+    if (!yarn_recording_reserve(&recorder->recording) ||
+        recorder->job.rehearsal.deadly[YARN_REHEARSAL_CONTROL] ||
+        !yarn_file_lock(recording->file.fd))
+        return;
+    dump.number = recording->file.number;
+    yarn_ledger_note(atomic_load(&recorder->above), &dump);
+}
+
 static void follow_ids(struct yarn_recorder *recorder)
 {
     struct yarn_recording *recording = &recorder->recording;
     const struct yarn_ids *ids;
-    yarn_recording_begin_early(recording);
+    reserve_dump(recorder);
     while ((ids = yarn_ids_queue_next(&recorder->ids))) {
         int err = yarn_ids_take(ids);
         yarn_ids_queue_free(&recorder->ids, ids);
@@ -97,6 +116,7 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         follow_ids(recorder);
         break;
     case YARN_RECORDER_LEAVE_ROOT:
+        reserve_dump(recorder);
         yarn_recording_leave_root(&recorder->recording);
         break;
     case YARN_RECORDER_HEED:

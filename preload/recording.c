@@ -35,19 +35,26 @@ static struct yarn_lineage lineage_of(const struct yarn_recording *recording)
     return lineage;
 }
 
+static bool has_file(struct yarn_recording *recording)
+{
+    if (recording->has_tried_dump)
+        return recording->file.fd >= 0;
+    recording->has_tried_dump = true;
+    recording->lineage = lineage_of(recording);
+    int fd = yarn_dump_file_create(&recording->file);
+    if (fd < 0)
+        yarn_recording_fail(recording, "the dump could not be created", fd);
+    return fd >= 0;
+}
+
 bool yarn_recording_begin_dump(struct yarn_recording *recording)
 {
     if (recording->writer)
         return true;
-    if (recording->has_tried_dump)
+    if (!has_file(recording))
         return false;
-    recording->has_tried_dump = true;
-    recording->lineage = lineage_of(recording);
-    int fd = yarn_dump_file_create(&recording->file);
-    if (fd < 0) {
-        yarn_recording_fail(recording, "the dump could not be created", fd);
-        return false;
-    }
+    int fd = recording->file.fd;
+    recording->file.fd = -1;
     int err = yarn_dump_writer_new(&recording->writer, fd, NULL);
     if (err) {
         yarn_file_close(fd);
@@ -66,10 +73,24 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     return true;
 }
 
-void yarn_recording_begin_early(struct yarn_recording *recording)
+bool yarn_recording_reserve(struct yarn_recording *recording)
 {
-    if (!recording->writer && yarn_recording_begin_dump(recording))
-        recording->is_early = true;
+    if (recording->has_tried_dump || !has_file(recording))
+        return false;
+    recording->is_early = true;
+    return true;
+}
+
+/* False where it may still be filled. */
+static bool remove_left(void *self, const struct yarn_ledger_dump *dump)
+{
+    const struct yarn_recording *recording = self;
+    const struct yarn_job *job = recording->job;
+    struct yarn_facts facts = job->facts;
+    facts.pid = dump->pid;
+    facts.start_ns = dump->start_ns;
+    facts.start_realtime_ns = dump->start_realtime_ns;
+    return yarn_dump_file_remove_left(job->options.output, &facts, job->envp, dump->number);
 }
 
 static const char *why_refused(int err)
@@ -220,6 +241,7 @@ static void sweep(struct yarn_recording *recording)
 
 void yarn_recording_flush(struct yarn_recording *recording)
 {
+    yarn_ledger_go_through(recording->ledger, remove_left, recording);
     yarn_intake_settle(recording, UINT64_MAX);
     sweep(recording);
     /* Not since now: on a busy machine the drain was a while ago, and the begin of a thread that
@@ -243,7 +265,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
         yarn_recording_begin_dump(recording);
     if (is_wanted || recording->totals.value[YARN_DUMP_TOTAL_SAMPLES])
         recording->is_early = false;
-    if (!recording->writer)
+    if (!recording->writer || recording->is_early)
         return;
     yarn_coverage_write(&recording->coverage, recording->writer);
     tell_change(recording);
@@ -363,8 +385,7 @@ bool yarn_recording_is_alone(struct yarn_recording *recording)
 
 void yarn_recording_leave_root(struct yarn_recording *recording)
 {
-    yarn_recording_begin_early(recording);
-    if (recording->own_stat >= 0)
+    if (!yarn_recording_begin_dump(recording) || recording->own_stat >= 0)
         return;
     recording->own_stat = yarn_process_open_own_stat();
     for (uint32_t i = 0; i < yarn_module_map_count(recording->map); i++)
@@ -386,7 +407,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
      * is new and the end that follows it are one write. */
     if (!recording->is_sealed)
         yarn_recording_flush(recording);
-    recording->is_sealed = recording->writer;
+    recording->is_sealed = recording->writer && !recording->is_early;
     yarn_dump_end_write(recording, reason, status);
 }
 

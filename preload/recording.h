@@ -52,7 +52,7 @@ struct yarn_recording {
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
-    const struct yarn_ledger *ledger;             /* borrowed; of children never recorded; NULL */
+    struct yarn_ledger *ledger;                   /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
     bool has_told_failure;                        /* by a message */
     bool is_failure_untold;                       /* the dump, if there is one, does not say it */
@@ -65,7 +65,7 @@ struct yarn_recording {
     uint32_t nr_changes_told; /* of the session's */
     unsigned nr_deepen_tries; /* for deeper copies */
     uint64_t deepen_after_ns; /* the next */
-    bool is_early;            /* the dump was begun before there was anything to store */
+    bool is_early;            /* its file is there, though there is nothing to store */
     bool saw_thread_end;      /* since the last look at the host's threads */
 };
 
@@ -85,9 +85,9 @@ void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns
  * had: then nothing is recorded any more. */
 bool yarn_recording_begin_dump(struct yarn_recording *recording);
 
-/* Begins it without a reason, because it could not be created later; it is removed again where
- * nothing comes and that is still allowed. */
-void yarn_recording_begin_early(struct yarn_recording *recording);
+/* Creates its file, because that could not be done later: stays empty, and is removed again where
+ * that is still allowed, unless something comes. False where it was done before, or cannot be. */
+bool yarn_recording_reserve(struct yarn_recording *recording);
 
 /* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);

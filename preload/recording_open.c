@@ -20,6 +20,8 @@ static int fail(struct yarn_recording *recording, const char *what, int err)
 
 void yarn_recording_close(struct yarn_recording *recording)
 {
+    yarn_file_close(recording->file.fd);
+    recording->file.fd = -1;
     yarn_dump_writer_free(recording->writer);
     recording->writer = NULL;
     yarn_stacks_close(&recording->stacks);
@@ -171,6 +173,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
         .messages = messages,
         .own_tid = yarn_process_tid(),
         .own_stat = -1,
+        .file.fd = -1,
         .session = YARN_SESSION_CLOSED,
     };
     int err = yarn_dump_file_prepare(&recording->file, job->options.output, &job->facts, job->envp);
@@ -187,6 +190,6 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     report_options(recording);
     report_steps(recording);
     if (recording->file.path[0] != '/') /* it leads there now, perhaps not later */
-        yarn_recording_begin_early(recording);
+        yarn_recording_reserve(recording);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "core/sys/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -157,6 +158,11 @@ ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t si
     if (!yarn_raw_is_error(result))
         ret_text[result] = 0;
     return result;
+}
+
+bool yarn_file_lock(int fd)
+{
+    return !yarn_raw_is_error(yarn_raw_call(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0, 0));
 }
 
 void yarn_file_close(int fd)

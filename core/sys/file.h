@@ -56,5 +56,7 @@ YARN_MUST_CHECK int yarn_file_stat(int fd, struct yarn_file_info *ret_info);
 YARN_MUST_CHECK int yarn_file_stat_name(int dir, const char *path, struct yarn_file_info *ret_info);
 /* The target of a link, NUL-terminated; its length, or a negative errno. */
 YARN_MUST_CHECK ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size);
+/* Locks what is open until it is closed; false where somebody else has. Advisory, never waits. */
+YARN_MUST_CHECK bool yarn_file_lock(int fd);
 /* Closes a descriptor; -1 is allowed. */
 void yarn_file_close(int fd);

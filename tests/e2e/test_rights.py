@@ -85,6 +85,18 @@ class Rights(harness.Case):
         for dump in folder.iterdir():  # it may have had a sample
             self.assertGreater(harness.trust(dump)["samples"], 0)
 
+    def test_dumps_that_children_could_not_remove_are_removed(self):
+        """They may not write the folder any more; who made them may."""
+        os.chmod(self.root, 0o711)
+        run = self.run_program([RIGHTS, "children"], YARN_INTERVAL="0.05")
+        self.assertEqual((run.status, run.stdout.splitlines()[0]), (0, b"failed: 0"))
+        dumps = harness.info(run.dumps)
+        for dump in dumps:  # who left at once may have had a sample
+            self.assertGreater(dump["trust"]["samples"], 0)
+        worker = max((d for d in dumps if d["process"]["parent"]),
+                     key=lambda d: d["trust"]["samples"])
+        self.assertGreater(worker["trust"]["samples"], 20)
+
     def test_exec_that_only_the_effective_user_may_is_seen(self):
         program = self.folder() / "program"
         shutil.copy("/bin/true", program)

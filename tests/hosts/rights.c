@@ -24,7 +24,7 @@
 #include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
-enum { NOBODY = 60003, STACK_BYTES = 64 * 1024 };
+enum { NOBODY = 60003, STACK_BYTES = 64 * 1024, CHILDREN = 10 };
 
 /* Opened before anything is given up: a root without /proc would hide what there is. */
 static int tasks;
@@ -174,6 +174,21 @@ static int by_ids(void)
     return seteuid(0) || setgid(NOBODY) || setuid(NOBODY);
 }
 
+/* All but the last child are gone at once. */
+static int by_children(void)
+{
+    int status, failed = 0;
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        if (child == 0 && by_raw_ids())
+            _exit(1);
+        if (child == 0)
+            _exit(i == CHILDREN - 1 && yarn_host_work(8, 1, 3) == 0);
+        failed |= waitpid(child, &status, 0) != child || status;
+    }
+    return failed;
+}
+
 /* The working folder is a mount of its own. */
 static int by_umount(void)
 {
@@ -216,6 +231,8 @@ static int give_up(const char *way, char *folder)
         return by_raw_ids();
     if (!strcmp(way, "chdir"))
         return chdir("/");
+    if (!strcmp(way, "children"))
+        return by_children();
     if (!strcmp(way, "leave"))
         exit(by_raw_ids() != 0);
     if (!strcmp(way, "exec"))
