@@ -194,7 +194,6 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
     note_failure(recording);
-    yarn_module_map_rest(recording->map);
     return count;
 }
 
@@ -207,11 +206,10 @@ void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_ne
 
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
 {
-    if (!is_due && !yarn_queue_is_filling(&recording->queue))
-        return true;
     uint64_t while_ns =
         yarn_plan_fill_ns(&recording->spec, &recording->session.report.got) / SETTLE_SHARE;
-    bool is_settled = yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+    bool is_settled = (!is_due && !yarn_queue_is_filling(&recording->queue)) ||
+                      yarn_intake_settle(recording, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
     yarn_module_map_rest(recording->map);
     return is_settled;
 }
@@ -390,6 +388,7 @@ void yarn_recording_leave_root(struct yarn_recording *recording)
     recording->own_stat = yarn_process_open_own_stat();
     for (uint32_t i = 0; i < yarn_module_map_count(recording->map); i++)
         yarn_module_map_find(recording->map, yarn_module_map_at(recording->map, i)->start);
+    yarn_module_map_rest(recording->map);
 }
 
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

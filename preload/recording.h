@@ -89,14 +89,16 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording);
  * that is still allowed, unless something comes. False where it was done before, or cannot be. */
 bool yarn_recording_reserve(struct yarn_recording *recording);
 
-/* One look into the rings. *ret_has_news: as of yarn_merge_pass. */
+/* One look into the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
+ * yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
 /* As a drain, but of everything that is in the rings at this moment. */
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
 
 /* Names and stores what was drained, where a flush is due or the queue is filling, and for at most
- * a while, so that no ring fills meanwhile. True where nothing is left to do. */
+ * a while, so that no ring fills meanwhile. True where nothing is left to do. Closes the modules'
+ * files in any case. */
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
 /* Brings what was drained into the file. */
