@@ -227,15 +227,14 @@ void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *
         event->frequency = yarn_u64_max(event->frequency * plan->rate_permille / AS_ASKED, 1);
 }
 
-/* An eighth of the ring, some 12 ms, leaves the reader most time to come, and little unread where
- * the host ends without notice; half where that is only a few records, but not of a ring that is
- * small itself. */
+/* A quarter of the ring, some 25 ms, leaves the reader most time to come; half where that is only a
+ * few records, but not of a ring that is small itself. */
 size_t yarn_plan_watermark(const struct yarn_plan *plan)
 {
     size_t wanted = WAKE_RECORDS * yarn_plan_record_bytes(plan);
     if (plan->ring_bytes < wanted)
         return plan->ring_bytes / 4;
-    return yarn_size_max(plan->ring_bytes / 8, yarn_size_min(wanted, plan->ring_bytes / 2));
+    return yarn_size_max(plan->ring_bytes / 4, yarn_size_min(wanted, plan->ring_bytes / 2));
 }
 
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)

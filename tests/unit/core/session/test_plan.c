@@ -248,15 +248,15 @@ static const struct {
     uint32_t stack_bytes;
     size_t watermark;
 } watermarks[] = {
-    {999, 32768, 512 << 10},        /* half of 1 MiB, 31 records */
-    {20000, 32768, 2 << 20},        /* an eighth of 16 MiB: 62 records */
-    {999, 0, 64 << 10},             /* an eighth: 64 records */
-    {99, 32768, 128 << 10},         /* of 15 records a quarter */
-    {999, 65528, (2 << 20) / 2},    /* half of 31 records */
-    {5000, 32768, 16 * (33 << 10)}, /* 16 records are more than an eighth of 4 MiB */
+    {999, 32768, 512 << 10},      /* half of 1 MiB, 31 records */
+    {20000, 32768, 4 << 20},      /* a quarter of 16 MiB: 124 records */
+    {999, 0, 128 << 10},          /* a quarter: 128 records */
+    {99, 32768, 128 << 10},       /* of 15 records a quarter */
+    {999, 65528, (2 << 20) / 2},  /* half of 31 records */
+    {5000, 32768, (4 << 20) / 4}, /* a quarter is 31 records */
 };
 
-START_TEST(watermark_is_an_eighth_where_that_is_worth_a_wake_up)
+START_TEST(watermark_is_a_quarter_where_that_is_worth_a_wake_up)
 {
     struct yarn_event_spec event = clock_at(watermarks[_i].hz);
     struct yarn_session_spec spec = session_of(&event, 1, watermarks[_i].stack_bytes);
@@ -345,7 +345,7 @@ int main(void)
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
     tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free);
     tcase_add_test(sizes, ring_of_a_timer_fills_no_faster_than_the_tick);
-    tcase_add_loop_test(sizes, watermark_is_an_eighth_where_that_is_worth_a_wake_up, 0,
+    tcase_add_loop_test(sizes, watermark_is_a_quarter_where_that_is_worth_a_wake_up, 0,
                         (int)YARN_COUNT_OF(watermarks));
     tcase_add_test(sizes, rates_of_all_events_add_up);
     tcase_add_loop_test(sizes, strategy_is_the_cheaper_one_unless_asked, 0,
