@@ -209,20 +209,7 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind)
     return may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
 }
 
-static const char *why_ended(enum yarn_lifecycle_change_kind kind)
-{
-    switch (kind) {
-    case YARN_CHANGE_NONE:
-        break;
-    case YARN_CHANGE_RIGHTS:
-    case YARN_CHANGE_ROOT:
-        return "clocks of whole cores are not kept when the host changes its rights or its root";
-    case YARN_CHANGE_NAMESPACE:
-    case YARN_CHANGE_ALONE:
-        return "the host entered a namespace; another recording follows";
-    }
-    return NULL;
-}
+static const char namespace_entered[] = "the host entered a namespace; another recording follows";
 
 /* Behind a filter: the reader goes, and nothing follows. */
 static void leave_for(enum yarn_lifecycle_change_kind kind)
@@ -249,6 +236,28 @@ static struct yarn_recorder *recorder_of_root(void)
     return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
 }
 
+static void restart(struct yarn_recorder *recorder)
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (yarn_recorder_restart(recorder, &line))
+        return; /* the sealed dump says why it ended */
+}
+
+/* Their clocks show other processes. What follows can be kept, and begins while it still may; not
+ * in a child on this memory, whose thread it would be. */
+static void leave_cores(struct yarn_recorder *recorder)
+{
+    if (!yarn_recorder_watches_cores(recorder) ||
+        !yarn_recorder_stop(recorder, YARN_DUMP_END_STOPPED,
+                            "clocks of whole cores are not kept when the host changes its rights, "
+                            "its root or a namespace; another recording follows"))
+        return;
+    recorder->job.options.strategy = YARN_STRATEGY_AUTO;
+    if (yarn_lifecycle_recorder())
+        restart(recorder);
+}
+
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
 {
     struct yarn_lifecycle_change change = {.kind = kind};
@@ -260,21 +269,15 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
         if (behind &&
             (kind == YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES))
             leave_for(kind);
-    } else if (kind == YARN_CHANGE_ALONE || yarn_recorder_watches_cores(change.recorder)) {
-        change.has_ended =
-            yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, why_ended(kind));
-    } else if (kind == YARN_CHANGE_ROOT) {
-        leave_root(change.recorder);
+        return change;
     }
+    leave_cores(change.recorder);
+    if (kind == YARN_CHANGE_ALONE)
+        change.has_ended =
+            yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
+    else if (kind == YARN_CHANGE_ROOT)
+        leave_root(change.recorder);
     return change;
-}
-
-static void restart(struct yarn_recorder *recorder)
-{
-    char bytes[LINE_BYTES];
-    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (yarn_recorder_restart(recorder, &line))
-        return; /* the sealed dump says why it ended */
 }
 
 /* What was done is followed before the host's call returns. */
@@ -295,7 +298,7 @@ static void follow(const struct yarn_lifecycle_change *change)
         break;
     case YARN_CHANGE_NAMESPACE:
         if (change->recorder &&
-            yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, why_ended(change->kind)))
+            yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered))
             restart(change->recorder);
         break;
     }
@@ -305,11 +308,9 @@ static void follow(const struct yarn_lifecycle_change *change)
 
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
-    bool has_ended_for_cores =
-        change->kind == YARN_CHANGE_RIGHTS || change->kind == YARN_CHANGE_ROOT;
-    if (change->has_ended && !has_ended_for_cores)
+    if (change->has_ended)
         restart(change->recorder);
-    else if (!change->has_ended && result == 0)
+    else if (result == 0)
         follow(change);
     return result;
 }

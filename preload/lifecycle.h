@@ -66,9 +66,9 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags);
 enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind);
 
 /* Around the host's call. A recording by clocks of whole cores ends before any of them; another
- * follows where the rights stay. The second returns the `result`: 0 says that it was done. Neither
- * touches errno, not even to keep it: in a child on this memory there may be no thread-local
- * storage at all. */
+ * follows by clocks of the process. The second returns the `result`: 0 says that it was done.
+ * Neither touches errno, not even to keep it: in a child on this memory there may be no
+ * thread-local storage at all. */
 struct yarn_lifecycle_change {
     enum yarn_lifecycle_change_kind kind;
     struct yarn_recorder *recorder; /* NULL: nothing is recorded, or behind a filter */
