@@ -15,6 +15,9 @@
  * there: musl's loader takes the library in and finds neither. */
 #pragma weak on_exit
 #pragma weak __cxa_at_quick_exit
+#pragma weak __register_atfork
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                      void *library);
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
@@ -39,7 +42,7 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
 {
     yarn_originals_begin();
     yarn_syscall_next = yarn_original_known(YARN_ORIGINAL_syscall);
-    if (!on_exit || !__cxa_at_quick_exit) {
+    if (!on_exit || !__cxa_at_quick_exit || !__register_atfork) {
         yarn_lifecycle_refuse("the C library of this program is not glibc");
         return;
     }
@@ -47,6 +50,8 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
     if (!yarn_lifecycle_recorder())
         return;
     yarn_interpose_threads_begin();
+    if (__register_atfork(NULL, NULL, yarn_lifecycle_follow_fork, __dso_handle))
+        return; /* no memory for it: children are not recorded, and our end is the destructor's */
     has_exit_handler = on_exit(on_host_exit, NULL) == 0;
     if (__cxa_at_quick_exit(on_quick_exit, __dso_handle))
         return; /* no room: that one way out is not seen */

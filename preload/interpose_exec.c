@@ -15,7 +15,6 @@
 
 extern char **environ;
 
-typedef int (*exec_fn)(const char *path, char *const argv[]);
 typedef int (*exec_env_fn)(const char *path, char *const argv[], char *const envp[]);
 typedef int (*exec_fd_fn)(int fd, char *const argv[], char *const envp[]);
 typedef int (*exec_at_fn)(int dir, const char *path, char *const argv[], char *const envp[],
@@ -33,16 +32,10 @@ struct image {
 
 static int call(const struct image *image)
 {
-    exec_fn plain;
     exec_env_fn with_env;
     exec_fd_fn by_fd;
     exec_at_fn at;
     switch (image->which) {
-    case YARN_ORIGINAL_execv:
-    case YARN_ORIGINAL_execvp:
-        if (!yarn_original_find(image->which, &plain, sizeof plain))
-            return -1;
-        return plain(image->path, image->argv);
     case YARN_ORIGINAL_fexecve:
         if (!yarn_original_find(image->which, &by_fd, sizeof by_fd))
             return -1;
@@ -60,9 +53,9 @@ static int call(const struct image *image)
 
 static int exec(const struct image *image)
 {
-    bool is_path = image->which == YARN_ORIGINAL_execve || image->which == YARN_ORIGINAL_execv;
     int kept = errno;
-    struct yarn_recorder *recorder = yarn_lifecycle_begin_exec(is_path ? image->path : NULL);
+    struct yarn_recorder *recorder =
+        yarn_lifecycle_begin_exec(image->which == YARN_ORIGINAL_execve ? image->path : NULL);
     errno = kept;
     int result = call(image);
     kept = errno;
@@ -78,12 +71,12 @@ YARN_EXPORTED int execve(const char *path, char *const argv[], char *const envp[
 
 YARN_EXPORTED int execv(const char *path, char *const argv[])
 {
-    return exec(&(struct image){YARN_ORIGINAL_execv, -1, path, argv, NULL, 0});
+    return exec(&(struct image){YARN_ORIGINAL_execve, -1, path, argv, environ, 0});
 }
 
 YARN_EXPORTED int execvp(const char *file, char *const argv[])
 {
-    return exec(&(struct image){YARN_ORIGINAL_execvp, -1, file, argv, NULL, 0});
+    return exec(&(struct image){YARN_ORIGINAL_execvpe, -1, file, argv, environ, 0});
 }
 
 YARN_EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
@@ -149,7 +142,7 @@ YARN_EXPORTED int execlp(const char *file, const char *first, ...)
 {
     va_list arguments;
     va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execvp, file, first, &arguments, false);
+    int result = exec_list(YARN_ORIGINAL_execvpe, file, first, &arguments, false);
     va_end(arguments);
     return result;
 }

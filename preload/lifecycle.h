@@ -11,7 +11,7 @@
  *     the last thread leaves by pthread_exit ──> the C library's exit(0), as above
  *     the last thread leaves by raw SYS_exit ──> the reader sees that it is alone
  *     exec ──> interposed: sealed with EXEC before the call, taken back where it fails
- *     fork ──> interposed: the child inherits, naps, records; the parent notices nothing
+ *     fork ──> by pthread_atfork: the child inherits, naps, records; the parent notices nothing
  *     a root, ids, capabilities ──> followed; namespaces ──> stopped, then another recording
  *     a system call filter ──> of all threads, or with the timer sampler: end(SECCOMP) before it;
  *         of one thread: the reader goes on. From then on no host thread makes a call for us: ends
@@ -39,8 +39,7 @@ void yarn_lifecycle_end(int status);
 void yarn_lifecycle_note_quick_exit(int status);
 void yarn_lifecycle_end_quickly(void);
 
-/* In the child once a fork has returned: where a handler of the fork forked in its turn, two forks
- * return in the child of that, and the first is followed. The C library's errno is not touched. */
+/* In the child of a fork, as one of its handlers. The C library's errno is not touched. */
 void yarn_lifecycle_follow_fork(void);
 
 struct yarn_recorder;

@@ -24,11 +24,8 @@
     X(setgroups)                                                                                   \
     X(initgroups)                                                                                  \
     X(capset)                                                                                      \
-    X(fork)                                                                                        \
-    X(forkpty)                                                                                     \
+    X(daemon)                                                                                      \
     X(execve)                                                                                      \
-    X(execv)                                                                                       \
-    X(execvp)                                                                                      \
     X(execvpe)                                                                                     \
     X(fexecve)                                                                                     \
     X(execveat)                                                                                    \
