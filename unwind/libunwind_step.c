@@ -245,7 +245,9 @@ static enum yarn_step take_registers(struct yarn_libunwind *libunwind, unw_curso
     /* What a signal interrupted at 0 has a caller: it was called there. */
     if (ip == 0)
         return is_signal ? YARN_STEP_FAILED : YARN_STEP_END;
-    if (!is_signal && sp <= registers->sp)
+    /* vfork keeps its return address in a register, and leaves no word on the stack. */
+    bool is_onwards = sp > registers->sp || (sp == registers->sp && ip != registers->ip);
+    if (!is_signal && !is_onwards)
         return YARN_STEP_FAILED;
     uint64_t kept = is_signal ? (UINT64_C(1) << machine->ip) - 1 : machine->kept;
     for (unsigned number = 0; number < machine->ip; number++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <alloca.h>
 #include <check.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -365,15 +366,14 @@ START_TEST(a_leaf_in_no_module_has_no_unwind_info)
 }
 END_TEST
 
-START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
+/* The live stack as it was at the moment of the call by the innermost caller: the return address at
+ * sp, nothing of the callee yet. Below it may lie remains of earlier calls from there. */
+static uint64_t go_back_to_the_call(void)
 {
     void (*volatile pointer)(struct yarn_live_stack *, size_t) = yarn_live_stack_take;
     pointer(&live, YARN_LIVE_STACK_MAX);
     unwind_both();
     uint64_t caller = by_ladder.frame[1].ip;
-    unsigned count = by_ladder.count;
-    /* back to the moment of the call: the return address at sp, nothing of the callee yet. Below
-     * it may lie remains of earlier calls from there. */
     size_t nr_words = live.stack.first.size / 8, at = 0;
     for (size_t i = 0; i < nr_words; i++)
         at = live.word[i] == caller ? i : at;
@@ -382,8 +382,36 @@ START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
     live.registers.sp = live.registers.value[7] = live.stack.start;
     if (live.registers.value[6] < live.registers.sp && at > 0) /* where it was built with frames */
         live.registers.value[6] = live.word[at - 1];
+    return caller;
+}
+
+START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
+{
+    uint64_t caller = go_back_to_the_call();
+    unsigned count = by_ladder.count;
     live.registers.ip = 0;
     unwind_both();
+    ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
+    ck_assert_uint_eq(by_ladder.count, count);
+}
+END_TEST
+
+/* It takes it from the stack, which the child has, too, and overwrites. */
+START_TEST(vfork_is_walked_by_the_return_address_in_its_register)
+{
+    enum { RDI = 5, LONGEST = 64 };
+    const uint8_t *code = (const uint8_t *)dlsym(RTLD_NEXT, "vfork");
+    const uint8_t *call = memmem(code, LONGEST, "\x0f\x05", 2);
+    ck_assert_ptr_nonnull(call);
+    uint64_t caller = go_back_to_the_call();
+    unsigned count = by_ladder.count;
+    live.registers.ip = (uintptr_t)(call + 2);
+    live.registers.value[RDI] = caller;
+    live.registers.sp += 8;
+    live.registers.value[7] = live.registers.sp;
+    live.stack.start += 8;
+    live.stack.first = yarn_span_from(live.stack.first, 8);
+    assert_whole();
     ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
     ck_assert_uint_eq(by_ladder.count, count);
 }
@@ -451,6 +479,7 @@ int main(void)
     tcase_add_test(tests, without_registers_the_leaf_is_all);
     tcase_add_test(tests, a_leaf_in_no_module_has_no_unwind_info);
     tcase_add_test(tests, a_call_through_a_null_pointer_is_walked_by_its_return_address);
+    tcase_add_test(tests, vfork_is_walked_by_the_return_address_in_its_register);
     tcase_add_test(tests, senseless_registers_fail_and_do_no_harm);
     tcase_add_test(tests, an_unwinder_stays_below_four_megabytes_and_gives_them_back);
     suite_add_tcase(suite, tests);
