@@ -7,11 +7,11 @@
 #include "output/analysis/array.h"
 #include "output/analysis/loader.h"
 #include "output/analysis/name.h"
-#include "output/analysis/words.h"
 
 enum {
     LEGIBLE_MAX = 4, /* bytes that a byte may become */
     BUILD_ID_MAX = 64,
+    LINE_MAX = 1024,
 };
 
 int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
@@ -22,7 +22,7 @@ int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thre
     if (!loader->options->timeline || time_ns < loader->from_ns || time_ns > loader->to_ns)
         return 0;
 
-    char line[1024];
+    char line[LINE_MAX];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
@@ -86,6 +86,23 @@ static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, 
     for (size_t i = 0; !err && i < count; i++)
         err = keep(loader, spans[i]);
     return err;
+}
+
+int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record, const void *thing,
+                     const struct yarn_dump_shown_at *at)
+{
+    char line[LINE_MAX];
+    uint32_t thread = YARN_DUMP_NONE;
+    struct yarn_bytes bytes = yarn_bytes_of(line, sizeof line);
+    yarn_dump_show(&bytes, record, thing);
+    struct yarn_span text = yarn_bytes_span(&bytes);
+    int err = loader->options->timeline ? keep(loader, &text) : 0;
+    if (!err && at->tid != YARN_DUMP_NONE && at->tid)
+        err = yarn_loader_thread(loader, at->tid, &thread);
+    if (err)
+        return err;
+    return yarn_loader_note(loader, at->time_ns, thread, at->cpu, "%.*s", (int)text.size,
+                            (const char *)text.data);
 }
 
 /* Nothing has been read of the process yet. */
@@ -266,14 +283,7 @@ static int on_lost(void *self, const struct yarn_dump_lost *record)
     struct yarn_loader *loader = self;
     uint64_t *lost = &yarn_loader_dump(loader)->trust.lost_records;
     *lost = yarn_u64_min(*lost + record->count, UINT64_C(1) << 61);
-    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, record->cpu,
-                            "PERF_RECORD_LOST lost %" PRIu64, record->count);
-}
-
-static int on_throttle(void *self, const struct yarn_dump_throttle *record)
-{
-    return yarn_loader_note(self, record->time_ns, YARN_DUMP_NONE, record->cpu, "PERF_RECORD_%s",
-                            record->is_on ? "THROTTLE" : "UNTHROTTLE");
+    return 0;
 }
 
 static int on_message(void *self, const struct yarn_dump_message *record)
@@ -287,16 +297,7 @@ static int on_message(void *self, const struct yarn_dump_message *record)
     dump->messages = messages;
     struct yarn_dump_message *kept = &messages[dump->nr_messages++];
     *kept = *record;
-    int err = keep(loader, &kept->text);
-    uint32_t thread = YARN_DUMP_NONE;
-    if (!err && record->tid)
-        err = yarn_loader_thread(loader, record->tid, &thread);
-    if (err)
-        return err;
-    return yarn_loader_note(loader, record->time_ns, thread, YARN_DUMP_NONE, "YARN_%s %.*s",
-                            yarn_word_of_message(record->kind),
-                            (int)yarn_size_min(kept->text.size, 900),
-                            (const char *)kept->text.data);
+    return keep(loader, &kept->text);
 }
 
 static int on_coverage(void *self, const struct yarn_dump_coverage *record)
@@ -309,9 +310,7 @@ static int on_coverage(void *self, const struct yarn_dump_coverage *record)
         return -ENOMEM;
     dump->coverage = coverage;
     coverage[dump->nr_coverage++] = *record;
-    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
-                            "YARN_%s by %s", record->is_on ? "started" : "stopped",
-                            yarn_word_of_coverage_cause(record->cause));
+    return 0;
 }
 
 static int on_totals(void *self, const struct yarn_dump_totals *record)
@@ -336,8 +335,7 @@ static int on_end(void *self, const struct yarn_dump_end *record)
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     dump->end = *record;
     dump->has_end = true;
-    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE, "YARN_end %s",
-                            yarn_word_of_end(record->reason));
+    return 0;
 }
 
 static int on_from(void *self, const struct yarn_dump_from *record)
@@ -384,7 +382,6 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .code_name = yarn_loader_on_code_name,
     .samples = yarn_loader_on_samples,
     .lost = on_lost,
-    .throttle = on_throttle,
     .message = on_message,
     .coverage = on_coverage,
     .totals = on_totals,

@@ -9,6 +9,7 @@
 
 #include "output/analysis/load.h"
 #include "output/analysis/number_map.h"
+#include "output/dump/shown.h"
 
 /* A name that came after the frames it is for. */
 struct yarn_late_name {
@@ -111,3 +112,6 @@ YARN_MUST_CHECK int yarn_loader_place_frames(struct yarn_loader *loader);
 /* A line of the timeline, where one is wanted; `thread` may be YARN_DUMP_NONE. */
 YARN_MUST_CHECK int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread,
                                      uint32_t cpu, const char *format, ...) YARN_PRINTF(5, 6);
+/* The same, of a record that has such a line. */
+YARN_MUST_CHECK int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record,
+                                     const void *thing, const struct yarn_dump_shown_at *at);

@@ -25,7 +25,7 @@
 
 struct yarn_profile_event {
     uint32_t name, unit;
-    uint32_t flags;  /* enum yarn_dump_event_flags */
+    uint32_t flags;  /* enum yarn_dump_event_flag */
     bool was_opened; /* by one dump at least */
     uint64_t total;  /* weights of all samples in the time that is looked at */
     uint64_t samples;
@@ -51,7 +51,7 @@ struct yarn_profile_frame {
     uint64_t address; /* linked */
     uint64_t start;   /* of the function; 0 where unknown */
     uint32_t function;
-    uint32_t flags;        /* enum yarn_dump_frame_flags */
+    uint32_t flags;        /* enum yarn_dump_frame_flag */
     uint64_t leaf_samples; /* of which it was the innermost */
     /* Where lines were loaded; else 0. What is inlined follows its frame, outermost first. */
     uint32_t file, line; /* 0 where unknown */

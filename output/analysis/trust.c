@@ -41,9 +41,9 @@ static void hold_to_cpu_time(struct yarn_trust *trust)
 void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
 {
     uint64_t frames_unknown = trust->frames_unknown;
-#define X(NAME, name) trust->name = trust->stored.value[YARN_DUMP_TOTAL_##NAME];
-    YARN_DUMP_TOTALS(X)
-#undef X
+#define YARN_TOTAL(number, NAME, name, prose)                                                      \
+    trust->name = trust->stored.value[YARN_DUMP_TOTAL_##NAME];
+#include "output/dump/format.def"
     hold_to_cpu_time(trust);
     count_stacks(trust);
     if (!trust->has_stored) {
@@ -65,9 +65,8 @@ static uint64_t sum_of(uint64_t one, uint64_t other)
 
 void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
 {
-#define X(NAME, name) sum->name = sum_of(sum->name, more->name);
-    YARN_DUMP_TOTALS(X)
-#undef X
+#define YARN_TOTAL(number, NAME, name, prose) sum->name = sum_of(sum->name, more->name);
+#include "output/dump/format.def"
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         sum->stack_ends[i] += more->stack_ends[i];
     sum->leaves_unknown += more->leaves_unknown;

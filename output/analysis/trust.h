@@ -10,9 +10,8 @@
 #include "output/dump/types.h"
 
 struct yarn_trust {
-#define X(NAME, name) uint64_t name;
-    YARN_DUMP_TOTALS(X)
-#undef X
+#define YARN_TOTAL(number, NAME, name, prose) uint64_t name;
+#include "output/dump/format.def"
     uint64_t stack_ends[YARN_DUMP_STACK_END_COUNT]; /* counted */
     uint64_t leaves_unknown;    /* samples in a function without a name and without a start */
     uint64_t leaves_named_late; /* samples whose function had no name when they were taken */

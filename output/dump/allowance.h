@@ -29,6 +29,7 @@ enum {
     YARN_DUMP_COST_SYMBOL = 256,
     YARN_DUMP_COST_FRAME = 128,
     YARN_DUMP_COST_RECORD = 256,
+    YARN_DUMP_COST_ROW = 96, /* of a list */
     YARN_DUMP_COST_THREAD = 128,
     YARN_DUMP_COST_CHANGE = 64, /* of a thread: its name, its end */
     YARN_DUMP_COST_EVENT = 1024,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/dump/column.h"
 #include "output/dump/record_reader.h"
 
 /* Things of these numbers are what a batch defines. */
@@ -58,85 +57,69 @@ static uint64_t cost_of_text(struct yarn_span text)
 static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
                          struct range range)
 {
-    uint64_t *sizes = reader->columns[0];
-    struct yarn_column_model *model = yarn_dump_model(reader, YARN_DUMP_MODEL_STRINGS_size);
-    yarn_column_decode(cursor, model, sizes, range.count);
-    struct yarn_cursor texts = *cursor;
+    const struct yarn_dump_string_row *rows = (const void *)reader->rows;
     for (uint32_t i = 0; i < range.count && !cursor->failed; i++) {
-        struct yarn_span text = yarn_cursor_span(&texts, sizes[i]);
+        struct yarn_span text = yarn_cursor_span(cursor, rows[i].size);
+        if (cursor->failed)
+            break;
         if (text.size > YARN_DUMP_TEXT_MAX)
             yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_TEXT);
         text = yarn_span_sub(text, 0, yarn_size_min(text.size, YARN_DUMP_TEXT_MAX));
-        if (texts.failed)
-            reader->summary->records_bad++;
-        else if (yarn_dump_may_keep(reader, cost_of_text(text)) &&
-                 !yarn_dump_known_add_text(&reader->known, range.first + i, text))
+        if (yarn_dump_may_keep(reader, cost_of_text(text)) &&
+            !yarn_dump_known_add_text(&reader->known, range.first + i, text))
             reader->summary->records_bad++;
     }
 }
 
-/* So many columns, of which the first has that model. */
-static void decode_columns(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                           size_t first_model, size_t nr_columns, size_t count)
-{
-    for (size_t i = 0; i < nr_columns; i++)
-        yarn_column_decode(cursor, yarn_dump_model(reader, first_model + i), reader->columns[i],
-                           count);
-}
-
 /* Named or not, of a known module or not: what was lost with other chunks is left out. */
 static struct yarn_dump_symbol resolve_symbol(struct yarn_dump_record_reader *reader,
-                                              uint32_t number, size_t i)
+                                              uint32_t number,
+                                              const struct yarn_dump_symbol_row *row)
 {
-    uint64_t module = reader->columns[0][i] - 1;
-    uint64_t start = reader->columns[1][i];
     struct yarn_dump_symbol symbol = {
         .number = number,
         .module = YARN_DUMP_NONE,
-        .start = start,
-        .end = start + reader->columns[2][i],
+        .start = row->start,
+        .end = row->start + row->size,
     };
-    bool has_module = yarn_dump_set_has(&reader->known.modules, module);
-    bool has_name = yarn_dump_known_text(&reader->known, reader->columns[3][i], &symbol.name);
+    bool has_module = yarn_dump_set_has(&reader->known.modules, row->module);
+    bool has_name = yarn_dump_known_text(&reader->known, row->name, &symbol.name);
     if (!yarn_dump_may_use(reader, symbol.name))
         symbol.name = YARN_SPAN_EMPTY;
     if (has_module)
-        symbol.module = (uint32_t)module;
-    if (!has_name || (!has_module && reader->columns[0][i]))
+        symbol.module = row->module;
+    if (!has_name || (!has_module && row->module != YARN_DUMP_NONE))
         reader->summary->records_bad++;
     return symbol;
 }
 
-static int read_symbols(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                        struct range range)
+static int read_symbols(struct yarn_dump_record_reader *reader, struct range range)
 {
     int result = 0;
-    decode_columns(reader, cursor, YARN_DUMP_MODEL_SYMBOLS_module, 4, range.count);
-    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+    const struct yarn_dump_symbol_row *rows = (const void *)reader->rows;
+    for (uint32_t i = 0; i < range.count && !result; i++) {
         uint32_t number = range.first + i;
         if (!yarn_dump_may_keep(reader, YARN_DUMP_COST_SYMBOL))
             continue;
-        if (!yarn_dump_known_add_symbol(&reader->known, number, reader->columns[1][i])) {
+        if (!yarn_dump_known_add_symbol(&reader->known, number, rows[i].start)) {
             reader->summary->records_bad++;
             continue;
         }
-        struct yarn_dump_symbol symbol = resolve_symbol(reader, number, i);
+        struct yarn_dump_symbol symbol = resolve_symbol(reader, number, &rows[i]);
         if (reader->visitor->symbol)
             result = reader->visitor->symbol(reader->self, &symbol);
     }
     return result;
 }
 
-static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                       struct range range)
+static int read_frames(struct yarn_dump_record_reader *reader, struct range range)
 {
     int result = 0;
     struct yarn_dump_known *known = &reader->known;
-    decode_columns(reader, cursor, YARN_DUMP_MODEL_FRAMES_symbol, 3, range.count);
-    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+    const struct yarn_dump_frame_row *rows = (const void *)reader->rows;
+    for (uint32_t i = 0; i < range.count && !result; i++) {
         uint32_t number = range.first + i;
-        uint64_t symbol = reader->columns[0][i];
-        if (!yarn_dump_set_has(&known->symbols, symbol) ||
+        if (!yarn_dump_set_has(&known->symbols, rows[i].symbol) ||
             yarn_dump_set_has(&known->frames, number)) {
             reader->summary->records_bad++;
             continue;
@@ -146,9 +129,9 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
             continue;
         const struct yarn_dump_frame frame = {
             .number = number,
-            .symbol = (uint32_t)symbol,
-            .flags = (uint32_t)reader->columns[1][i],
-            .address = known->symbol_starts[symbol] + reader->columns[2][i],
+            .symbol = rows[i].symbol,
+            .flags = rows[i].flags,
+            .address = known->symbol_starts[rows[i].symbol] + rows[i].offset,
         };
         if (reader->visitor->frame)
             result = reader->visitor->frame(reader->self, &frame);
@@ -157,7 +140,7 @@ static int read_frames(struct yarn_dump_record_reader *reader, struct yarn_curso
 }
 
 /* False, and noted, where that is too much. */
-static bool add_stack(struct yarn_dump_record_reader *reader, uint32_t number, uint64_t distance)
+static bool add_stack(struct yarn_dump_record_reader *reader, uint32_t number, uint32_t distance)
 {
     struct yarn_dump_known *known = &reader->known;
     unsigned depth = distance ? known->depths[number - distance] + 1u : 1;
@@ -172,19 +155,17 @@ static bool add_stack(struct yarn_dump_record_reader *reader, uint32_t number, u
     return yarn_dump_known_add_stack(known, number, (uint16_t)depth);
 }
 
-static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                       struct range range)
+static int read_stacks(struct yarn_dump_record_reader *reader, struct range range)
 {
     int result = 0;
     struct yarn_dump_known *known = &reader->known;
-    decode_columns(reader, cursor, YARN_DUMP_MODEL_STACKS_parent, 2, range.count);
-    for (uint32_t i = 0; i < range.count && !cursor->failed && !result; i++) {
+    const struct yarn_dump_stack_row *rows = (const void *)reader->rows;
+    for (uint32_t i = 0; i < range.count && !result; i++) {
         uint32_t number = range.first + i;
-        uint64_t distance = reader->columns[0][i];
-        uint64_t frame = reader->columns[1][i];
+        uint32_t distance = rows[i].distance;
         bool has_parent =
             distance <= number && yarn_dump_set_has(&known->stacks, number - distance);
-        if ((distance && !has_parent) || !yarn_dump_set_has(&known->frames, frame) ||
+        if ((distance && !has_parent) || !yarn_dump_set_has(&known->frames, rows[i].frame) ||
             yarn_dump_set_has(&known->stacks, number)) {
             reader->summary->records_bad++;
             continue;
@@ -193,8 +174,8 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_curso
             continue;
         const struct yarn_dump_stack stack = {
             .number = number,
-            .parent = distance ? (uint32_t)(number - distance) : YARN_DUMP_NONE,
-            .frame = (uint32_t)frame,
+            .parent = distance ? number - distance : YARN_DUMP_NONE,
+            .frame = rows[i].frame,
         };
         if (reader->visitor->stack)
             result = reader->visitor->stack(reader->self, &stack);
@@ -205,16 +186,20 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct yarn_curso
 static int read_things(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                        struct yarn_cursor *cursor, struct range range)
 {
+    yarn_dump_columns_decode(cursor, record, reader->rows, range.count, reader->base_ns,
+                             &reader->scratch);
+    if (cursor->failed)
+        return 0;
     switch (record) {
     case YARN_DUMP_RECORD_STRINGS:
         read_strings(reader, cursor, range);
         return 0;
     case YARN_DUMP_RECORD_SYMBOLS:
-        return read_symbols(reader, cursor, range);
+        return read_symbols(reader, range);
     case YARN_DUMP_RECORD_FRAMES:
-        return read_frames(reader, cursor, range);
+        return read_frames(reader, range);
     default:
-        return read_stacks(reader, cursor, range);
+        return read_stacks(reader, range);
     }
 }
 
@@ -235,10 +220,7 @@ int yarn_dump_read_batch(struct yarn_dump_record_reader *reader, enum yarn_dump_
         cursor.failed = true;
     if (!cursor.failed)
         result = read_things(reader, record, &cursor, range);
-    if (cursor.failed) {
-        reader->models.is_out_of_step = true;
-        if (reader->summary->records_bad == nr_bad)
-            reader->summary->records_bad++;
-    }
+    if (cursor.failed && reader->summary->records_bad == nr_bad)
+        reader->summary->records_bad++;
     return result;
 }

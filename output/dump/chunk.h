@@ -11,7 +11,7 @@
 struct yarn_dump_file_header {
     uint16_t major, minor;
     uint32_t header_bytes;
-    uint32_t features_needed; /* bits that a reader must know: enum yarn_dump_feature */
+    uint32_t features_needed; /* bits that a reader must know; none in 1.0 */
     uint32_t features_extra;  /* bits that a reader may ignore; none in 1.0 */
 };
 

@@ -28,19 +28,6 @@ static void add_damage(struct yarn_dump_chunk_reader *reader, uint64_t offset, u
 {
     yarn_dump_summary_add_damage(reader->summary, offset, size, why);
     reader->is_after_damage = true;
-    reader->stale_end = 0;
-}
-
-/* Of chunks that need what was lost before them: as long as they follow each other, one damage. */
-static void add_stale(struct yarn_dump_chunk_reader *reader, uint64_t offset, uint64_t size)
-{
-    struct yarn_dump_summary *summary = reader->summary;
-    if (!reader->stale_end || offset != reader->stale_end)
-        yarn_dump_summary_add_damage(summary, offset, 0, "chunks continue one that is not there");
-    if (summary->nr_damages <= YARN_COUNT_OF(summary->damages))
-        summary->damages[summary->nr_damages - 1].size += size;
-    summary->damaged_bytes += size;
-    reader->stale_end = offset + size;
 }
 
 /* The offset in the span of the first whole chunk header at or behind `from`, or its size. */
@@ -120,8 +107,7 @@ static int read_file_header(struct yarn_dump_chunk_reader *reader)
     reader->summary->version_minor = header.minor;
     if (header.major != YARN_DUMP_MAJOR)
         return -ENOEXEC;
-    if (header.features_needed & ~(uint32_t)YARN_DUMP_FEATURES_KNOWN ||
-        header.header_bytes > FILE_HEADER_MAX) {
+    if (header.features_needed || header.header_bytes > FILE_HEADER_MAX) {
         yarn_dump_summary_add_damage(reader->summary, 0, 0,
                                      "it needs a feature that this reader does not have");
         return -ENOEXEC;
@@ -223,17 +209,13 @@ static int unpack(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_
     size_t whole = (size_t)chunk->header_bytes + chunk->stored_bytes;
     yarn_dump_allowance_earn(reader->allowance, whole);
     if (is_bomb(reader, chunk)) {
-        yarn_dump_unpacker_forget(&reader->unpacker);
         add_damage(reader, offset, whole, "a chunk would unpack to far more than it is");
         return 0;
     }
     int err = yarn_dump_unpacker_unpack(&reader->unpacker, chunk, stored, ret_payload);
-    if (err == -ESTALE)
-        add_stale(reader, offset, whole);
-    else if (err == -EBADMSG)
-        add_damage(reader, offset, whole, "a chunk cannot be unpacked");
-    else
+    if (err != -EBADMSG)
         return err ? err : 1;
+    add_damage(reader, offset, whole, "a chunk cannot be unpacked");
     return 0;
 }
 

@@ -25,7 +25,6 @@ struct yarn_dump_chunk_reader {
     uint32_t next_sequence;                /* expected */
     bool is_after_damage;                  /* which explains a jump in the sequence */
     uint64_t rescanned;                    /* bytes of damaged chunks that were looked into */
-    uint64_t stale_end; /* of the last chunks that continue one that was lost; 0: none */
 };
 
 /* Reads the file header. -ENOEXEC: no dump, or none that this reader knows. */

@@ -1,179 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/column.h"
-#include "output/dump/number_decoder.h"
 
-static void decode_constant(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
-{
-    uint64_t value = yarn_cursor_uleb(cursor);
-    for (size_t i = 0; i < count; i++)
-        ret_values[i] = value;
-}
+enum { LAST_SHIFT = 63 }; /* of the tenth byte of a varint, which has one bit */
 
-/* Most varints are one byte or two: those are read without the cursor's care for the rest. */
-static uint64_t read_varint(struct yarn_cursor *cursor)
+/* The first bytes; how many numbers go on, and which. */
+static size_t take_first_bytes(const uint8_t *bytes, size_t count,
+                               const struct yarn_dump_column_scratch *scratch)
 {
-    const uint8_t *data = cursor->span.data;
-    size_t at = cursor->at;
-    if (cursor->failed || cursor->span.size - at < 2)
-        return yarn_cursor_uleb(cursor);
-    if (data[at] < 0x80) {
-        cursor->at = at + 1;
-        return data[at];
+    size_t nr_longer = 0;
+    for (size_t i = 0; i < count; i++) {
+        scratch->numbers[i] = bytes[i] & 0x7f;
+        scratch->longer[nr_longer] = (uint32_t)i;
+        nr_longer += bytes[i] >> 7;
     }
-    if (data[at + 1] < 0x80) {
-        cursor->at = at + 2;
-        return (uint64_t)(data[at] & 0x7f) | (uint64_t)data[at + 1] << 7;
-    }
-    return yarn_cursor_uleb(cursor);
+    return nr_longer;
 }
 
-static void decode_plain(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+static size_t take_further_bytes(const uint8_t *bytes, size_t count, unsigned shift,
+                                 const struct yarn_dump_column_scratch *scratch)
 {
-    for (size_t i = 0; i < count && !cursor->failed; i++)
-        ret_values[i] = read_varint(cursor);
+    size_t nr_longer = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t which = scratch->longer[i];
+        scratch->numbers[which] |= (uint64_t)(bytes[i] & 0x7f) << shift;
+        scratch->longer[nr_longer] = which;
+        nr_longer += bytes[i] >> 7;
+    }
+    return nr_longer;
 }
 
-static void decode_delta(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+static bool ends_in_time(const uint8_t *bytes, size_t count)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < count && !cursor->failed; i++) {
-        value += yarn_zigzag_to(read_varint(cursor));
-        ret_values[i] = value;
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] > 1)
+            return false;
+    }
+    return true;
+}
+
+static void take_varints(struct yarn_cursor *cursor, size_t count,
+                         const struct yarn_dump_column_scratch *scratch)
+{
+    struct yarn_span bytes = yarn_cursor_span(cursor, count);
+    if (cursor->failed)
+        return;
+    size_t nr_longer = take_first_bytes(bytes.data, count, scratch);
+    for (unsigned shift = 7; nr_longer; shift += 7) {
+        bytes = yarn_cursor_span(cursor, nr_longer);
+        if (cursor->failed || (shift == LAST_SHIFT && !ends_in_time(bytes.data, nr_longer))) {
+            cursor->failed = true;
+            return;
+        }
+        nr_longer = take_further_bytes(bytes.data, nr_longer, shift, scratch);
     }
 }
 
-static void decode_recent(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
+static void decode_delta(uint64_t *numbers, size_t count)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++) {
+        number += yarn_zigzag_to(numbers[i]);
+        numbers[i] = number;
+    }
+}
+
+static void decode_next(uint64_t *numbers, size_t count)
 {
     uint64_t next = 0;
-    for (size_t i = 0; i < count && !cursor->failed; i++) {
-        ret_values[i] = next - yarn_zigzag_to(read_varint(cursor));
-        next = yarn_u64_max(next, ret_values[i] + 1);
-    }
-}
-
-static void decode_mostly(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
-{
-    uint64_t usual = yarn_cursor_uleb(cursor);
-    uint64_t nr_others = yarn_cursor_uleb(cursor);
-    size_t i = 0;
-    for (uint64_t k = 0; k < nr_others; k++) {
-        uint64_t gap = read_varint(cursor);
-        if (cursor->failed || gap >= count - i) {
-            cursor->failed = true;
-            return;
-        }
-        for (size_t end = i + (size_t)gap; i < end; i++)
-            ret_values[i] = usual;
-        ret_values[i++] = read_varint(cursor);
-    }
-    while (i < count)
-        ret_values[i++] = usual;
-}
-
-/* `is_delta`: the runs are of differences. */
-static void decode_runs(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count,
-                        bool is_delta)
-{
-    uint64_t before = 0;
-    size_t i = 0;
-    while (i < count) {
-        uint64_t length = read_varint(cursor);
-        uint64_t value = read_varint(cursor);
-        if (cursor->failed || !length || length > count - i) {
-            cursor->failed = true;
-            return;
-        }
-        for (size_t end = i + (size_t)length; i < end; i++) {
-            before = is_delta ? before + yarn_zigzag_to(value) : value;
-            ret_values[i] = before;
-        }
-    }
-}
-
-static uint64_t read_bits(const uint8_t *data, size_t bit, unsigned width)
-{
-    uint64_t value = 0;
-    for (unsigned have = 0; have < width;) {
-        unsigned skipped = (unsigned)(bit % 8);
-        unsigned taken = width - have < 8 - skipped ? width - have : 8 - skipped;
-        uint64_t piece = (uint64_t)(data[bit / 8] >> skipped) & ((1u << taken) - 1);
-        value |= piece << have;
-        have += taken;
-        bit += taken;
-    }
-    return value;
-}
-
-static void decode_packed(struct yarn_cursor *cursor, uint64_t *ret_values, size_t count)
-{
-    uint64_t lowest = yarn_cursor_uleb(cursor);
-    unsigned width = yarn_cursor_u8(cursor);
-    if (width > 64)
-        cursor->failed = true;
-    struct yarn_span packed = yarn_cursor_span(cursor, ((uint64_t)count * width + 7) / 8);
-    if (cursor->failed)
-        return;
-    for (size_t i = 0; i < count; i++)
-        ret_values[i] = lowest + read_bits(packed.data, i * width, width);
-}
-
-static void decode_modelled(struct yarn_cursor *cursor, struct yarn_column_model *model,
-                            enum yarn_column_encoding encoding, uint64_t *ret_values, size_t count)
-{
-    struct yarn_span bytes = yarn_cursor_span(cursor, yarn_cursor_uleb(cursor));
-    if (!model)
-        cursor->failed = true;
-    if (cursor->failed)
-        return;
-    struct yarn_number_decoder decoder = yarn_number_decoder_begin(bytes);
-    model->is_used = true;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = yarn_number_decoder_take(&decoder, model);
-        if (encoding == YARN_COLUMN_MODELLED_DELTA)
-            value = model->before + yarn_zigzag_to(value);
-        else if (encoding == YARN_COLUMN_MODELLED_RECENT)
-            value = model->next - yarn_zigzag_to(value);
-        yarn_column_model_follow(model, value);
-        ret_values[i] = value;
+        numbers[i] = next - yarn_zigzag_to(numbers[i]);
+        next = yarn_u64_max(next, numbers[i] + 1);
     }
 }
 
-void yarn_column_decode(struct yarn_cursor *cursor, struct yarn_column_model *model,
-                        uint64_t *ret_values, size_t count)
+static void decode_numbers(const struct yarn_dump_field *column, uint64_t *numbers, size_t count)
 {
-    if (!count || cursor->failed)
-        return;
-    enum yarn_column_encoding encoding = yarn_cursor_u8(cursor);
-    switch (encoding) {
-    case YARN_COLUMN_CONSTANT:
-        decode_constant(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_PLAIN:
-        decode_plain(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_DELTA:
-        decode_delta(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_RUNS:
-    case YARN_COLUMN_DELTA_RUNS:
-        decode_runs(cursor, ret_values, count, encoding == YARN_COLUMN_DELTA_RUNS);
-        return;
-    case YARN_COLUMN_PACKED:
-        decode_packed(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_RECENT:
-        decode_recent(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_MOSTLY:
-        decode_mostly(cursor, ret_values, count);
-        return;
-    case YARN_COLUMN_MODELLED:
-    case YARN_COLUMN_MODELLED_DELTA:
-    case YARN_COLUMN_MODELLED_RECENT:
-        decode_modelled(cursor, model, encoding, ret_values, count);
-        return;
-    case YARN_COLUMN_ENCODING_COUNT:
+    switch ((enum yarn_dump_encoding)column->encoding) {
+    case YARN_DUMP_PLAIN:
+        for (size_t i = 0; i < count && yarn_dump_field_is_signed(column); i++)
+            numbers[i] = yarn_zigzag_to(numbers[i]);
+        break;
+    case YARN_DUMP_DELTA:
+        decode_delta(numbers, count);
+        break;
+    case YARN_DUMP_NEXT:
+        decode_next(numbers, count);
         break;
     }
-    cursor->failed = true;
+}
+
+void yarn_dump_columns_decode(struct yarn_cursor *cursor, enum yarn_dump_record batch,
+                              void *ret_rows, size_t count, uint64_t base_ns,
+                              const struct yarn_dump_column_scratch *scratch)
+{
+    size_t nr_columns;
+    const struct yarn_dump_field *columns = yarn_dump_fields_of(batch, &nr_columns);
+    for (size_t i = 0; i < nr_columns && !cursor->failed; i++) {
+        take_varints(cursor, count, scratch);
+        if (cursor->failed)
+            return;
+        decode_numbers(&columns[i], scratch->numbers, count);
+        if (!yarn_dump_field_scatter(&columns[i], scratch->numbers, count, base_ns, ret_rows,
+                                     yarn_dump_row_bytes(batch)))
+            cursor->failed = true;
+    }
 }

@@ -13,14 +13,12 @@
 
 enum {
     YARN_DUMP_MAJOR = 1,
-    YARN_DUMP_MINOR = 3,
+    YARN_DUMP_MINOR = 0,
     YARN_DUMP_FILE_HEADER_BYTES = 32,
     YARN_DUMP_CHUNK_HEADER_BYTES = 36,
     YARN_DUMP_PAYLOAD_MAX = (1 << 24) - 1, /* raw or stored: the header has 24 bits for each */
     YARN_DUMP_PAYLOAD_FREE = 512 << 10, /* larger ones are at most so many times what is stored: */
     YARN_DUMP_RATIO_MAX = 256,
-    YARN_DUMP_PIECE_HEAD = 3,  /* bytes of a piece's size */
-    YARN_DUMP_WINDOW_LOG = 17, /* of a series of chunks: 128 KiB */
 
     /* Numbers are below these. */
     YARN_DUMP_EVENTS_MAX = 1 << 12,
@@ -33,32 +31,17 @@ enum {
     YARN_DUMP_BATCH_MAX = 1 << 16, /* things in one batch record */
     YARN_DUMP_TEXT_MAX = 1 << 16,  /* bytes of a text */
     YARN_DUMP_DEPTH_MAX = 1 << 12, /* frames of a stack; twice what the recorder walks */
-    YARN_DUMP_CPUS_MAX = 1 << 15,
+    YARN_DUMP_CPU_BITS = 15,
 };
 
 enum yarn_dump_codec {
     YARN_DUMP_CODEC_NONE,
-    YARN_DUMP_CODEC_ZSTD,         /* a whole frame */
-    YARN_DUMP_CODEC_SERIES_BEGIN, /* a frame begins, and is flushed */
-    YARN_DUMP_CODEC_SERIES_NEXT,  /* the frame of the chunk before goes on */
-    YARN_DUMP_CODEC_SERIES_PLAIN, /* the last of a series, outside of the frame */
+    YARN_DUMP_CODEC_ZSTD, /* one whole frame */
     YARN_DUMP_CODEC_COUNT,
 };
 
-/* The chunk cannot be read without the one before it. */
-static inline bool yarn_dump_codec_continues(uint8_t codec)
-{
-    return codec == YARN_DUMP_CODEC_SERIES_NEXT || codec == YARN_DUMP_CODEC_SERIES_PLAIN;
-}
-
-/* Bits of the file header that a reader must know. */
-enum yarn_dump_feature {
-    YARN_DUMP_FEATURE_SERIES = 1, /* codecs SERIES_…, columns with models */
-    YARN_DUMP_FEATURES_KNOWN = YARN_DUMP_FEATURE_SERIES,
-};
-
 enum yarn_dump_record {
-#define YARN_RECORD(number, NAME, name, since, prose) YARN_DUMP_RECORD_##NAME = (number),
-#define YARN_BATCH(number, NAME, name, since, prose) YARN_DUMP_RECORD_##NAME = (number),
+#define YARN_RECORD(number, NAME, name, prose) YARN_DUMP_RECORD_##NAME = (number),
+#define YARN_BATCH(number, NAME, names, row, prose) YARN_DUMP_RECORD_##NAME = (number),
 #include "output/dump/format.def"
 };

@@ -8,7 +8,7 @@
 #include "core/base/crc32c.h"
 #include "core/sys/file.h"
 #include "output/dump/chunk_reader.h"
-#include "output/dump/fields.h"
+#include "output/dump/column.h"
 #include "output/dump/source.h"
 
 enum {
@@ -41,7 +41,6 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
         .major = YARN_DUMP_MAJOR,
         .minor = minor > YARN_DUMP_MINOR ? minor : YARN_DUMP_MINOR,
         .header_bytes = sizeof bytes,
-        .features_needed = YARN_DUMP_FEATURES_KNOWN,
     };
     yarn_dump_file_header_encode(&header, bytes);
     *merger = (struct yarn_dump_merger){.put = put, .self = self};
@@ -111,28 +110,24 @@ static int put_held(struct yarn_dump_merger *merger)
 
 /* A chunk of these records, with the base time of `like`. */
 static int put_records(struct yarn_dump_merger *merger, struct yarn_span records,
-                       const struct yarn_dump_chunk *like, uint16_t epoch,
-                       enum yarn_dump_codec codec)
+                       const struct yarn_dump_chunk *like, uint16_t epoch)
 {
     struct yarn_dump_chunk chunk = {
         .epoch = epoch,
         .time_ns = like->time_ns,
         .raw_bytes = (uint32_t)records.size,
         .header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES,
-        .codec = (uint8_t)codec,
+        .codec = YARN_DUMP_CODEC_ZSTD,
     };
     size_t room = ZSTD_compressBound(records.size);
     int err = make_room(&merger->scratch, &merger->scratch_capacity, chunk.header_bytes + room);
     if (err)
         return err;
     uint8_t *payload = merger->scratch + chunk.header_bytes;
-    size_t size = records.size;
-    if (codec == YARN_DUMP_CODEC_ZSTD)
-        size = ZSTD_compress(payload, room, records.data, records.size, LEVEL);
+    size_t size = ZSTD_compress(payload, room, records.data, records.size, LEVEL);
     chunk.stored_bytes = (uint32_t)size;
-    if (codec != YARN_DUMP_CODEC_ZSTD || ZSTD_isError(size) || size >= records.size ||
-        !yarn_dump_chunk_is_sane(&chunk)) {
-        chunk.codec = codec == YARN_DUMP_CODEC_ZSTD ? YARN_DUMP_CODEC_NONE : (uint8_t)codec;
+    if (ZSTD_isError(size) || size >= records.size || !yarn_dump_chunk_is_sane(&chunk)) {
+        chunk.codec = YARN_DUMP_CODEC_NONE;
         size = records.size;
         memcpy(payload, records.data, size);
     }
@@ -171,19 +166,18 @@ static void add_texts(struct yarn_bytes *bytes, const struct yarn_span *texts, s
                       uint64_t *ret_references)
 {
     uint8_t data[FROM_BYTES];
-    uint64_t nr_strings = 0;
+    uint64_t nr_strings = 0, scratch[YARN_DUMP_TEXTS_MAX];
+    struct yarn_dump_string_row rows[YARN_DUMP_TEXTS_MAX];
     struct yarn_bytes payload = yarn_bytes_of(data, sizeof data);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        rows[nr_strings].size = (uint32_t)texts[i].size;
         ret_references[i] = texts[i].size ? ++nr_strings : 0;
+    }
     if (!nr_strings)
         return;
     yarn_bytes_uleb(&payload, 0);
     yarn_bytes_uleb(&payload, nr_strings);
-    yarn_bytes_u8(&payload, 1); /* the column's encoding: plain */
-    for (size_t i = 0; i < count; i++) {
-        if (texts[i].size)
-            yarn_bytes_uleb(&payload, texts[i].size);
-    }
+    yarn_dump_columns_encode(&payload, YARN_DUMP_RECORD_STRINGS, rows, nr_strings, 0, scratch);
     for (size_t i = 0; i < count; i++)
         yarn_bytes_put(&payload, texts[i].data, texts[i].size);
     add_record(bytes, YARN_DUMP_RECORD_STRINGS, &payload);
@@ -229,8 +223,7 @@ static int put_from(struct yarn_dump_merger *merger, const struct yarn_dump_from
         return -E2BIG;
     yarn_bytes_put(&records, end.data, end.size);
     const struct yarn_dump_chunk *like = &merger->held.chunk;
-    return put_records(merger, yarn_bytes_span(&records), like, (uint16_t)(like->epoch + 1),
-                       YARN_DUMP_CODEC_ZSTD);
+    return put_records(merger, yarn_bytes_span(&records), like, (uint16_t)(like->epoch + 1));
 }
 
 /* Why an END goes behind FROM: what follows it would take it back. */
@@ -250,12 +243,8 @@ static int end_process(struct yarn_dump_merger *merger, struct taken *taken)
         err = put_held(merger);
         end = YARN_SPAN_EMPTY;
     } else if (tail.end_at) {
-        /* Why not compressed where it continues a series: its columns need those before them. */
-        enum yarn_dump_codec codec = yarn_dump_codec_continues(held->chunk.codec)
-                                         ? YARN_DUMP_CODEC_SERIES_PLAIN
-                                         : YARN_DUMP_CODEC_ZSTD;
         err = put_records(merger, yarn_span_sub(payload, 0, tail.end_at), &held->chunk,
-                          held->chunk.epoch, codec);
+                          held->chunk.epoch);
     }
     held->is_there = false;
     return err ? err : put_from(merger, &from, end);

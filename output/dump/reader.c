@@ -38,8 +38,6 @@ static int read_chunks(struct yarn_dump_chunk_reader *chunks,
             result = 0;
         if (!result)
             result = enter(records, &place, &chunk);
-        if (!yarn_dump_codec_continues(chunk.codec))
-            yarn_dump_record_reader_begin_series(records);
         if (result)
             return result;
         result = yarn_dump_record_reader_read(records, chunk.time_ns, payload, chunks->offset);

@@ -19,32 +19,23 @@
  */
 #pragma once
 
-#include "output/dump/types.h"
+#include "output/dump/format.h"
 
-/* Any member may be NULL. A non-zero return ends the reading and is what yarn_dump_read returns. */
+/* One for each record and each list of format.def: `process`, `option`, …; `runs`. Any may be NULL.
+ * A non-zero return ends the reading and is what yarn_dump_read returns. */
 struct yarn_dump_visitor {
-    int (*process)(void *self, const struct yarn_dump_process *process);
-    int (*option)(void *self, const struct yarn_dump_option *option);
-    int (*sampler)(void *self, const struct yarn_dump_sampler *sampler);
-    int (*event)(void *self, const struct yarn_dump_event *event);
-    int (*count)(void *self, const struct yarn_dump_count *count);
-    int (*thread)(void *self, const struct yarn_dump_thread *thread);
-    int (*thread_name)(void *self, const struct yarn_dump_thread_name *name);
-    int (*thread_end)(void *self, const struct yarn_dump_thread_end *end);
-    int (*module)(void *self, const struct yarn_dump_module *module);
+#define YARN_RECORD(number, NAME, name, prose)                                                     \
+    int (*name)(void *self, const struct yarn_dump_##name *thing);
+#define YARN_LIST(number, NAME, names, row, prose)                                                 \
+    int (*names)(void *self, const struct yarn_dump_##row *rows, size_t count);
+#include "output/dump/format.def"
     int (*symbol)(void *self, const struct yarn_dump_symbol *symbol);
     int (*frame)(void *self, const struct yarn_dump_frame *frame);
     int (*stack)(void *self, const struct yarn_dump_stack *stack);
-    int (*code_name)(void *self, const struct yarn_dump_code_name *code_name);
     /* Many at a time, for speed. */
     int (*samples)(void *self, const struct yarn_dump_sample *samples, size_t count);
-    int (*lost)(void *self, const struct yarn_dump_lost *lost);
-    int (*throttle)(void *self, const struct yarn_dump_throttle *throttle);
-    int (*message)(void *self, const struct yarn_dump_message *message);
-    int (*coverage)(void *self, const struct yarn_dump_coverage *coverage);
-    int (*totals)(void *self, const struct yarn_dump_totals *totals);
-    int (*end)(void *self, const struct yarn_dump_end *end);
-    int (*from)(void *self, const struct yarn_dump_from *from);
+    /* A record, or a row of a list, that has a YARN_SHOWN, after its own: see shown.h. */
+    int (*shown)(void *self, enum yarn_dump_record record, const void *thing);
     int (*chunk)(void *self, uint64_t offset); /* a chunk that lies there in the file comes next */
     int (*reset)(void *self); /* a new epoch: symbols, frames and stacks count from 0 again */
 };
@@ -59,11 +50,12 @@ struct yarn_dump_damage {
 struct yarn_dump_summary {
     uint16_t version_major, version_minor;
     uint64_t file_bytes;
-    uint64_t chunks;          /* read whole */
-    uint64_t damaged_bytes;   /* passed over */
-    uint64_t records_unknown; /* of a later minor version: skipped, no damage */
-    uint64_t records_bad;     /* malformed or naming what does not exist */
-    size_t nr_damages;        /* may exceed what `damages` keeps */
+    uint64_t chunks;           /* read whole */
+    uint64_t damaged_bytes;    /* passed over */
+    uint64_t records_unknown;  /* of a later minor version: skipped, no damage */
+    uint64_t records_bad;      /* malformed or naming what does not exist */
+    uint64_t samples_nameless; /* of these: samples whose stack was lost with another chunk */
+    size_t nr_damages;         /* may exceed what `damages` keeps */
     struct yarn_dump_damage damages[64];
     bool has_end;    /* an END record closed it */
     bool is_cut;     /* the file ends inside a chunk: the last write was interrupted */

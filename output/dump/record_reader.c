@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "output/dump/fields.h"
+#include "output/dump/shown.h"
+#include "output/dump/words.h"
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
                                   const struct yarn_dump_visitor *visitor, void *self,
@@ -16,7 +17,6 @@ void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
         .summary = summary,
         .allowance = allowance,
     };
-    yarn_dump_models_reset(&reader->models);
 }
 
 static bool resize(void *array_at, size_t size)
@@ -29,18 +29,17 @@ static bool resize(void *array_at, size_t size)
     return array;
 }
 
-/* Nothing is kept in these from batch to batch. */
+/* Only streams are kept from batch to batch. */
 static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
 {
     if (count <= reader->capacity)
         return true;
     size_t capacity = yarn_size_min(yarn_size_max(2 * count, 256), YARN_DUMP_BATCH_MAX);
     reader->capacity = 0;
-    for (size_t i = 0; i < YARN_DUMP_COLUMNS_MAX; i++) {
-        if (!resize(&reader->columns[i], capacity * sizeof **reader->columns))
-            return false;
-    }
-    if (!resize(&reader->samples, capacity * sizeof *reader->samples) ||
+    if (!resize(&reader->rows, capacity * sizeof *reader->rows) ||
+        !resize(&reader->scratch.numbers, capacity * sizeof *reader->scratch.numbers) ||
+        !resize(&reader->scratch.longer, capacity * sizeof *reader->scratch.longer) ||
+        !resize(&reader->samples, capacity * sizeof *reader->samples) ||
         !resize(&reader->merged_samples, capacity * sizeof *reader->merged_samples) ||
         !resize(&reader->streams, capacity * sizeof *reader->streams))
         return false;
@@ -50,8 +49,9 @@ static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
 
 void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
 {
-    for (size_t i = 0; i < YARN_DUMP_COLUMNS_MAX; i++)
-        free(reader->columns[i]);
+    free(reader->rows);
+    free(reader->scratch.numbers);
+    free(reader->scratch.longer);
     free(reader->samples);
     free(reader->merged_samples);
     free(reader->streams);
@@ -72,16 +72,6 @@ int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader
     reader->summary->has_end = false;
     reader->awaits_process = true;
     return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
-}
-
-void yarn_dump_record_reader_begin_series(struct yarn_dump_record_reader *reader)
-{
-    yarn_dump_models_reset(&reader->models);
-}
-
-struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader, size_t number)
-{
-    return reader->models.is_out_of_step ? NULL : &reader->models.model[number];
 }
 
 void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess)
@@ -126,7 +116,6 @@ bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t coun
         !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_DECODED, count) ||
         !make_room(reader, (size_t)count)) {
         reader->summary->records_bad++;
-        reader->models.is_out_of_step = true;
         return false;
     }
     reader->things_left -= (size_t)count;
@@ -218,18 +207,16 @@ static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_
     case YARN_DUMP_RECORD_COUNT:
         return yarn_dump_check_event(reader, thing->count.event, ret_result);
     case YARN_DUMP_RECORD_THROTTLE:
-        return thing->throttle.cpu < YARN_DUMP_CPUS_MAX &&
-               yarn_dump_check_event(reader, thing->throttle.event, ret_result);
+        return yarn_dump_check_event(reader, thing->throttle.event, ret_result);
     case YARN_DUMP_RECORD_LOST:
-        return thing->lost.cpu < YARN_DUMP_CPUS_MAX &&
-               (thing->lost.event == YARN_DUMP_NONE ||
-                yarn_dump_check_event(reader, thing->lost.event, ret_result));
+        return thing->lost.event == YARN_DUMP_NONE ||
+               yarn_dump_check_event(reader, thing->lost.event, ret_result);
     case YARN_DUMP_RECORD_MESSAGE:
-        if (thing->message.kind >= YARN_DUMP_MESSAGE_KIND_COUNT)
+        if (!yarn_dump_is_message_kind(thing->message.kind))
             thing->message.kind = YARN_DUMP_MESSAGE_INFO;
         return true;
     case YARN_DUMP_RECORD_END:
-        if (thing->end.reason >= YARN_DUMP_END_REASON_COUNT)
+        if (!yarn_dump_is_end_reason(thing->end.reason))
             thing->end.reason = YARN_DUMP_END_FAILED;
         reader->summary->has_end = true;
         return true;
@@ -238,18 +225,68 @@ static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_
     }
 }
 
+static int show(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                const void *thing)
+{
+    if (!reader->visitor->shown || !yarn_dump_is_shown(record))
+        return 0;
+    return reader->visitor->shown(reader->self, record, thing);
+}
+
 static int visit_record(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                         const union yarn_dump_any *thing)
 {
+    int result = 0;
     const struct yarn_dump_visitor *visitor = reader->visitor;
     switch (record) {
-#define YARN_RECORD(number, NAME, name, since, prose)                                              \
+#define YARN_RECORD(number, NAME, name, prose)                                                     \
     case YARN_DUMP_RECORD_##NAME:                                                                  \
-        return visitor->name ? visitor->name(reader->self, &thing->name) : 0;
+        result = visitor->name ? visitor->name(reader->self, &thing->name) : 0;                    \
+        break;
 #include "output/dump/format.def"
     default:
+        break;
+    }
+    return result ? result : show(reader, record, thing);
+}
+
+static int visit_rows(struct yarn_dump_record_reader *reader, enum yarn_dump_record list,
+                      size_t count)
+{
+    const struct yarn_dump_visitor *visitor = reader->visitor;
+    const void *rows = reader->rows;
+    switch (list) {
+#define YARN_LIST(number, NAME, names, row, prose)                                                 \
+    case YARN_DUMP_RECORD_##NAME:                                                                  \
+        return visitor->names ? visitor->names(reader->self, rows, count) : 0;
+#include "output/dump/format.def"
+    default:
+        (void)visitor;
+        (void)rows;
+        (void)count;
         return 0;
     }
+}
+
+static int read_list(struct yarn_dump_record_reader *reader, enum yarn_dump_record list,
+                     struct yarn_span payload)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    (void)yarn_cursor_uleb(&cursor); /* rows of a list have no numbers */
+    uint64_t count = yarn_cursor_uleb(&cursor);
+    if (!yarn_dump_take_things(reader, count))
+        return 0;
+    yarn_dump_columns_decode(&cursor, list, reader->rows, (size_t)count, reader->base_ns,
+                             &reader->scratch);
+    if (cursor.failed)
+        reader->summary->records_bad++;
+    if (cursor.failed || !yarn_dump_may_keep(reader, count * YARN_DUMP_COST_ROW))
+        return 0;
+    int result = visit_rows(reader, list, (size_t)count);
+    const uint8_t *row = (const uint8_t *)reader->rows;
+    for (uint64_t i = 0; i < count && !result; i++, row += yarn_dump_row_bytes(list))
+        result = show(reader, list, row);
+    return result;
 }
 
 /* What views keep of it, and the line that it may be in a script. */
@@ -308,7 +345,7 @@ static int read_record(struct yarn_dump_record_reader *reader, uint64_t type,
                        struct yarn_span payload)
 {
     switch (type) {
-#define YARN_RECORD(number, NAME, name, since, prose) case YARN_DUMP_RECORD_##NAME:
+#define YARN_RECORD(number, NAME, name, prose) case YARN_DUMP_RECORD_##NAME:
 #include "output/dump/format.def"
         return read_structured(reader, (enum yarn_dump_record)type, payload);
     case YARN_DUMP_RECORD_STRINGS:
@@ -316,8 +353,14 @@ static int read_record(struct yarn_dump_record_reader *reader, uint64_t type,
     case YARN_DUMP_RECORD_FRAMES:
     case YARN_DUMP_RECORD_STACKS:
         return yarn_dump_read_batch(reader, (enum yarn_dump_record)type, payload);
+    case YARN_DUMP_RECORD_STREAMS:
+        yarn_dump_read_streams(reader, payload);
+        return 0;
     case YARN_DUMP_RECORD_SAMPLES:
         return yarn_dump_read_samples(reader, payload);
+#define YARN_LIST(number, NAME, names, row, prose) case YARN_DUMP_RECORD_##NAME:
+#include "output/dump/format.def"
+        return read_list(reader, (enum yarn_dump_record)type, payload);
     default:
         reader->summary->records_unknown++;
         return 0;
@@ -345,6 +388,7 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
     reader->offset = offset;
     reader->told = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
+    reader->nr_streams = 0;
     while (!result && yarn_cursor_left(&cursor)) {
         uint64_t type = yarn_cursor_uleb(&cursor);
         uint64_t size = yarn_cursor_uleb(&cursor);

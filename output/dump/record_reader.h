@@ -11,14 +11,12 @@
 #pragma once
 
 #include "output/dump/allowance.h"
+#include "output/dump/column.h"
 #include "output/dump/known.h"
-#include "output/dump/models.h"
 #include "output/dump/reader.h"
 
 void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
                                   const char *why);
-
-enum { YARN_DUMP_COLUMNS_MAX = 5 }; /* that are needed at one time */
 
 struct yarn_dump_record_reader {
     const struct yarn_dump_visitor *visitor; /* borrowed */
@@ -26,17 +24,18 @@ struct yarn_dump_record_reader {
     struct yarn_dump_summary *summary;     /* borrowed */
     struct yarn_dump_allowance *allowance; /* borrowed */
     struct yarn_dump_known known;
-    struct yarn_dump_models models;
     struct yarn_dump_totals totals;
-    uint64_t base_ns;    /* of the chunk */
-    uint64_t offset;     /* of the chunk in the file */
-    unsigned told;       /* of the chunk: bits of enum yarn_dump_excess that were noted */
-    size_t things_left;  /* that batches of this chunk may still hold */
-    bool awaits_process; /* a new process began, its PROCESS record has not come */
-    size_t capacity;     /* in things, of each of these: */
-    uint64_t *columns[YARN_DUMP_COLUMNS_MAX];          /* owned */
+    uint64_t base_ns;              /* of the chunk */
+    uint64_t offset;               /* of the chunk in the file */
+    unsigned told;                 /* of the chunk: bits of enum yarn_dump_excess that were noted */
+    size_t things_left;            /* that batches of this chunk may still hold */
+    bool awaits_process;           /* a new process began, its PROCESS record has not come */
+    size_t capacity;               /* in things, of each of these: */
+    union yarn_dump_any_row *rows; /* owned; of the batch's struct */
+    struct yarn_dump_column_scratch scratch;           /* owned */
     struct yarn_dump_sample *samples, *merged_samples; /* owned */
-    struct yarn_dump_stream_head *streams;             /* owned */
+    struct yarn_dump_stream_row *streams;              /* owned; for the next samples */
+    size_t nr_streams;
 };
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
@@ -49,8 +48,6 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader);
 
-/* A series of chunks begins. */
-void yarn_dump_record_reader_begin_series(struct yarn_dump_record_reader *reader);
 /* All records of one chunk, which lies at `offset` in the file. */
 YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader,
                                                  uint64_t base_ns, struct yarn_span payload,
@@ -59,14 +56,13 @@ YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader 
 /* Of batch_reader.c and sample_reader.c. */
 YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
                                          enum yarn_dump_record record, struct yarn_span payload);
+void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload);
 YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reader,
                                            struct yarn_span payload);
 /* An event whose record was lost is made up, once, so that what names it is not lost too. False
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
                            int *ret_result);
-/* The model of a column, by its YARN_DUMP_MODEL_ number; NULL where it is of no use any more. */
-struct yarn_column_model *yarn_dump_model(struct yarn_dump_record_reader *reader, size_t number);
 /* What is left out because it is too much; each is a damage, noted once a chunk. */
 enum yarn_dump_excess {
     YARN_DUMP_EXCESS_MEMORY,
@@ -84,8 +80,3 @@ bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes);
 bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text);
 /* Makes room for a batch. False (and counted) where so many things are too many. */
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count);
-
-struct yarn_dump_stream_head {
-    uint32_t event, tid, count;
-    uint64_t time_ns, period_ns, weight;
-};

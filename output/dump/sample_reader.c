@@ -1,75 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/dump/column.h"
 #include "output/dump/record_reader.h"
+#include "output/dump/words.h"
 
-/* The head of a batch: how many samples in how many streams, and what each stream is like. */
-struct batch {
-    size_t nr_samples, nr_streams;
-    uint64_t first_ns;
-};
-
-static bool read_head(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                      struct batch *ret_batch)
+/* The rows of a batch without numbers. False, and counted, where it is malformed. */
+static bool decode(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                   struct yarn_span payload, size_t *ret_count)
 {
-    uint64_t nr_samples = yarn_cursor_uleb(cursor);
-    uint64_t nr_streams = yarn_cursor_uleb(cursor);
-    uint64_t first_ns = reader->base_ns + (uint64_t)yarn_cursor_zigzag(cursor);
-    if (!yarn_dump_take_things(reader, nr_samples))
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    (void)yarn_cursor_uleb(&cursor);
+    uint64_t count = yarn_cursor_uleb(&cursor);
+    if (!yarn_dump_take_things(reader, count))
         return false;
-    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_SAMPLES, nr_samples)) {
-        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_SAMPLES);
-        return false;
-    }
-    *ret_batch = (struct batch){(size_t)nr_samples, (size_t)nr_streams, first_ns};
-    return !cursor->failed && nr_streams && nr_streams <= nr_samples;
+    yarn_dump_columns_decode(&cursor, record, reader->rows, (size_t)count, reader->base_ns,
+                             &reader->scratch);
+    if (cursor.failed)
+        reader->summary->records_bad++;
+    *ret_count = (size_t)count;
+    return !cursor.failed;
 }
 
-/* False where a stream is impossible or their counts do not add up. */
-static bool read_streams(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                         const struct batch *batch)
+void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload)
+{
+    reader->nr_streams = 0;
+    if (!decode(reader, YARN_DUMP_RECORD_STREAMS, payload, &reader->nr_streams))
+        return;
+    memcpy(reader->streams, reader->rows, reader->nr_streams * sizeof *reader->streams);
+}
+
+/* The streams that the batch is of, which are no other's; false where they do not add up to it. */
+static bool take_streams(struct yarn_dump_record_reader *reader, size_t nr_samples,
+                         size_t *ret_count)
 {
     uint64_t sum = 0;
-    uint64_t **columns = reader->columns;
-    for (size_t i = 0; i < 5; i++)
-        yarn_column_decode(cursor,
-                           yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_stream_event + i),
-                           columns[i], batch->nr_streams);
-    for (size_t i = 0; i < batch->nr_streams && !cursor->failed; i++) {
-        if (columns[0][i] > UINT32_MAX || columns[1][i] > UINT32_MAX || !columns[2][i] ||
-            columns[2][i] > batch->nr_samples - sum)
+    for (size_t i = 0; i < reader->nr_streams; i++) {
+        if (!reader->streams[i].count)
             return false;
-        sum += columns[2][i];
-        reader->streams[i] = (struct yarn_dump_stream_head){
-            .event = (uint32_t)columns[0][i],
-            .tid = (uint32_t)columns[1][i],
-            .count = (uint32_t)columns[2][i],
-            .time_ns = batch->first_ns + yarn_zigzag_to(columns[3][i]),
-            .period_ns = columns[4][i],
-        };
+        sum += reader->streams[i].count;
     }
-    yarn_column_decode(cursor, yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_stream_weight),
-                       columns[0], batch->nr_streams);
-    for (size_t i = 0; i < batch->nr_streams && !cursor->failed; i++)
-        reader->streams[i].weight = columns[0][i];
-    return !cursor->failed && sum == batch->nr_samples;
+    *ret_count = reader->nr_streams;
+    reader->nr_streams = 0;
+    return *ret_count && sum == nr_samples;
 }
 
 /* A stack that was lost with its chunk: the sample's time and weight are true without it. */
 static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
 {
-    if (sample->stack_end == 1)
-        sample->stack_end = YARN_DUMP_STACK_TRUNCATED;
-    else if (sample->stack_end >= YARN_DUMP_STACK_END_COUNT)
+    if (!yarn_dump_is_stack_end(sample->stack_end))
         sample->stack_end = YARN_DUMP_STACK_FAILED;
     if (sample->stack == YARN_DUMP_NONE)
         return;
-    if (!yarn_dump_set_has(&reader->known.stacks, sample->stack))
+    if (!yarn_dump_set_has(&reader->known.stacks, sample->stack)) {
         reader->summary->records_bad++;
-    else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_FRAMES,
-                                       reader->known.depths[sample->stack]))
+        reader->summary->samples_nameless++;
+    } else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_FRAMES,
+                                         reader->known.depths[sample->stack])) {
         return;
-    else
+    } else {
         yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_FRAMES);
+    }
     sample->stack = YARN_DUMP_NONE;
     sample->stack_end = YARN_DUMP_STACK_FAILED;
 }
@@ -84,20 +72,20 @@ static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_dum
 }
 
 static void fill_stream(struct yarn_dump_record_reader *reader,
-                        const struct yarn_dump_stream_head *stream, size_t from)
+                        const struct yarn_dump_stream_row *stream, size_t from)
 {
-    uint64_t **columns = reader->columns;
-    uint64_t expected_ns = stream->time_ns;
+    const struct yarn_dump_sample_row *rows = (const void *)reader->rows;
+    uint64_t expected_ns = stream->first_ns;
     for (size_t i = from; i < from + stream->count; i++) {
         struct yarn_dump_sample *sample = &reader->samples[i];
         *sample = (struct yarn_dump_sample){
-            .time_ns = expected_ns + yarn_zigzag_to(columns[0][i]),
-            .weight = stream->weight + yarn_zigzag_to(columns[4][i]),
+            .time_ns = expected_ns + (uint64_t)rows[i].time_ns,
+            .weight = stream->weight + (uint64_t)rows[i].weight,
             .event = stream->event,
             .tid = stream->tid,
-            .cpu = (uint32_t)columns[1][i],
-            .stack = (uint32_t)(columns[2][i] - 1),
-            .stack_end = (uint32_t)columns[3][i],
+            .cpu = rows[i].cpu,
+            .stack = rows[i].stack,
+            .stack_end = rows[i].stack_end,
         };
         expected_ns = sample->time_ns + stream->period_ns;
         check_stack(reader, sample);
@@ -121,7 +109,7 @@ static void merge_two(const struct yarn_dump_sample *samples, size_t from, size_
 /* Streams become one: neighbours are merged until one is left. */
 static void merge_streams(struct yarn_dump_record_reader *reader, size_t nr_streams)
 {
-    struct yarn_dump_stream_head *streams = reader->streams;
+    struct yarn_dump_stream_row *streams = reader->streams;
     while (nr_streams > 1) {
         size_t from = 0;
         size_t nr_merged = 0;
@@ -150,39 +138,36 @@ static bool check_events(struct yarn_dump_record_reader *reader, size_t nr_strea
     return true;
 }
 
-static bool read_columns(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
-                         size_t count)
+static bool read_rows(struct yarn_dump_record_reader *reader, struct yarn_span payload,
+                      size_t *ret_nr_samples, size_t *ret_nr_streams)
 {
-    for (size_t i = 0; i < 5; i++)
-        yarn_column_decode(cursor, yarn_dump_model(reader, YARN_DUMP_MODEL_SAMPLES_time + i),
-                           reader->columns[i], count);
-    for (size_t i = 0; i < count && !cursor->failed; i++) {
-        if (reader->columns[1][i] >= YARN_DUMP_CPUS_MAX || reader->columns[2][i] > UINT32_MAX)
-            cursor->failed = true;
+    if (!decode(reader, YARN_DUMP_RECORD_SAMPLES, payload, ret_nr_samples))
+        return false;
+    if (!take_streams(reader, *ret_nr_samples, ret_nr_streams)) {
+        reader->summary->records_bad++;
+        return false;
     }
-    return !cursor->failed;
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_SAMPLES, *ret_nr_samples))
+        return true;
+    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_SAMPLES);
+    return false;
 }
 
 int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_span payload)
 {
     int result = 0;
-    struct batch batch;
-    struct yarn_cursor cursor = yarn_cursor_of(payload);
-    if (!read_head(reader, &cursor, &batch) || !read_streams(reader, &cursor, &batch) ||
-        !read_columns(reader, &cursor, batch.nr_samples)) {
-        reader->summary->records_bad++;
-        reader->models.is_out_of_step = true;
+    size_t nr_samples, nr_streams;
+    if (!read_rows(reader, payload, &nr_samples, &nr_streams))
         return 0;
-    }
-    if (!check_events(reader, batch.nr_streams, &result))
+    if (!check_events(reader, nr_streams, &result))
         return result;
     size_t from = 0;
-    for (size_t i = 0; i < batch.nr_streams; i++) {
+    for (size_t i = 0; i < nr_streams; i++) {
         fill_stream(reader, &reader->streams[i], from);
         from += reader->streams[i].count;
     }
-    merge_streams(reader, batch.nr_streams);
+    merge_streams(reader, nr_streams);
     if (reader->visitor->samples)
-        result = reader->visitor->samples(reader->self, reader->samples, batch.nr_samples);
+        result = reader->visitor->samples(reader->self, reader->samples, nr_samples);
     return result;
 }

@@ -16,15 +16,14 @@ static int write_file_header(int fd)
         .major = YARN_DUMP_MAJOR,
         .minor = YARN_DUMP_MINOR,
         .header_bytes = sizeof bytes,
-        .features_needed = YARN_DUMP_FEATURE_SERIES,
     };
     yarn_dump_file_header_encode(&header, bytes);
     return yarn_file_write_all(fd, yarn_span_of(bytes, sizeof bytes));
 }
 
-int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level, uint32_t chunks_a_series)
+int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd)
 {
-    int err = yarn_dump_packer_open(&sink->packer, level, chunks_a_series);
+    int err = yarn_dump_packer_open(&sink->packer);
     if (err)
         return err;
     err = write_file_header(fd);
@@ -78,9 +77,7 @@ bool yarn_dump_sink_recover(struct yarn_dump_sink *sink)
     sink->is_recovered = true;
     sink->error = 0;
     memset(sink->waiting, 0, sizeof sink->waiting);
-    yarn_dump_packer_restart(&sink->packer);
     yarn_bytes_reset(&sink->raw);
-    sink->dense_at = 0;
     yarn_dump_sink_forget_time(sink);
     return true;
 }
@@ -100,8 +97,7 @@ void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
     enum yarn_dump_codec codec;
     uint8_t *payload = sink->stored + YARN_DUMP_CHUNK_HEADER_BYTES;
     size_t size =
-        yarn_dump_packer_pack(&sink->packer, yarn_bytes_span(&sink->raw), sink->dense_at, payload,
-                              sizeof sink->stored - YARN_DUMP_CHUNK_HEADER_BYTES, &codec);
+        yarn_dump_packer_pack(&sink->packer, yarn_bytes_span(&sink->raw), payload, &codec);
     sink->chunk.codec = (uint8_t)codec;
     sink->chunk.raw_bytes = (uint32_t)sink->raw.size;
     sink->chunk.stored_bytes = (uint32_t)size;
@@ -119,23 +115,21 @@ void yarn_dump_sink_flush(struct yarn_dump_sink *sink)
     }
     sink->chunk.sequence++;
     yarn_bytes_reset(&sink->raw);
-    sink->dense_at = 0;
 }
 
-bool yarn_dump_sink_has_room(const struct yarn_dump_sink *sink, size_t size)
+bool yarn_dump_sink_take_back(struct yarn_dump_sink *sink, size_t mark)
 {
-    return yarn_bytes_room(&sink->raw) >= size;
-}
-
-void yarn_dump_sink_append_dense(struct yarn_dump_sink *sink, struct yarn_span records)
-{
-    if (!yarn_dump_sink_has_room(sink, records.size))
-        yarn_dump_sink_flush(sink);
-    yarn_bytes_put(&sink->raw, records.data, records.size);
+    if (!sink->raw.full)
+        return false;
+    sink->raw.full = false;
+    sink->raw.size = mark;
+    yarn_dump_sink_flush(sink);
+    return !sink->error;
 }
 
 void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records)
 {
-    yarn_dump_sink_append_dense(sink, records);
-    sink->dense_at = sink->raw.size;
+    if (yarn_bytes_room(&sink->raw) < records.size)
+        yarn_dump_sink_flush(sink);
+    yarn_bytes_put(&sink->raw, records.data, records.size);
 }

@@ -18,10 +18,7 @@
 #include "output/dump/packer.h"
 #include "output/dump/types.h"
 
-enum {
-    YARN_DUMP_SINK_BYTES = 256 << 10, /* of a chunk, raw */
-    YARN_DUMP_SINK_MORE = 4 << 10,    /* that it may take stored, where it cannot be compressed */
-};
+enum { YARN_DUMP_SINK_BYTES = 256 << 10 }; /* of a chunk, raw */
 
 struct yarn_dump_sink {
     int fd;    /* owned; -1 while closed */
@@ -34,15 +31,12 @@ struct yarn_dump_sink {
     /* Samples by how their stack ended: in `raw`, and in the file. */
     uint64_t waiting[YARN_DUMP_STACK_END_COUNT], written[YARN_DUMP_STACK_END_COUNT];
     struct yarn_bytes raw; /* on raw_data */
-    size_t dense_at;       /* from here on it holds columns with models; its size where none */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
-    /* What is written; between two flushes, scratch of who appends. */
-    uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES + YARN_DUMP_SINK_MORE];
+    uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };
 
 /* Writes the file header. On failure the descriptor stays the caller's. */
-YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd, int level,
-                                        uint32_t chunks_a_series);
+YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd);
 /* Without a flush. Idempotent. */
 void yarn_dump_sink_close(struct yarn_dump_sink *sink);
 
@@ -52,11 +46,11 @@ uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns);
 /* Only while no record that holds a time is waiting, here or with the caller. */
 void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink);
 
+/* Where records were put into `raw` by others, behind `mark`, and did not fit: what came into it of
+ * them is taken back, the chunk flushed, and true: they are to be put again. */
+bool yarn_dump_sink_take_back(struct yarn_dump_sink *sink, size_t mark);
 /* Adds whole records, in the same chunk; at most YARN_DUMP_SINK_BYTES. */
 void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records);
-/* The same, of columns with models: they look random. */
-void yarn_dump_sink_append_dense(struct yarn_dump_sink *sink, struct yarn_span records);
-bool yarn_dump_sink_has_room(const struct yarn_dump_sink *sink, size_t size);
 /* After records that hold samples. */
 void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
                                   const uint64_t counts[YARN_DUMP_STACK_END_COUNT]);

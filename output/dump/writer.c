@@ -7,8 +7,6 @@
 #include "output/dump/pending.h"
 
 enum {
-    DEFAULT_LEVEL = 1,
-    DEFAULT_CHUNKS_A_SERIES = 25,
     TOTALS_ALL_EVERY = 64, /* records of totals */
 };
 
@@ -26,9 +24,6 @@ struct yarn_dump_writer {
 int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
                          const struct yarn_dump_writer_limits *limits)
 {
-    int level = limits && limits->compression_level ? limits->compression_level : DEFAULT_LEVEL;
-    uint32_t chunks_a_series =
-        limits && limits->chunks_a_series ? limits->chunks_a_series : DEFAULT_CHUNKS_A_SERIES;
     size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : YARN_MIB(32);
     struct yarn_dump_writer *writer = yarn_pages_map(sizeof *writer);
     if (!writer)
@@ -36,7 +31,7 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
     int err = yarn_dump_interner_open(&writer->interner, bound);
     if (err)
         goto fail;
-    err = yarn_dump_sink_open(&writer->sink, fd, level, chunks_a_series);
+    err = yarn_dump_sink_open(&writer->sink, fd);
     if (err)
         goto fail;
     yarn_dump_pending_init(&writer->pending, &writer->sink);
@@ -89,7 +84,6 @@ static void begin_epoch(struct yarn_dump_writer *writer)
 {
     flush(writer);
     yarn_dump_interner_restart(&writer->interner);
-    yarn_dump_packer_restart(&writer->sink.packer);
     writer->epoch++;
     writer->sink.chunk.epoch++;
 }
@@ -132,25 +126,21 @@ static struct yarn_bytes encode_record(struct yarn_dump_writer *writer,
     return payload;
 }
 
-/* Where the record has no time, any will do. */
-static void write_record_at(struct yarn_dump_writer *writer, enum yarn_dump_record record,
-                            const void *thing, uint64_t time_ns)
+static uint64_t base_for(struct yarn_dump_writer *writer, enum yarn_dump_record record,
+                         const void *thing)
 {
-    uint8_t data[YARN_DUMP_RECORD_MAX];
-    if (writer->sink.error)
-        return;
-    uint64_t base_ns = yarn_dump_sink_time(&writer->sink, time_ns);
-    struct yarn_bytes payload = encode_record(writer, record, thing, base_ns, data);
-    yarn_dump_pending_add_record(&writer->pending, record, yarn_bytes_span(&payload));
+    uint64_t time_ns;
+    if (!yarn_dump_fields_time(record, thing, &time_ns))
+        return 0;
+    return yarn_dump_sink_time(&writer->sink, time_ns);
 }
 
 static void write_record(struct yarn_dump_writer *writer, enum yarn_dump_record record,
                          const void *thing)
 {
     uint8_t data[YARN_DUMP_RECORD_MAX];
-    if (writer->sink.error)
-        return;
-    struct yarn_bytes payload = encode_record(writer, record, thing, 0, data);
+    uint64_t base_ns = base_for(writer, record, thing);
+    struct yarn_bytes payload = encode_record(writer, record, thing, base_ns, data);
     yarn_dump_pending_add_record(&writer->pending, record, yarn_bytes_span(&payload));
 }
 
@@ -168,90 +158,6 @@ static void begin_process(struct yarn_dump_writer *writer)
         writer->totals = (struct yarn_dump_totals){0};
     }
     writer->has_process = true;
-}
-
-void yarn_dump_write_process(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_process *process)
-{
-    if (writer->sink.error)
-        return;
-    begin_process(writer);
-    write_record_at(writer, YARN_DUMP_RECORD_PROCESS, process, process->start_ns);
-}
-
-void yarn_dump_write_option(struct yarn_dump_writer *writer, const struct yarn_dump_option *option)
-{
-    write_record(writer, YARN_DUMP_RECORD_OPTION, option);
-}
-
-void yarn_dump_write_sampler(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_sampler *sampler)
-{
-    write_record(writer, YARN_DUMP_RECORD_SAMPLER, sampler);
-}
-
-void yarn_dump_write_event(struct yarn_dump_writer *writer, const struct yarn_dump_event *event)
-{
-    write_record(writer, YARN_DUMP_RECORD_EVENT, event);
-}
-
-void yarn_dump_write_count(struct yarn_dump_writer *writer, const struct yarn_dump_count *count)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_COUNT, count, count->time_ns);
-}
-
-/* A thread id may come again: the samples of the thread before must not stand behind this. */
-void yarn_dump_write_thread(struct yarn_dump_writer *writer, const struct yarn_dump_thread *thread)
-{
-    if (!writer->sink.error && yarn_dump_pending_has_thread(&writer->pending, thread->tid))
-        yarn_dump_pending_seal(&writer->pending);
-    write_record_at(writer, YARN_DUMP_RECORD_THREAD, thread, thread->time_ns);
-}
-
-void yarn_dump_write_thread_name(struct yarn_dump_writer *writer,
-                                 const struct yarn_dump_thread_name *name)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_THREAD_NAME, name, name->time_ns);
-}
-
-void yarn_dump_write_thread_end(struct yarn_dump_writer *writer,
-                                const struct yarn_dump_thread_end *end)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_THREAD_END, end, end->time_ns);
-}
-
-void yarn_dump_write_module(struct yarn_dump_writer *writer, const struct yarn_dump_module *module)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_MODULE, module, module->time_ns);
-}
-
-void yarn_dump_write_code_name(struct yarn_dump_writer *writer,
-                               const struct yarn_dump_code_name *code_name)
-{
-    write_record(writer, YARN_DUMP_RECORD_CODE_NAME, code_name);
-}
-
-void yarn_dump_write_lost(struct yarn_dump_writer *writer, const struct yarn_dump_lost *lost)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_LOST, lost, lost->time_ns);
-}
-
-void yarn_dump_write_throttle(struct yarn_dump_writer *writer,
-                              const struct yarn_dump_throttle *throttle)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_THROTTLE, throttle, throttle->time_ns);
-}
-
-void yarn_dump_write_message(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_message *message)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_MESSAGE, message, message->time_ns);
-}
-
-void yarn_dump_write_coverage(struct yarn_dump_writer *writer,
-                              const struct yarn_dump_coverage *coverage)
-{
-    write_record_at(writer, YARN_DUMP_RECORD_COVERAGE, coverage, coverage->time_ns);
 }
 
 bool yarn_dump_writer_recover(struct yarn_dump_writer *writer)
@@ -295,7 +201,7 @@ static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump
     const struct yarn_dump_totals all = without_unwritten(writer, given), *totals = &all;
     uint8_t data[YARN_DUMP_RECORD_MAX];
     bool has_change = is_all;
-    uint64_t base_ns = yarn_dump_sink_time(&writer->sink, totals->time_ns);
+    uint64_t base_ns = base_for(writer, YARN_DUMP_RECORD_TOTALS, totals);
     struct yarn_bytes payload =
         encode_record(writer, YARN_DUMP_RECORD_TOTALS, totals, base_ns, data);
     for (uint32_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++) {
@@ -314,21 +220,61 @@ static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump
     writer->has_totals = true;
 }
 
-void yarn_dump_write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals)
+static void write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end)
 {
-    if (!writer->sink.error)
-        write_totals(writer, totals, writer->nr_totals == 0);
-}
-
-void yarn_dump_write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end)
-{
-    if (writer->sink.error)
-        return;
     if (writer->has_totals)
         write_totals(writer, &writer->totals, true);
     yarn_dump_pending_seal(&writer->pending);
-    write_record_at(writer, YARN_DUMP_RECORD_END, end, end->time_ns);
+    write_record(writer, YARN_DUMP_RECORD_END, end);
     flush(writer);
+}
+
+static void write_process(struct yarn_dump_writer *writer, const struct yarn_dump_process *process)
+{
+    begin_process(writer);
+    (void)yarn_dump_sink_time(&writer->sink, process->start_ns);
+    write_record(writer, YARN_DUMP_RECORD_PROCESS, process);
+}
+
+/* A thread id may come again: the samples of the thread before must not stand behind this. */
+static void write_thread(struct yarn_dump_writer *writer, const struct yarn_dump_thread *thread)
+{
+    if (yarn_dump_pending_has_thread(&writer->pending, thread->tid))
+        yarn_dump_pending_seal(&writer->pending);
+    write_record(writer, YARN_DUMP_RECORD_THREAD, thread);
+}
+
+void yarn_dump_write(struct yarn_dump_writer *writer, enum yarn_dump_record record,
+                     const void *thing)
+{
+    if (writer->sink.error)
+        return;
+    switch (record) {
+    case YARN_DUMP_RECORD_PROCESS:
+        write_process(writer, thing);
+        break;
+    case YARN_DUMP_RECORD_THREAD:
+        write_thread(writer, thing);
+        break;
+    case YARN_DUMP_RECORD_TOTALS:
+        write_totals(writer, thing, writer->nr_totals == 0);
+        break;
+    case YARN_DUMP_RECORD_END:
+        write_end(writer, thing);
+        break;
+    default:
+        write_record(writer, record, thing);
+        break;
+    }
+}
+
+void yarn_dump_write_list(struct yarn_dump_writer *writer, enum yarn_dump_record list,
+                          const void *rows, size_t count)
+{
+    if (writer->sink.error || !count)
+        return;
+    (void)base_for(writer, list, rows);
+    yarn_dump_pending_add_list(&writer->pending, list, rows, count);
 }
 
 uint32_t yarn_dump_intern_symbol(struct yarn_dump_writer *writer,

@@ -20,14 +20,12 @@
  */
 #pragma once
 
-#include "output/dump/types.h"
+#include "output/dump/format.h"
 
 struct yarn_dump_writer;
 
 struct yarn_dump_writer_limits {
-    size_t interned_bytes;    /* memory for tables and strings; 0: 32 MiB */
-    int compression_level;    /* of zstd; 0: 3 */
-    uint32_t chunks_a_series; /* that are compressed together; 0: 25 */
+    size_t interned_bytes; /* memory for tables and strings; 0: 32 MiB */
 };
 
 /* Takes over fd, an empty file opened for writing, once it returns 0. */
@@ -50,33 +48,28 @@ bool yarn_dump_writer_is_empty(const struct yarn_dump_writer *writer);
 uint64_t yarn_dump_writer_bytes_written(const struct yarn_dump_writer *writer);
 uint32_t yarn_dump_writer_epoch(const struct yarn_dump_writer *writer);
 
-/* Comes before everything else of a process; another one begins another process (a merged dump). */
-void yarn_dump_write_process(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_process *process);
-void yarn_dump_write_option(struct yarn_dump_writer *writer, const struct yarn_dump_option *option);
-void yarn_dump_write_sampler(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_sampler *sampler);
-void yarn_dump_write_event(struct yarn_dump_writer *writer, const struct yarn_dump_event *event);
-void yarn_dump_write_count(struct yarn_dump_writer *writer, const struct yarn_dump_count *count);
-void yarn_dump_write_thread(struct yarn_dump_writer *writer, const struct yarn_dump_thread *thread);
-void yarn_dump_write_thread_name(struct yarn_dump_writer *writer,
-                                 const struct yarn_dump_thread_name *name);
-void yarn_dump_write_thread_end(struct yarn_dump_writer *writer,
-                                const struct yarn_dump_thread_end *end);
-/* `module->number` is the caller's; modules survive an epoch. */
-void yarn_dump_write_module(struct yarn_dump_writer *writer, const struct yarn_dump_module *module);
-void yarn_dump_write_code_name(struct yarn_dump_writer *writer,
-                               const struct yarn_dump_code_name *code_name);
-void yarn_dump_write_lost(struct yarn_dump_writer *writer, const struct yarn_dump_lost *lost);
-void yarn_dump_write_throttle(struct yarn_dump_writer *writer,
-                              const struct yarn_dump_throttle *throttle);
-void yarn_dump_write_message(struct yarn_dump_writer *writer,
-                             const struct yarn_dump_message *message);
-void yarn_dump_write_coverage(struct yarn_dump_writer *writer,
-                              const struct yarn_dump_coverage *coverage);
-void yarn_dump_write_totals(struct yarn_dump_writer *writer, const struct yarn_dump_totals *totals);
-/* Also flushes. */
-void yarn_dump_write_end(struct yarn_dump_writer *writer, const struct yarn_dump_end *end);
+/* A record of its struct; rows of a list. PROCESS comes before everything else of a process;
+ * another one begins another process (a merged dump). The number of a module is the caller's;
+ * modules survive an epoch. TOTALS are written where they changed. END also flushes. */
+void yarn_dump_write(struct yarn_dump_writer *writer, enum yarn_dump_record record,
+                     const void *thing);
+void yarn_dump_write_list(struct yarn_dump_writer *writer, enum yarn_dump_record list,
+                          const void *rows, size_t count);
+
+/* The same, of each: yarn_dump_write_process(writer, &process). */
+#define YARN_RECORD(number, NAME, name, prose)                                                     \
+    static inline void yarn_dump_write_##name(struct yarn_dump_writer *writer,                     \
+                                              const struct yarn_dump_##name *thing)                \
+    {                                                                                              \
+        yarn_dump_write(writer, YARN_DUMP_RECORD_##NAME, thing);                                   \
+    }
+#define YARN_LIST(number, NAME, names, row, prose)                                                 \
+    static inline void yarn_dump_write_##names(struct yarn_dump_writer *writer,                    \
+                                               const struct yarn_dump_##row *rows, size_t count)   \
+    {                                                                                              \
+        yarn_dump_write_list(writer, YARN_DUMP_RECORD_##NAME, rows, count);                        \
+    }
+#include "output/dump/format.def"
 
 /* These give YARN_DUMP_NONE in the failed state and where they are given a number that does not
  * exist; a sample whose stack does not exist is stored without one. */

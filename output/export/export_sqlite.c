@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/array.h"
-#include "output/analysis/words.h"
+#include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
@@ -73,7 +73,7 @@ static int put_process(struct sqlite *sqlite, size_t number)
         YARN_SQLITE_NUMBER(process->start_ns),
         YARN_SQLITE_NUMBER(process->start_realtime_ns),
         YARN_SQLITE_NUMBER_IF(dump->has_end, dump->end.time_ns),
-        YARN_SQLITE_TEXT(dump->has_end ? yarn_word_of_end(dump->end.reason) : NULL),
+        YARN_SQLITE_TEXT(dump->has_end ? yarn_dump_word_of_end_reason(dump->end.reason) : NULL),
         YARN_SQLITE_NUMBER_IF(dump->has_end && dump->end.status >= 0, dump->end.status),
         YARN_SQLITE_NUMBER(dump->trust.lost),
         YARN_SQLITE_NUMBER(dump->trust.unsampled_ns),
@@ -116,7 +116,7 @@ static int put_messages(struct sqlite *sqlite, size_t number)
             YARN_SQLITE_NUMBER(message->time_ns),
             YARN_SQLITE_NUMBER(number + 1),
             YARN_SQLITE_NUMBER_IF(message->tid, message->tid),
-            YARN_SQLITE_TEXT(yarn_word_of_message(message->kind)),
+            YARN_SQLITE_TEXT(yarn_dump_word_of_message_kind(message->kind)),
             YARN_SQLITE_TEXT((const char *)message->text.data),
         };
         err = PUT(sqlite, MESSAGES, row);
@@ -275,12 +275,10 @@ static int put_stack(struct sqlite *sqlite, size_t number)
 
 static int put_stack_end(struct sqlite *sqlite, size_t end)
 {
-    static const char *const names[YARN_DUMP_STACK_END_COUNT] = {
-        "complete", NULL, "truncated", "no unwind info", "failed", "none",
-    };
-    if (!names[end])
+    const char *word = yarn_dump_word_of_stack_end(end);
+    if (strcmp(word, "unknown") == 0)
         return 0;
-    const struct yarn_sqlite_value row[] = {YARN_SQLITE_NUMBER(end), YARN_SQLITE_TEXT(names[end])};
+    const struct yarn_sqlite_value row[] = {YARN_SQLITE_NUMBER(end), YARN_SQLITE_TEXT(word)};
     return PUT(sqlite, STACK_ENDS, row);
 }
 

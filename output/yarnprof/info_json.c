@@ -2,7 +2,7 @@
 #include "output/analysis/clock.h"
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
-#include "output/analysis/words.h"
+#include "output/dump/words.h"
 #include "output/text/json.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/info.h"
@@ -54,7 +54,8 @@ static void put_end(struct yarn_json *json, const struct yarn_profile_dump *dump
 {
     uint64_t end_ns = dump->has_end ? dump->end.time_ns : dump->last_ns;
     yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(&dump->process, end_ns));
-    yarn_json_text_or_null(json, "exit", dump->has_end ? yarn_word_of_end(dump->end.reason) : "");
+    yarn_json_text_or_null(json, "exit",
+                           dump->has_end ? yarn_dump_word_of_end_reason(dump->end.reason) : "");
     if (dump->has_end && dump->end.status >= 0)
         yarn_json_i64(json, "exit_status", dump->end.status);
     else
@@ -78,7 +79,7 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
                  yarn_clock_shown_ns(process, process->predecessor_start_ns));
     put_relative(json, "parent", process->parent_pid,
                  yarn_clock_shown_ns(process, process->parent_start_ns));
-    yarn_json_text(json, "clock", yarn_word_of_clock(process->clock));
+    yarn_json_text(json, "clock", yarn_dump_word_of_clock(process->clock));
     yarn_json_span(json, "host", process->host);
     yarn_json_span(json, "kernel", process->kernel);
     yarn_json_span(json, "arch", process->arch);
@@ -155,8 +156,8 @@ static void put_module(struct yarn_json *json, const struct told *told, size_t n
     yarn_json_u64(json, "file_offset", module->file_offset);
     yarn_json_u64(json, "bias", module->bias);
     yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, module->time_ns));
-    yarn_json_text(json, "kind", yarn_word_of_module_kind(module->kind));
-    yarn_json_text(json, "state", yarn_word_of_module_state(module->state));
+    yarn_json_text(json, "kind", yarn_dump_word_of_module_kind(module->kind));
+    yarn_json_text(json, "state", yarn_dump_word_of_module_state(module->state));
 }
 
 static void put_stored(struct yarn_json *json, const struct yarn_trust *trust)
@@ -164,9 +165,9 @@ static void put_stored(struct yarn_json *json, const struct yarn_trust *trust)
     if (!trust->disagrees)
         return;
     yarn_json_begin_object(json, "recorder_counted");
-#define X(NAME, name) yarn_json_u64(json, #name, trust->stored.value[YARN_DUMP_TOTAL_##NAME]);
-    YARN_DUMP_TOTALS(X)
-#undef X
+#define YARN_TOTAL(number, NAME, name, prose)                                                      \
+    yarn_json_u64(json, #name, trust->stored.value[YARN_DUMP_TOTAL_##NAME]);
+#include "output/dump/format.def"
     yarn_json_end_object(json);
 }
 
@@ -175,9 +176,8 @@ static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *du
     struct yarn_trust trust = dump->trust;
     trust.cpu_ns = yarn_info_cpu_ns(dump);
     yarn_json_begin_object(json, "trust");
-#define X(NAME, name) yarn_json_u64(json, #name, trust.name);
-    YARN_DUMP_TOTALS(X)
-#undef X
+#define YARN_TOTAL(number, NAME, name, prose) yarn_json_u64(json, #name, trust.name);
+#include "output/dump/format.def"
     yarn_json_u64(json, "leaves_unknown", trust.leaves_unknown);
     yarn_json_bool(json, "clean_end", trust.clean_end);
     put_stored(json, &trust);
@@ -188,7 +188,7 @@ static void put_message(struct yarn_json *json, const struct told *told, size_t 
 {
     const struct yarn_dump_message *message = &told->dump->messages[n];
     yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, message->time_ns));
-    yarn_json_text(json, "kind", yarn_word_of_message(message->kind));
+    yarn_json_text(json, "kind", yarn_dump_word_of_message_kind(message->kind));
     yarn_json_u64(json, "tid", message->tid);
     yarn_json_span(json, "text", message->text);
 }
@@ -200,9 +200,9 @@ static void put_gap(struct yarn_json *json, const struct yarn_dump_process *proc
     yarn_json_u64(json, "from_ns", yarn_clock_shown_ns(process, gap->from_ns));
     yarn_json_u64(json, "to_ns", yarn_clock_shown_ns(process, gap->to_ns));
     yarn_json_u64(json, "cpu_ns", gap->cpu_ns);
-    yarn_json_text(json, "stopped_by", yarn_word_of_coverage_cause(gap->stopped_by));
+    yarn_json_text(json, "stopped_by", yarn_dump_word_of_coverage_cause(gap->stopped_by));
     yarn_json_text_or_null(json, "started_by",
-                           gap->has_end ? yarn_word_of_coverage_cause(gap->started_by) : NULL);
+                           gap->has_end ? yarn_dump_word_of_coverage_cause(gap->started_by) : NULL);
     yarn_json_end_object(json);
 }
 

@@ -6,7 +6,7 @@
 #include "output/analysis/coverage.h"
 #include "output/analysis/kernel_time.h"
 #include "output/analysis/unsampled.h"
-#include "output/analysis/words.h"
+#include "output/dump/words.h"
 #include "output/yarnprof/columns.h"
 #include "output/yarnprof/command_line.h"
 #include "output/yarnprof/info.h"
@@ -66,7 +66,7 @@ static void print_end(const struct yarn_profile_dump *dump, const struct yarn_ou
                                                : "",
                       yarn_out_plain(out));
     else
-        (void)fputs(yarn_word_of_end(dump->end.reason), out->file);
+        (void)fputs(yarn_dump_word_of_end_reason(dump->end.reason), out->file);
     if (dump->has_end && dump->end.status >= 0)
         (void)fprintf(out->file, ", status %d", dump->end.status);
     (void)fputc('\n', out->file);
@@ -126,7 +126,7 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
                    text_of(process->host), text_of(process->kernel), text_of(process->arch),
                    process->cpus_online, process->cpus_present);
     print_pair(out, "machine", text);
-    print_pair(out, "clock", yarn_word_of_clock(process->clock));
+    print_pair(out, "clock", yarn_dump_word_of_clock(process->clock));
     yarn_command_line_free(line);
 }
 
@@ -234,7 +234,7 @@ static void print_modules(const struct yarn_profile_dump *dump, const struct yar
     print_section(out, title);
     for (size_t i = 0; i < dump->nr_modules; i++) {
         const struct yarn_dump_module *module = &dump->modules[i];
-        const char *state = yarn_word_of_module_state(module->state);
+        const char *state = yarn_dump_word_of_module_state(module->state);
         bool is_odd = strcmp(state, "absent") == 0 || strcmp(state, "replaced") == 0;
         (void)fprintf(
             out->file, "  %012" PRIx64 "-%012" PRIx64 "  %-40s  ", module->start, module->end,
@@ -335,7 +335,7 @@ static void print_messages(const struct yarn_profile_dump *dump, const struct ya
         uint64_t start_ns = yarn_u64_min(dump->process.start_ns, message->time_ns);
         (void)fprintf(out->file, "  +%-10s %-8s ",
                       yarn_number_duration(message->time_ns - start_ns).text,
-                      yarn_word_of_message(message->kind));
+                      yarn_dump_word_of_message_kind(message->kind));
         yarn_print_cut(out, text_of(message->text), 0);
         (void)fputc('\n', out->file);
     }

@@ -149,9 +149,13 @@ static void print_file(const struct file *file, const struct yarn_out *out)
     (void)fprintf(out->file, "%s readable, ", yarn_number_of_things(summary->chunks, "chunk").text);
     (void)fprintf(out->file, "%s\n", yarn_number_of_things(file->nr_samples, "sample").text);
     print_early(file, out);
-    if (summary->records_bad)
-        (void)fprintf(out->file, "  %s without sense passed over\n",
-                      yarn_number_of_things(summary->records_bad, "record").text);
+    if (summary->records_bad > summary->samples_nameless)
+        (void)fprintf(
+            out->file, "  %s without sense passed over\n",
+            yarn_number_of_things(summary->records_bad - summary->samples_nameless, "record").text);
+    if (summary->samples_nameless)
+        (void)fprintf(out->file, "  %s nameless: their stacks were in what is missing\n",
+                      yarn_number_of_things(summary->samples_nameless, "sample").text);
     if (summary->records_unknown)
         (void)fprintf(out->file, "  %s of a later version passed over\n",
                       yarn_number_of_things(summary->records_unknown, "record").text);

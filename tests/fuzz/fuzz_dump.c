@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The dump reader with every visitor. The first byte says what the rest is: even, a dump; odd, the
- * unpacked payloads of chunks, each behind its size as 16 bits, whose headers and checksums are
- * made here, so that the fuzzer reaches the records behind them. Bits 1 and 2 of it then choose the
- * chunk's process and epoch. With bit 3 they are chunks of series, four each, and their payloads
- * are as stored, behind 16 bits of their size when unpacked; with bit 4 too, but nothing is
- * compressed.
+ * payloads of chunks, each behind its size as 16 bits, whose headers and checksums are made here,
+ * so that the fuzzer reaches the records behind them. Bits 1 and 2 of it then choose the chunk's
+ * process and epoch. With bit 3 payloads are as stored, behind 16 bits of their size when unpacked.
  */
 #include <stdlib.h>
 
@@ -14,6 +12,7 @@
 #include "core/base/crc32c.h"
 #include "output/dump/chunk.h"
 #include "output/dump/reader.h"
+#include "output/dump/shown.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,82 +25,44 @@ static void use_text(struct yarn_span text)
         sink += text.data[i];
 }
 
-static int use_process(void *self, const struct yarn_dump_process *process)
-{
-    (void)self;
-    use_text(process->exe);
-    use_text(process->cmdline);
-    use_text(process->host);
-    use_text(process->kernel);
-    use_text(process->arch);
-    return 0;
-}
+#define USE_U32(member) sink += thing->member;
+#define USE_U64(member) sink += thing->member;
+#define USE_I32(member) sink += (uint64_t)thing->member;
+#define USE_I64(member) sink += (uint64_t)thing->member;
+#define USE_BOOL(member) sink += thing->member;
+#define USE_REF(member) sink += thing->member;
+#define USE_TID(member) sink += thing->member;
+#define USE_CPU(member) use_cpu(thing->member);
+#define USE_TIME(member) sink += thing->member;
+#define USE_TEXT(member) use_text(thing->member);
+#define USE_VALUES(member) sink += thing->member[YARN_DUMP_TOTAL_COUNT - 1];
 
-static int use_option(void *self, const struct yarn_dump_option *option)
+static void use_cpu(uint32_t cpu)
 {
-    (void)self;
-    use_text(option->name);
-    use_text(option->value);
-    return 0;
-}
-
-static int use_sampler(void *self, const struct yarn_dump_sampler *sampler)
-{
-    (void)self;
-    use_text(sampler->asked);
-    use_text(sampler->got);
-    use_text(sampler->reason);
-    use_text(sampler->strategy);
-    use_text(sampler->reader);
-    return 0;
-}
-
-static int use_event(void *self, const struct yarn_dump_event *event)
-{
-    (void)self;
-    if (event->number >= YARN_DUMP_EVENTS_MAX)
+    if (cpu >> YARN_DUMP_CPU_BITS)
         abort();
-    use_text(event->name);
-    use_text(event->asked);
-    use_text(event->got);
-    use_text(event->unit);
-    use_text(event->reason);
-    return 0;
 }
 
-static int use_count(void *self, const struct yarn_dump_count *count)
-{
-    (void)self;
-    sink += count->event;
-    return 0;
-}
+/* clang-format off */
+#define YARN_RECORD(number, NAME, name, prose)                                                     \
+    static int use_##name(void *self, const struct yarn_dump_##name *thing)                        \
+    {                                                                                              \
+        (void)self;
+#define YARN_FIELD(NAME, name, KIND, member, prose) USE_##KIND(member)
+#define YARN_RECORD_END(NAME, name)                                                                \
+        return 0;                                                                                  \
+    }
+#include "output/dump/format.def"
+/* clang-format on */
 
-static int use_thread(void *self, const struct yarn_dump_thread *thread)
+static int use_shown(void *self, enum yarn_dump_record record, const void *thing)
 {
+    uint8_t data[2048];
+    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
     (void)self;
-    use_text(thread->comm);
-    return 0;
-}
-
-static int use_thread_name(void *self, const struct yarn_dump_thread_name *name)
-{
-    (void)self;
-    use_text(name->comm);
-    return 0;
-}
-
-static int use_thread_end(void *self, const struct yarn_dump_thread_end *end)
-{
-    (void)self;
-    sink += end->cpu_ns;
-    return 0;
-}
-
-static int use_module(void *self, const struct yarn_dump_module *module)
-{
-    (void)self;
-    use_text(module->path);
-    use_text(module->build_id);
+    yarn_dump_show(&bytes, record, thing);
+    use_text(yarn_bytes_span(&bytes));
+    sink += yarn_dump_shown_at(record, thing).time_ns;
     return 0;
 }
 
@@ -143,77 +104,14 @@ static int use_samples(void *self, const struct yarn_dump_sample *samples, size_
     return 0;
 }
 
-static int use_lost(void *self, const struct yarn_dump_lost *lost)
-{
-    (void)self;
-    sink += lost->count;
-    return 0;
-}
-
-static int use_throttle(void *self, const struct yarn_dump_throttle *throttle)
-{
-    (void)self;
-    sink += throttle->is_on;
-    return 0;
-}
-
-static int use_message(void *self, const struct yarn_dump_message *message)
-{
-    (void)self;
-    use_text(message->text);
-    return 0;
-}
-
-static int use_totals(void *self, const struct yarn_dump_totals *totals)
-{
-    (void)self;
-    sink += totals->value[YARN_DUMP_TOTAL_COUNT - 1];
-    return 0;
-}
-
-static int use_from(void *self, const struct yarn_dump_from *from)
-{
-    (void)self;
-    use_text(from->path);
-    use_text(from->damage);
-    return 0;
-}
-
-static int use_code_name(void *self, const struct yarn_dump_code_name *code_name)
-{
-    (void)self;
-    use_text(code_name->name);
-    return 0;
-}
-
-static int use_end(void *self, const struct yarn_dump_end *end)
-{
-    (void)self;
-    sink += end->reason;
-    return 0;
-}
-
 static const struct yarn_dump_visitor visitor = {
-    .process = use_process,
-    .option = use_option,
-    .sampler = use_sampler,
-    .event = use_event,
-    .count = use_count,
-    .thread = use_thread,
-    .thread_name = use_thread_name,
-    .thread_end = use_thread_end,
-    .module = use_module,
+#define YARN_RECORD(number, NAME, name, prose) .name = use_##name,
+#include "output/dump/format.def"
     .symbol = use_symbol,
     .frame = use_frame,
     .stack = use_stack,
     .samples = use_samples,
-    .lost = use_lost,
-    .throttle = use_throttle,
-    .message = use_message,
-    .totals = use_totals,
-    .end = use_end,
-    .from = use_from,
-    .code_name = use_code_name,
+    .shown = use_shown,
 };
 
 static void read_dump(struct yarn_span dump)
@@ -226,34 +124,28 @@ static void read_dump(struct yarn_span dump)
         abort();
 }
 
-enum { CHUNKS_A_SERIES = 4, SERIES = 8, SERIES_PLAIN = 16 };
-
-static const uint8_t no_piece[YARN_DUMP_PIECE_HEAD];
+enum { IS_ZSTD = 8 };
 
 static void add_chunk(struct yarn_bytes *bytes, uint32_t sequence, uint8_t choice,
                       struct yarn_span payload)
 {
     uint8_t header[YARN_DUMP_CHUNK_HEADER_BYTES];
     struct yarn_cursor cursor = yarn_cursor_of(payload);
-    size_t head = choice & SERIES || !(choice & SERIES_PLAIN) ? 0 : sizeof no_piece;
-    size_t raw_bytes = choice & SERIES ? yarn_cursor_u16(&cursor) : payload.size;
+    size_t raw_bytes = choice & IS_ZSTD ? yarn_cursor_u16(&cursor) : payload.size;
     payload = yarn_span_from(payload, cursor.at);
-    struct yarn_dump_chunk chunk = {
-        .payload_crc = yarn_crc32c(yarn_crc32c(0, yarn_span_of(no_piece, head)), payload),
+    const struct yarn_dump_chunk chunk = {
+        .payload_crc = yarn_crc32c(0, payload),
         .sequence = sequence,
         .process = choice & 2 ? (uint16_t)(sequence / 4) : 0,
         .epoch = choice & 4 ? (uint16_t)(sequence / 2) : 0,
         .time_ns = 1000,
         .raw_bytes = (uint32_t)raw_bytes,
-        .stored_bytes = (uint32_t)(head + payload.size),
+        .stored_bytes = (uint32_t)payload.size,
         .header_bytes = sizeof header,
+        .codec = choice & IS_ZSTD ? YARN_DUMP_CODEC_ZSTD : YARN_DUMP_CODEC_NONE,
     };
-    if (choice & (SERIES | SERIES_PLAIN))
-        chunk.codec =
-            sequence % CHUNKS_A_SERIES ? YARN_DUMP_CODEC_SERIES_NEXT : YARN_DUMP_CODEC_SERIES_BEGIN;
     yarn_dump_chunk_encode(&chunk, header);
     yarn_bytes_put(bytes, header, sizeof header);
-    yarn_bytes_put(bytes, no_piece, head);
     yarn_bytes_put(bytes, payload.data, payload.size);
 }
 

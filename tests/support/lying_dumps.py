@@ -4,6 +4,7 @@
 broken file may hold. `lying_dumps.py FOLDER` writes them, one file an attack."""
 
 import pathlib
+import random
 import sys
 
 from packed_dump import (BATCHES, RECORDS, ZSTD, Dump, constant, plain, record_bytes, runs, squeeze,
@@ -153,22 +154,20 @@ def deep_in_many_threads():
     dump = begun()
     dump.functions(2000)
     chain(dump, 2000, 2000)
-    dump.samples(60_000, streams=60_000, stack=constant(2000),
-                 stream={"stream_tid": steps(60_000, 1, 1), "stream_count": constant(1)})
+    dump.samples(40_000, streams=40_000, stack=constant(2000),
+                 stream={"tid": steps(40_000, 1, 1), "count": constant(1)})
     dump.flush(ZSTD)
     return dump.end()
 
 
 @attack
 def wide_stacks():
-    """16 million stacks, in a chunk."""
+    """16 million stacks, in chunks of a hundred bytes each."""
     dump = begun()
     dump.functions(BATCH)
-    dump.flush()
     for i in range(255):
         dump.batch("STACKS", i * BATCH, BATCH, constant(0), steps(BATCH, 0, 1))
-    dump.raw(b"\x63\x00" * 4_000_000)  # records of no known type: more payload, more things
-    dump.flush(ZSTD)
+        dump.flush(ZSTD)
     return dump.end()
 
 
@@ -186,13 +185,13 @@ def stacks_a_chunk():
 
 @attack
 def many_samples():
-    """Millions, in a chunk of a kilobyte."""
+    """Millions, in one chunk, which is not as small as zstd could make it."""
     dump = begun()
     dump.functions(16)
     chain(dump, 16, 16)
-    for _ in range(200):
+    for _ in range(40):
         dump.samples(BATCH, stack=constant(16))
-    dump.raw(b"\x63\x00" * 4_000_000)
+    dump.raw(record_bytes(99, random.Random(1).randbytes(60_000)))
     dump.flush(ZSTD)
     return dump.end()
 
@@ -215,10 +214,10 @@ def different_samples():
     dump = begun()
     dump.functions(1000)
     chain(dump, 1000, 1000)
-    for i in range(20):
-        dump.samples(50_000, streams=50_000, cpu=steps(50_000, 0, 1), stack=steps(50_000, 1, 0),
-                     stream={"stream_tid": steps(50_000, 1 + i * 50_000, 1),
-                             "stream_count": constant(1)})
+    for i in range(34):
+        dump.samples(30_000, streams=30_000, cpu=steps(30_000, 0, 1), stack=steps(30_000, 1, 0),
+                     stream={"tid": steps(30_000, 1 + i * 30_000, 1),
+                             "count": constant(1)})
         dump.flush()
     return dump.end()
 
@@ -230,7 +229,7 @@ def far_numbers():
     for _ in range(30):
         dump.next_epoch()
         top, big = 2**22 - 1, 2**24 - 1
-        dump.raw(record_bytes(BATCHES["STRINGS"][0], varint(top) + varint(1) + constant(1) + b"x"))
+        dump.batch("STRINGS", top, 1, constant(1), tail=b"x")
         dump.batch("SYMBOLS", top, 1, constant(0), constant(4096), constant(16), constant(top + 1))
         dump.batch("FRAMES", big, 1, constant(top), constant(0), constant(0))
         dump.batch("STACKS", big, 1, constant(0), constant(big))
@@ -292,7 +291,7 @@ def renames():
         dump.record("THREAD_NAME", tid=1, time_ns=10**9 + i, comm=names[i % 2])
     dump.functions(1)
     chain(dump, 1)
-    dump.samples(60_000, stack=constant(1), stream={"stream_tid": constant(1)})
+    dump.samples(60_000, stack=constant(1), stream={"tid": constant(1)})
     dump.flush(ZSTD)
     return dump.end()
 
@@ -376,8 +375,8 @@ def many_events():
     dump.functions(BATCH)
     flat(dump, 60_000)
     dump.samples(4096, streams=4096, stack=steps(4096, 1, 1),
-                 stream={"stream_event": steps(4096, 0, 1), "stream_count": constant(1),
-                         "stream_tid": constant(1)})
+                 stream={"event": steps(4096, 0, 1), "count": constant(1),
+                         "tid": constant(1)})
     dump.flush(ZSTD)
     return dump.end()
 
@@ -416,10 +415,10 @@ def heavy_weights():
     dump = begun()
     dump.functions(100)
     chain(dump, 100, 100)
-    dump.samples(100, stack=steps(100, 1, 1), stream={"stream_weight": constant(MOST),
-                                                      "stream_tid": constant(1)})
-    dump.samples(100, stack=steps(100, 1, 1), stream={"stream_weight": constant(2**63),
-                                                      "stream_tid": constant(1)})
+    dump.samples(100, stack=steps(100, 1, 1), stream={"weight": constant(MOST),
+                                                      "tid": constant(1)})
+    dump.samples(100, stack=steps(100, 1, 1), stream={"weight": constant(2**63),
+                                                      "tid": constant(1)})
     dump.record("COUNT", event=0, count=MOST, time_enabled_ns=MOST, time_running_ns=1, lost=MOST)
     dump.record("TOTALS", tail=b"".join(varint(key) + varint(MOST) for key in range(22)))
     return dump.end()
@@ -431,8 +430,8 @@ def far_times():
     dump = begun()
     dump.functions(3)
     chain(dump, 3, 3)
-    dump.samples(1000, stack=constant(3), time=plain([0] + [2**57] * 999),
-                 cpu=steps(1000, 2**31, 1), stream={"stream_tid": constant(1)})
+    dump.samples(1000, stack=constant(3), time_ns=plain([0] + [2**56] * 999),
+                 cpu=steps(1000, 2**31, 1), stream={"tid": constant(1)})
     dump.record("THREAD", tid=7, time_ns=2**62)
     dump.record("THREAD_END", tid=7, time_ns=-2**62, cpu_ns=MOST)
     for i in range(50):
@@ -464,11 +463,10 @@ def bomb_of_records():
 
 @attack
 def bomb_of_batches():
-    """Tables of a full batch in two columns of a constant, as often as a chunk has room."""
+    """Tables of a full batch without anything in them, as often as a chunk has room."""
     dump = begun()
     dump.functions(1)
-    dump.raw(record_bytes(BATCHES["STACKS"][0], varint(0) + varint(BATCH) + constant(0) * 2) *
-             1_000_000)
+    dump.raw(record_bytes(BATCHES["STACKS"][0], varint(0) + varint(BATCH)) * 1_000_000)
     dump.flush(ZSTD)
     return dump.end()
 

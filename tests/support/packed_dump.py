@@ -4,6 +4,7 @@ The records are those of output/dump/format.def, so that a new one is here by it
 
 import ctypes
 import ctypes.util
+import functools
 import pathlib
 import re
 import struct
@@ -14,13 +15,14 @@ NONE, ZSTD = 0, 1
 
 
 def read_definition():
-    """Records by name: number, and the kinds and names of their fields; batches the same."""
+    """Records by name: number, and the kinds and names of their fields; batches the same, with the
+    encodings of their columns."""
     records, batches = {}, {}
     for number, name in re.findall(r"^YARN_RECORD\((\d+), (\w+),", DEFINITION, re.M):
         fields = re.findall(rf"^YARN_FIELD\({name}, \w+, (\w+), (\w+),", DEFINITION, re.M)
         records[name] = (int(number), fields)
-    for number, name in re.findall(r"^YARN_BATCH\((\d+), (\w+),", DEFINITION, re.M):
-        columns = re.findall(rf"^YARN_COLUMN\({name}, (\w+), (\w+),", DEFINITION, re.M)
+    for number, name in re.findall(r"^YARN_(?:BATCH|LIST)\((\d+), (\w+),", DEFINITION, re.M):
+        columns = re.findall(rf"^YARN_COLUMN\({name}, \w+, (\w+), (\w+), (\w+),", DEFINITION, re.M)
         batches[name] = (int(number), columns)
     return records, batches
 
@@ -74,27 +76,44 @@ def squeeze(data, level=3):
     return target.raw[:size]
 
 
-# Columns: see FORMAT.md.
+# What a column holds: a number of each thing, as FORMAT.md has them, or one for all of them.
 def constant(value):
-    return b"\0" + varint(value)
+    return value
 
 
 def plain(values):
-    return b"\1" + b"".join(map(varint, values))
+    return tuple(values)
 
 
 def runs(*pairs):
-    return b"\3" + b"".join(varint(count) + varint(value) for count, value in pairs)
+    return tuple(value for count, value in pairs for _ in range(count))
 
 
 def steps(count, first, step):
-    """first, first + step, …: runs of differences."""
-    head = varint(1) + zigzag(first)
-    return b"\4" + head + (varint(count - 1) + zigzag(step) if count > 1 else b"")
+    """first, first + step, …"""
+    return range(first, first + count * step, step) if step else (first,) * count
 
 
-def packed(count, lowest, width, bits):
-    return b"\5" + varint(lowest) + bytes([width]) + bits
+def signed(number):
+    number &= 2**64 - 1
+    return number - 2**64 if number >> 63 else number
+
+
+@functools.lru_cache(maxsize=64)
+def column_bytes(kind, encoding, numbers, count):
+    """Varints, byte by byte."""
+    numbers = (numbers,) * count if isinstance(numbers, int) else numbers
+    before, stored = 0, []
+    for number in numbers:
+        if encoding == "DELTA":
+            stored.append(zigzag(signed(number - before)))
+            before = number
+        elif encoding == "NEXT":
+            stored.append(zigzag(signed(before - number)))
+            before = max(before, number + 1)
+        else:
+            stored.append(zigzag(signed(number)) if kind in ("I32", "I64") else varint(number))
+    return b"".join(bytes(one[i] for one in stored if len(one) > i) for i in range(10))
 
 
 def record_bytes(number, payload):
@@ -106,7 +125,7 @@ class Dump:
 
     def __init__(self):
         self.file = bytearray()
-        head = b"YARNDUMP" + struct.pack("<HHIIII", 1, 2, 32, 1, 0, 0)
+        head = b"YARNDUMP" + struct.pack("<HHIIII", 1, 0, 32, 0, 0, 0)
         self.file += head + struct.pack("<I", crc32c(head))
         self.sequence = self.process = self.epoch = 0
         self.time_ns = 10**12
@@ -128,8 +147,7 @@ class Dump:
 
     def text(self, text):
         text = text.encode() if isinstance(text, str) else text
-        self.raw(record_bytes(BATCHES["STRINGS"][0], varint(self.nr_texts) + varint(1) +
-                              constant(len(text)) + text))
+        self.batch("STRINGS", self.nr_texts, 1, len(text), tail=text)
         self.nr_texts += 1
         return self.nr_texts
 
@@ -137,24 +155,27 @@ class Dump:
         """Texts are references, times distances from the chunk's; what is not given is 0."""
         number, fields = RECORDS[record]
         coded = [zigzag(values.pop(field, 0)) if kind in ("I32", "I64", "TIME")
-                 else varint(values.pop(field, 0)) for kind, field in fields]
+                 else varint(values.pop(field, 0)) for kind, field in fields if kind != "VALUES"]
         assert not values, values
         self.raw(record_bytes(number, b"".join(coded) + tail))
 
     def batch(self, name, first, count, *columns, tail=b""):
-        self.raw(record_bytes(BATCHES[name][0], varint(first) + varint(count) +
-                              b"".join(columns) + tail))
+        number, kinds = BATCHES[name]
+        coded = [column_bytes(kind, encoding, numbers, count)
+                 for (kind, encoding, _), numbers in zip(kinds, columns)]
+        self.raw(record_bytes(number, varint(first) + varint(count) + b"".join(coded) + tail))
 
-    def samples(self, count, streams=1, stream=(), first=0, **columns):
-        """Columns by name; constant where none is given. `stream` gives those of streams."""
-        usual = {"stream_count": constant(count), "stream_period": constant(1000),
-                 "stream_weight": constant(1000)}
+    def named(self, name, count, values):
+        """A batch by the names of its columns, which are 0 where none is given."""
+        self.batch(name, 0, count, *(values.pop(column, 0) for _, _, column in BATCHES[name][1]))
+        assert not values, values
+
+    def samples(self, count, streams=1, stream=(), **columns):
+        """Columns by name; `stream` gives those of streams."""
+        usual = {"count": count, "period_ns": 1000, "weight": 1000}
         usual.update(stream)
-        usual.update(columns)
-        coded = [usual.pop(name, constant(0)) for _, name in BATCHES["SAMPLES"][1]]
-        assert not usual, usual
-        self.raw(record_bytes(BATCHES["SAMPLES"][0], varint(count) + varint(streams) +
-                              zigzag(first) + b"".join(coded)))
+        self.named("STREAMS", streams, usual)
+        self.named("SAMPLES", count, columns)
 
     def begin(self, pid=1, name="made"):
         """What every process has: itself, an event, a first thread."""
@@ -178,11 +199,16 @@ class Dump:
         self.record("END")
         return self.bytes()
 
-    def flush(self, codec=NONE, raw_size=None):
+    def flush(self, codec=None, raw_size=None):
+        """Compressed where it helps and is allowed, or as told."""
         payload, self.payload = bytes(self.payload), bytearray()
         if not payload:
             return
-        stored = squeeze(payload) if codec == ZSTD else payload
+        stored = squeeze(payload) if codec != NONE else payload
+        is_bomb = len(payload) > 2**19 and len(payload) > 256 * len(stored)
+        if codec is None and (is_bomb or len(stored) >= len(payload)):
+            stored = payload
+        codec = ZSTD if stored is not payload else NONE
         size = len(payload) if raw_size is None else raw_size
         assert size < 2**24, size
         self.chunk(stored, size, codec)
@@ -194,6 +220,6 @@ class Dump:
         self.file += struct.pack("<II", 0x314359EA, crc32c(head)) + head + stored
         self.sequence += 1
 
-    def bytes(self, codec=NONE):
+    def bytes(self, codec=None):
         self.flush(codec)
         return bytes(self.file)

@@ -26,9 +26,10 @@ endfunction()
 
 # A fuzz target: one LLVMFuzzerTestOneInput. With clang and -DYARN_FUZZ=ON it is a libFuzzer
 # program, whose test is a short search from the seeds (what it finds on its way goes into the
-# build folder); otherwise it replays its seed corpus as a test.
+# build folder); otherwise it replays its seed corpus as a test. DICTIONARY: a command that prints
+# words of what the target reads.
 function(yarn_fuzz)
-  cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS;DICTIONARY" ${ARGN})
   if(NOT YARN_BUILD_TESTS)
     return()
   endif()
@@ -40,6 +41,11 @@ function(yarn_fuzz)
     target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
     set(found ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found)
     file(MAKE_DIRECTORY ${found})
+    if(arg_DICTIONARY)
+      set(words ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.dict)
+      execute_process(COMMAND ${arg_DICTIONARY} OUTPUT_FILE ${words} COMMAND_ERROR_IS_FATAL ANY)
+      list(APPEND found -dict=${words})
+    endif()
     add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -max_total_time=10 ${found} ${seeds})
   else()
     target_sources(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)

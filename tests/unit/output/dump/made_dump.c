@@ -197,10 +197,9 @@ static void write_totals(struct made_dump *dump, struct record_log *wanted, uint
         record_log_visitor.totals(wanted, &totals);
 }
 
-static void make_everything(struct made_dump *dump, const struct yarn_dump_writer_limits *limits,
-                            struct record_log *wanted)
+void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
 {
-    made_dump_begin(dump, limits);
+    made_dump_begin(dump, NULL);
     write_context(dump, wanted);
     made_dump_frames(dump, wanted);
     write_stacks(dump, wanted);
@@ -216,15 +215,4 @@ static void make_everything(struct made_dump *dump, const struct yarn_dump_write
     write_totals(dump, wanted, START_NS + 300000000);
     WRITE(end, .time_ns = START_NS + 300000001, .reason = YARN_DUMP_END_EXEC, .status = -1);
     made_dump_finish(dump);
-}
-
-void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
-{
-    make_everything(dump, NULL, wanted);
-}
-
-void made_dump_everything_apart(struct made_dump *dump)
-{
-    const struct yarn_dump_writer_limits limits = {.chunks_a_series = 1};
-    make_everything(dump, &limits, NULL);
 }

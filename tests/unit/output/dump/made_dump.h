@@ -26,8 +26,6 @@ struct yarn_span made_dump_span(const struct made_dump *dump);
 /* Begin, every kind of record over a few chunks, end, finish. `wanted` (may be NULL) gets a line
  * for each record that a reader should hand on. */
 void made_dump_everything(struct made_dump *dump, struct record_log *wanted);
-/* The same; each chunk can be read without the others. */
-void made_dump_everything_apart(struct made_dump *dump);
 
 /* A stack of `depth` frames that depends on the seed; new frames only where they are not there. */
 uint32_t made_dump_stack(struct made_dump *dump, uint32_t seed, uint32_t depth);

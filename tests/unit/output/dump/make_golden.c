@@ -1,10 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * make_golden FOLDER: writes FOLDER/v1.2-process.yarndump, a dump with every kind of record that a
- * recorder writes, FOLDER/v1.2.yarndump, that dump merged with itself, and as .txt what a reader
- * gives for each. What is committed is read by a test for ever; a new version gets new names, the
- * old files stay.
+ * make_golden FOLDER: writes FOLDER/process.yarndump, a dump with every kind of record that a
+ * recorder writes, FOLDER/merged.yarndump, that dump merged with itself, and as .txt what a reader
+ * gives for each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +53,9 @@ static int merge(struct yarn_bytes *into, struct yarn_span dump)
     struct yarn_dump_summary summary;
     int err = yarn_dump_merger_open(&merger, 0, put, into);
     if (!err)
-        err = yarn_dump_merger_add_bytes(&merger, "v1.2-process.yarndump", dump, &summary);
+        err = yarn_dump_merger_add_bytes(&merger, "process.yarndump", dump, &summary);
     if (!err)
-        err = yarn_dump_merger_add_bytes(&merger, "v1.2-process.yarndump", dump, &summary);
+        err = yarn_dump_merger_add_bytes(&merger, "process.yarndump", dump, &summary);
     yarn_dump_merger_close(&merger);
     return err;
 }
@@ -73,9 +72,9 @@ int main(int argc, char **argv)
     made_dump_everything(&dump, NULL);
     int result = merge(&merged, made_dump_span(&dump));
     if (!result)
-        result = save_dump(argv[1], "v1.2-process", made_dump_span(&dump));
+        result = save_dump(argv[1], "process", made_dump_span(&dump));
     if (!result)
-        result = save_dump(argv[1], "v1.2", yarn_bytes_span(&merged));
+        result = save_dump(argv[1], "merged", yarn_bytes_span(&merged));
     made_dump_free(&dump);
     return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEYS_OF_1_0 = 20 };
-
 static void add(struct record_log *log, const char *format, ...) YARN_PRINTF(2, 3);
 
 static void add(struct record_log *log, const char *format, ...)
@@ -39,12 +37,25 @@ static void add_text(struct record_log *log, const char *name, struct yarn_span 
     add(log, "'");
 }
 
-#define LOG_U(member) add(log, " " #member "=%" PRIu64, (uint64_t)thing->member)
-#define LOG_I(member) add(log, " " #member "=%" PRId64, (int64_t)thing->member)
-#define LOG_T(member) add_text(log, #member, thing->member)
+#define LOG_U(member) add(log, " " #member "=%" PRIu64, (uint64_t)thing->member);
+#define LOG_I(member) add(log, " " #member "=%" PRId64, (int64_t)thing->member);
+#define LOG_T(member) add_text(log, #member, thing->member);
+#define LOG_U32(member) LOG_U(member)
+#define LOG_U64(member) LOG_U(member)
+#define LOG_I32(member) LOG_I(member)
+#define LOG_I64(member) LOG_I(member)
+#define LOG_BOOL(member) LOG_U(member)
+#define LOG_REF(member) LOG_U(member)
+#define LOG_TID(member) LOG_U(member)
+#define LOG_CPU(member) LOG_U(member)
+#define LOG_TIME(member) LOG_U(member)
+#define LOG_TEXT(member) LOG_T(member)
+#define LOG_VALUES(member)                                                                         \
+    for (size_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++)                                       \
+        add(log, " %zu=%" PRIu64, key, thing->member[key]);
 
-#define BEGIN(name)                                                                                \
-    static int log_##name(void *self, const struct yarn_dump_##name *thing)                        \
+#define BEGIN(struct_name, name)                                                                   \
+    static int log_##name(void *self, const struct yarn_dump_##struct_name *thing)                 \
     {                                                                                              \
         struct record_log *log = self;                                                             \
         add(log, #name);
@@ -55,107 +66,30 @@ static void add_text(struct record_log *log, const char *name, struct yarn_span 
     }
 
 /* clang-format off */
-BEGIN(process)
-    LOG_U(pid); LOG_U(ppid); LOG_U(start_ns); LOG_U(start_realtime_ns); LOG_U(boottime_offset_ns);
-    LOG_I(monotonic_raw_offset_ns); LOG_U(clock); LOG_U(cpus_present); LOG_U(cpus_online);
-    LOG_U(page_bytes); LOG_T(exe); LOG_T(cmdline); LOG_T(host); LOG_T(kernel); LOG_T(arch);
-    LOG_U(parent_pid); LOG_U(parent_start_ns); LOG_U(predecessor_pid);
-    LOG_U(predecessor_start_ns);
+#define YARN_RECORD(number, NAME, name, prose) BEGIN(name, name)
+#define YARN_FIELD(NAME, name, KIND, member, prose) LOG_##KIND(member)
+#define YARN_RECORD_END(NAME, name) END
+#include "output/dump/format.def"
+
+BEGIN(symbol, symbol)
+    LOG_U(number) LOG_U(module) LOG_U(start) LOG_U(end) LOG_T(name)
 END
 
-BEGIN(option)
-    LOG_T(name); LOG_T(value);
+BEGIN(frame, frame)
+    LOG_U(number) LOG_U(symbol) LOG_U(flags) LOG_U(address)
 END
 
-BEGIN(sampler)
-    LOG_T(asked); LOG_T(got); LOG_T(reason); LOG_T(strategy); LOG_T(reader);
-    LOG_U(ring_asked_bytes); LOG_U(ring_got_bytes); LOG_U(stack_asked_bytes);
-    LOG_U(stack_got_bytes); LOG_U(nr_rings);
+BEGIN(stack, stack)
+    LOG_U(number) LOG_U(parent) LOG_U(frame)
 END
 
-BEGIN(event)
-    LOG_U(number); LOG_T(name); LOG_T(asked); LOG_T(got); LOG_T(unit); LOG_T(reason);
-    LOG_U(error); LOG_U(flags); LOG_U(type); LOG_U(config); LOG_U(period); LOG_U(frequency);
-END
-
-BEGIN(count)
-    LOG_U(event); LOG_U(time_ns); LOG_U(count); LOG_U(time_enabled_ns); LOG_U(time_running_ns);
-    LOG_U(lost);
-END
-
-BEGIN(thread)
-    LOG_U(tid); LOG_U(parent_tid); LOG_U(time_ns); LOG_T(comm);
-END
-
-BEGIN(thread_name)
-    LOG_U(tid); LOG_U(time_ns); LOG_T(comm);
-END
-
-BEGIN(thread_end)
-    LOG_U(tid); LOG_U(time_ns); LOG_U(cpu_ns);
-END
-
-BEGIN(module)
-    LOG_U(number); LOG_U(kind); LOG_U(start); LOG_U(end); LOG_U(file_offset); LOG_U(bias);
-    LOG_U(time_ns); LOG_T(path); LOG_T(build_id); LOG_U(state);
-END
-
-BEGIN(symbol)
-    LOG_U(number); LOG_U(module); LOG_U(start); LOG_U(end); LOG_T(name);
-END
-
-BEGIN(frame)
-    LOG_U(number); LOG_U(symbol); LOG_U(flags); LOG_U(address);
-END
-
-BEGIN(stack)
-    LOG_U(number); LOG_U(parent); LOG_U(frame);
-END
-
-BEGIN(sample)
-    LOG_U(time_ns); LOG_U(weight); LOG_U(event); LOG_U(tid); LOG_U(cpu); LOG_U(stack);
-    LOG_U(stack_end);
-END
-
-BEGIN(code_name)
-    LOG_U(module); LOG_U(address); LOG_U(start); LOG_U(end); LOG_T(name);
-END
-
-BEGIN(lost)
-    LOG_U(time_ns); LOG_U(count); LOG_U(event); LOG_U(cpu);
-END
-
-BEGIN(throttle)
-    LOG_U(time_ns); LOG_U(event); LOG_U(cpu); LOG_U(is_on);
-END
-
-BEGIN(message)
-    LOG_U(time_ns); LOG_U(kind); LOG_U(tid); LOG_T(text);
-END
-
-BEGIN(coverage)
-    LOG_U(time_ns); LOG_U(is_on); LOG_U(cause); LOG_U(off_cpu_ns);
-END
-
-BEGIN(totals)
-    LOG_U(time_ns);
-    for (size_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++)
-        if (key < KEYS_OF_1_0 || thing->value[key])
-            add(log, " %zu=%" PRIu64, key, thing->value[key]);
-END
-
-BEGIN(from)
-    LOG_T(path); LOG_U(file_bytes); LOG_U(nr_damages); LOG_U(damaged_bytes); LOG_U(damage_at);
-    LOG_T(damage); LOG_U(is_cut); LOG_U(cut_at);
-END
-
-BEGIN(end)
-    LOG_U(time_ns); LOG_U(reason); LOG_I(status);
+BEGIN(sample, sample)
+    LOG_U(time_ns) LOG_U(weight) LOG_U(event) LOG_U(tid) LOG_U(cpu) LOG_U(stack)
+    LOG_U(stack_end)
 END
     /* clang-format on */
 
-    static int
-    log_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+    static int log_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         log_sample(self, &samples[i]);
@@ -169,27 +103,12 @@ static int log_reset(void *self)
 }
 
 const struct yarn_dump_visitor record_log_visitor = {
-    .process = log_process,
-    .option = log_option,
-    .sampler = log_sampler,
-    .event = log_event,
-    .count = log_count,
-    .thread = log_thread,
-    .thread_name = log_thread_name,
-    .thread_end = log_thread_end,
-    .module = log_module,
+#define YARN_RECORD(number, NAME, name, prose) .name = log_##name,
+#include "output/dump/format.def"
     .symbol = log_symbol,
     .frame = log_frame,
     .stack = log_stack,
-    .code_name = log_code_name,
     .samples = log_samples,
-    .lost = log_lost,
-    .throttle = log_throttle,
-    .message = log_message,
-    .coverage = log_coverage,
-    .totals = log_totals,
-    .end = log_end,
-    .from = log_from,
     .reset = log_reset,
 };
 

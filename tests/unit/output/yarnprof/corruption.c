@@ -231,30 +231,24 @@ static void add_chunk(struct yarn_bytes *bytes, struct yarn_dump_chunk chunk,
     bytes->size += payload.size;
 }
 
-/* Records that make no sense in a chunk whose checksum fits; those that continue it are unpacked,
- * so that they are read all the same. */
+/* Records that make no sense in a chunk whose checksum fits. */
 static bool lie_in_payload(struct corrupted *dump, uint64_t *state)
 {
     struct yarn_dump_chunk chunk;
     struct yarn_span payload, span = yarn_span_of(dump->bytes, dump->size);
     struct yarn_dump_unpacker unpacker;
-    size_t liar = corruption_random(state, chunks.count), i = 0;
+    size_t liar = corruption_random(state, chunks.count);
     size_t room = dump->size + CORRUPTED_ROOM;
     uint8_t *data = malloc(room);
     if (!data || yarn_dump_unpacker_open(&unpacker))
         abort();
     struct yarn_bytes bytes = yarn_bytes_of(data, room);
-    bool is_good = true;
-    for (; i < chunks.count && is_good; i++) {
-        is_good = unpack(&unpacker, span, chunks.at[i], &chunk, &payload);
-        if (i > liar && chunk.codec != YARN_DUMP_CODEC_SERIES_NEXT)
-            break;
-        is_good = is_good && payload.size && bytes.size + 2 * payload.size < CORRUPTED_ROOM;
-        if (i >= liar && is_good)
-            add_chunk(&bytes, chunk, payload, i == liar ? state : NULL);
+    bool is_good = unpack(&unpacker, span, chunks.at[liar], &chunk, &payload) && payload.size &&
+                   2 * payload.size < CORRUPTED_ROOM;
+    if (is_good) {
+        add_chunk(&bytes, chunk, payload, state);
+        splice(dump, chunks.at[liar], chunks.at[liar + 1] - chunks.at[liar], data, bytes.size);
     }
-    if (is_good)
-        splice(dump, chunks.at[liar], chunks.at[i] - chunks.at[liar], data, bytes.size);
     yarn_dump_unpacker_close(&unpacker);
     free(data);
     return is_good;

@@ -66,7 +66,7 @@ def make_dump(pid, long=False):
                runs((2, named), (1, 0)))
     dump.batch("FRAMES", 0, 3, steps(3, 0, 1), constant(0), constant(4))
     dump.batch("STACKS", 0, 3, runs((1, 0), (1, 1), (1, 0)), steps(3, 0, 1))
-    dump.samples(6, stack=runs((5, 2), (1, 3)), stream={"stream_tid": constant(pid)})
+    dump.samples(6, stack=runs((5, 2), (1, 3)), stream={"tid": constant(pid)})
     return dump.end()
 
 

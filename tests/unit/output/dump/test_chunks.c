@@ -8,12 +8,11 @@
 #include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
 
-enum { NR_CHUNKS = 14, A_SERIES = 4, MESSAGES_A_CHUNK = 3 };
+enum { NR_CHUNKS = 14, MESSAGES_A_CHUNK = 3 };
 
-/* Fourteen chunks of three messages each, compressed in series of four, and one with the end. */
+/* Fourteen chunks of three messages each, and one with the end. */
 static struct made_dump dump;
 static size_t chunk_at[NR_CHUNKS + 2]; /* and the end */
-static uint8_t codec[NR_CHUNKS + 1];
 
 static uint8_t *copy;
 static size_t copy_size;
@@ -35,7 +34,6 @@ static size_t find_chunks(struct yarn_span bytes)
     size_t count = 0, at = YARN_DUMP_FILE_HEADER_BYTES;
     while (yarn_dump_chunk_decode(yarn_span_from(bytes, at), &chunk)) {
         ck_assert_uint_le(count, NR_CHUNKS);
-        codec[count] = chunk.codec;
         chunk_at[count++] = at;
         at += (size_t)chunk.header_bytes + chunk.stored_bytes;
     }
@@ -46,8 +44,7 @@ static size_t find_chunks(struct yarn_span bytes)
 
 static void set_up(void)
 {
-    const struct yarn_dump_writer_limits limits = {.chunks_a_series = A_SERIES};
-    made_dump_begin(&dump, &limits);
+    made_dump_begin(&dump, NULL);
     for (uint32_t i = 0; i < NR_CHUNKS; i++)
         write_messages(dump.writer, i);
     yarn_dump_write_end(dump.writer, &(struct yarn_dump_end){.status = 0});
@@ -84,32 +81,18 @@ static void check_messages(const struct record_log *log, size_t chunk, bool are_
     }
 }
 
-/* Chunk `lost` is gone: so are those that continue it, and no others. */
+/* Chunk `lost` is gone, and no other. */
 static void check_lost(size_t lost, const struct yarn_dump_summary *summary,
                        const struct record_log *log)
 {
-    size_t next = (lost / A_SERIES + 1) * A_SERIES;
-    size_t until = next < NR_CHUNKS + 1 ? next : NR_CHUNKS + 1;
     for (size_t i = 0; i < NR_CHUNKS; i++)
-        check_messages(log, i, i < lost || i >= until);
-    ck_assert_uint_eq(summary->chunks, NR_CHUNKS + 1 - (until - lost));
-    ck_assert(summary->has_end == (until <= NR_CHUNKS));
-    if (until == lost + 1)
-        return;
-    const struct yarn_dump_damage *damage = &summary->damages[summary->nr_damages - 1];
-    ck_assert_str_eq(damage->why, "chunks continue one that is not there");
-    ck_assert_uint_eq(damage->size, chunk_at[until] - chunk_at[lost + 1]);
+        check_messages(log, i, i != lost);
+    ck_assert_uint_eq(summary->chunks, NR_CHUNKS);
+    ck_assert_uint_eq(summary->nr_damages, 1);
+    ck_assert(summary->has_end == (lost < NR_CHUNKS));
 }
 
-START_TEST(series_begins_with_a_chunk_of_its_own)
-{
-    for (size_t i = 0; i <= NR_CHUNKS; i++)
-        ck_assert_uint_eq(codec[i], i % A_SERIES ? YARN_DUMP_CODEC_SERIES_NEXT
-                                                 : YARN_DUMP_CODEC_SERIES_BEGIN);
-}
-END_TEST
-
-START_TEST(damaged_chunk_costs_the_rest_of_its_series)
+START_TEST(damaged_chunk_costs_itself_only)
 {
     for (size_t lost = 0; lost <= NR_CHUNKS; lost++) {
         struct record_log log;
@@ -118,8 +101,6 @@ START_TEST(damaged_chunk_costs_the_rest_of_its_series)
         struct yarn_dump_summary summary = read_copy(&log);
         copy[at] ^= 0x40;
         check_lost(lost, &summary, &log);
-        bool is_last = lost % A_SERIES == A_SERIES - 1 || lost == NR_CHUNKS;
-        ck_assert_uint_eq(summary.nr_damages, is_last ? 1 : 2);
         ck_assert_uint_eq(summary.damages[0].offset, chunk_at[lost]);
         ck_assert_uint_eq(summary.damages[0].size, chunk_at[lost + 1] - chunk_at[lost]);
         record_log_free(&log);
@@ -127,7 +108,7 @@ START_TEST(damaged_chunk_costs_the_rest_of_its_series)
 }
 END_TEST
 
-START_TEST(missing_chunk_costs_the_rest_of_its_series)
+START_TEST(missing_chunk_costs_itself_only)
 {
     for (size_t lost = 0; lost < NR_CHUNKS; lost++) {
         struct record_log log;
@@ -144,7 +125,7 @@ START_TEST(missing_chunk_costs_the_rest_of_its_series)
 END_TEST
 
 /* Damage between them leaves the chunks whole, and one that comes again is not in their way. */
-START_TEST(series_goes_on_behind_what_is_no_chunk_of_it)
+START_TEST(reading_goes_on_behind_what_is_no_chunk)
 {
     for (size_t i = 1; i <= NR_CHUNKS; i++) {
         struct record_log log;
@@ -202,21 +183,6 @@ START_TEST(lying_size_is_found_and_nothing_of_it_comes_out_later)
 }
 END_TEST
 
-START_TEST(chunk_of_another_process_continues_nothing)
-{
-    struct yarn_dump_chunk chunk;
-    struct record_log log;
-    uint8_t *header = copy + chunk_at[1];
-    ck_assert(yarn_dump_chunk_decode(yarn_span_of(header, 36), &chunk));
-    chunk.process = 1;
-    yarn_dump_chunk_encode(&chunk, header);
-    struct yarn_dump_summary summary = read_copy(&log);
-    ck_assert_uint_eq(summary.nr_damages, 1);
-    ck_assert_uint_eq(summary.damaged_bytes, chunk_at[4] - chunk_at[1]);
-    record_log_free(&log);
-}
-END_TEST
-
 static int put(void *self, struct yarn_span bytes)
 {
     struct yarn_bytes *into = self;
@@ -226,7 +192,7 @@ static int put(void *self, struct yarn_span bytes)
 }
 
 /* What is merged is whole, whichever chunk was lost before, and merges again to the same. */
-START_TEST(merged_series_are_whole)
+START_TEST(merged_chunks_are_whole)
 {
     static uint8_t data[2][1 << 16];
     const struct record_log none = {NULL, 0, 0};
@@ -259,44 +225,11 @@ START_TEST(merged_series_are_whole)
 }
 END_TEST
 
-/* Of a merged dump, and of epochs: what one holds does not matter to the other. */
-START_TEST(process_begins_a_series)
-{
-    struct record_log log;
-    tear_down();
-    made_dump_begin(&dump, NULL);
-    for (uint32_t pid = 1; pid <= 4; pid++) {
-        yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = pid});
-        for (uint32_t i = 0; i < 2; i++)
-            write_messages(dump.writer, 2 * pid + i);
-        yarn_dump_write_end(dump.writer, &(struct yarn_dump_end){.status = 0});
-    }
-    made_dump_finish(&dump);
-    size_t count = find_chunks(made_dump_span(&dump));
-    copy = malloc(dump.size);
-    ck_assert_ptr_nonnull(copy);
-    memcpy(copy, dump.bytes, dump.size);
-    copy_size = dump.size;
-    ck_assert_uint_eq(count % 4, 0);
-    for (size_t i = 0; i < count; i++)
-        ck_assert_uint_eq(codec[i], i % (count / 4) ? YARN_DUMP_CODEC_SERIES_NEXT
-                                                    : YARN_DUMP_CODEC_SERIES_BEGIN);
-    copy[chunk_at[count / 4 + 1] - 1] ^= 1; /* the first of the second */
-    struct yarn_dump_summary summary = read_copy(&log);
-    ck_assert_uint_eq(summary.chunks, count - count / 4);
-    ck_assert(summary.has_end);
-    for (size_t i = 2; i < 10; i++)
-        check_messages(&log, i, i / 2 != 2);
-    record_log_free(&log);
-}
-END_TEST
-
-/* So many chunks of symbols, frames, stacks and samples, whose columns have models. */
+/* So many chunks of symbols, frames, stacks and samples. */
 static void make_samples(void)
 {
-    const struct yarn_dump_writer_limits limits = {.chunks_a_series = A_SERIES};
     tear_down();
-    made_dump_begin(&dump, &limits);
+    made_dump_begin(&dump, NULL);
     yarn_dump_write_event(dump.writer, &(struct yarn_dump_event){.number = 0});
     for (uint32_t i = 0; i < NR_CHUNKS * 50; i++) {
         uint32_t stack = YARN_DUMP_NONE;
@@ -333,24 +266,35 @@ static void check_lines(char *lines, const char *whole)
     }
 }
 
-START_TEST(models_begin_anew_behind_a_lost_chunk)
+static size_t count_nameless(const struct record_log *log)
+{
+    size_t count = 0;
+    for (const char *at = log->text; (at = strstr(at, "stack=4294967295 ")); at++)
+        count++;
+    return count;
+}
+
+START_TEST(samples_that_name_what_was_lost_are_counted)
 {
     struct record_log whole, log;
+    size_t nr_nameless = 0;
     make_samples();
     struct yarn_dump_summary summary = read_copy(&whole);
     ck_assert_uint_eq(summary.nr_damages + summary.records_bad, 0);
     ck_assert_uint_eq(record_log_count(&whole, "sample "), NR_CHUNKS * 50);
+    ck_assert_uint_eq(count_nameless(&whole), 0);
     for (size_t lost = 0; lost < NR_CHUNKS; lost++) {
-        size_t left = A_SERIES - lost % A_SERIES;
-        left = left < NR_CHUNKS - lost ? left : NR_CHUNKS - lost;
         copy[chunk_at[lost + 1] - 1] ^= 0x10;
         summary = read_copy(&log);
         copy[chunk_at[lost + 1] - 1] ^= 0x10;
-        ck_assert_uint_gt(summary.nr_damages, 0);
-        ck_assert_uint_eq(record_log_count(&log, "sample "), (NR_CHUNKS - left) * 50);
+        ck_assert_uint_eq(summary.nr_damages, 1);
+        ck_assert_uint_eq(record_log_count(&log, "sample "), (NR_CHUNKS - 1) * 50);
+        ck_assert_uint_eq(summary.samples_nameless, count_nameless(&log));
+        nr_nameless += summary.samples_nameless;
         check_lines(log.text, whole.text);
         record_log_free(&log);
     }
+    ck_assert_uint_gt(nr_nameless, 0);
     record_log_free(&whole);
 }
 END_TEST
@@ -389,21 +333,18 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("series of chunks");
-    TCase *tcase = tcase_create("series of four");
+    Suite *suite = suite_create("dump chunks");
+    TCase *tcase = tcase_create("each for itself");
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, series_begins_with_a_chunk_of_its_own);
-    tcase_add_test(tcase, damaged_chunk_costs_the_rest_of_its_series);
-    tcase_add_test(tcase, missing_chunk_costs_the_rest_of_its_series);
-    tcase_add_loop_test(tcase, series_goes_on_behind_what_is_no_chunk_of_it, 0, 2);
+    tcase_add_test(tcase, damaged_chunk_costs_itself_only);
+    tcase_add_test(tcase, missing_chunk_costs_itself_only);
+    tcase_add_loop_test(tcase, reading_goes_on_behind_what_is_no_chunk, 0, 2);
     tcase_add_test(tcase, cut_anywhere_leaves_every_chunk_before_it);
     tcase_add_loop_test(tcase, lying_size_is_found_and_nothing_of_it_comes_out_later, -1, 0);
     tcase_add_loop_test(tcase, lying_size_is_found_and_nothing_of_it_comes_out_later, 1, 2);
-    tcase_add_test(tcase, chunk_of_another_process_continues_nothing);
-    tcase_add_test(tcase, merged_series_are_whole);
-    tcase_add_test(tcase, process_begins_a_series);
-    tcase_add_test(tcase, models_begin_anew_behind_a_lost_chunk);
+    tcase_add_test(tcase, merged_chunks_are_whole);
+    tcase_add_test(tcase, samples_that_name_what_was_lost_are_counted);
     tcase_add_test(tcase, noise_is_read_back);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
