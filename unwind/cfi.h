@@ -10,19 +10,8 @@
  */
 #pragma once
 
+#include "unwind/cfi_entry.h"
 #include "unwind/image.h"
-
-struct yarn_fde {
-    uint64_t start, end; /* linked addresses of the code that it covers */
-    struct yarn_span cie_instructions;
-    struct yarn_span instructions;
-    uint64_t code_align;
-    int64_t data_align;
-    uint64_t return_register;
-    uint8_t pointer_encoding; /* DW_EH_PE_* of addresses in instructions (DW_CFA_set_loc) */
-    bool is_signal_frame;     /* augmentation 'S' */
-    uint64_t eh_frame_offset; /* of the FDE in its section: for libunwind's proc info */
-};
 
 /* -ENOENT: no FDE covers the address (absence, not failure). -EBADMSG: the bytes are malformed. */
 YARN_MUST_CHECK int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr,

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "unwind/cfi.h"
+#include "unwind/view.h"
 
 struct yarn_cfi_section {
     struct yarn_section section;
@@ -36,6 +36,18 @@ struct yarn_cie {
     uint8_t pointer_encoding;
     bool has_augmentation_size; /* augmentation 'z' */
     bool is_signal_frame;
+};
+
+struct yarn_fde {
+    uint64_t start, end; /* linked addresses of the code that it covers */
+    struct yarn_span cie_instructions;
+    struct yarn_span instructions;
+    uint64_t code_align;
+    int64_t data_align;
+    uint64_t return_register;
+    uint8_t pointer_encoding; /* DW_EH_PE_* of addresses in instructions (DW_CFA_set_loc) */
+    bool is_signal_frame;     /* augmentation 'S' */
+    uint64_t eh_frame_offset; /* of the FDE in its section: for libunwind's proc info */
 };
 
 /* -ENOENT at the end of the section (its bytes, or the entry of length 0). */

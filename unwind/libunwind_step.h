@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "unwind/module_map.h"
 #include "unwind/rule.h"
 
 struct yarn_libunwind;

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "unwind/cfi.h"
-#include "unwind/unwinder.h"
+#include "unwind/stack.h"
 
 enum yarn_rule_kind {
     YARN_RULE_EMPTY,    /* no rule: a free slot of the cache */

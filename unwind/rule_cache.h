@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/room.h"
+#include "unwind/module_map.h"
 #include "unwind/rule.h"
 
 #define YARN_MODULE_NONE UINT32_MAX

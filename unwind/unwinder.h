@@ -11,6 +11,7 @@
 #pragma once
 
 #include "unwind/module_map.h"
+#include "unwind/stack.h"
 
 enum { YARN_FRAMES_MAX = 2048 };
 
@@ -22,41 +23,6 @@ enum yarn_unwind_end {
     YARN_UNWIND_NONE,           /* the sample came without registers */
     YARN_UNWIND_END_COUNT,
 };
-
-/* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip;
- * aarch64 x0..x30, [31] = sp, [32] = pc. */
-enum { YARN_REGISTERS_MAX = 33 };
-
-struct yarn_registers {
-    uint64_t value[YARN_REGISTERS_MAX];
-    uint64_t valid; /* bit n: value[n] is known */
-    uint64_t ip, sp;
-};
-
-/* The copied stack, addresses [start, start + first.size + second.size). It lies in a ring in
- * place and may wrap there: hence two pieces. */
-struct yarn_stack_copy {
-    uint64_t start;
-    struct yarn_span first, second;
-};
-
-/* A little-endian word; false where any byte of it lies outside the copy. */
-static inline bool yarn_stack_copy_read(const struct yarn_stack_copy *stack, uint64_t address,
-                                        uint64_t *ret_word)
-{
-    uint64_t at = address - stack->start;
-    if (yarn_span_read(stack->first, at, ret_word, sizeof *ret_word))
-        return true;
-    if (at >= stack->first.size)
-        return yarn_span_read(stack->second, at - stack->first.size, ret_word, sizeof *ret_word);
-    size_t head = stack->first.size - (size_t)at;
-    uint8_t bytes[sizeof *ret_word];
-    if (head >= sizeof bytes || !yarn_span_read(stack->first, at, bytes, head) ||
-        !yarn_span_read(stack->second, 0, bytes + head, sizeof bytes - head))
-        return false;
-    memcpy(ret_word, bytes, sizeof bytes);
-    return true;
-}
 
 struct yarn_frame {
     uint64_t ip;        /* as it stood in the register or on the stack */

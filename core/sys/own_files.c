@@ -7,18 +7,26 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
-#include "core/sys/file.h"
-#include "core/sys/process.h"
 
 enum { HELD = 3 };
 
 static atomic_int owner; /* a thread's number; 0: nobody has a table of its own */
 static bool is_held[HELD];
 
+static int own_tid(void)
+{
+    return (int)yarn_raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static void close_file(int fd)
+{
+    yarn_raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 static bool is_owner(void)
 {
     int tid = atomic_load_explicit(&owner, memory_order_relaxed);
-    return tid && tid == yarn_process_tid();
+    return tid && tid == own_tid();
 }
 
 /* Plainly: what opens files by way of the reserve would take from it what is to be held. */
@@ -38,7 +46,7 @@ int yarn_own_files_hold(void)
         if (yarn_raw_is_error(fd))
             return (int)fd;
         if (fd >= HELD) {
-            yarn_file_close((int)fd);
+            close_file((int)fd);
             return 0;
         }
         is_held[fd] = true;
@@ -55,8 +63,8 @@ int yarn_own_files_open(bool is_apart)
     /* A container's filter may say something else than ENOSYS to a call that it does not know. */
     if (yarn_raw_is_error(result))
         for (int fd = 0; fd < 65536; fd++)
-            yarn_file_close(fd);
-    atomic_store_explicit(&owner, yarn_process_tid(), memory_order_relaxed);
+            close_file(fd);
+    atomic_store_explicit(&owner, own_tid(), memory_order_relaxed);
     memset(is_held, 0, sizeof is_held);
     return yarn_own_files_hold();
 }
@@ -68,7 +76,7 @@ bool yarn_own_files_lend(void)
     for (int fd = HELD - 1; fd >= 0; fd--)
         if (is_held[fd]) {
             is_held[fd] = false;
-            yarn_file_close(fd);
+            close_file(fd);
             return true;
         }
     return false;

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+#include <stdatomic.h>
+
+#include "core/base/pages.h"
+#include "core/sys/file.h"
+#include "unwind/image.h"
+#include "unwind/image_runs.h"
+#include "unwind/sections.h"
+
+/* So many bytes of unwind tables are read at once: the file may be out of reach later. */
+enum { READ_AT_ONCE = 256 << 10, EH_FRAME_POINTER_BYTES = 12 };
+
+static bool is_ours(const Elf64_Ehdr *elf)
+{
+    return memcmp(elf->e_ident, ELFMAG, SELFMAG) == 0 && elf->e_ident[EI_CLASS] == ELFCLASS64 &&
+           elf->e_ident[EI_DATA] == ELFDATA2LSB &&
+           (elf->e_type == ET_EXEC || elf->e_type == ET_DYN) && elf->e_machine == EM_X86_64 &&
+           elf->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+static uint64_t note_align(uint64_t size, uint64_t align)
+{
+    return (size + align - 1) & ~(align - 1);
+}
+
+/* Notes of a segment aligned to 8 (.note.gnu.property) are padded to 8, all others to 4. */
+static bool find_build_id(struct yarn_span notes, uint64_t align, struct yarn_build_id *ret_id)
+{
+    align = align == 8 ? 8 : 4;
+    uint64_t at = 0;
+    Elf64_Nhdr note;
+    while (yarn_span_read(notes, at, &note, sizeof note)) {
+        uint64_t name_at = at + sizeof note;
+        uint64_t data_at = at + note_align(sizeof note + (uint64_t)note.n_namesz, align);
+        struct yarn_span name = yarn_span_sub(notes, name_at, note.n_namesz);
+        struct yarn_span data = yarn_span_sub(notes, data_at, note.n_descsz);
+        if (note.n_type == NT_GNU_BUILD_ID && data.size &&
+            yarn_span_equal(name, yarn_span_of("GNU", 4))) {
+            size_t size = yarn_size_min(data.size, YARN_BUILD_ID_MAX);
+            *ret_id = (struct yarn_build_id){.size = (uint8_t)size};
+            memcpy(ret_id->bytes, data.data, size);
+            return true;
+        }
+        at = data_at + note_align(note.n_descsz, align);
+    }
+    return false;
+}
+
+void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_id)
+{
+    Elf64_Ehdr file;
+    Elf64_Phdr segment;
+    *ret_id = (struct yarn_build_id){.size = 0};
+    if (!yarn_span_read(head, 0, &file, sizeof file) ||
+        memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
+        file.e_phentsize != sizeof segment)
+        return;
+    for (size_t i = 0; i < file.e_phnum && !ret_id->size; i++)
+        if (yarn_span_read(head, file.e_phoff + i * sizeof segment, &segment, sizeof segment) &&
+            segment.p_type == PT_NOTE)
+            (void)find_build_id(yarn_span_sub(head, segment.p_offset, segment.p_filesz),
+                                segment.p_align, ret_id);
+}
+
+/* Read, or empty. */
+static struct yarn_span bytes_of(const struct yarn_image *image, uint64_t offset, uint64_t size)
+{
+    struct yarn_section section = yarn_image_section(image, offset, size, 0);
+    return yarn_section_need(&section, 0, size) ? section.bytes : YARN_SPAN_EMPTY;
+}
+
+static void add_segment(struct yarn_image *image, const Elf64_Phdr *header)
+{
+    struct yarn_segment *segment = &image->segments[image->nr_segments];
+    if (image->nr_segments == YARN_IMAGE_SEGMENTS_MAX ||
+        header->p_vaddr + header->p_memsz < header->p_vaddr)
+        return;
+    /* Debug files name places that they were cut off. */
+    uint64_t left = image->file_size - yarn_u64_min(header->p_offset, image->file_size);
+    *segment = (struct yarn_segment){
+        .vaddr = header->p_vaddr,
+        .size = header->p_memsz,
+        .file_offset = header->p_offset,
+        .file_size = yarn_u64_min(yarn_u64_min(header->p_filesz, header->p_memsz), left),
+        .executable = (header->p_flags & PF_X) != 0,
+    };
+    image->nr_segments++;
+}
+
+/* Executable ones come first: they are what a mapping is looked up for, and must not fall victim
+ * to the bound. */
+static void read_loadable(struct yarn_image *image, struct yarn_span headers)
+{
+    Elf64_Phdr header;
+    for (int executable = 1; executable >= 0; executable--) {
+        for (uint64_t at = 0; yarn_span_read(headers, at, &header, sizeof header);
+             at += sizeof header)
+            if (header.p_type == PT_LOAD && (header.p_flags & PF_X ? 1 : 0) == executable)
+                add_segment(image, &header);
+    }
+}
+
+/* A value in the encoding of .eh_frame_hdr (LSB Core, "DWARF Extensions"); false where it is one
+ * that no linker writes there. */
+static bool read_pointer(struct yarn_cursor *cursor, uint8_t encoding, uint64_t section_vaddr,
+                         uint64_t *ret_pointer)
+{
+    uint64_t here = section_vaddr + cursor->at;
+    uint64_t value;
+    switch (encoding & 0x0f) {
+    case 0x03: /* udata4 */
+        value = yarn_cursor_u32(cursor);
+        break;
+    case 0x0b: /* sdata4 */
+        value = (uint64_t)(int64_t)(int32_t)yarn_cursor_u32(cursor);
+        break;
+    case 0x00: /* absptr */
+    case 0x04: /* udata8 */
+    case 0x0c: /* sdata8 */
+        value = yarn_cursor_u64(cursor);
+        break;
+    default:
+        return false;
+    }
+    switch (encoding & 0xf0) {
+    case 0x00: /* absolute */
+        break;
+    case 0x10: /* pcrel */
+        value += here;
+        break;
+    case 0x30: /* datarel */
+        value += section_vaddr;
+        break;
+    default:
+        return false;
+    }
+    *ret_pointer = value;
+    return !cursor->failed;
+}
+
+/* The header names the start of .eh_frame, not its end: that is the segment's. */
+static void find_eh_frame(struct yarn_image *image)
+{
+    if (!yarn_section_need(&image->eh_frame_hdr, 0,
+                           yarn_size_min(image->eh_frame_hdr.bytes.size, EH_FRAME_POINTER_BYTES)))
+        return;
+    struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
+    uint8_t version = yarn_cursor_u8(&cursor);
+    uint8_t encoding = yarn_cursor_u8(&cursor);
+    yarn_cursor_skip(&cursor, 2);
+    uint64_t vaddr;
+    if (version != 1 || encoding == 0xff ||
+        !read_pointer(&cursor, encoding, image->eh_frame_hdr.vaddr, &vaddr))
+        return;
+    image->eh_frame = yarn_image_section_at(image, vaddr);
+}
+
+static void read_other_segments(struct yarn_image *image, struct yarn_span headers)
+{
+    Elf64_Phdr header;
+    for (uint64_t at = 0; yarn_span_read(headers, at, &header, sizeof header);
+         at += sizeof header) {
+        if (header.p_type == PT_NOTE && !image->build_id.size)
+            (void)find_build_id(bytes_of(image, header.p_offset, header.p_filesz), header.p_align,
+                                &image->build_id);
+        if (header.p_type == PT_GNU_EH_FRAME && !image->eh_frame_hdr.bytes.size) {
+            image->eh_frame_hdr =
+                yarn_image_section(image, header.p_offset, header.p_filesz, header.p_vaddr);
+            find_eh_frame(image);
+        }
+    }
+}
+
+static void take_section(struct yarn_image *image, const struct yarn_elf_section *section)
+{
+    struct yarn_section found = section->content;
+    if (section->type == SHT_NOTE && !image->build_id.size &&
+        yarn_section_need(&found, 0, found.bytes.size))
+        (void)find_build_id(found.bytes, 4, &image->build_id);
+    if (!found.bytes.size)
+        return;
+    if (strcmp(section->name, ".eh_frame") == 0) {
+        /* Where the header says otherwise, the header is what the host itself unwinds by. */
+        if (!image->eh_frame.bytes.size || image->eh_frame.vaddr == found.vaddr)
+            image->eh_frame = found;
+    } else if (strcmp(section->name, ".eh_frame_hdr") == 0) {
+        if (!image->eh_frame_hdr.bytes.size)
+            image->eh_frame_hdr = found;
+    } else if (strcmp(section->name, ".debug_frame") == 0) {
+        image->debug_frame = found;
+    } else if (strcmp(section->name, ".plt") == 0) {
+        image->plt = found;
+    }
+}
+
+static void read_sections(struct yarn_image *image)
+{
+    struct yarn_sections sections = yarn_sections_of(image);
+    struct yarn_elf_section section;
+    for (uint32_t i = 0; yarn_sections_at(&sections, i, &section); i++)
+        take_section(image, &section);
+}
+
+/* Fills everything but `origin`; memory and view stay the caller's where it fails. */
+static int parse(struct yarn_image *image, struct yarn_span memory, struct yarn_view *view,
+                 uint64_t file_size)
+{
+    static atomic_uint_least64_t nr_opened;
+    Elf64_Ehdr elf;
+    *image = (struct yarn_image){.memory = memory, .view = view, .file_size = file_size};
+    image->id = 1 + atomic_fetch_add_explicit(&nr_opened, 1, memory_order_relaxed);
+    if (!yarn_span_read(bytes_of(image, 0, sizeof elf), 0, &elf, sizeof elf) || !is_ours(&elf))
+        return -ENOEXEC;
+    struct yarn_span headers =
+        bytes_of(image, elf.e_phoff, (uint64_t)elf.e_phnum * sizeof(Elf64_Phdr));
+    read_loadable(image, headers);
+    if (!image->nr_segments)
+        return -ENOEXEC;
+    read_other_segments(image, headers);
+    read_sections(image);
+    return 0;
+}
+
+int yarn_image_open(struct yarn_image *image, int dir, const char *path)
+{
+    return yarn_image_open_beside(image, dir, path, image);
+}
+
+int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
+                           const struct yarn_image *other)
+{
+    struct yarn_view_file file = {
+        .fd = yarn_file_open(dir, path),
+        .doors = other != image && other->view ? yarn_view_doors_of(other->view) : NULL,
+        .name = {{dir, path}},
+    };
+    if (file.fd < 0)
+        return file.fd;
+    int err = yarn_file_stat(file.fd, &file.info);
+    if (!err)
+        err = yarn_image_open_file(image, &file);
+    yarn_file_close(file.fd);
+    return err;
+}
+
+static void read_small_tables(const struct yarn_image *image)
+{
+    const struct yarn_section *const tables[] = {&image->eh_frame_hdr, &image->eh_frame};
+    for (size_t i = 0; i < YARN_COUNT_OF(tables); i++)
+        if (tables[i]->bytes.size <= READ_AT_ONCE)
+            (void)yarn_section_need(tables[i], 0, tables[i]->bytes.size);
+}
+
+int yarn_image_open_file(struct yarn_image *image, const struct yarn_view_file *file)
+{
+    struct yarn_view *view;
+    struct yarn_image opened;
+    int err = yarn_image_view(&view, file);
+    if (err)
+        return err;
+    err = parse(&opened, yarn_view_memory(view), view, file->info.size_bytes);
+    if (err) {
+        yarn_view_close(view);
+        return err;
+    }
+    opened.origin = YARN_IMAGE_VIEWED;
+    read_small_tables(&opened);
+    *image = opened;
+    return 0;
+}
+
+int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes)
+{
+    if (!bytes.size)
+        return -ENOEXEC;
+    uint8_t *copy = yarn_pages_map(bytes.size);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, bytes.data, bytes.size);
+    struct yarn_image opened;
+    int err = parse(&opened, yarn_span_of(copy, bytes.size), NULL, bytes.size);
+    if (err) {
+        yarn_pages_unmap(copy, bytes.size);
+        return err;
+    }
+    opened.origin = YARN_IMAGE_COPIED;
+    *image = opened;
+    return 0;
+}
+
+int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes)
+{
+    struct yarn_image opened;
+    int err = parse(&opened, bytes, NULL, bytes.size);
+    if (err)
+        return err;
+    opened.origin = YARN_IMAGE_BORROWED;
+    *image = opened;
+    return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a sample brings for a walk: registers and the copy of a stack. Does not know what is made of
+ * them (rule, unwinder).
+ *
+ * Threads, signals: pure functions over values; safe anywhere.
+ */
+#pragma once
+
+#include "core/base/span.h"
+
+/* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip;
+ * aarch64 x0..x30, [31] = sp, [32] = pc. */
+enum { YARN_REGISTERS_MAX = 33 };
+
+struct yarn_registers {
+    uint64_t value[YARN_REGISTERS_MAX];
+    uint64_t valid; /* bit n: value[n] is known */
+    uint64_t ip, sp;
+};
+
+/* The copied stack, addresses [start, start + first.size + second.size). It lies in a ring in
+ * place and may wrap there: hence two pieces. */
+struct yarn_stack_copy {
+    uint64_t start;
+    struct yarn_span first, second;
+};
+
+/* A little-endian word; false where any byte of it lies outside the copy. */
+static inline bool yarn_stack_copy_read(const struct yarn_stack_copy *stack, uint64_t address,
+                                        uint64_t *ret_word)
+{
+    uint64_t at = address - stack->start;
+    if (yarn_span_read(stack->first, at, ret_word, sizeof *ret_word))
+        return true;
+    if (at >= stack->first.size)
+        return yarn_span_read(stack->second, at - stack->first.size, ret_word, sizeof *ret_word);
+    size_t head = stack->first.size - (size_t)at;
+    uint8_t bytes[sizeof *ret_word];
+    if (head >= sizeof bytes || !yarn_span_read(stack->first, at, bytes, head) ||
+        !yarn_span_read(stack->second, 0, bytes + head, sizeof bytes - head))
+        return false;
+    memcpy(ret_word, bytes, sizeof bytes);
+    return true;
+}
