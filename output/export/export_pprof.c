@@ -146,10 +146,25 @@ static uint64_t id_of_pseudo(const struct pprof *pprof, uint32_t function)
     return pprof->export->profile->nr_frames + 1 + function;
 }
 
+/* Behind those: [kernel], which no stack has. */
+enum { KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT };
+
+static int put_kernel_function(struct pprof *pprof, uint64_t *ret_id)
+{
+    Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
+    Yarn__Pprof__Function message = YARN__PPROF__FUNCTION__INIT;
+    Yarn__Pprof__Function *messages[] = {&message};
+    part.n_function = 1;
+    part.function = messages;
+    message.id = *ret_id = ++pprof->nr_functions;
+    int err = number_text(pprof, "[kernel]", &message.name);
+    return err ? err : put(pprof, &part);
+}
+
 static int put_pseudo_locations(struct pprof *pprof)
 {
     int err = 0;
-    for (uint32_t i = 0; !err && i < YARN_FUNCTION_PSEUDO_COUNT; i++) {
+    for (uint32_t i = 0; !err && i <= KERNEL_ROOT; i++) {
         Yarn__Pprof__Line line = YARN__PPROF__LINE__INIT;
         Yarn__Pprof__Line *lines[] = {&line};
         Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
@@ -160,7 +175,8 @@ static int put_pseudo_locations(struct pprof *pprof)
         message.id = id_of_pseudo(pprof, i);
         message.n_line = 1;
         message.line = lines;
-        err = put_function(pprof, i, 0, &line.function_id);
+        err = i == KERNEL_ROOT ? put_kernel_function(pprof, &line.function_id)
+                               : put_function(pprof, i, 0, &line.function_id);
         if (!err)
             err = put(pprof, &part);
     }
@@ -262,7 +278,7 @@ static int add_labels(struct pprof *pprof, const struct yarn_export_sample *samp
     (void)snprintf(cpu, sizeof cpu, "%u", sample->cpu);
     labels->count = 0;
     int err = label_text(pprof, labels, "thread", yarn_profile_text(profile, sample->comm));
-    if (!err)
+    if (!err && sample->thread != YARN_DUMP_NONE)
         err = label_number(pprof, labels, "tid", profile->threads[sample->thread].tid);
     if (!err)
         err = label_text(pprof, labels, "process", yarn_profile_text(profile, dump->comm));
@@ -299,6 +315,31 @@ static int put_sample(struct pprof *pprof, const struct yarn_export_sample *samp
     return err;
 }
 
+/* A weight without samples. */
+static int put_kernel(struct pprof *pprof, int64_t *values)
+{
+    const struct yarn_profile *profile = pprof->export->profile;
+    struct yarn_kernel_time *list;
+    size_t count;
+    int err = yarn_export_kernel(pprof->export, &list, &count);
+    for (size_t i = 0; !err && i < count; i++) {
+        struct yarn_export_sample whole = {
+            .weight = list[i].ns,
+            .stack = YARN_DUMP_NONE,
+            .root = KERNEL_ROOT,
+            .thread = list[i].thread,
+            .comm = yarn_export_kernel_comm(profile, &list[i]),
+            .dump = list[i].dump,
+            .event = yarn_kernel_time_event(profile),
+            .cpu = UINT16_MAX,
+        };
+        if (pprof->totals[whole.event].count)
+            err = put_sample(pprof, &whole, values);
+    }
+    free(list);
+    return err;
+}
+
 static int put_samples(struct pprof *pprof)
 {
     struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(pprof->export);
@@ -307,6 +348,8 @@ static int put_samples(struct pprof *pprof)
     int err = values ? 0 : -ENOMEM;
     while (!err && yarn_export_next(&samples, &sample))
         err = put_sample(pprof, &sample, values);
+    if (!err)
+        err = put_kernel(pprof, values);
     free(values);
     return err;
 }

@@ -20,6 +20,7 @@ import programs  # noqa: E402
 import readers  # noqa: E402
 
 INLINES = {"pprof", "firefox", "sqlite", "callgrind"}
+WITH_KERNEL = {"folded", "speedscope", "pprof"}  # where it was not sampled
 # What perf calls otherwise: other aliases of one address, generated code, names after symbols of
 # its own making.
 PERF_TOLERANCE = 0.02
@@ -61,12 +62,16 @@ class Exports(harness.Case):
         wants = {
             inlines: reported(self.run_.dumps, inlines) for inlines in ("--inlines", "--no-inlines")
         }
+        kernel_ns = harness.report(self.run_.dumps)["notes"]["kernel_ns"]
+        kernel = collections.Counter({"[kernel]": kernel_ns})
         for form in readers.READERS:
             with self.subTest(format=form):
                 got = readers.read(form, self.exported(form))
                 if got is None:
                     self.skipTest(f"no reader for {form} here")
-                want = wants["--inlines" if form in INLINES else "--no-inlines"]
+                want = dict(wants["--inlines" if form in INLINES else "--no-inlines"])
+                if form in WITH_KERNEL:
+                    want["cpu-clock"] = +(want["cpu-clock"] + kernel)
                 for event, selfs in got.items():
                     self.assertEqual(sum(selfs.values()), sum(want[event].values()))
                     if form != "perf.data":

@@ -127,7 +127,7 @@ class Formats(unittest.TestCase):
         """Where a format has no samples but in time, or a part is chosen, it is none."""
         kernel = self.dumps / "more" / "kernel.dump"
         want = {"hot": 10_000_000, "[kernel]": 30_000_000}
-        for form in ("folded", "speedscope"):
+        for form in ("folded", "speedscope", "pprof"):
             with self.subTest(format=form):
                 got = readers.read(form, self.written(form, kernel))
                 self.assertEqual(got, {"cpu-clock": want})
