@@ -364,6 +364,66 @@ START_TEST(sample_takes_few_bytes)
 }
 END_TEST
 
+struct runs {
+    const struct yarn_dump_run *wanted;
+    size_t count;
+};
+
+static int check_runs(void *self, const struct yarn_dump_run *runs, size_t count)
+{
+    struct runs *seen = self;
+    for (size_t i = 0; i < count; i++) {
+        const struct yarn_dump_run *wanted = &seen->wanted[seen->count + i];
+        ck_assert_uint_eq(runs[i].time_ns, wanted->time_ns);
+        ck_assert_uint_eq(runs[i].length_ns, wanted->length_ns);
+        ck_assert_uint_eq(runs[i].tid, wanted->tid);
+        ck_assert_uint_eq(runs[i].cpu, wanted->cpu);
+        ck_assert(runs[i].is_preempted == wanted->is_preempted);
+    }
+    seen->count += count;
+    return 0;
+}
+
+/* 16 threads that wait for each other on 4 cores, and now and then for a core. */
+START_TEST(run_takes_few_bytes)
+{
+    enum { COUNT = 20000, A_CHUNK = 2000 };
+    static struct yarn_dump_run runs[COUNT];
+    struct made_dump dump;
+    struct yarn_dump_summary summary;
+    uint64_t now_ns[4] = {1000000000, 1000000000, 1000000000, 1000000000};
+    uint32_t state = 1;
+    made_dump_begin(&dump, NULL);
+    yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = 4242});
+    for (size_t i = 0; i < COUNT; i++) {
+        state = state * 1664525 + 1013904223;
+        uint32_t cpu = (uint32_t)i % 4;
+        now_ns[cpu] += 2000 + (state >> 8) % 30000;
+        runs[i] = (struct yarn_dump_run){
+            .time_ns = now_ns[cpu],
+            .length_ns = 5000 + (state >> 16) % 50000,
+            .tid = 4242 + (state >> 28),
+            .cpu = cpu,
+            .is_preempted = (state >> 20) % 16 == 0,
+        };
+        now_ns[cpu] += runs[i].length_ns;
+    }
+    for (size_t i = 0; i < COUNT; i += A_CHUNK) {
+        yarn_dump_write_runs(dump.writer, runs + i, A_CHUNK);
+        yarn_dump_writer_flush(dump.writer);
+    }
+    yarn_dump_write_end(dump.writer, &(struct yarn_dump_end){.status = 0});
+    made_dump_finish(&dump);
+    ck_assert_uint_le(dump.size, 6 * COUNT);
+    struct runs seen = {runs, 0};
+    const struct yarn_dump_visitor visitor = {.runs = check_runs};
+    ck_assert_int_eq(yarn_dump_read_bytes(made_dump_span(&dump), &visitor, &seen, &summary), 0);
+    ck_assert_uint_eq(seen.count, COUNT);
+    ck_assert_uint_eq(summary.nr_damages + summary.records_bad + summary.records_unknown, 0);
+    made_dump_free(&dump);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dump writer");
@@ -377,6 +437,7 @@ int main(void)
     tcase_add_test(tcase, second_process_begins_anew);
     tcase_add_test(tcase, impossible_numbers_are_not_written);
     tcase_add_test(tcase, sample_takes_few_bytes);
+    tcase_add_test(tcase, run_takes_few_bytes);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("failing writes");
     tcase_add_test(tcase, full_disk_refuses_the_first_byte);

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What yarnprof script prints of dumps of known content."""
 
+import pathlib
 import re
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 from command_line import WithDumps, main
+from packed_dump import Dump
 
 SCRIPT_SAMPLE = """\
 worker     100/101     [000]  1000.061000:    1000000 cpu-clock: 
@@ -31,6 +35,18 @@ class Script(WithDumps):
         self.assertIn(SCRIPT_CUT, text)
         self.assertIn("PERF_RECORD_MMAP2 100/100: [0x400000(0x100000) @ 0x0]: r-xp /usr/bin/app", text)
         self.assertIn("YARN_mark phase 2", text)
+
+    def test_runs_are_shown(self):
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        dump.named("RUNS", 2, {"time_ns": (1000, 81_000), "length_ns": (70_000, 5), "tid": (7, 8),
+                               "cpu": (0, 3), "is_preempted": (1, 0)})
+        path = self.folder / "runs"
+        path.write_bytes(dump.end())
+        text = self.good("script", "-F", "+cpu", path)
+        self.assertIn("app       7/7       [000]  1000.000001: YARN_run 70000 ns preempted\n", text)
+        self.assertIn(" 7/8       [003]  1000.000081: YARN_run 5 ns\n", text)
+        self.assertIn("whole", self.good("verify", path))
 
     def test_a_folder_reader_for_perf_reads_it(self):
         """As stackcollapse-perf.pl reads: a head line, frames, an empty line."""
