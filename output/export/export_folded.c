@@ -12,8 +12,7 @@
  * unit. In names, `;` becomes `:`.
  */
 
-/* Beside the pseudo-functions: [kernel], which no stack has. */
-enum { KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT, ROOTS };
+enum { ROOTS = YARN_EXPORT_KERNEL_ROOT + 1 };
 
 struct line {
     uint32_t comm;
@@ -61,12 +60,8 @@ static int add_kernel(struct folded *folded, struct yarn_table *index)
     size_t count;
     int err = yarn_export_kernel(folded->export, &list, &count);
     for (size_t i = 0; !err && i < count; i++) {
-        struct yarn_export_sample whole = {
-            .comm = yarn_export_kernel_comm(folded->export->profile, &list[i]),
-            .root = KERNEL_ROOT,
-            .stack = YARN_DUMP_NONE,
-            .weight = list[i].ns,
-        };
+        struct yarn_export_sample whole =
+            yarn_export_kernel_sample(folded->export->profile, &list[i]);
         err = add(folded, index, &whole);
     }
     free(list);
@@ -131,7 +126,7 @@ static int put_line(struct folded *folded, const struct line *line)
         names[depth++] = folded->paths.paths[path].name;
     }
     put_name(folded, line->comm);
-    if (line->root == KERNEL_ROOT) {
+    if (line->root == YARN_EXPORT_KERNEL_ROOT) {
         (void)fputs(";[kernel]", file);
     } else if (line->root != YARN_DUMP_NONE) {
         (void)fputc(';', file);

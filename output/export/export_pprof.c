@@ -81,31 +81,32 @@ static int put_mapping(struct pprof *pprof, size_t number)
     return err ? err : put(pprof, &part);
 }
 
-static int put_function(struct pprof *pprof, uint32_t function, uint32_t file, uint64_t *ret_id)
+/* Without a system name: readers shorten names that equal theirs. */
+static int put_new_function(struct pprof *pprof, const char *name, const char *file,
+                            uint64_t *ret_id)
 {
-    const struct yarn_profile *profile = pprof->export->profile;
-    uint64_t key = (uint64_t)file << 32 | function;
-    uint32_t found = yarn_table_find(&pprof->functions, key);
-    if (found != YARN_TABLE_NONE) {
-        *ret_id = found;
-        return 0;
-    }
-    /* Without a system name: readers shorten names that equal theirs. */
     Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
     Yarn__Pprof__Function message = YARN__PPROF__FUNCTION__INIT;
     Yarn__Pprof__Function *messages[] = {&message};
     part.n_function = 1;
     part.function = messages;
-    message.id = ++pprof->nr_functions;
-    int err = yarn_table_put(&pprof->functions, key, (uint32_t)message.id);
+    message.id = *ret_id = ++pprof->nr_functions;
+    int err = number_text(pprof, name, &message.name);
     if (!err)
-        err = number_own_text(pprof, profile->functions[function].name, &message.name);
-    if (!err)
-        err = number_own_text(pprof, file, &message.filename);
-    if (err)
-        return err;
-    *ret_id = message.id;
-    return put(pprof, &part);
+        err = number_text(pprof, file, &message.filename);
+    return err ? err : put(pprof, &part);
+}
+
+static int put_function(struct pprof *pprof, uint32_t function, uint32_t file, uint64_t *ret_id)
+{
+    const struct yarn_profile *profile = pprof->export->profile;
+    uint64_t key = (uint64_t)file << 32 | function;
+    *ret_id = yarn_table_find(&pprof->functions, key);
+    if (*ret_id != YARN_TABLE_NONE)
+        return 0;
+    int err = yarn_table_put(&pprof->functions, key, pprof->nr_functions + 1);
+    const char *name = yarn_profile_text(profile, profile->functions[function].name);
+    return err ? err : put_new_function(pprof, name, yarn_profile_text(profile, file), ret_id);
 }
 
 enum { LINES_MAX = 64 }; /* inlined into one another at one address */
@@ -146,25 +147,10 @@ static uint64_t id_of_pseudo(const struct pprof *pprof, uint32_t function)
     return pprof->export->profile->nr_frames + 1 + function;
 }
 
-/* Behind those: [kernel], which no stack has. */
-enum { KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT };
-
-static int put_kernel_function(struct pprof *pprof, uint64_t *ret_id)
-{
-    Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
-    Yarn__Pprof__Function message = YARN__PPROF__FUNCTION__INIT;
-    Yarn__Pprof__Function *messages[] = {&message};
-    part.n_function = 1;
-    part.function = messages;
-    message.id = *ret_id = ++pprof->nr_functions;
-    int err = number_text(pprof, "[kernel]", &message.name);
-    return err ? err : put(pprof, &part);
-}
-
 static int put_pseudo_locations(struct pprof *pprof)
 {
     int err = 0;
-    for (uint32_t i = 0; !err && i <= KERNEL_ROOT; i++) {
+    for (uint32_t i = 0; !err && i <= YARN_EXPORT_KERNEL_ROOT; i++) {
         Yarn__Pprof__Line line = YARN__PPROF__LINE__INIT;
         Yarn__Pprof__Line *lines[] = {&line};
         Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
@@ -175,8 +161,9 @@ static int put_pseudo_locations(struct pprof *pprof)
         message.id = id_of_pseudo(pprof, i);
         message.n_line = 1;
         message.line = lines;
-        err = i == KERNEL_ROOT ? put_kernel_function(pprof, &line.function_id)
-                               : put_function(pprof, i, 0, &line.function_id);
+        err = i == YARN_EXPORT_KERNEL_ROOT
+                  ? put_new_function(pprof, "[kernel]", "", &line.function_id)
+                  : put_function(pprof, i, 0, &line.function_id);
         if (!err)
             err = put(pprof, &part);
     }
@@ -323,16 +310,7 @@ static int put_kernel(struct pprof *pprof, int64_t *values)
     size_t count;
     int err = yarn_export_kernel(pprof->export, &list, &count);
     for (size_t i = 0; !err && i < count; i++) {
-        struct yarn_export_sample whole = {
-            .weight = list[i].ns,
-            .stack = YARN_DUMP_NONE,
-            .root = KERNEL_ROOT,
-            .thread = list[i].thread,
-            .comm = yarn_export_kernel_comm(profile, &list[i]),
-            .dump = list[i].dump,
-            .event = yarn_kernel_time_event(profile),
-            .cpu = UINT16_MAX,
-        };
+        struct yarn_export_sample whole = yarn_export_kernel_sample(profile, &list[i]);
         if (pprof->totals[whole.event].count)
             err = put_sample(pprof, &whole, values);
     }

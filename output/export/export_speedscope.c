@@ -199,7 +199,7 @@ static void put_kernel(const struct speedscope *speedscope, const struct yarn_ke
 {
     const struct yarn_profile *profile = speedscope->export->profile;
     uint32_t pid = profile->dumps[kernel->dump].process.pid;
-    const char *comm = yarn_profile_text(profile, yarn_export_kernel_comm(profile, kernel));
+    const char *comm = yarn_profile_text(profile, yarn_export_kernel_sample(profile, kernel).comm);
     char name[256];
     if (kernel->thread == YARN_DUMP_NONE)
         (void)snprintf(name, sizeof name, "%.64s %u", comm, pid);

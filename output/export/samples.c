@@ -97,11 +97,20 @@ int yarn_export_kernel(const struct yarn_export *export, struct yarn_kernel_time
     return yarn_kernel_time_of(export->profile, true, ret_list, ret_count);
 }
 
-uint32_t yarn_export_kernel_comm(const struct yarn_profile *profile,
-                                 const struct yarn_kernel_time *time)
+struct yarn_export_sample yarn_export_kernel_sample(const struct yarn_profile *profile,
+                                                    const struct yarn_kernel_time *time)
 {
-    return time->thread == YARN_DUMP_NONE ? profile->dumps[time->dump].comm
-                                          : profile->threads[time->thread].comm;
+    return (struct yarn_export_sample){
+        .weight = time->ns,
+        .stack = YARN_DUMP_NONE,
+        .root = YARN_EXPORT_KERNEL_ROOT,
+        .thread = time->thread,
+        .comm = time->thread == YARN_DUMP_NONE ? profile->dumps[time->dump].comm
+                                               : profile->threads[time->thread].comm,
+        .dump = time->dump,
+        .event = yarn_kernel_time_event(profile),
+        .cpu = UINT16_MAX,
+    };
 }
 
 int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,

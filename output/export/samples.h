@@ -58,9 +58,12 @@ YARN_MUST_CHECK struct yarn_export_total *yarn_export_totals(const struct yarn_e
 YARN_MUST_CHECK int yarn_export_kernel(const struct yarn_export *export,
                                        struct yarn_kernel_time **ret_list, size_t *ret_count);
 
-/* The name of who spent it: the thread's, else the process's; a text of the profile. */
-uint32_t yarn_export_kernel_comm(const struct yarn_profile *profile,
-                                 const struct yarn_kernel_time *time);
+/* Beside the pseudo-functions: [kernel], which no stack has. */
+enum { YARN_EXPORT_KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT };
+
+/* As a sample of weight without count, time, stack and cpu; its thread may be YARN_DUMP_NONE. */
+struct yarn_export_sample yarn_export_kernel_sample(const struct yarn_profile *profile,
+                                                    const struct yarn_kernel_time *time);
 
 /* The one with the most samples; YARN_DUMP_NONE: there is none. */
 uint32_t yarn_export_main_dump(const struct yarn_profile *profile);
