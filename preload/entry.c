@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "preload/interpose_threads.h"
+#include "preload/interpose.h"
 #include "preload/lifecycle.h"
 #include "preload/originals.h"
 #include "preload/syscall.h"
@@ -31,12 +31,6 @@ static void on_host_exit(int status, void *unused)
     yarn_lifecycle_end(status);
 }
 
-static void on_quick_exit(void *unused)
-{
-    (void)unused;
-    yarn_lifecycle_end_quickly();
-}
-
 /* glibc gives constructors what main gets; other C libraries give them nothing. */
 __attribute__((constructor)) static void enter(int argc, char *argv[], char *envp[])
 {
@@ -53,7 +47,7 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
     if (__register_atfork(NULL, NULL, yarn_lifecycle_follow_fork, __dso_handle))
         return; /* no memory for it: children are not recorded, and our end is the destructor's */
     has_exit_handler = on_exit(on_host_exit, NULL) == 0;
-    if (__cxa_at_quick_exit(on_quick_exit, __dso_handle))
+    if (__cxa_at_quick_exit(yarn_interpose_end_quickly, __dso_handle))
         return; /* no room: that one way out is not seen */
 }
 

@@ -5,18 +5,18 @@
  * library calls when the thread ends by whatever way, and jumps to the host's function, so that no
  * frame of ours is on its stack. Threads of raw clone and of the C library itself do not pass here.
  */
-#include "preload/interpose_threads.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <threads.h>
 
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
 #include "preload/exported.h"
+#include "preload/interpose.h"
 #include "preload/lifecycle.h"
 #include "preload/originals.h"
 #include "preload/thread_ends.h"
@@ -28,7 +28,6 @@
 typedef void *(*start_fn)(void *argument);
 typedef int (*create_fn)(pthread_t *thread, const pthread_attr_t *attributes, start_fn start,
                          void *argument);
-typedef int (*create_c11_fn)(thrd_t *thread, thrd_start_t start, void *argument);
 
 enum {
     WORD_BITS = 64,
@@ -38,10 +37,7 @@ enum {
 };
 
 struct start {
-    union {
-        start_fn run;
-        thrd_start_t run_c11;
-    };
+    start_fn run;
     void *argument;
 };
 
@@ -94,25 +90,12 @@ static void note_end(void *value)
     yarn_thread_ends_note(&end);
 }
 
-/* In the new thread: what it is to do. */
-static struct start begin_life(const struct start *given)
-{
-    struct start start = *given;
-    give_back(given);
-    pthread_setspecific(key, rounds);
-    return start;
-}
-
 static void *begin_thread(void *argument)
 {
-    struct start start = begin_life(argument);
+    struct start start = *(const struct start *)argument;
+    give_back(argument);
+    pthread_setspecific(key, rounds);
     return start.run(start.argument);
-}
-
-static int begin_c11(void *argument)
-{
-    struct start start = begin_life(argument);
-    return start.run_c11(start.argument);
 }
 
 YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_fn run,
@@ -131,19 +114,14 @@ YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     return err;
 }
 
+/* The C library takes the integer that such a thread returns from where others return an address.
+ */
 YARN_EXPORTED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
-    create_c11_fn next;
-    if (!yarn_original_find(YARN_ORIGINAL_thrd_create, &next, sizeof next))
-        return thrd_error;
-    struct start *start = take_start();
-    if (!start)
-        return next(thread, run, argument);
-    *start = (struct start){.run_c11 = run, .argument = argument};
-    int result = next(thread, begin_c11, start);
-    if (result != thrd_success)
-        give_back(start);
-    return result;
+    start_fn like_others;
+    memcpy(&like_others, &run, sizeof run);
+    int err = pthread_create(thread, NULL, like_others, argument);
+    return !err ? thrd_success : err == ENOMEM ? thrd_nomem : thrd_error;
 }
 
 void yarn_interpose_threads_begin(void)

@@ -28,7 +28,6 @@ enum {
 
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
 static struct yarn_recorder *the_recorder;
-static int quick_exit_status = -1;
 /* Behind a system call filter of the host: not even its process id may be asked for. */
 static _Atomic bool is_filtered;
 
@@ -104,16 +103,6 @@ bool yarn_lifecycle_has_reader(void)
     if (!recorder)
         recorder = recorder_behind_filter();
     return recorder && yarn_thread_is_running(&recorder->thread);
-}
-
-void yarn_lifecycle_note_quick_exit(int status)
-{
-    quick_exit_status = status;
-}
-
-void yarn_lifecycle_end_quickly(void)
-{
-    yarn_lifecycle_end(quick_exit_status);
 }
 
 void yarn_lifecycle_end(int status)

@@ -35,10 +35,6 @@ void yarn_lifecycle_refuse(const char *why);
 /* From the host's last moments, with its status (-1: unknown); returns within a bounded time. */
 void yarn_lifecycle_end(int status);
 
-/* The same from a handler of quick_exit, which is not told the status that was noted before. */
-void yarn_lifecycle_note_quick_exit(int status);
-void yarn_lifecycle_end_quickly(void);
-
 /* In the child of a fork, as one of its handlers. The C library's errno is not touched. */
 void yarn_lifecycle_follow_fork(void);
 

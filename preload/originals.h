@@ -36,7 +36,6 @@
     X(setns)                                                                                       \
     X(sigaltstack)                                                                                 \
     X(pthread_create)                                                                              \
-    X(thrd_create)                                                                                 \
     X(prctl)                                                                                       \
     X(syscall)
 

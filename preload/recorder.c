@@ -80,8 +80,7 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
                                 yarn_job_is_apart(&recorder->job));
     if (err) {
-        recorder->recording.failure = "no thread could be made";
-        recorder->recording.failure_error = err;
+        yarn_recording_fail(&recorder->recording, "no thread could be made", err);
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
         describe_failure(&recorder->recording, nothing_recorded, line);
         return err;

@@ -170,15 +170,11 @@ static void tell_deeper(struct yarn_recording *recording)
 static void deepen(struct yarn_recording *recording)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (recording->nr_deepen_tries == YARN_SESSION_DEEPEN_TRIES ||
-        now_ns < recording->deepen_after_ns)
+    if (now_ns < recording->deepen_after_ns)
         return;
-    recording->nr_deepen_tries++;
-    recording->deepen_after_ns = now_ns + DEEPEN_AGAIN_NS;
     int err = yarn_session_deepen(&recording->session);
-    if (err == -EAGAIN)
-        return;
-    recording->nr_deepen_tries = YARN_SESSION_DEEPEN_TRIES;
+    bool is_over = err != -EAGAIN || ++recording->nr_deepen_tries == YARN_SESSION_DEEPEN_TRIES;
+    recording->deepen_after_ns = is_over ? UINT64_MAX : now_ns + DEEPEN_AGAIN_NS;
     if (!err)
         tell_deeper(recording);
 }
