@@ -36,6 +36,15 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_l
     atomic_store_explicit(&messages->count, count + 1, memory_order_release);
 }
 
+void yarn_messages_add_error(struct yarn_text *text, int err)
+{
+    if (!err)
+        return;
+    yarn_text_add(text, " (errno ");
+    yarn_text_add_i64(text, -err);
+    yarn_text_add(text, ")");
+}
+
 static int write_line(int fd, const struct yarn_message *message)
 {
     static const char *const levels[] = {"error", "warning", "info", "debug"};

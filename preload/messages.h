@@ -45,6 +45,9 @@ void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level l
 void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
                              const char *text, const char *detail, bool is_aside);
 
+/* " (errno 5)"; nothing for 0. */
+void yarn_messages_add_error(struct yarn_text *text, int err);
+
 /* Appends the messages from *written on to a file, one a line, and moves *written. "stderr" is the
  * caller's descriptor 2. For host threads. */
 void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written);

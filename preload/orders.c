@@ -6,27 +6,27 @@
 #include "core/sys/futex.h"
 #include "preload/nap.h"
 
-static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+/* ---- starting and stopping ---- */
+
+void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
     atomic_store(&recorder->state, state);
     yarn_futex_wake(&recorder->state);
 }
-
-/* ---- starting and stopping ---- */
 
 static void stop(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
 {
     yarn_recording_pause(&recorder->recording, cause);
     yarn_schedule_stopped(&recorder->schedule);
     atomic_store(&recorder->paused_by, cause);
-    set_state(recorder, YARN_RECORDER_PAUSED);
+    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
 }
 
 static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
 {
     yarn_recording_resume(&recorder->recording, cause);
     yarn_schedule_started(&recorder->schedule, yarn_clock_ns(YARN_TIME_MONOTONIC));
-    set_state(recorder, YARN_RECORDER_RUNNING);
+    yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
 }
 
 void yarn_orders_begin(struct yarn_recorder *recorder)
@@ -35,13 +35,13 @@ void yarn_orders_begin(struct yarn_recorder *recorder)
     if (!recorder->starts_paused) {
         yarn_recording_begin(&recorder->recording);
         yarn_nap_end(recorder);
-        set_state(recorder, YARN_RECORDER_RUNNING);
+        yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
         return;
     }
     yarn_nap_end(recorder);
     yarn_recording_begin_off(&recorder->recording, yarn_nap_used_ns(recorder));
     atomic_store(&recorder->paused_by, cause);
-    set_state(recorder, YARN_RECORDER_PAUSED);
+    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
 }
 
 void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
@@ -193,11 +193,7 @@ void yarn_orders_open_socket(struct yarn_recorder *recorder)
             job->facts.lineage.forked_by != 0);
         return;
     }
-    if (err != -ENAMETOOLONG) {
-        yarn_text_add(&detail, " (errno ");
-        yarn_text_add_i64(&detail, -err);
-        yarn_text_add(&detail, ")");
-    }
+    yarn_messages_add_error(&detail, err);
     yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
                       err == -ENAMETOOLONG
                           ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
@@ -210,11 +206,7 @@ static int check(const struct yarn_recording *recording, struct yarn_text *reply
     if (!recording->failure)
         return 0;
     yarn_text_add(reply, recording->failure);
-    if (recording->failure_error) {
-        yarn_text_add(reply, " (errno ");
-        yarn_text_add_i64(reply, -recording->failure_error);
-        yarn_text_add(reply, ")");
-    }
+    yarn_messages_add_error(reply, recording->failure_error);
     return -EIO;
 }
 

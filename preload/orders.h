@@ -14,6 +14,9 @@
 /* Where a control socket is wanted, makes it; what comes in its way goes into the messages. */
 void yarn_orders_open_socket(struct yarn_recorder *recorder);
 
+/* Who waits for a change is woken. */
+void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state);
+
 /* Begins the recording as it is to begin: on, or stopped. */
 void yarn_orders_begin(struct yarn_recorder *recorder);
 

@@ -21,16 +21,10 @@ enum { FLUSH_SLACK_SHARE = 8 };
 /* How late a command behind a system call filter is noticed. */
 #define FILTER_NS (10 * YARN_NS_PER_MS)
 
-static void set_state(struct yarn_recorder *recorder, enum yarn_recorder_state state)
-{
-    atomic_store(&recorder->state, state);
-    yarn_futex_wake(&recorder->state);
-}
-
 static void fail(struct yarn_recorder *recorder, const char *what, int err)
 {
     yarn_recording_fail(&recorder->recording, what, err);
-    set_state(recorder, YARN_RECORDER_FAILED);
+    yarn_orders_become(recorder, YARN_RECORDER_FAILED);
 }
 
 /* While the host is in exec: whatever was written now would take the dump's end back. False where
@@ -219,7 +213,7 @@ int yarn_reader_thread_run(void *argument)
     yarn_orders_begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
-    set_state(recorder, YARN_RECORDER_ENDED);
+    yarn_orders_become(recorder, YARN_RECORDER_ENDED);
     /* A filter ended the host's last thread, which alone would have been the whole process. */
     if (recorder->host_signal)
         yarn_signal_die_of(recorder->host_signal);

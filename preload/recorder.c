@@ -68,11 +68,7 @@ static void describe_failure(const struct yarn_recording *recording, const char 
 {
     yarn_text_add(line, what);
     yarn_text_add(line, recording->failure ? recording->failure : "the reader did not start");
-    if (recording->failure_error) {
-        yarn_text_add(line, " (errno ");
-        yarn_text_add_i64(line, -recording->failure_error);
-        yarn_text_add(line, ")");
-    }
+    yarn_messages_add_error(line, recording->failure_error);
 }
 
 static int run(struct yarn_recorder *recorder, struct yarn_text *line)
