@@ -384,6 +384,14 @@ static int check_runs(void *self, const struct yarn_dump_run *runs, size_t count
     return 0;
 }
 
+static uint32_t first_of(const uint64_t *times, uint32_t count)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < count; i++)
+        first = times[i] < times[first] ? i : first;
+    return first;
+}
+
 /* 16 threads that wait for each other on 4 cores, and now and then for a core. */
 START_TEST(run_takes_few_bytes)
 {
@@ -391,14 +399,13 @@ START_TEST(run_takes_few_bytes)
     static struct yarn_dump_run runs[COUNT];
     struct made_dump dump;
     struct yarn_dump_summary summary;
-    uint64_t now_ns[4] = {1000000000, 1000000000, 1000000000, 1000000000};
+    uint64_t now_ns[4] = {1000000000, 1000010000, 1000020000, 1000030000};
     uint32_t state = 1;
     made_dump_begin(&dump, NULL);
     yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = 4242});
     for (size_t i = 0; i < COUNT; i++) {
         state = state * 1664525 + 1013904223;
-        uint32_t cpu = (uint32_t)i % 4;
-        now_ns[cpu] += 2000 + (state >> 8) % 30000;
+        uint32_t cpu = first_of(now_ns, 4);
         runs[i] = (struct yarn_dump_run){
             .time_ns = now_ns[cpu],
             .length_ns = 5000 + (state >> 16) % 50000,
@@ -406,7 +413,7 @@ START_TEST(run_takes_few_bytes)
             .cpu = cpu,
             .is_preempted = (state >> 20) % 16 == 0,
         };
-        now_ns[cpu] += runs[i].length_ns;
+        now_ns[cpu] += runs[i].length_ns + 2000 + (state >> 8) % 30000;
     }
     for (size_t i = 0; i < COUNT; i += A_CHUNK) {
         yarn_dump_write_runs(dump.writer, runs + i, A_CHUNK);
