@@ -241,19 +241,28 @@ static bool end_nap(struct yarn_recorder *recorder)
     return true;
 }
 
+/* Another thread ends the reader, and may have begun the next one, which stays. */
+static void wait_for_other(struct yarn_recorder *recorder, uint32_t tid)
+{
+    while (tid && atomic_load(&recorder->thread.tid) == tid && atomic_load(&recorder->is_left))
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+}
+
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why)
 {
-    uint32_t tid = atomic_load(&recorder->thread.tid);
     bool is_first = !atomic_exchange(&recorder->is_left, 1);
-    if (is_first && !end_nap(recorder)) {
+    uint32_t tid = atomic_load(&recorder->thread.tid); /* after that: of nobody who is replaced */
+    if (!is_first) {
+        wait_for_other(recorder, tid);
+        return false;
+    }
+    if (!end_nap(recorder)) {
         recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
         recorder->stop_reason = why;
         yarn_recorder_end(recorder, reason, -1);
     }
     wait_until_gone(recorder, tid);
-    if (!is_first)
-        return false; /* another thread ends it, and begins what follows */
     yarn_thread_fini(&recorder->thread);
     return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
 }
