@@ -11,15 +11,21 @@ static atomic_size_t given;
  * address space or at its very bottom. Eleven sixteenths of the way up to us is between them: some
  * 40 TiB below the first, where the kernel comes only after having given out all of that, and 1 TiB
  * above the second. It is as random as our own address. Sanitizers that have laid claim to all
- * addresses have these, too: the kernel then chooses. */
+ * addresses have these, too: the kernel then chooses. Valgrind puts all below 64 GiB. */
+static bool is_low(uintptr_t own)
+{
+    return own < UINT64_C(1) << 40;
+}
+
 static uintptr_t lowest(uintptr_t own)
 {
-    return own / 16 * 11 & ~(uintptr_t)(PAGE - 1);
+    uintptr_t address = is_low(own) ? own + (UINT64_C(4) << 30) : own / 16 * 11;
+    return address & ~(uintptr_t)(PAGE - 1);
 }
 
 static size_t width(uintptr_t own)
 {
-    return own / 64 & ~(uintptr_t)(PAGE - 1);
+    return is_low(own) ? UINT64_C(32) << 30 : own / 64 & ~(uintptr_t)(PAGE - 1);
 }
 
 uintptr_t yarn_place_next(size_t size)

@@ -82,6 +82,14 @@ class Timer(harness.Case):
         dumps = [dump for dump in harness.info(run.dumps) if "split" in dump["process"]["exe"]]
         return [int(number) for number in told.groups()], dumps
 
+    @unittest.skipUnless(shutil.which("valgrind"), "needs valgrind")
+    def test_valgrind(self):
+        """No timers there; but its low addresses have room for us, and nothing is printed."""
+        run = self.run_program(["valgrind", "-q", "/bin/true"], YARN_EMPTY="keep",
+                               YARN_SAMPLER="timer", YARN_COMM="true")
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assertEqual(len(self.dumps_of(run)), 1)
+
     def test_tracer_is_told_of_no_signal(self):
         numbers, (dump,) = self.trace("start", 3)
         self.assertEqual(numbers, [0, 0, 0])
