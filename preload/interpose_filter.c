@@ -69,6 +69,13 @@ static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b)
     }
 }
 
+static long drops_bounds(long option, long result)
+{
+    if (option == PR_CAPBSET_DROP && !result)
+        yarn_lifecycle_drop_bounds();
+    return result;
+}
+
 long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
 {
     bool is_for_all = false;
@@ -82,7 +89,7 @@ long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long
     bool is_filter =
         number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
     if (!is_filter)
-        return next(number, a, b, c, d, e, f);
+        return drops_bounds(number == SYS_prctl ? a : 0, next(number, a, b, c, d, e, f));
     struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(is_for_all);
     long result = next(number, a, b, c, d, e, f);
     bool gives_listener = number == SYS_seccomp && b & (long)SECCOMP_FILTER_FLAG_NEW_LISTENER;
@@ -97,7 +104,7 @@ YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned l
     if (!next)
         return (int)call_plainly(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
     if (!controls_filter(option, (long)a, (long)b))
-        return next(option, a, b, c, d);
+        return (int)drops_bounds(option, next(option, a, b, c, d));
     struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(false);
     int result = next(option, a, b, c, d);
     yarn_lifecycle_end_filter(&moment, result == 0);

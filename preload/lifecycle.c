@@ -157,6 +157,17 @@ void yarn_lifecycle_heed(void)
         return; /* the reader has gone */
 }
 
+void yarn_lifecycle_drop_bounds(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    /* Once, for the reader drops all; one that naps looks by itself. */
+    if (!recorder || atomic_exchange(&recorder->drops_bounds, 1) ||
+        atomic_load(&recorder->state) == YARN_RECORDER_NAPPING)
+        return;
+    if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
+        return; /* it has gone */
+}
+
 /* One that has just ended is counted for a moment longer. */
 static bool has_other_threads(struct yarn_recorder *recorder)
 {

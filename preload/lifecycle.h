@@ -80,6 +80,9 @@ struct yarn_lifecycle_filter {
 struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads);
 void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set);
 
+/* The host has dropped a capability from its bounding set. */
+void yarn_lifecycle_drop_bounds(void);
+
 /* Has the host's threads get no signal of ours any more where one could harm them. */
 void yarn_lifecycle_heed(void);
 

@@ -99,6 +99,13 @@ static void follow_ids(struct yarn_recorder *recorder)
     }
 }
 
+void yarn_orders_drop_bounds(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->drops_bounds) &&
+        !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS])
+        yarn_ids_drop_bounds();
+}
+
 static void seal(struct yarn_recorder *recorder)
 {
     if (!atomic_load(&recorder->nr_in_exec))
@@ -120,6 +127,7 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         yarn_recording_leave_root(&recorder->recording);
         break;
     case YARN_RECORDER_HEED:
+        yarn_orders_drop_bounds(recorder);
         yarn_recording_heed(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:

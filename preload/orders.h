@@ -11,6 +11,9 @@
 
 #include "preload/recorder.h"
 
+/* By the reader: where the host has dropped a capability from its bounding set, it drops all. */
+void yarn_orders_drop_bounds(struct yarn_recorder *recorder);
+
 /* Where a control socket is wanted, makes it; what comes in its way goes into the messages. */
 void yarn_orders_open_socket(struct yarn_recorder *recorder);
 

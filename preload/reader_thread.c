@@ -4,6 +4,7 @@
 #include "core/session/reader.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/ids.h"
 #include "core/sys/own_files.h"
 #include "core/sys/signal.h"
 #include "preload/nap.h"
@@ -188,6 +189,9 @@ int yarn_reader_thread_run(void *argument)
     struct yarn_reader reader;
     if (!yarn_nap_take(recorder))
         return 0;
+    if (!recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS])
+        yarn_ids_renounce_exec();
+    yarn_orders_drop_bounds(recorder);
     int err = yarn_own_files_open(yarn_job_is_apart(&recorder->job));
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);

@@ -154,6 +154,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->paid_ns = 0;
     yarn_requests_forget(&recorder->requests);
     yarn_ids_queue_forget(&recorder->ids);
+    atomic_store(&recorder->drops_bounds, 0);
     atomic_store(&recorder->nr_in_exec, 0);
     atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;

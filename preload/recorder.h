@@ -74,19 +74,19 @@ struct yarn_recorder {
     _Atomic uint32_t is_left;      /* a host thread has ended the reader and may start another */
     _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */
     _Atomic uint32_t nr_in_exec;   /* the dump has its end: no more records for now */
-    _Atomic uint32_t is_behind_filter;  /* host threads make no call for us any more */
-    _Atomic uint32_t is_polling;        /* the reader sleeps in poll: only a signal wakes it */
-    _Atomic uint32_t paused_by;         /* where it is PAUSED; enum yarn_dump_coverage_cause */
-    struct yarn_ledger *_Atomic ledger; /* owned; where children pay; NULL before the recording */
-    struct yarn_ledger *_Atomic above;  /* of the process that forked this one; NULL */
-    uint64_t paid_ns;                   /* there, by the reader or before an exec */
-    const char *stop_reason;            /* a static sentence; NULL */
-    bool starts_paused;
-    bool has_only_napped; /* a child whose recording has not begun */
-    int host_signal;      /* the reader's: of which the process has to die; 0 */
-    bool expects_filter;  /* the reader's: it has to look at memory, nobody wakes it */
+    _Atomic uint32_t is_behind_filter;   /* host threads make no call for us any more */
+    _Atomic uint32_t is_polling;         /* the reader sleeps in poll: only a signal wakes it */
+    _Atomic uint32_t paused_by;          /* where it is PAUSED; enum yarn_dump_coverage_cause */
+    struct yarn_ledger *_Atomic ledger;  /* owned; where children pay; NULL before the recording */
+    struct yarn_ledger *_Atomic above;   /* of the process that forked this one; NULL */
+    uint64_t paid_ns;                    /* there, by the reader or before an exec */
+    const char *stop_reason;             /* a static sentence; NULL */
+    bool starts_paused, has_only_napped; /* a child whose recording has not begun */
+    int host_signal;                     /* the reader's: of which the process has to die; 0 */
+    bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_schedule schedule;
-    struct yarn_ids_queue ids; /* that the reader is to take */
+    struct yarn_ids_queue ids;     /* that the reader is to take */
+    _Atomic uint32_t drops_bounds; /* the host has dropped a capability from its bounding set */
     bool has_unsaved; /* a flush has to bring something into the file though nothing is sampled */
     uint32_t nr_messages_logged;
     struct yarn_marks marks;

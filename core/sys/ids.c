@@ -13,6 +13,7 @@ static int read_three(long number, uint32_t *real, uint32_t *effective, uint32_t
 }
 
 #define UNKNOWN UINT64_MAX
+enum { TOO_MANY = YARN_IDS_GROUPS_MAX + 1 };
 
 struct capabilities {
     struct __user_cap_header_struct head;
@@ -75,17 +76,29 @@ int yarn_ids_read(struct yarn_ids *ret_ids)
         return err;
     long count =
         yarn_raw_call(SYS_getgroups, YARN_IDS_GROUPS_MAX, (long)ret_ids->groups, 0, 0, 0, 0);
-    if (yarn_raw_is_error(count))
+    if (yarn_raw_is_error(count) && count != -EINVAL)
         return (int)count;
-    ret_ids->nr_groups = (size_t)count;
+    ret_ids->nr_groups = count == -EINVAL ? TOO_MANY : (size_t)count;
     read_capabilities(ret_ids);
     return 0;
 }
 
 static bool has_same_groups(const struct yarn_ids *a, const struct yarn_ids *b)
 {
-    return a->nr_groups == b->nr_groups &&
+    return a->nr_groups == b->nr_groups && a->nr_groups != TOO_MANY &&
            memcmp(a->groups, b->groups, a->nr_groups * sizeof a->groups[0]) == 0;
+}
+
+/* None instead of too many. Where both have too many and the caller may not change its own, nobody
+ * could: they are the same. */
+static int take_groups(const struct yarn_ids *own, const struct yarn_ids *ids)
+{
+    bool are_both_unknown = own->nr_groups == TOO_MANY && ids->nr_groups == TOO_MANY;
+    size_t count = ids->nr_groups == TOO_MANY ? 0 : ids->nr_groups;
+    if (has_same_groups(own, ids))
+        return 0;
+    int err = (int)yarn_raw_call(SYS_setgroups, (long)count, (long)ids->groups, 0, 0, 0, 0);
+    return err == -EPERM && are_both_unknown ? 0 : err;
 }
 
 static bool has_same_group(const struct yarn_ids *a, const struct yarn_ids *b)
@@ -103,9 +116,8 @@ int yarn_ids_take(const struct yarn_ids *ids)
 {
     struct yarn_ids own;
     int err = yarn_ids_read(&own);
-    if (err || !has_same_groups(&own, ids))
-        err =
-            (int)yarn_raw_call(SYS_setgroups, (long)ids->nr_groups, (long)ids->groups, 0, 0, 0, 0);
+    if (!err)
+        err = take_groups(&own, ids);
     if (!err && !has_same_group(&own, ids))
         err = (int)yarn_raw_call(SYS_setresgid, ids->real_group, ids->effective_group,
                                  ids->saved_group, 0, 0, 0);
@@ -123,4 +135,15 @@ int yarn_ids_take(const struct yarn_ids *ids)
     if (would_lose)
         keep_capabilities(false);
     return err;
+}
+
+void yarn_ids_renounce_exec(void)
+{
+    yarn_raw_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
+}
+
+void yarn_ids_drop_bounds(void)
+{
+    for (long number = 0; !yarn_raw_call(SYS_prctl, PR_CAPBSET_DROP, number, 0, 0, 0, 0); number++)
+        ;
 }

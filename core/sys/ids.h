@@ -19,9 +19,15 @@ struct yarn_ids {
     uint64_t effective, permitted, inheritable; /* capabilities, masks: number n is bit n */
 };
 
-/* Of the calling thread. -EINVAL where it has more groups than there is room for. */
+/* Of the calling thread. More groups than there is room for are known as too many. */
 YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
 
 /* Gives the calling thread these rights: groups first, users then, capabilities last, as giving up
  * rights demands. Capabilities that it has not itself it does not get. */
 YARN_MUST_CHECK int yarn_ids_take(const struct yarn_ids *ids);
+
+/* The calling thread will never gain anything by an exec (no_new_privs). */
+void yarn_ids_renounce_exec(void);
+
+/* Empties its bounding set. */
+void yarn_ids_drop_bounds(void);

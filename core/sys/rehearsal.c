@@ -99,6 +99,8 @@ static const struct act acts[] = {
     {"capget", SYS_capget, YARN_REHEARSAL_RIGHTS, {0, 0}},
     {"capset", SYS_capset, YARN_REHEARSAL_RIGHTS, {0, 0}},
     {"prctl", SYS_prctl, YARN_REHEARSAL_RIGHTS, {PR_SET_KEEPCAPS, 0, 0, 0, 0}},
+    {"prctl", SYS_prctl, YARN_REHEARSAL_RIGHTS, {PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0}},
+    {"prctl", SYS_prctl, YARN_REHEARSAL_RIGHTS, {PR_CAPBSET_DROP, -1, 0, 0, 0}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_RIGHTS, {NOWHERE, NS_GET_NSTYPE, 0}},
     {"setresgid", SYS_setresgid, YARN_REHEARSAL_RIGHTS, {-1, -1, -1}},
     {"setresuid", SYS_setresuid, YARN_REHEARSAL_RIGHTS, {-1, -1, -1}},

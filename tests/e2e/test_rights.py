@@ -21,6 +21,8 @@ WAYS = {
     "setns": (None, 2),
     "ids": (None, 1),
     "raw-ids": (None, 1),
+    "groups": (None, 1),
+    "bounds": (None, 1),
 }
 
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@
 #include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
-enum { NOBODY = 60003, STACK_BYTES = 64 * 1024, CHILDREN = 10 };
+enum { NOBODY = 60003, STACK_BYTES = 64 * 1024, CHILDREN = 10, GROUPS = 300 };
 
 /* Opened before anything is given up: a root without /proc would hide what there is. */
 static int tasks;
@@ -78,17 +79,31 @@ static void read_rights(const char *task, char *ret_text, size_t size)
     *ret_text = 0;
     for (char *line = strtok(status, "\n"); line; line = strtok(NULL, "\n"))
         if (!strncmp(line, "Uid", 3) || !strncmp(line, "Gid", 3) || !strncmp(line, "Groups", 6) ||
-            !strncmp(line, "CapPrm", 6) || !strncmp(line, "CapEff", 6))
+            !strncmp(line, "CapPrm", 6) || !strncmp(line, "CapEff", 6) ||
+            !strncmp(line, "CapBnd", 6) || !strncmp(line, "NoNewPrivs", 10))
             strncat(ret_text, line, size - strlen(ret_text) - 1);
+}
+
+/* Of the bounding set and of what an exec may bring a task may have less. */
+static bool has_more(const char *own, const char *other)
+{
+    static const char bounds[] = "CapBnd:";
+    uint64_t own_bounds = strtoull(strstr(own, bounds) + sizeof bounds, NULL, 16);
+    uint64_t other_bounds = strtoull(strstr(other, bounds) + sizeof bounds, NULL, 16);
+    bool may_gain = strstr(own, "NoNewPrivs:\t1") && !strstr(other, "NoNewPrivs:\t1");
+    return other_bounds & ~own_bounds || may_gain;
 }
 
 static void look_at_rights(const char *task)
 {
-    char own_name[16], own[1024], other[1024];
+    char own_name[16], own[4096], other[4096];
     snprintf(own_name, sizeof own_name, "%d", getpid());
     read_rights(own_name, own, sizeof own);
     read_rights(task, other, sizeof other);
-    if (strcmp(own, other) != 0)
+    if (!*other)
+        return; /* gone meanwhile */
+    size_t same = (size_t)(strstr(own, "CapBnd") - own);
+    if (has_more(own, other) || strncmp(own, other, same) != 0)
         printf("a task has other rights: %s\ninstead of %s\n", other, own);
 }
 
@@ -189,6 +204,22 @@ static int by_children(void)
     return failed;
 }
 
+/* Of a user with more groups than there is room for. */
+static int by_groups(void)
+{
+    gid_t groups[GROUPS];
+    for (gid_t i = 0; i < GROUPS; i++)
+        groups[i] = 1000 + i;
+    return setgroups(GROUPS, groups) || setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY);
+}
+
+/* What only an exec could use. */
+static int by_bounds(void)
+{
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_CAPBSET_DROP, 1, 0, 0, 0) ||
+           syscall(SYS_prctl, PR_CAPBSET_DROP, 2, 0, 0, 0);
+}
+
 /* The working folder is a mount of its own. */
 static int by_umount(void)
 {
@@ -229,6 +260,10 @@ static int give_up(const char *way, char *folder)
         return by_ids();
     if (!strcmp(way, "raw-ids"))
         return by_raw_ids();
+    if (!strcmp(way, "groups"))
+        return by_groups();
+    if (!strcmp(way, "bounds"))
+        return by_bounds();
     if (!strcmp(way, "chdir"))
         return chdir("/");
     if (!strcmp(way, "children"))
