@@ -82,6 +82,19 @@ static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *re
     yarn_reader_wait(reader, timeout_ns);
 }
 
+/* The host wants something of each of its tasks, and waits until each has done it or is gone: the
+ * reader cannot, so it goes. */
+static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn_reader *reader)
+{
+    if (!yarn_thread_clear_wakes(&recorder->thread, reader->is_woken ? reader->wake_fd : -1))
+        return false;
+    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING, "the recording ended",
+                      "the host asks each of its tasks for something by a signal (libpsx), which "
+                      "the reader cannot answer");
+    atomic_store(&recorder->end, (uint64_t)UINT32_MAX << 32 | YARN_DUMP_END_STOPPED);
+    return true;
+}
+
 /* When to look again at the latest. */
 static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint64_t now_ns,
                              uint64_t flush_ns)
@@ -117,6 +130,8 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             return TOLD_TO_END;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
+        if (is_asked_as_a_task(recorder, reader))
+            return TOLD_TO_END;
         yarn_orders_obey_at_once(recorder);
         take_marks(recorder);
         note_filter(recorder);

@@ -66,10 +66,8 @@ static bool poll_fds(struct yarn_reader *reader, size_t nr_fds, uint64_t timeout
         return false;
     for (size_t i = 0; i < reader->nr_visitors; i++)
         reader->has_visitor |= reader->fds[YARN_READER_FIRST_VISITOR + i].revents != 0;
-    bool is_woken = reader->fds[0].revents & POLLIN;
-    if (is_woken)
-        yarn_thread_clear_wake(reader->wake_fd);
-    return !is_woken && !reader->has_visitor;
+    reader->is_woken = reader->fds[0].revents & POLLIN;
+    return !reader->is_woken && !reader->has_visitor;
 }
 
 void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns)
@@ -92,6 +90,7 @@ void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns)
 {
     reader->woke_early = false;
     reader->has_visitor = false;
+    reader->is_woken = false;
     if (atomic_load(reader->command) == 0)
         reader->kind->wait(reader, timeout_ns);
 }

@@ -47,6 +47,7 @@ struct yarn_reader {
     bool is_by_time;     /* there are too many to poll */
     int wake_fd;         /* -1: only the command word wakes */
     bool has_visitor;    /* the last wait ended for one */
+    bool is_woken;       /* it ended because the wake descriptor is readable */
     bool woke_early;     /* the last wait ended before its time and not by a command */
     struct yarn_arena arena;
 };

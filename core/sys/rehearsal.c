@@ -115,6 +115,7 @@ static const struct act acts[] = {
     {"sendto", SYS_sendto, YARN_REHEARSAL_CONTROL, {NOWHERE, ROOM, 1, MSG_DONTWAIT, 0}},
     {"flock", SYS_flock, YARN_REHEARSAL_CONTROL, {NOWHERE, 0}},
     {"signalfd4", SYS_signalfd4, YARN_REHEARSAL_PERF, {NOWHERE, 0, 0, 0}},
+    {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, YARN_REHEARSAL_PERF, {-1, -1, 0, 0}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, (long)PERF_EVENT_IOC_ID, ROOM}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, PERF_EVENT_IOC_ENABLE, 0}},
     {"ioctl", SYS_ioctl, YARN_REHEARSAL_PERF, {NOWHERE, PERF_EVENT_IOC_SET_OUTPUT, 0}},

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "core/base/pages.h"
 #include "core/base/raw.h"
@@ -18,7 +19,7 @@ enum {
     GUARD_BYTES = 4096,
     MEMORY_BYTES = STACK_BYTES + YARN_THREAD_TLS_BYTES,
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
-    /* For where no real-time signal can be queued (RLIMIT_SIGPENDING): nobody uses it. */
+    /* For where no real-time signal can be queued (RLIMIT_SIGPENDING). */
     UNCOUNTED_SIGNAL = SIGSTKFLT,
 };
 
@@ -104,26 +105,55 @@ void yarn_thread_fini(struct yarn_thread *thread)
     thread->memory = NULL;
 }
 
-int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid)
+int yarn_thread_wake(struct yarn_thread *thread, pid_t pid)
 {
     long tid = (long)atomic_load(&thread->tid);
     if (!tid)
         return -ESRCH;
-    int err = (int)yarn_raw_call(SYS_tgkill, pid, tid, WAKE_SIGNAL, 0, 0, 0);
+    /* Why not tgkill: that is what others send (yarn_thread_clear_wakes). */
+    siginfo_t info = {.si_signo = WAKE_SIGNAL, .si_code = SI_QUEUE};
+    int err = (int)yarn_raw_call(SYS_rt_tgsigqueueinfo, pid, tid, WAKE_SIGNAL, (long)&info, 0, 0);
     if (err != -EAGAIN)
         return err;
+    atomic_store(&thread->is_woken_uncounted, 1);
     return (int)yarn_raw_call(SYS_tgkill, pid, tid, UNCOUNTED_SIGNAL, 0, 0, 0);
+}
+
+static uint64_t mask_of(int number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
+static bool take(int number, siginfo_t *ret_info)
+{
+    const struct timespec none = {0};
+    uint64_t mask = mask_of(number);
+    return yarn_raw_call(SYS_rt_sigtimedwait, (long)&mask, (long)ret_info, (long)&none, sizeof mask,
+                         0, 0) == number;
+}
+
+static int watch(int fd, uint64_t mask)
+{
+    return (int)yarn_raw_call(SYS_signalfd4, fd, (long)&mask, sizeof mask,
+                              SFD_CLOEXEC | SFD_NONBLOCK, 0, 0);
 }
 
 int yarn_thread_open_wake(void)
 {
-    uint64_t mask = UINT64_C(1) << (WAKE_SIGNAL - 1) | UINT64_C(1) << (UNCOUNTED_SIGNAL - 1);
-    return (int)yarn_raw_call(SYS_signalfd4, -1, (long)&mask, sizeof mask,
-                              SFD_CLOEXEC | SFD_NONBLOCK, 0, 0);
+    return watch(-1, mask_of(WAKE_SIGNAL) | mask_of(UNCOUNTED_SIGNAL));
 }
 
-void yarn_thread_clear_wake(int fd)
+bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)
 {
-    struct signalfd_siginfo info;
-    yarn_raw_call(SYS_read, fd, (long)&info, sizeof info, 0, 0, 0);
+    siginfo_t info;
+    bool is_asked = false, is_own = false;
+    while (take(WAKE_SIGNAL, &info)) {
+        is_own = true;
+        is_asked |= info.si_code == SI_TKILL;
+    }
+    if (atomic_exchange(&thread->is_woken_uncounted, 0))
+        is_own |= take(UNCOUNTED_SIGNAL, &info);
+    if (fd >= 0 && !is_own && watch(fd, mask_of(WAKE_SIGNAL)))
+        return is_asked; /* the host's own keeps it readable until the host takes it */
+    return is_asked;
 }

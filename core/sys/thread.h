@@ -20,6 +20,7 @@
 struct yarn_thread {
     void *memory;         /* owned; NULL while closed */
     _Atomic uint32_t tid; /* 0 before its birth and after its end, when the kernel clears it */
+    _Atomic uint32_t is_woken_uncounted;
 };
 
 /* What it returns becomes the thread's exit code, which is the process's status where it is the
@@ -62,11 +63,13 @@ void yarn_thread_fini(struct yarn_thread *thread);
 /* Interrupts a poll in the thread, which waits for it by the descriptor of yarn_thread_open_wake:
  * a descriptor of one table cannot be written from another, a thread-directed signal that the
  * thread has blocked and reads through a signalfd can. The signal is the C library's internal one,
- * which no host can send, catch or wait for; where the user's limit of pending signals is reached,
- * one that the limit does not hold for. It is never delivered to anybody. */
-YARN_MUST_CHECK int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid);
+ * which no host can catch or wait for; where the user's limit of pending signals is reached, one
+ * that the limit does not hold for. It is never delivered to anybody. */
+YARN_MUST_CHECK int yarn_thread_wake(struct yarn_thread *thread, pid_t pid);
 
 /* By the thread itself: a descriptor that polls readable after yarn_thread_wake. */
 YARN_MUST_CHECK int yarn_thread_open_wake(void);
-/* Takes one wake-up back out of the descriptor. */
-void yarn_thread_clear_wake(int fd);
+/* Takes all wake-ups back, and none of the host's signals; `fd` where that has polled readable,
+ * else -1. True where the host sent the C library's signal, to each of its tasks, as libpsx does,
+ * which waits until each has handled it or is gone. */
+bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd);

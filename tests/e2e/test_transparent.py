@@ -64,6 +64,17 @@ class Transparent(harness.Case):
         run = self.run_program(["/usr/bin/python3", "-c", ask])
         self.assertEqual(run.stdout.split(), [b"3", b"4"])
 
+    def test_signals_that_every_task_is_asked_by(self):
+        """The reader ends, for the host waits until each task has answered or is gone."""
+        for sampler in ("auto", "timer"):
+            with self.subTest(sampler=sampler):
+                run = self.assert_same_outside(
+                    [harness.HOSTS / "asked", "tasks"], YARN_SAMPLER=sampler)
+                self.assertIn(b"libpsx", harness.yarnprof("info", run.dumps).stdout)
+
+    def test_every_signal_reaches_the_host(self):
+        self.assert_same_outside([harness.HOSTS / "asked", "all"])
+
     def test_exceptions_of_a_loaded_library(self):
         plugin = harness.HOSTS / "libdlthrow_plugin.so"
         if not plugin.exists():

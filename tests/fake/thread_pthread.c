@@ -74,7 +74,7 @@ void yarn_thread_fini(struct yarn_thread *thread)
     (void)thread;
 }
 
-int yarn_thread_wake(const struct yarn_thread *thread, pid_t pid)
+int yarn_thread_wake(struct yarn_thread *thread, pid_t pid)
 {
     return (int)syscall(SYS_tgkill, pid, (pid_t)atomic_load(&thread->tid), WAKE_SIGNAL);
 }
@@ -85,9 +85,13 @@ int yarn_thread_open_wake(void)
     return (int)syscall(SYS_signalfd4, -1, &mask, sizeof mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void yarn_thread_clear_wake(int fd)
+bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)
 {
-    struct signalfd_siginfo info;
-    ssize_t got = syscall(SYS_read, fd, &info, sizeof info);
-    (void)got;
+    (void)thread;
+    (void)fd;
+    const struct timespec none = {0};
+    uint64_t mask = UINT64_C(1) << (WAKE_SIGNAL - 1);
+    while (syscall(SYS_rt_sigtimedwait, &mask, NULL, &none, sizeof mask) == WAKE_SIGNAL)
+        ;
+    return false;
 }

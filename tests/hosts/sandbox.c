@@ -45,8 +45,8 @@ static const int fork_calls[] = {SYS_write,           SYS_exit,           SYS_ex
 static const int filter_calls[] = {SYS_write, SYS_exit, SYS_exit_group, SYS_seccomp, SYS_prctl, -1};
 static const int rights_calls[] = {SYS_write, SYS_exit, SYS_exit_group, SYS_setuid, -1};
 static const int raw_calls[] = {
-    SYS_write,         SYS_exit,  SYS_exit_group, SYS_getpid, SYS_get_robust_list,
-    SYS_clock_gettime, SYS_futex, SYS_tgkill,     -1};
+    SYS_write,         SYS_exit,  SYS_exit_group,        SYS_getpid, SYS_get_robust_list,
+    SYS_clock_gettime, SYS_futex, SYS_rt_tgsigqueueinfo, -1};
 
 static volatile uint64_t result;
 

@@ -234,33 +234,32 @@ static int wait_for_wakes(void *argument)
     around->result[0] = wait_readable(fd, 0) == UINT64_MAX; /* not yet */
     go_to(1);
     around->waited_ns = wait_readable(fd, LONG_NS);
-    yarn_thread_clear_wake(fd);
-    around->result[1] = wait_readable(fd, 0) == UINT64_MAX; /* taken out */
+    around->result[1] = !yarn_thread_clear_wakes(&thread, fd);
+    around->result[2] = wait_readable(fd, 0) == UINT64_MAX; /* taken out */
     go_to(2);
-    wait_for(3); /* woken twice meanwhile */
-    around->result[2] = wait_readable(fd, LONG_NS) < LONG_NS;
-    yarn_thread_clear_wake(fd);
-    around->result[3] = wait_readable(fd, 0) < LONG_NS;
-    yarn_thread_clear_wake(fd);
-    around->result[4] = wait_readable(fd, 0) == UINT64_MAX;
-    yarn_thread_clear_wake(fd); /* does not wait for one */
+    wait_for(3); /* woken twice meanwhile, and signalled by somebody else in between */
+    around->result[3] = wait_readable(fd, LONG_NS) < LONG_NS;
+    around->result[4] = yarn_thread_clear_wakes(&thread, fd);
+    around->result[5] = wait_readable(fd, 0) == UINT64_MAX;
+    around->result[6] = !yarn_thread_clear_wakes(&thread, fd); /* does not wait for one */
     return 0;
 }
 
 static void check_wakes(void)
 {
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 7; i++)
         ck_assert_msg(room.result[i], "step %d", i);
     ck_assert_uint_lt(room.waited_ns, LONG_NS / 2);
 }
 
-START_TEST(thread_that_polls_is_woken_at_once_and_each_wake_is_taken_out_once)
+START_TEST(thread_that_polls_is_woken_at_once_and_knows_who_else_signals_it)
 {
     start(wait_for_wakes);
     wait_for(1);
     ck_assert_int_eq(yarn_thread_wake(&thread, getpid()), 0);
     wait_for(2);
     ck_assert_int_eq(yarn_thread_wake(&thread, getpid()), 0);
+    ck_assert_int_eq(syscall(SYS_tkill, (pid_t)atomic_load(&thread.tid), 33), 0);
     ck_assert_int_eq(yarn_thread_wake(&thread, getpid()), 0);
     go_to(3);
     end();
@@ -470,7 +469,7 @@ int main(void)
 
     TCase *wake = tcase_create("its wake-up");
     tcase_set_timeout(wake, 20);
-    tcase_add_test(wake, thread_that_polls_is_woken_at_once_and_each_wake_is_taken_out_once);
+    tcase_add_test(wake, thread_that_polls_is_woken_at_once_and_knows_who_else_signals_it);
     tcase_add_test(wake, thread_that_does_not_live_cannot_be_woken);
     tcase_add_test(wake, thread_wake_reaches_nobody_else);
     suite_add_tcase(suite, wake);
