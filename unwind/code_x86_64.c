@@ -14,7 +14,8 @@ enum {
     CALLS_MAX = 4,
     SEEN_SIZE = 4096, /* a power of two */
     LIVE_SIZE = 256,
-    SET_UP_MAX = 8192, /* how far back a function may have begun */
+    OFFSET_MAX = 1 << 28, /* no stack is that deep */
+    SET_UP_MAX = 8192,    /* how far back a function may have begun */
 };
 
 /* Registers that a call preserves. */
@@ -69,10 +70,10 @@ static bool is_equal(struct word a, struct word b)
 
 static struct word plus(struct word word, int32_t value)
 {
-    int32_t sum;
-    if (word.kind != REGISTER || __builtin_add_overflow(word.offset, value, &sum))
-        return (value == 0) ? word : (struct word){.kind = UNKNOWN};
-    word.offset = sum;
+    int64_t sum = (int64_t)word.offset + value;
+    if (value && (word.kind != REGISTER || sum > OFFSET_MAX || sum < -OFFSET_MAX))
+        return (struct word){.kind = UNKNOWN};
+    word.offset = (int32_t)sum;
     return word;
 }
 
@@ -116,9 +117,8 @@ static struct word load(const struct way *way, struct word place)
 
 static void push(struct way *way, unsigned source)
 {
-    struct word value = {.kind = UNKNOWN};
-    if (source < NR_REGISTERS)
-        value = way->registers[source];
+    struct word value =
+        source < NR_REGISTERS ? way->registers[source] : (struct word){.kind = UNKNOWN};
     way->registers[RSP] = plus(way->registers[RSP], -WORD_SIZE);
     store(way, way->registers[RSP], value);
     way->top = value;
@@ -151,10 +151,9 @@ static void leave(struct way *way)
 
 static void apply(struct way *way, const struct yarn_instruction *now)
 {
-    struct word source = {.kind = UNKNOWN};
+    struct word source = {.kind = UNKNOWN}, was_top = way->top;
     if (now->source < NR_REGISTERS)
         source = way->registers[now->source];
-    struct word was_top = way->top;
     forget(way, now->clobbered);
     way->top = (struct word){.kind = UNKNOWN};
     switch (now->effect) {
@@ -233,7 +232,8 @@ static void take_out(struct exploration *all, const struct way *way, struct word
     rule.second = slot_of(&rule, place.base, RBX, way->registers[RBX]);
     if (all->rule.kind == YARN_RULE_NONE) {
         all->rule = rule;
-        all->nr_left = all->nr_left < ENOUGH ? all->nr_left : ENOUGH;
+        if (!all->goal && all->nr_left > ENOUGH)
+            all->nr_left = ENOUGH;
     }
     if (all->rule.base != rule.base || all->rule.cfa_offset != rule.cfa_offset ||
         all->rule.frame != rule.frame)
@@ -448,10 +448,16 @@ static void explore_all(struct exploration *all, const struct way *first, uint64
 static uint64_t find_set_up(struct exploration *all, uint64_t vaddr)
 {
     static const uint8_t set_up[] = {0x55, 0x48, 0x89, 0xe5};
-    for (uint64_t at = vaddr - sizeof set_up; at < vaddr && vaddr - at < SET_UP_MAX; at--)
-        if (yarn_span_equal(yarn_span_sub(code_at(all, at), 0, sizeof set_up),
-                            yarn_span_of(set_up, sizeof set_up)))
-            return at;
+    enum { LOOK = 64, STEP = LOOK - sizeof set_up + 1 };
+    for (uint64_t back = STEP; back < SET_UP_MAX && back < vaddr; back += STEP) {
+        struct yarn_span code = code_at(all, vaddr - back);
+        code.size = yarn_size_min(code.size, LOOK);
+        for (size_t at = code.size; at-- > 0;)
+            if (yarn_span_equal(yarn_span_sub(code, at, sizeof set_up),
+                                yarn_span_of(set_up, sizeof set_up)) &&
+                at + sizeof set_up <= back)
+                return vaddr - back + at;
+    }
     return 0;
 }
 
@@ -459,13 +465,13 @@ static uint64_t find_set_up(struct exploration *all, uint64_t vaddr)
  * the function sets up its frame pointer, and has it still. */
 static struct yarn_rule rule_of_frame(struct exploration *all, uint64_t vaddr)
 {
+    const struct yarn_rule none = {.kind = YARN_RULE_NONE};
     struct way first = begin(find_set_up(all, vaddr));
-    struct yarn_rule rule = {.kind = YARN_RULE_NONE};
     if (!first.at)
-        return rule;
+        return none;
     explore_all(all, &first, vaddr, false);
     if (all->frame.kind != REGISTER || all->frame.base != RSP || all->frame.offset != -WORD_SIZE)
-        return rule;
+        return none;
     return (struct yarn_rule){
         .kind = YARN_RULE_REGISTER,
         .base = DWARF_RBP,

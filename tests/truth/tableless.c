@@ -4,9 +4,14 @@
  * Assembly without CFI that lays traps for who guesses: frame pointers that are data and point at
  * an older frame, into a reserved area with the remains of one, or onto another thread's or a
  * coroutine's stack; words pushed and areas reserved where earlier calls have left return
- * addresses; calls on, alignments, returns that take arguments off, a callee that does not return.
+ * addresses; calls on, alignments, returns that take arguments off, a callee that does not return;
+ * and a signal's return of the program's own, right behind a function that has tables.
  */
 #include <setjmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "activation.h"
 
@@ -151,9 +156,45 @@ TRUTH_NOINLINE static uint64_t outer_of(uint64_t seed)
     return seed;
 }
 
+__asm__(
+    ".text\n.type of_another_size, @function\nof_another_size:\n.cfi_startproc\n"
+    ".cfi_def_cfa_offset 64\nnop\nret\n.cfi_endproc\n.size of_another_size, . - of_another_size\n"
+    ".type returns_from_signal, @function\nreturns_from_signal:\nmov $15, %rax\nsyscall\n"
+    ".size returns_from_signal, . - returns_from_signal\n.p2align 4\n");
+void returns_from_signal(void);
+
+static volatile uint64_t handled;
+
+static void handle(int number)
+{
+    TRUTH_BEGIN(handle);
+    handled += truth_work((uint64_t)number, 100000);
+    TRUTH_END();
+}
+
+/* As the kernel takes it: with the function that a handler returns to. */
+static void handle_signals(void)
+{
+    enum { RESTORER = 0x04000000, KERNEL_SET_BYTES = 8, PERIOD_NS = 3000000 };
+    const struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } action = {handle, SA_RESTART | RESTORER, returns_from_signal, 0};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
+    timer_t timer;
+    if (syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, KERNEL_SET_BYTES) ||
+        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) ||
+        timer_settime(timer, 0, &period, 0))
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     TRUTH_BEGIN(main);
+    handle_signals();
     uint64_t seed = 1, count = truth_rounds(argc, argv) * 30000;
     elsewhere[256] = (uint64_t)(uintptr_t)&elsewhere[300];
     elsewhere[257] = (uint64_t)(uintptr_t)__builtin_return_address(0);
