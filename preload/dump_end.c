@@ -59,8 +59,6 @@ void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_re
         .reason = reason,
         .status = status,
     };
-    yarn_frame_names_write_late(&recording->names, recording->writer, yarn_coverage_host_cpu_ns(),
-                                true);
     yarn_stacks_write_modules(&recording->stacks);
     yarn_trust_write_final(recording);
     yarn_dump_write_end(recording->writer, &end);

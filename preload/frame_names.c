@@ -134,19 +134,19 @@ static bool write_late(struct yarn_frame_names *names, const struct unnamed *unn
     return symbol.name.size;
 }
 
-static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_last)
+static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns)
 {
     if (!names->wants_kernel || cpu_ns < KERNEL_WORTH_NS)
         return;
-    for (size_t i = 0; is_last || i < KERNEL_STEPS; i++)
+    for (size_t i = 0; i < KERNEL_STEPS; i++)
         if (yarn_kernel_names_step(&names->kernel, kernel_path))
             break;
 }
 
 /* True where there may be names that were not there the last time. */
-static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_last)
+static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns)
 {
-    read_kernel(names, cpu_ns, is_last);
+    read_kernel(names, cpu_ns);
     yarn_jit_names_refresh(names->jit);
     uint64_t generation = yarn_jit_names_generation(names->jit);
     bool has =
@@ -157,11 +157,11 @@ static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_la
 }
 
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
-                                 uint64_t cpu_ns, bool is_last)
+                                 uint64_t cpu_ns)
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count || !has_news(names, cpu_ns, is_last))
+    if (!count || !has_news(names, cpu_ns))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)

@@ -54,7 +54,6 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        uint64_t address, uint32_t code);
 
 /* Writes the names that have come for frames that had none. `cpu_ns` of the host so far tell
- * whether the kernel's are worth reading. `is_last`: of what has none now nothing will come
- * any more. */
+ * whether the kernel's are worth reading, a part at each call. */
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
-                                 uint64_t cpu_ns, bool is_last);
+                                 uint64_t cpu_ns);

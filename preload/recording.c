@@ -263,8 +263,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
         return;
     yarn_coverage_write(&recording->coverage, recording->writer);
     tell_change(recording);
-    yarn_frame_names_write_late(&recording->names, recording->writer, yarn_coverage_host_cpu_ns(),
-                                false);
+    yarn_frame_names_write_late(&recording->names, recording->writer, yarn_coverage_host_cpu_ns());
     yarn_trust_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);

@@ -97,8 +97,8 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
 void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
 
 /* Names and stores what was drained, where a flush is due or the queue is filling, and for at most
- * a while, so that no ring fills meanwhile. True where nothing is left to do. Closes the modules'
- * files in any case. */
+ * a while, so that no ring fills meanwhile; closes the modules' files. True where nothing is left.
+ */
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
 /* Brings what was drained into the file. */

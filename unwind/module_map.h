@@ -75,7 +75,8 @@ YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
 /* Adds every executable line of /proc/self/maps. */
 YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
 
-/* Closes the files that look-ups have opened, until the next one: for the end of a drain. */
+/* Closes the files that look-ups have opened, until the next one: for when the reader sleeps or
+ * answers. */
 void yarn_module_map_rest(struct yarn_module_map *map);
 
 /* Closes the images of modules that are mapped no more and were not at the last call either: to be

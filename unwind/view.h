@@ -6,8 +6,8 @@
  * each keeps its blocks on the disk and its file system mounted. Here the runs of the file that
  * may be wanted have address space, side by side, and are read into it in blocks of 16 KiB when
  * somebody looks; what is looked at seldom is read into a small window that is used again, because
- * a fresh page costs more than the reading. For that the file is opened by its name, and closed at
- * the end of the drain at the latest, so nothing of it is held; and what was read counts only if
+ * a fresh page costs more than the reading. For that the file is opened by its name, and closed
+ * before the reader sleeps or answers, so nothing of it is held; and what was read counts only if
  * the file is still the one that was opened at first: the same inode, size and time of change.
  * Where it is not, what was read before stays good and the rest is not to be had. Knows files and
  * memory; does not know what is in them.
