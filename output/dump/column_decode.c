@@ -95,7 +95,7 @@ void yarn_dump_columns_decode(struct yarn_cursor *cursor, enum yarn_dump_record 
 {
     size_t nr_columns;
     const struct yarn_dump_field *columns = yarn_dump_fields_of(batch, &nr_columns);
-    for (size_t i = 0; i < nr_columns && !cursor->failed; i++) {
+    for (size_t i = 0; i < nr_columns && count && !cursor->failed; i++) {
         take_varints(cursor, count, scratch);
         if (cursor->failed)
             return;
