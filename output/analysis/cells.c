@@ -38,20 +38,18 @@ static uint64_t *slot_of(const struct yarn_cells *cells, const struct yarn_cell 
 static int grow_slots(struct yarn_cells *cells)
 {
     size_t nr_slots = cells->nr_slots ? cells->nr_slots * 2 : 1024;
-    uint64_t *slots = calloc(nr_slots, sizeof *slots);
+    free(cells->slots); /* before there are others: both together would be the most of all memory */
+    uint64_t *slots = cells->slots = calloc(nr_slots, sizeof *slots);
+    cells->nr_slots = slots ? nr_slots : 0;
     if (!slots)
         return -ENOMEM;
-    for (size_t i = 0; i < cells->nr_slots; i++) {
-        if (!cells->slots[i])
-            continue;
-        size_t at = (cells->slots[i] >> 32) & (nr_slots - 1);
+    for (size_t i = 0; i < cells->count; i++) {
+        uint32_t hash = hash_of(&cells->cells[i]);
+        size_t at = hash & (nr_slots - 1);
         while (slots[at])
             at = (at + 1) & (nr_slots - 1);
-        slots[at] = cells->slots[i];
+        slots[at] = (uint64_t)hash << 32 | (uint32_t)(i + 1);
     }
-    free(cells->slots);
-    cells->slots = slots;
-    cells->nr_slots = nr_slots;
     return 0;
 }
 
@@ -69,6 +67,11 @@ static void place(struct yarn_cells *cells, const struct yarn_cell *more)
         cells->cells[cells->count++] = *more;
         *slot = (uint64_t)hash << 32 | (uint32_t)cells->count;
     }
+}
+
+bool yarn_cells_has(const struct yarn_cells *cells, const struct yarn_cell *cell)
+{
+    return cells->count && *slot_of(cells, cell, hash_of(cell));
 }
 
 int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more)

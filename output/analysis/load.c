@@ -103,7 +103,7 @@ static int read_file(struct yarn_loader *loader)
     first = loader->dump;
     yarn_loader_set_time(loader);
     const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor();
-    err = yarn_dump_read_file(loader->path, &visitor, loader, &summary);
+    err = yarn_dump_read_file_within(loader->path, loader->allowance, &visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);
     for (uint32_t i = first; i <= loader->dump; i++)
@@ -113,13 +113,14 @@ static int read_file(struct yarn_loader *loader)
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
                     const struct yarn_load_options *options, struct yarn_load_reached reached,
-                    size_t nr_machines)
+                    struct yarn_dump_allowance *allowance, size_t nr_machines)
 {
     struct yarn_legible shown;
     (void)yarn_legible(&shown, source->path);
     struct yarn_loader loader = {
         .profile = profile,
         .options = options,
+        .allowance = allowance,
         .path = source->path,
         .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
         .reached = reached,
@@ -179,10 +180,15 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
         return -ENOMEM;
     size_t nr_machines = profile->machines.count;
     profile->start_ns = first_start_ns(profile, sources);
-    struct yarn_load_reached reached = {.all = yarn_sources_bytes(sources)};
+    profile->bytes = yarn_sources_bytes(sources);
+    struct yarn_load_reached reached = {.all = profile->bytes};
+    struct yarn_dump_allowance allowance;
+    yarn_dump_allowance_init(&allowance);
+    allowance.reserved_a_byte = options->reserved_a_byte;
     for (size_t i = 0; i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        int err = load_one(profile, source, options, reached, nr_machines);
+        yarn_dump_allowance_begin(&allowance, sources->count - i);
+        int err = load_one(profile, source, options, reached, &allowance, nr_machines);
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));
@@ -190,6 +196,7 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
         }
         reached.done += source->bytes;
     }
+    yarn_stack_index_fini(&profile->stack_index);
     apply_comms(profile, options->timeline);
     return 0;
 }

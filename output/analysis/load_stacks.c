@@ -8,6 +8,9 @@
 
 enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 
+/* What is taken to be kept of each thing, with the tables that find it again. */
+enum { STACK_BYTES = 44, INDEXED_BYTES = 12, CELL_BYTES = 64, CELLS_AT_ONCE = 16 };
+
 /* The start of the symbol's function is needed again for each of its frames. */
 static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
 {
@@ -106,6 +109,28 @@ static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn
     return yarn_hash_u64(yarn_hash_u64(place) ^ who) ^ yarn_hash_u64(lines << 32 | record->flags);
 }
 
+/* Frames of one function (and line), with what is inlined there, are one; `number` is the last.
+ * What has no name yet may get one by its address. */
+static int join_frames(const struct yarn_loader *loader, uint32_t *number)
+{
+    struct yarn_profile *profile = loader->profile;
+    bool is_by_line = loader->options->frames == YARN_FRAMES_BY_LINE;
+    const struct yarn_profile_frame *frames = &profile->frames[*number];
+    if (profile->functions[frames->function].is_nameless)
+        return 0;
+    uint64_t key = frames->flags;
+    for (uint32_t i = 0; i <= frames->nr_inlined; i++) {
+        uint64_t line = is_by_line ? (uint64_t)frames[i].file << 32 | frames[i].line : 0;
+        key = yarn_hash_u64(yarn_hash_u64(yarn_hash_u64(key) + frames[i].function) + line);
+    }
+    uint32_t found = yarn_table_find(&profile->frame_index, key);
+    if (found == YARN_TABLE_NONE)
+        return yarn_table_put(&profile->frame_index, key, *number);
+    profile->nr_frames = *number;
+    *number = found;
+    return 0;
+}
+
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
 {
     struct yarn_loader *loader = self;
@@ -133,22 +158,41 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         .function = function,
         .flags = record->flags,
     };
-    err = yarn_table_put(&profile->frame_index, key, (uint32_t)profile->nr_frames);
+    uint32_t number = (uint32_t)profile->nr_frames++;
+    err = yarn_loader_add_inlined(loader, record);
+    if (!err && loader->options->frames != YARN_FRAMES_BY_ADDRESS)
+        err = join_frames(loader, &number);
     if (!err)
-        err = yarn_number_map_put(&loader->frames, record->number, (uint32_t)profile->nr_frames++);
-    return err ? err : yarn_loader_add_inlined(loader, record);
+        err = yarn_table_put(&profile->frame_index, key, number);
+    return err ? err : yarn_number_map_put(&loader->frames, record->number, number);
 }
 
-/* What is called by a stack of this epoch is itself of this epoch. */
+static uint32_t bytes_of_stack(const struct yarn_loader *loader)
+{
+    uint32_t bytes = loader->options->stack_bytes;
+    return bytes ? bytes : STACK_BYTES;
+}
+
+/* What is called by a stack of this epoch is itself of this epoch; but where frames are joined, two
+ * stacks of the dump may be one. */
+static bool may_be_there(const struct yarn_loader *loader, uint32_t parent)
+{
+    return loader->options->frames != YARN_FRAMES_BY_ADDRESS || parent == YARN_DUMP_NONE ||
+           parent < loader->first_stack_of_epoch;
+}
+
 static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame,
                      uint32_t *ret_stack)
 {
     struct yarn_profile *profile = loader->profile;
-    if (parent == YARN_DUMP_NONE || parent < loader->first_stack_of_epoch) {
+    *ret_stack = YARN_DUMP_NONE;
+    if (may_be_there(loader, parent)) {
         *ret_stack = yarn_stack_index_find(&profile->stack_index, profile->stacks, parent, frame);
         if (*ret_stack != YARN_DUMP_NONE)
             return 0;
     }
+    if (!yarn_loader_may_keep(loader, bytes_of_stack(loader)))
+        return 0;
     struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
                                                         profile->nr_stacks + 1, sizeof *stacks);
     if (!stacks)
@@ -160,7 +204,9 @@ static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame
         .function = profile->frames[frame].function,
     };
     *ret_stack = (uint32_t)profile->nr_stacks++;
-    return 0;
+    if (loader->options->frames == YARN_FRAMES_BY_ADDRESS)
+        return 0;
+    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
 
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
@@ -174,9 +220,24 @@ int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
         return 0;
     uint32_t stack = parent;
     int err = 0;
-    for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++)
-        err = add_stack(loader, stack, frame + i, &stack);
+    for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++) {
+        err = add_stack(loader, stack, frame + i, &parent);
+        if (parent == YARN_DUMP_NONE)
+            return err; /* there is no room for it */
+        stack = parent;
+    }
     return err ? err : yarn_number_map_put(&loader->stacks, record->number, stack);
+}
+
+/* Where there is no room to find stacks of this epoch again, a later one has them anew. */
+static int index_stacks(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    uint64_t more = profile->nr_stacks - profile->stack_index.count;
+    if (loader->options->frames == YARN_FRAMES_BY_ADDRESS &&
+        !yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, more * INDEXED_BYTES))
+        return 0;
+    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
 
 int yarn_loader_on_reset(void *self)
@@ -189,29 +250,40 @@ int yarn_loader_on_reset(void *self)
     yarn_number_map_clear(&loader->symbol_lines);
     loader->nr_starts = 0;
     loader->first_stack_of_epoch = (uint32_t)loader->profile->nr_stacks;
-    return yarn_stack_index_extend(&loader->profile->stack_index, loader->profile->stacks,
-                                   loader->profile->nr_stacks);
+    return index_stacks(loader);
 }
 
-static void count_trust(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
-                        uint32_t stack)
+static void count_trust(struct yarn_loader *loader, uint32_t end, uint32_t stack)
 {
     struct yarn_profile *profile = loader->profile;
     struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
-    uint32_t end = sample->stack_end;
     trust->stack_ends[end < YARN_DUMP_STACK_END_COUNT ? end : YARN_DUMP_STACK_FAILED]++;
     if (stack != YARN_DUMP_NONE)
         profile->frames[profile->stacks[stack].frame].leaf_samples++;
+}
+
+/* -ENOSPC: there is no room for it. */
+static int add_cell(struct yarn_loader *loader, const struct yarn_cell *cell)
+{
+    struct yarn_cells *cells = &loader->profile->cells;
+    uint64_t price = loader->options->cell_bytes ? loader->options->cell_bytes : CELL_BYTES;
+    if (!loader->nr_cells_paid &&
+        yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, CELLS_AT_ONCE * price))
+        loader->nr_cells_paid = CELLS_AT_ONCE;
+    if (!loader->nr_cells_paid && !yarn_cells_has(cells, cell))
+        return -ENOSPC;
+    size_t before = cells->count;
+    int err = yarn_cells_add(cells, cell);
+    loader->nr_cells_paid -= (uint32_t)(cells->count - before);
+    return err;
 }
 
 static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                  const struct yarn_cell *cell)
 {
     struct yarn_profile *profile = loader->profile;
-    profile->events[cell->event].total += cell->weight;
-    profile->events[cell->event].samples++;
     if (!loader->options->timeline && !loader->options->take_sample)
-        return yarn_cells_add(&profile->cells, cell);
+        return add_cell(loader, cell);
     struct yarn_timeline_entry entry = {
         .time_ns = sample->time_ns,
         .weight = sample->weight,
@@ -238,7 +310,9 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     if (err)
         return err;
     uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
-    count_trust(loader, sample, stack);
+    bool is_left_out = stack == YARN_DUMP_NONE && sample->stack != YARN_DUMP_NONE;
+    uint32_t stack_end = is_left_out ? YARN_DUMP_STACK_FAILED : sample->stack_end;
+    count_trust(loader, stack_end, stack);
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
     dump->events[sample->event].samples++;
     loader->profile->threads[thread].samples++;
@@ -252,9 +326,16 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         .thread = loader->options->has_no_threads ? 0 : thread,
         .event = (uint16_t)dump->events[sample->event].event,
         .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
-        .stack_end = (uint8_t)sample->stack_end,
+        .stack_end = (uint8_t)stack_end,
     };
-    return place(loader, sample, &cell);
+    err = place(loader, sample, &cell);
+    if (err == -ENOSPC) {
+        loader->allowance->is_short = true;
+        return 0;
+    }
+    loader->profile->events[cell.event].total += cell.weight;
+    loader->profile->events[cell.event].samples++;
+    return err;
 }
 
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)

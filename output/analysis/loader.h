@@ -33,6 +33,7 @@ enum yarn_loader_build {
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
+    struct yarn_dump_allowance *allowance; /* borrowed; of the file and those behind it */
     struct yarn_load_reached reached;
     const char *path, *shown;       /* of the file; legible */
     uint32_t dump;                  /* index in the profile */
@@ -56,6 +57,7 @@ struct yarn_loader {
     size_t nr_late_names, late_names_capacity;
     uint32_t last_tid, last_thread;
     bool has_last_thread;
+    uint32_t nr_cells_paid; /* so many more may be kept */
 };
 
 static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loader)
@@ -66,6 +68,14 @@ static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loa
 /* The thread that bears the tid now; one is made up where no record has told of it. */
 YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
                                        uint32_t *ret_thread);
+
+/* False, and told as damage by the reader, where the file has been given so much already. */
+static inline bool yarn_loader_may_keep(struct yarn_loader *loader, uint64_t bytes)
+{
+    bool may = yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, bytes);
+    loader->allowance->is_short |= !may;
+    return may;
+}
 
 /* Takes every record; `self` is the loader. */
 extern const struct yarn_dump_visitor yarn_loader_visitor;

@@ -101,6 +101,7 @@ struct yarn_profile {
     struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
     uint64_t start_ns;                     /* of the first process */
     uint64_t end_ns;                       /* of the last record */
+    uint64_t bytes;                        /* of the dumps' files */
     /* Keys of things that are found again. */
     struct yarn_table event_index, module_index, function_index, frame_index;
     struct yarn_stack_index stack_index;

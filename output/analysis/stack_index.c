@@ -32,12 +32,10 @@ static int make_room(struct yarn_stack_index *index, size_t count)
         nr_slots *= 2;
     if (nr_slots == index->nr_slots)
         return 0;
+    free(index->slots); /* before there are others: these can be made anew */
     uint32_t *slots = calloc(nr_slots, sizeof *slots);
-    if (!slots)
-        return -ENOMEM;
-    free(index->slots);
-    *index = (struct yarn_stack_index){.slots = slots, .nr_slots = nr_slots};
-    return 0;
+    *index = (struct yarn_stack_index){.slots = slots, .nr_slots = slots ? nr_slots : 0};
+    return slots ? 0 : -ENOMEM;
 }
 
 int yarn_stack_index_extend(struct yarn_stack_index *index, const struct yarn_profile_stack *stacks,

@@ -43,8 +43,8 @@ static inline bool yarn_timeline_is_before(enum yarn_timeline_order order,
     return one->time_ns < other->time_ns;
 }
 
-/* A good `most`: 24 MB, and as much again while they are sorted. */
-enum { YARN_TIMELINE_MOST = 512 << 10 };
+/* A good `most`: 12 MB, and as much again while they are sorted. */
+enum { YARN_TIMELINE_MOST = 256 << 10 };
 
 struct yarn_timeline {
     struct yarn_timeline_entry *entries; /* owned array, or mapped */

@@ -24,6 +24,9 @@ struct yarn_tree_node {
     uint32_t first_child, next_sibling; /* YARN_DUMP_NONE: none; the greatest total first */
 };
 
+/* Of memory, for each byte of the dumps, beyond what is there in any case. */
+enum { YARN_TREE_A_BYTE = 11 };
+
 struct yarn_tree {
     struct yarn_tree_node *nodes; /* owned array; the first root is 0; follow the links */
     size_t count;

@@ -4,17 +4,15 @@
 #include "output/analysis/array.h"
 #include "output/analysis/tree.h"
 
-enum { NODES_FREE = 384 << 10 };
+enum {
+    NODES_FREE = 192 << 10,
+    NODE_BYTES = sizeof(struct yarn_tree_node) + sizeof(uint32_t), /* and its place in the order */
+    BYTES_A_NODE = NODE_BYTES / YARN_TREE_A_BYTE + 1,
+};
 
 struct yarn_tree yarn_tree_of(const struct yarn_profile *profile)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        /* Why: a merged file is many dumps of one summary. */
-        if (!i || profile->dumps[i].path != profile->dumps[i - 1].path)
-            bytes += profile->dumps[i].summary.file_bytes;
-    }
-    return (struct yarn_tree){.most = NODES_FREE + (size_t)bytes / 2};
+    return (struct yarn_tree){.most = NODES_FREE + (size_t)profile->bytes / BYTES_A_NODE};
 }
 
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,

@@ -148,11 +148,8 @@ static bool add_stack(struct yarn_dump_record_reader *reader, uint32_t number, u
         yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_DEPTH);
         return false;
     }
-    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_STACKS, 1)) {
-        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
-        return false;
-    }
-    return yarn_dump_known_add_stack(known, number, (uint16_t)depth);
+    return yarn_dump_may_keep(reader, YARN_DUMP_COST_STACK) &&
+           yarn_dump_known_add_stack(known, number, (uint16_t)depth);
 }
 
 static int read_stacks(struct yarn_dump_record_reader *reader, struct range range)

@@ -57,14 +57,14 @@ void yarn_dump_known_close(struct yarn_dump_known *known)
     *known = (struct yarn_dump_known){0};
 }
 
-/* A larger array, or NULL (and the old one as it was). The new part is zeroed. */
+/* A larger array, or NULL (and the old one as it was). Why its new part is left alone: memory that
+ * nobody wrote to is none. */
 static void *grow(void *array, size_t size, size_t *count, size_t needed)
 {
     size_t larger = yarn_size_max(needed, yarn_size_max(*count * 2, 256));
     uint8_t *grown = realloc(array, larger * size);
     if (!grown)
         return NULL;
-    memset(grown + *count * size, 0, (larger - *count) * size);
     *count = larger;
     return grown;
 }
@@ -73,9 +73,11 @@ bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
 {
     size_t word = number / 64;
     if (word >= set->nr_words) {
+        size_t before = set->nr_words;
         uint64_t *grown = grow(set->words, sizeof *grown, &set->nr_words, word + 1);
         if (!grown)
             return false;
+        memset(grown + before, 0, (set->nr_words - before) * sizeof *grown);
         set->words = grown;
     }
     set->words[word] |= UINT64_C(1) << (number % 64);

@@ -45,6 +45,7 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
     yarn_dump_file_header_encode(&header, bytes);
     *merger = (struct yarn_dump_merger){.put = put, .self = self};
     yarn_dump_allowance_init(&merger->allowance);
+    yarn_dump_allowance_begin(&merger->allowance, 1);
     return put(self, yarn_span_of(bytes, sizeof bytes));
 }
 

@@ -47,17 +47,16 @@ static int read_chunks(struct yarn_dump_chunk_reader *chunks,
 }
 
 static int read_source(struct yarn_dump_source *source, const struct yarn_dump_visitor *visitor,
-                       void *self, struct yarn_dump_summary *summary)
+                       void *self, struct yarn_dump_allowance *allowance,
+                       struct yarn_dump_summary *summary)
 {
     struct yarn_dump_chunk_reader chunks = {.source = source};
     struct yarn_dump_record_reader records;
-    struct yarn_dump_allowance allowance;
-    yarn_dump_allowance_init(&allowance);
     *summary = (struct yarn_dump_summary){0};
-    int result = yarn_dump_chunk_reader_open(&chunks, source, summary, &allowance);
+    int result = yarn_dump_chunk_reader_open(&chunks, source, summary, allowance);
     if (result)
         goto done;
-    yarn_dump_record_reader_open(&records, visitor, self, summary, &allowance);
+    yarn_dump_record_reader_open(&records, visitor, self, summary, allowance);
     result = read_chunks(&chunks, &records);
     yarn_dump_record_reader_close(&records);
 
@@ -71,18 +70,31 @@ int yarn_dump_read_bytes(struct yarn_span bytes, const struct yarn_dump_visitor 
                          void *self, struct yarn_dump_summary *ret_summary)
 {
     struct yarn_dump_source source = yarn_dump_source_of(bytes);
-    return read_source(&source, visitor, self, ret_summary);
+    struct yarn_dump_allowance allowance;
+    yarn_dump_allowance_init(&allowance);
+    yarn_dump_allowance_begin(&allowance, 1);
+    return read_source(&source, visitor, self, &allowance, ret_summary);
 }
 
 int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor, void *self,
                         struct yarn_dump_summary *ret_summary)
+{
+    struct yarn_dump_allowance allowance;
+    yarn_dump_allowance_init(&allowance);
+    yarn_dump_allowance_begin(&allowance, 1);
+    return yarn_dump_read_file_within(path, &allowance, visitor, self, ret_summary);
+}
+
+int yarn_dump_read_file_within(const char *path, struct yarn_dump_allowance *allowance,
+                               const struct yarn_dump_visitor *visitor, void *self,
+                               struct yarn_dump_summary *ret_summary)
 {
     struct yarn_dump_source source;
     *ret_summary = (struct yarn_dump_summary){0};
     int result = yarn_dump_source_open(&source, path);
     if (result)
         return result;
-    result = read_source(&source, visitor, self, ret_summary);
+    result = read_source(&source, visitor, self, allowance, ret_summary);
     yarn_dump_source_close(&source);
     return result;
 }

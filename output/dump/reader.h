@@ -19,6 +19,7 @@
  */
 #pragma once
 
+#include "output/dump/allowance.h"
 #include "output/dump/format.h"
 
 /* One for each record and each list of format.def: `process`, `option`, …; `runs`. Any may be NULL.
@@ -66,6 +67,12 @@ struct yarn_dump_summary {
  * it could not be read. Damage is no error: see *ret_summary, which is always filled. */
 YARN_MUST_CHECK int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor,
                                         void *self, struct yarn_dump_summary *ret_summary);
+/* Within what is left, which `self` may spend of, too: what it leaves out is told where it sets
+ * `is_short`. */
+YARN_MUST_CHECK int yarn_dump_read_file_within(const char *path,
+                                               struct yarn_dump_allowance *allowance,
+                                               const struct yarn_dump_visitor *visitor, void *self,
+                                               struct yarn_dump_summary *ret_summary);
 YARN_MUST_CHECK int yarn_dump_read_bytes(struct yarn_span bytes,
                                          const struct yarn_dump_visitor *visitor, void *self,
                                          struct yarn_dump_summary *ret_summary);

@@ -403,6 +403,9 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
         result = expect_process(reader, type);
         if (!result)
             result = read_record(reader, type, record);
+        if (reader->allowance->is_short)
+            yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
+        reader->allowance->is_short = false;
     }
     return result;
 }

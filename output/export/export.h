@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "output/analysis/choice.h"
+#include "output/analysis/load.h"
 #include "output/analysis/profile.h"
 #include "output/analysis/timeline.h"
 
@@ -24,8 +25,9 @@ struct yarn_export {
     bool is_part;        /* something of the recording is left out */
     const char *version; /* of yarn */
     FILE *file;
-    const char *path; /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */
-    char why[256];    /* of a failure, where errno does not say it */
+    uint64_t most_bytes; /* of what is written; where that is not enough, -EFBIG */
+    const char *path;    /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */
+    char why[256];       /* of a failure, where errno does not say it */
 };
 
 /* What a format asks for. */
@@ -45,8 +47,14 @@ struct yarn_export_format {
     const char *name;
     const char *about; /* who reads it */
     unsigned needs;    /* enum yarn_export_needs */
+    enum yarn_frames_kind frames;
+    /* Memory that it takes, at most, as yarn_load_options has it. */
+    uint32_t stack_bytes, cell_bytes, reserved_a_byte;
     int (*write)(struct yarn_export *export);
 };
+
+/* Memory a byte of the dumps for what chrome has of the samples of one thread. */
+enum { YARN_EXPORT_CHROME_A_BYTE = 16 };
 
 /* NULL where there is no n-th. */
 const struct yarn_export_format *yarn_export_format(size_t n);

@@ -29,6 +29,8 @@ struct step {
     uint32_t node; /* id */
 };
 
+enum { STEPS_FREE = 256 << 10, BYTES_A_STEP = sizeof(struct step) / YARN_EXPORT_CHROME_A_BYTE + 1 };
+
 struct chrome {
     const struct yarn_export *export;
     struct yarn_json *json;
@@ -76,6 +78,8 @@ static int node_of(struct chrome *chrome, const struct yarn_export_sample *sampl
 
 static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint64_t weight)
 {
+    if (chrome->nr_steps > STEPS_FREE + chrome->export->profile->bytes / BYTES_A_STEP)
+        return -EFBIG;
     struct step *steps = yarn_array_grow(chrome->steps, &chrome->steps_capacity,
                                          chrome->nr_steps + 1, sizeof *steps);
     if (!steps)

@@ -293,7 +293,7 @@ static void put_records(struct perf_data *perf)
     struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(perf->export);
     struct yarn_export_sample sample;
     put_kernel(perf, profile->start_ns);
-    while (yarn_export_next(&samples, &sample)) {
+    while (!perf->file.err && yarn_export_next(&samples, &sample)) {
         uint32_t pid = profile->dumps[sample.dump].process.pid;
         if (!perf->dumps[sample.dump])
             begin_dump(perf, sample.dump, sample.time_ns);
@@ -389,7 +389,8 @@ static int perf_data_init(struct perf_data *perf)
         return -ENOMEM;
     lay_out(perf);
     err = choose_events(perf);
-    return err ? err : yarn_perf_file_init(&perf->file, perf->export->file);
+    return err ? err
+               : yarn_perf_file_init(&perf->file, perf->export->file, perf->export->most_bytes);
 }
 
 static void perf_data_fini(struct perf_data *perf)

@@ -19,6 +19,7 @@
 struct pprof {
     struct yarn_export *export;
     gzFile gz;
+    uint64_t size;   /* of what was written, unpacked */
     uint8_t *packed; /* owned array */
     size_t packed_capacity;
     struct yarn_strings strings; /* the string table */
@@ -36,6 +37,9 @@ struct pprof {
 static int put(struct pprof *pprof, const Yarn__Pprof__Profile *part)
 {
     size_t size = yarn__pprof__profile__get_packed_size(part);
+    pprof->size += size;
+    if (pprof->size > pprof->export->most_bytes)
+        return -EFBIG;
     uint8_t *packed = yarn_array_grow(pprof->packed, &pprof->packed_capacity, size + 1, 1);
     if (!packed)
         return -ENOMEM;

@@ -24,6 +24,8 @@ struct sqlite {
     size_t path_capacity;
 };
 
+enum { CUT_STACKS_MAX = 128 << 10 };
+
 #define PUT(sqlite, table, row)                                                                    \
     yarn_sqlite_put(&(sqlite)->file, YARN_SQLITE_##table, row, YARN_COUNT_OF(row))
 
@@ -289,6 +291,9 @@ static int put_cut_stack(struct sqlite *sqlite, uint32_t stack, uint32_t root, u
     uint64_t parent = id_of_pseudo_stack(sqlite, root);
     size_t depth = 0;
     int err = 0;
+    /* Why: each may be below each root. A row that is there twice is right, too. */
+    if (sqlite->cut_stacks.count > CUT_STACKS_MAX)
+        yarn_table_clear(&sqlite->cut_stacks);
     for (; stack != YARN_DUMP_NONE; stack = profile->stacks[stack].parent) {
         uint64_t key = (uint64_t)root << 32 | stack;
         uint32_t found = yarn_table_find(&sqlite->cut_stacks, key);
@@ -385,7 +390,7 @@ int yarn_export_sqlite(struct yarn_export *export)
     if (!err)
         err = yarn_table_open(&sqlite.cut_stacks, 64, (size_t)1 << 31);
     if (!err)
-        err = yarn_sqlite_file_open(&sqlite.file, export->path);
+        err = yarn_sqlite_file_open(&sqlite.file, export->path, export->most_bytes);
     if (!err)
         err = put_all(&sqlite);
     int closed = yarn_sqlite_file_close(&sqlite.file, !err);

@@ -20,7 +20,9 @@ struct file_attr {
 
 void yarn_perf_put(struct yarn_perf_file *perf, const void *bytes, size_t size)
 {
-    if (size && fwrite(bytes, 1, size, perf->file) != size && !perf->err)
+    if (!perf->err && perf->at + size > perf->most_bytes)
+        perf->err = -EFBIG;
+    if (!perf->err && size && fwrite(bytes, 1, size, perf->file) != size)
         perf->err = errno ? -errno : -EIO;
     perf->at += size;
 }
@@ -48,9 +50,13 @@ void yarn_perf_put_text(struct yarn_perf_file *perf, struct yarn_span text)
     put_zeros(perf, size - text.size);
 }
 
-int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file)
+int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file, uint64_t most_bytes)
 {
-    *perf = (struct yarn_perf_file){.file = file, .record = malloc(YARN_PERF_RECORD_SIZE)};
+    *perf = (struct yarn_perf_file){
+        .file = file,
+        .most_bytes = most_bytes,
+        .record = malloc(YARN_PERF_RECORD_SIZE),
+    };
     if (!perf->record)
         return -ENOMEM;
     put_zeros(perf, sizeof(struct header));

@@ -34,7 +34,7 @@ struct yarn_perf_section {
 
 struct yarn_perf_file {
     FILE *file; /* borrowed; can be gone back in */
-    uint64_t at;
+    uint64_t at, most_bytes;
     struct yarn_perf_section attrs, data;
     struct yarn_perf_section features[YARN_PERF_FEATURES_MAX]; /* size 0: there is none */
     uint32_t feature;                                          /* that is being written */
@@ -43,8 +43,9 @@ struct yarn_perf_file {
     size_t size;     /* of it so far */
 };
 
-/* Leaves room for the header. -ENOMEM. */
-YARN_MUST_CHECK int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file);
+/* Leaves room for the header. -ENOMEM. What would go beyond `most_bytes` is the error -EFBIG. */
+YARN_MUST_CHECK int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file,
+                                        uint64_t most_bytes);
 /* Idempotent; without finish the file is none. */
 void yarn_perf_file_fini(struct yarn_perf_file *perf);
 

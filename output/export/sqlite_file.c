@@ -4,8 +4,24 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
+enum { PAGE_BYTES = 4096 };
+
+static bool has_all_pages(const struct yarn_sqlite_file *sqlite)
+{
+    sqlite3_stmt *count = NULL;
+    bool has_all =
+        sqlite3_prepare_v2(sqlite->db, "PRAGMA page_count", -1, &count, NULL) == SQLITE_OK &&
+        sqlite3_step(count) == SQLITE_ROW &&
+        (uint64_t)sqlite3_column_int64(count, 0) >= sqlite->most_pages;
+    (void)sqlite3_finalize(count);
+    return has_all;
+}
+
 static int fail(struct yarn_sqlite_file *sqlite)
 {
+    /* Why the question: a full disk is told by the same number. */
+    if (sqlite3_errcode(sqlite->db) == SQLITE_FULL && has_all_pages(sqlite))
+        return -EFBIG;
     if (!sqlite->why[0])
         (void)snprintf(sqlite->why, sizeof sqlite->why, "SQLite says: %s",
                        sqlite3_errmsg(sqlite->db));
@@ -73,13 +89,20 @@ int yarn_sqlite_put(struct yarn_sqlite_file *sqlite, enum yarn_sqlite_table tabl
 }
 
 /* Why without a journal: the file has no name yet, and goes with the first failure. */
-int yarn_sqlite_file_open(struct yarn_sqlite_file *sqlite, const char *path)
+int yarn_sqlite_file_open(struct yarn_sqlite_file *sqlite, const char *path, uint64_t most_bytes)
 {
-    *sqlite = (struct yarn_sqlite_file){0};
+    char limits[256];
+    *sqlite = (struct yarn_sqlite_file){
+        .most_pages = yarn_u64_min(most_bytes / PAGE_BYTES, INT32_MAX),
+    };
+    (void)snprintf(limits, sizeof limits,
+                   "PRAGMA page_size=%d; PRAGMA max_page_count=%d; PRAGMA journal_mode=OFF; "
+                   "PRAGMA synchronous=OFF; BEGIN",
+                   PAGE_BYTES, (int)sqlite->most_pages);
     int status = sqlite3_open_v2(path, &sqlite->db, SQLITE_OPEN_READWRITE, NULL);
     if (status != SQLITE_OK)
         return sqlite->db ? fail(sqlite) : -ENOMEM;
-    int err = run(sqlite, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+    int err = run(sqlite, limits);
     return err ? err : make_tables(sqlite);
 }
 

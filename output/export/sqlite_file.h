@@ -15,6 +15,7 @@ struct sqlite3_stmt;
 struct yarn_sqlite_file {
     struct sqlite3 *db; /* owned */
     struct sqlite3_stmt *inserts[YARN_SQLITE_TABLE_COUNT];
+    uint64_t most_pages;
     char why[256]; /* of the first failure */
 };
 
@@ -41,8 +42,10 @@ struct yarn_sqlite_value {
         .text = (value), .is_text = true                                                           \
     }
 
-/* `path` is an empty file. Close it also after a failure. */
-YARN_MUST_CHECK int yarn_sqlite_file_open(struct yarn_sqlite_file *sqlite, const char *path);
+/* `path` is an empty file; what would go beyond `most_bytes` is -EFBIG. Close it also after a
+ * failure. */
+YARN_MUST_CHECK int yarn_sqlite_file_open(struct yarn_sqlite_file *sqlite, const char *path,
+                                          uint64_t most_bytes);
 /* `is_whole`: what was put is to stay. Idempotent. */
 YARN_MUST_CHECK int yarn_sqlite_file_close(struct yarn_sqlite_file *sqlite, bool is_whole);
 

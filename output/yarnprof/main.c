@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <stdio.h>
 
 #include "output/yarnprof/status.h"
 #include "output/yarnprof/verb.h"
+
+enum { MAPPED_BYTES_MIN = 256 << 10 };
 
 static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
@@ -41,6 +44,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return YARN_STATUS_USAGE;
     }
+    /* What is large is mapped by itself: it grows without a copy, and goes when it is freed. */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help(stdout);

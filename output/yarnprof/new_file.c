@@ -158,6 +158,11 @@ void yarn_new_file_allow(uint64_t input_bytes)
     allowed += input_bytes < OUTPUT_BYTES_MAX ? input_bytes * OUTPUT_A_BYTE : OUTPUT_BYTES_MAX;
 }
 
+uint64_t yarn_new_file_allowed(void)
+{
+    return allowed;
+}
+
 /* Whole lines, up to the bound. */
 static size_t fitting(const struct yarn_new_file_bound *bound, const char *bytes, size_t size)
 {

@@ -7,7 +7,8 @@
  * writer must go back in the file.
  *
  * What a lying dump asks to be written has a bound: see yarn_new_file_allow. Not so on a terminal,
- * where somebody sees it, and for what is written back and forth.
+ * where somebody sees it; what is written back and forth, or by a descriptor, has it from its
+ * writer.
  *
  * Threads: one; one file at a time. Signals: SIGINT, SIGTERM and SIGHUP are taken while one is
  * open.
@@ -29,6 +30,9 @@ struct yarn_new_file {
 
 /* So many bytes of dumps are read: what is written may be larger by a multiple of them. */
 void yarn_new_file_allow(uint64_t input_bytes);
+
+/* So large may it be: who writes what has no bound here keeps to it. */
+uint64_t yarn_new_file_allowed(void);
 
 /* It is read from: no new file takes its place. Up to a thousand are kept. */
 void yarn_new_file_keep(const char *path);

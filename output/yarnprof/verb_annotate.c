@@ -109,16 +109,21 @@ static int keep_called(const struct request *request, const struct yarn_profile 
     return 0;
 }
 
-static size_t count_functions(const struct yarn_rows *rows)
+/* One may have rows of several events. */
+static int count_functions(const struct yarn_profile *profile, const struct yarn_rows *rows,
+                           size_t *ret_count)
 {
+    uint8_t *seen = calloc(profile->nr_functions + 1, 1);
     size_t count = 0;
+    if (!seen)
+        return -ENOMEM;
     for (size_t i = 0; i < rows->count; i++) {
-        size_t before = 0;
-        while (before < i && rows->rows[before].key != rows->rows[i].key)
-            before++;
-        count += before == i;
+        count += !seen[rows->rows[i].key];
+        seen[rows->rows[i].key] = 1;
     }
-    return count;
+    free(seen);
+    *ret_count = count;
+    return 0;
 }
 
 /* As without inlined functions: what was put into a function is its own. */
@@ -187,7 +192,9 @@ static int show(struct request *request, const struct yarn_profile *profile)
     int err = yarn_rows_build(profile, &request->view.select.filter, YARN_BY_FUNCTION, &rows);
     if (!err)
         err = keep_called(request, profile, &rows);
-    size_t count = err ? 0 : count_functions(&rows);
+    size_t count = 0;
+    if (!err)
+        err = count_functions(profile, &rows, &count);
     int status = YARN_STATUS_FAILED;
     if (!err && !count)
         yarn_complain("annotate", "no sample that is looked at has %s on its stack",

@@ -9,6 +9,8 @@
 
 enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ROWS_OF_TEXT = 40 };
 
+enum { MATCHED_A_BYTE = 8 }; /* memory for what the profiles have in common */
+
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW", "by samples (shares of them) or by time (spent a second)", NORMALIZE},
     {"sort", 0, "ORDER", "by the change of self or of total", SORT},
@@ -129,7 +131,10 @@ static int show(struct request *request, char *const *paths,
 
 static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {0};
+    struct yarn_load_options options = {
+        .frames = YARN_FRAMES_BY_FUNCTION,
+        .reserved_a_byte = MATCHED_A_BYTE,
+    };
     return yarn_select_load_view("diff", &request->view.select, 0,
                                  (char *const[]){(char *)path, NULL}, &options, ret_profile);
 }

@@ -138,6 +138,7 @@ static int export_profile(const struct request *request, const struct yarn_profi
         .choice = &choice,
         .is_part = yarn_select_is_part(&request->select),
         .version = YARN_VERSION,
+        .most_bytes = yarn_new_file_allowed(),
     };
     err = needs & YARN_EXPORT_ONE_EVENT ? keep_one_event(&export) : 0;
     int status = err ? fail(request, NULL, err) : write_file(request, &export);
@@ -158,6 +159,10 @@ static int load_and_export(const struct request *request, char *const *paths)
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
                           yarn_select_has_all_threads(&request->select),
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
+        .frames = request->format->frames,
+        .stack_bytes = request->format->stack_bytes,
+        .cell_bytes = request->format->cell_bytes,
+        .reserved_a_byte = request->format->reserved_a_byte,
     };
     unsigned shown = 0;
     if (needs & YARN_EXPORT_LINES && !request->has_no_lines)

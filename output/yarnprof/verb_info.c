@@ -50,7 +50,12 @@ int yarn_verb_info(int argc, char **argv)
     if (status >= 0)
         return status;
     struct yarn_profile profile;
-    struct yarn_load_options options = {.time = YARN_TIME_RANGE_ALL};
+    struct yarn_load_options options = {
+        .time = YARN_TIME_RANGE_ALL,
+        .has_no_threads = true,
+        .has_no_stacks = true,
+        .frames = YARN_FRAMES_BY_FUNCTION,
+    };
     status = yarn_select_load("info", argv + first, &options, &profile);
     if (status >= 0)
         return status;

@@ -20,6 +20,8 @@ enum {
 #define LEAST_PERCENT_OF_TREE 0.5
 #define LEAST_PERCENT_OF_CALLERS 1.0
 
+enum { CALLERS_CELL_BYTES = 100 };
+
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
@@ -202,6 +204,9 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
     bool is_by_sample = is_by_thread || request->by == YARN_BY_CPU || request->by == YARN_BY_EVENT;
     struct yarn_load_options options = {
         .by_cpu = request->by == YARN_BY_CPU,
+        .frames = request->by == YARN_BY_LINE ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
+        .reserved_a_byte = request->report.view == YARN_REPORT_ROWS ? 0 : YARN_TREE_A_BYTE,
+        .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
         .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
         .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
     };

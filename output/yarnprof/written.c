@@ -76,7 +76,12 @@ static void tell(const struct yarn_sources *sources, const char *folder)
 {
     struct yarn_profile profile;
     struct yarn_source_failure failure;
-    struct yarn_load_options options = {.time = YARN_TIME_RANGE_ALL};
+    struct yarn_load_options options = {
+        .time = YARN_TIME_RANGE_ALL,
+        .has_no_threads = true,
+        .has_no_stacks = true,
+        .frames = YARN_FRAMES_BY_FUNCTION,
+    };
     struct yarn_trust sum = {0};
     uint64_t bytes = 0;
     if (yarn_profile_init(&profile))

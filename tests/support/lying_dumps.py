@@ -161,6 +161,18 @@ def deep_in_many_threads():
 
 
 @attack
+def deep_sampled_often():
+    """120,000 samples of one stack, 4,000 deep."""
+    dump = begun()
+    dump.functions(4000)
+    chain(dump, 4000, 4000)
+    for _ in range(3):
+        dump.samples(40_000, stack=constant(4000))
+        dump.flush()
+    return dump.end()
+
+
+@attack
 def wide_stacks():
     """16 million stacks, in chunks of a hundred bytes each."""
     dump = begun()
@@ -471,11 +483,147 @@ def bomb_of_batches():
     return dump.end()
 
 
-def write_all(folder, only=None):
-    folder.mkdir(parents=True, exist_ok=True)
+def pad(dump, size=1 << 20):
+    """What no codec makes smaller, in records of no known type: the account of the file grows."""
+    dump.flush()
+    dump.raw(record_bytes(99, random.Random(1).randbytes(size)))
+    dump.flush()
+
+
+def padded_chains(dump, chunks):
+    """So many times 65,536 stacks, each of which is called by one of the chunk before."""
+    pad(dump)
+    dump.functions(BATCH)
+    for i in range(chunks):
+        parents = constant(BATCH) if i else constant(0)
+        dump.batch("STACKS", i * BATCH, BATCH, parents, steps(BATCH, 0, 1))
+        dump.flush()
+        yield i * BATCH
+
+
+@attack
+def large_stacks():
+    """A large file with two stacks a byte, none of which has a sample."""
+    dump = begun()
+    for _ in padded_chains(dump, 40):
+        pass
+    return dump.end()
+
+
+@attack
+def large_sampled_stacks():
+    dump = begun()
+    for first in padded_chains(dump, 40):
+        dump.samples(BATCH // 2, stack=steps(BATCH // 2, first + 1, 2))
+        dump.flush()
+    return dump.end()
+
+
+@attack
+def large_many_threads():
+    """Each sample is of a thread of its own."""
+    dump = begun()
+    pad(dump)
+    dump.functions(1000)
+    chain(dump, 1000, 1000)
+    for i in range(8):
+        dump.samples(50_000, streams=50_000, stack=steps(50_000, 1, 0),
+                     stream={"tid": steps(50_000, 1 + i * 50_000, 1), "count": constant(1)})
+        dump.flush(ZSTD)
+    return dump.end()
+
+
+@attack
+def large_by_thread():
+    """18 threads have a sample in each of 60,000 stacks."""
+    dump = begun()
+    pad(dump)
+    dump.functions(BATCH)
+    flat(dump, 60_000)
+    for tid in range(18):
+        dump.samples(60_000, stack=steps(60_000, 1, 1), stream={"tid": constant(tid + 2)})
+        dump.flush()
+    return dump.end()
+
+
+@attack
+def large_names():
+    """Functions of 100 bytes each, which zstd makes to next to nothing."""
+    dump = begun()
+    pad(dump)
+    for first in range(0, 50_000, 2000):
+        text = dump.nr_texts
+        names = b"".join(b"%0100d" % (first + i) for i in range(2000))
+        dump.batch("STRINGS", text, 2000, constant(100), tail=names)
+        dump.nr_texts += 2000
+        dump.batch("SYMBOLS", first, 2000, constant(0), steps(2000, 4096 + 16 * first, 16),
+                   constant(16), steps(2000, text + 1, 1))
+        dump.batch("FRAMES", first, 2000, steps(2000, first, 1), constant(0), constant(4))
+        dump.batch("STACKS", first, 2000, constant(0), steps(2000, first, 1))
+        dump.samples(2000, stack=steps(2000, first + 1, 1))
+        dump.flush(ZSTD)
+    return dump.end()
+
+
+def walks(size):
+    """An honest recording of the most stacks: a function calls itself from two places at random, and
+    each sample is a walk of its own, 150 deep."""
+    chance = random.Random(3)
+    dump = begun()
+    dump.functions(1, names=constant(dump.text("walk")))
+    dump.batch("FRAMES", 1, 1, constant(0), constant(0), constant(20))
+    dump.flush()
+    stack, number = [], 0
+    while len(dump.file) < size:
+        parents, places, ends = [], [], []
+        for _ in range(95):
+            del stack[len(stack) - chance.randrange(min(len(stack), 40) + 1):]
+            while len(stack) < 150:
+                parents.append(number - stack[-1] if stack else 0)
+                places.append(chance.getrandbits(1))
+                stack.append(number)
+                number += 1
+            ends.append(stack[-1] + 1)
+        count = len(places)
+        dump.batch("STACKS", number - count, count, plain(parents), plain(places))
+        dump.samples(95, stack=plain(ends), time_ns=plain(chance.randrange(10**4) for _ in ends))
+        dump.flush(ZSTD)
+    return dump.end()
+
+
+def short():
+    """An honest recording of a moment: 60 functions with names, 200 samples in 120 stacks."""
+    dump = begun()
+    first = dump.nr_texts
+    for i in range(60):
+        dump.text(f"function_{i}")
+    dump.functions(60, names=steps(60, first + 1, 1))
+    dump.batch("STACKS", 0, 60, runs((1, 0), (59, 1)), steps(60, 0, 1))
+    dump.batch("STACKS", 60, 60, constant(60), steps(60, 0, 1))
+    dump.samples(200, stack=plain(1 + i * 7 % 120 for i in range(200)),
+                 time_ns=plain(i * 37 % 1000 for i in range(200)))
+    dump.flush(ZSTD)
+    return dump.end()
+
+
+def folder(path):
+    """300 files, of which each 60th is honest, and the others ask for all that there is."""
+    path.mkdir()
+    lies = [ATTACKS[name]() for name in ("wide_stacks", "far_numbers", "bomb_of_records",
+                                         "different_samples", "many_records")]
+    for i in range(300):
+        name = f"lie{i:03}" if i % 60 else f"honest{i:03}"
+        (path / name).write_bytes(lies[i % len(lies)] if i % 60 else short())
+
+
+def write_all(path, only=None):
+    path.mkdir(parents=True, exist_ok=True)
     for name, make in ATTACKS.items():
         if not only or name in only:
-            (folder / name).write_bytes(make())
+            (path / name).write_bytes(make())
+    if not only:
+        (path / "walks").write_bytes(walks(1 << 19))
+        folder(path / "folder")
 
 
 if __name__ == "__main__":

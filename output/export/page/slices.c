@@ -7,7 +7,9 @@ enum {
     FIRST_SHIFT = 16,  /* 66 us */
     LAST_SHIFT = 62,   /* one slice for all time */
     MAX_SLICES = 4096, /* more than a screen has pixels */
-    BOUND = 1 << 20,   /* 32 MB, and about 5 MB of page */
+    BOUND = 1 << 20,   /* about 5 MB of page */
+    FREE = 128 << 10,
+    CELL_BYTES = 108, /* in all tables of the page */
 };
 
 /* What is given up when there are too many cells, in this order: slices down to so few, then lanes
@@ -98,6 +100,12 @@ static int give_up_more(struct yarn_slices *slices, const struct yarn_profile *p
     return -ENOENT;
 }
 
+/* Cells that the memory for dumps of this size holds. */
+static size_t limit_of(const struct yarn_profile *profile)
+{
+    return FREE + (size_t)profile->bytes / (CELL_BYTES / YARN_SLICES_A_BYTE);
+}
+
 /* How many stacks have a cell, of each event (of eight that share a bit, of one). */
 static int count_stacks(const struct yarn_slices *slices, size_t *ret_count)
 {
@@ -133,8 +141,10 @@ static int make_fewer(struct yarn_slices *slices, const struct yarn_profile *pro
     if (err)
         return err;
     size_t most = yarn_size_max(slices->bound, 2 * nr_stacks);
+    most = yarn_size_min(most, limit_of(profile));
     if (slices->cells.count < most) {
         slices->most_cells = yarn_size_max(most, slices->cells.count / 8 * 9);
+        slices->most_cells = yarn_size_min(slices->most_cells, limit_of(profile));
         return 0;
     }
     /* Filtered threads may have got their last names since. */
@@ -142,9 +152,8 @@ static int make_fewer(struct yarn_slices *slices, const struct yarn_profile *pro
         err = join_threads(slices, profile, slices->lanes.kind, false);
     while (!err && slices->cells.count > most / 4 * 3)
         err = give_up_more(slices, profile);
-    if (err == -ENOENT)
-        most = yarn_size_max(most, 2 * slices->cells.count);
-    slices->most_cells = most;
+    slices->is_full = err == -ENOENT;
+    slices->most_cells = slices->is_full ? limit_of(profile) : most;
     return err == -ENOENT ? 0 : err;
 }
 
@@ -161,7 +170,8 @@ static int make_room(struct yarn_slices *slices, const struct yarn_profile *prof
     int err = 0;
     if (!slices->count)
         slices->base = time_ns >> slices->shift;
-    if (slices->cells.count >= slices->most_cells)
+    slices->most_cells = yarn_size_min(slices->most_cells, limit_of(profile));
+    if (slices->cells.count >= slices->most_cells && !slices->is_full)
         err = make_fewer(slices, profile);
     while (slices->shift < LAST_SHIFT && count_with(slices, time_ns >> slices->shift) > MAX_SLICES)
         double_width(slices);
@@ -191,6 +201,9 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
     };
     if (cell.thread == YARN_DUMP_NONE)
         return 0;
+    if (slices->is_full && slices->cells.count >= limit_of(profile) &&
+        !yarn_cells_has(&slices->cells, &cell))
+        return -ENOSPC;
     slices->count = cell.cpu >= slices->count ? cell.cpu + 1u : slices->count;
     return yarn_cells_add(&slices->cells, &cell);
 }

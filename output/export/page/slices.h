@@ -3,8 +3,9 @@
  *
  * The samples of a profile added up by time: one cell for each (event, lane of threads, stack,
  * stack end, slice) that occurs. They are bounded by a fixed number, or by twice the stacks where
- * that is more: what would go beyond makes slices wider, and joins threads into lanes. The sums
- * stay exact.
+ * that is more, and by the size of the dumps: what would go beyond makes slices wider, and joins
+ * threads into lanes. The sums stay exact, but of stacks that are more than any recording of this
+ * size has.
  * Threads: one owner at a time.
  */
 #pragma once
@@ -13,12 +14,16 @@
 #include "output/analysis/timeline.h"
 #include "output/export/page/lanes.h"
 
+/* Of memory, for each byte of the dumps, that cells and their page take beyond a fixed number. */
+enum { YARN_SLICES_A_BYTE = 18 };
+
 struct yarn_slices {
     struct yarn_cells
         cells; /* `cpu` is the number of the slice, `thread` that of the lane's first */
     struct yarn_lanes lanes;
     size_t bound;      /* of the cells, where stacks are few */
     size_t most_cells; /* with so many, slices and lanes are looked at again */
+    bool is_full;      /* there is nothing left to give up */
     unsigned shift;    /* a slice lasts 1 << shift ns */
     uint64_t base;     /* slice 0 begins at base << shift */
     uint32_t count;
@@ -28,7 +33,7 @@ struct yarn_slices {
 void yarn_slices_init(struct yarn_slices *slices, const struct yarn_filter *filter);
 void yarn_slices_fini(struct yarn_slices *slices);
 
-/* A yarn_sample_fn; `self` are the slices. */
+/* A yarn_sample_fn; `self` are the slices. -ENOSPC: there is no room for it. */
 int yarn_slices_take(void *self, const struct yarn_profile *profile,
                      const struct yarn_timeline_entry *sample);
 

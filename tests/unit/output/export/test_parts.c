@@ -41,7 +41,7 @@ START_TEST(a_record_longer_than_its_size_field_is_cut)
     struct yarn_perf_file perf;
     FILE *file = tmpfile();
     ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(yarn_perf_file_init(&perf, file), 0);
+    ck_assert_int_eq(yarn_perf_file_init(&perf, file, UINT64_MAX), 0);
     uint64_t before = perf.at;
     yarn_perf_begin_record(&perf, PERF_RECORD_SAMPLE, 0);
     yarn_perf_add(&perf, bytes, sizeof bytes);
@@ -58,7 +58,7 @@ START_TEST(records_are_padded_to_eight_bytes)
     struct yarn_perf_file perf;
     FILE *file = tmpfile();
     ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(yarn_perf_file_init(&perf, file), 0);
+    ck_assert_int_eq(yarn_perf_file_init(&perf, file, UINT64_MAX), 0);
     uint64_t before = perf.at;
     yarn_perf_begin_record(&perf, PERF_RECORD_COMM, 0);
     yarn_perf_add_text(&perf, yarn_span_of_text("12345678"), 8);
