@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Call frame information from hostile bytes: sections of an image, the FDE of an address, its row,
- * its rule, and a step by it over a stack of the same bytes.
+ * its rule, and a step by it over a stack of the same bytes; the rule of the same bytes as code.
  *
  * Input: 2 bytes size of .eh_frame_hdr, 2 of .eh_frame, 8 the address, 8 the stack pointer's
  * offset; then the bytes of the two sections; the rest is .debug_frame and the stack.
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HDR_VADDR = 0x1000, FRAME_VADDR = 0x20000, DEBUG_VADDR = 0 };
+enum { HDR_VADDR = 0x1000, FRAME_VADDR = 0x20000, DEBUG_VADDR = 0, CODE_VADDR = 0x40000 };
 
 static void step_by(const struct yarn_machine *machine, const struct yarn_fde *fde, uint64_t vaddr,
                     struct yarn_span stack_bytes, uint64_t offset)
@@ -45,6 +45,15 @@ static void step_by(const struct yarn_machine *machine, const struct yarn_fde *f
     (void)machine->is_call(stack.first, &target);
 }
 
+static void read_code(const struct yarn_image *image, uint64_t offset)
+{
+    struct yarn_rule rule =
+        yarn_machine_native.read_code(image, CODE_VADDR + offset % 64, offset & 64);
+    if (rule.kind == YARN_RULE_REGISTER && rule.base == yarn_machine_native.sp &&
+        rule.cfa_offset <= 0)
+        __builtin_trap(); /* a walk must climb */
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yarn_cursor cursor = yarn_cursor_of(yarn_span_of(data, size));
@@ -61,6 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .eh_frame_hdr = {.bytes = hdr, .vaddr = HDR_VADDR},
         .eh_frame = {.bytes = frame, .vaddr = FRAME_VADDR},
         .debug_frame = {.bytes = rest, .vaddr = DEBUG_VADDR},
+        .memory = rest,
+        .segments = {{CODE_VADDR, rest.size, 0, rest.size, true}},
+        .nr_segments = 1,
     };
     struct yarn_fde fde;
     struct yarn_cfi_row row;
@@ -69,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         yarn_cfi_guide(&image);
     int err = yarn_cfi_find(&image, vaddr, &fde);
     (void)yarn_cfi_gap(&image, vaddr, &from, &to);
+    read_code(&image, offset);
     yarn_search_guide_close(&image.guide);
     yarn_cfi_index_close(&image.frame_index);
     yarn_cfi_index_close(&image.debug_index);
