@@ -61,7 +61,7 @@ class Memory(Case):
 
     def test_memory(self):
         """Beyond the library itself and a timer's ring: 4 MiB with the 0.9 MiB of the files that are
-        looked at here, which differ from machine to machine."""
+        looked at here, which differ from machine to machine, and 0.3 of libc's where it has debug files."""
         folder, begun = self.folder(), time.monotonic()
         process = harness.start([LIMITED, "nofile", "100", "60"], folder, YARN_SAMPLER="timer")
         most = now = 0
@@ -74,7 +74,7 @@ class Memory(Case):
         most -= dump["sampler"]["ring_got_bytes"]
         print(f"\nmapped: {most >> 10} KiB")
         self.assertGreater(most, 0)
-        self.assertLess(most, 4.5 * MIB)
+        self.assertLess(most, 5 * MIB)
 
     @staticmethod
     def mapped(pid):
