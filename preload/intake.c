@@ -8,11 +8,6 @@
 /* New frames to name before the clock is looked at; a new module's symbols count as many. */
 enum { FRAMES_PER_LOOK = 16 };
 
-static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
-{
-    return &recording->totals.value[which];
-}
-
 static bool is_generated(const struct yarn_frames *frames)
 {
     for (unsigned i = 0; i < frames->count; i++)
@@ -25,14 +20,14 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
 {
     uint32_t event;
     if (record->pid != (uint32_t)recording->job->facts.pid) {
-        ++*total(recording, YARN_DUMP_TOTAL_FOREIGN);
+        recording->totals.value[YARN_DUMP_TOTAL_FOREIGN]++;
         return;
     }
     /* By a clock of the whole core: ours, or a thread in the kernel that has no number any more. */
     if (record->tid == (uint32_t)recording->own_tid || record->tid == UINT32_MAX)
         return;
     if (!yarn_session_event_number(&recording->session, record->id, &event)) {
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+        recording->totals.value[YARN_DUMP_TOTAL_RECORDS_BAD]++;
         return;
     }
     if (yarn_coverage_excludes(&recording->coverage, record->time_ns))
@@ -46,7 +41,7 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     }
     if (!queued) {
         recording->nr_dropped++;
-        ++*total(recording, YARN_DUMP_TOTAL_LOST);
+        recording->totals.value[YARN_DUMP_TOTAL_LOST]++;
         return;
     }
     queued->time_ns = record->time_ns;
@@ -75,9 +70,9 @@ static void store(struct yarn_recording *recording, const struct yarn_queued *qu
         .stack_end = queued->end,
     };
     yarn_dump_write_sample(recording->writer, &sample);
-    ++*total(recording, YARN_DUMP_TOTAL_SAMPLES);
-    ++*total(recording, YARN_DUMP_TOTAL_STACKS_COMPLETE + queued->end);
-    *total(recording, YARN_DUMP_TOTAL_FRAMES_UNKNOWN) += stack.is_leaf_unknown;
+    recording->totals.value[YARN_DUMP_TOTAL_SAMPLES]++;
+    recording->totals.value[YARN_DUMP_TOTAL_STACKS_COMPLETE + queued->end]++;
+    recording->totals.value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN] += stack.is_leaf_unknown;
     if (queued->event == recording->clock_event)
         recording->sampled_ns += sample.weight;
 }
@@ -118,7 +113,7 @@ static void on_mapping(struct yarn_recording *recording, const struct yarn_recor
         .path = map->path,
     };
     if (yarn_module_map_add(recording->map, &mapping))
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+        recording->totals.value[YARN_DUMP_TOTAL_RECORDS_BAD]++;
 }
 
 static void on_thread(struct yarn_recording *recording, const struct yarn_record *record)
@@ -168,7 +163,7 @@ static void on_lost(struct yarn_recording *recording, const struct yarn_record *
     uint32_t event;
     if (yarn_session_event_number(&recording->session, record->lost.id, &event))
         lost.event = event;
-    *total(recording, YARN_DUMP_TOTAL_LOST) += lost.count;
+    recording->totals.value[YARN_DUMP_TOTAL_LOST] += lost.count;
     if (yarn_recording_begin_dump(recording))
         yarn_dump_write_lost(recording->writer, &lost);
 }
@@ -184,7 +179,7 @@ static void on_throttle(struct yarn_recording *recording, const struct yarn_reco
     uint32_t event;
     if (yarn_session_event_number(&recording->session, record->throttle.id, &event))
         throttle.event = event;
-    *total(recording, YARN_DUMP_TOTAL_THROTTLED) += throttle.is_on;
+    recording->totals.value[YARN_DUMP_TOTAL_THROTTLED] += throttle.is_on;
     if (yarn_recording_begin_dump(recording))
         yarn_dump_write_throttle(recording->writer, &throttle);
 }
@@ -215,7 +210,7 @@ static void on_record(void *self, const struct yarn_record *record)
     case YARN_RECORD_SWITCH:
     case YARN_RECORD_UNKNOWN:
     case YARN_RECORD_TYPE_COUNT:
-        ++*total(recording, YARN_DUMP_TOTAL_RECORDS_UNKNOWN);
+        recording->totals.value[YARN_DUMP_TOTAL_RECORDS_UNKNOWN]++;
         break;
     }
 }
@@ -225,7 +220,7 @@ static void on_malformed(void *self, uint32_t kernel_type, size_t size)
     struct yarn_recording *recording = self;
     (void)kernel_type;
     (void)size;
-    ++*total(recording, YARN_DUMP_TOTAL_RECORDS_BAD);
+    recording->totals.value[YARN_DUMP_TOTAL_RECORDS_BAD]++;
 }
 
 struct yarn_record_listener yarn_intake_of(struct yarn_recording *recording)

@@ -26,15 +26,11 @@ enum { FREE, BUSY, READY };
 void yarn_ledger_note(struct yarn_ledger *ledger, const struct yarn_ledger_dump *dump)
 {
     for (size_t i = 0; ledger && i < YARN_LEDGER_DUMPS_MAX; i++) {
-        struct yarn_ledger_dump *entry = &ledger->dump[i];
         uint32_t free = FREE;
-        if (!atomic_compare_exchange_strong(&entry->state, &free, BUSY))
+        if (!atomic_compare_exchange_strong(&ledger->state[i], &free, BUSY))
             continue;
-        entry->number = dump->number;
-        entry->pid = dump->pid;
-        entry->start_ns = dump->start_ns;
-        entry->start_realtime_ns = dump->start_realtime_ns;
-        atomic_store(&entry->state, READY);
+        ledger->dump[i] = *dump;
+        atomic_store(&ledger->state[i], READY);
         return;
     }
 }
@@ -42,8 +38,8 @@ void yarn_ledger_note(struct yarn_ledger *ledger, const struct yarn_ledger_dump 
 void yarn_ledger_go_through(struct yarn_ledger *ledger, yarn_ledger_fn look, void *self)
 {
     for (size_t i = 0; ledger && i < YARN_LEDGER_DUMPS_MAX; i++)
-        if (atomic_load(&ledger->dump[i].state) == READY && look(self, &ledger->dump[i]))
-            atomic_store(&ledger->dump[i].state, FREE);
+        if (atomic_load(&ledger->state[i]) == READY && look(self, &ledger->dump[i]))
+            atomic_store(&ledger->state[i], FREE);
 }
 
 void yarn_ledger_take_back(struct yarn_ledger *ledger, uint64_t cpu_ns)

@@ -18,8 +18,7 @@
 #include "core/base/base.h"
 
 struct yarn_ledger_dump {
-    _Atomic uint32_t state; /* the ledger's own */
-    uint32_t number;        /* in the name */
+    uint32_t number; /* in the name */
     int32_t pid;
     uint64_t start_ns, start_realtime_ns;
 };
@@ -29,6 +28,7 @@ enum { YARN_LEDGER_DUMPS_MAX = 100 }; /* more stay where they are */
 struct yarn_ledger {
     _Atomic uint64_t nr_children;
     _Atomic uint64_t cpu_ns;
+    _Atomic uint32_t state[YARN_LEDGER_DUMPS_MAX]; /* the ledger's own */
     struct yarn_ledger_dump dump[YARN_LEDGER_DUMPS_MAX];
 };
 

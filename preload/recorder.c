@@ -4,7 +4,6 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
-#include "core/sys/owner.h"
 #include "core/sys/timer.h"
 #include "preload/nap.h"
 #include "preload/reader_thread.h"
@@ -90,17 +89,6 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     return -ECANCELED;
 }
 
-static int claim_memory(const struct yarn_recorder *recorder, struct yarn_text *line)
-{
-    int err = yarn_owner_claim(!recorder->job.rehearsal.deadly[YARN_REHEARSAL_OWNER]);
-    if (err == -EINVAL) {
-        yarn_text_add(line, nothing_recorded);
-        yarn_text_add(line, "the kernel cannot mark memory that children must not take for their "
-                            "own (Linux 4.14 and later can)");
-    }
-    return err;
-}
-
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
                         char *const envp[], struct yarn_text *line)
 {
@@ -112,8 +100,6 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err && !yarn_job_is_wanted(&recorder->job))
         err = -ECANCELED;
-    if (!err)
-        err = claim_memory(recorder, line);
     if (!err)
         err = yarn_surroundings_check(&recorder->job, line);
     if (!err) {

@@ -2,6 +2,7 @@
 #include "preload/recording.h"
 
 #include "core/base/text.h"
+#include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "preload/dump_end.h"
@@ -93,24 +94,6 @@ static bool remove_left(void *self, const struct yarn_ledger_dump *dump)
     return yarn_dump_file_remove_left(job->options.output, &facts, job->envp, dump->number);
 }
 
-static const char *why_refused(int err)
-{
-    switch (err) {
-    case -ENOSPC:
-        return "there are more than can be followed";
-    case -EAGAIN:
-        return "no timer for them: raise the limit of pending signals";
-    case -EBUSY:
-        return "they block every signal";
-    case -EDQUOT:
-        return "no memory for their rings: raise the limit of locked memory";
-    case -EMFILE:
-        return "no descriptor for them: raise the limit of open files";
-    default:
-        return "the kernel refused what samples them";
-    }
-}
-
 /* The times in which the timer sampler sent no signals. */
 static void note_holds(struct yarn_recording *recording, uint32_t holds)
 {
@@ -145,7 +128,7 @@ static void note_failure(struct yarn_recording *recording)
     if (!report->nr_refused_threads || recording->has_told_refused_threads)
         return;
     recording->has_told_refused_threads = true;
-    const char *why = why_refused(report->thread_refusal);
+    const char *why = yarn_probe_thread_reason(report->thread_refusal);
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
 

@@ -74,7 +74,7 @@ YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
 
 /* Notes what ends the recording; the first time counts. */
-void yarn_recording_fail(struct yarn_recording *recording, const char *what, int err);
+int yarn_recording_fail(struct yarn_recording *recording, const char *what, int err);
 
 /* Begins with the events on; or stopped by the user's options, where the process has used used_ns
  * of CPU time by itself before. */

@@ -4,17 +4,12 @@
 
 #define QUEUE_BYTES YARN_MIB(4)
 
-void yarn_recording_fail(struct yarn_recording *recording, const char *what, int err)
+int yarn_recording_fail(struct yarn_recording *recording, const char *what, int err)
 {
     if (!recording->failure) {
         recording->failure = what;
         recording->failure_error = err;
     }
-}
-
-static int fail(struct yarn_recording *recording, const char *what, int err)
-{
-    yarn_recording_fail(recording, what, err);
     return err;
 }
 
@@ -99,7 +94,7 @@ static int open_session(struct yarn_recording *recording)
         recording->spec.stack_bytes = YARN_STACK_BYTES_DEFAULT;
     int err = yarn_session_open(&recording->session, &recording->spec);
     if (err)
-        return fail(recording, recording->session.report.failure, err);
+        return yarn_recording_fail(recording, recording->session.report.failure, err);
     if (yarn_session_needs_time(&recording->session))
         recording->spec.reader = YARN_SESSION_READER_TIMED;
     recording->clock_event = YARN_DUMP_NONE;
@@ -126,7 +121,7 @@ static int open_unwinding(struct yarn_recording *recording)
         err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
     if (!err)
         err = yarn_stacks_open(&recording->stacks, recording->map, &recording->names);
-    return err ? fail(recording, "no memory for unwinding", err) : 0;
+    return err ? yarn_recording_fail(recording, "no memory for unwinding", err) : 0;
 }
 
 /* Each step down that the kernel forced, once. */
@@ -178,7 +173,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     };
     int err = yarn_dump_file_prepare(&recording->file, job->options.output, &job->facts, job->envp);
     if (err)
-        fail(recording, "the dump's folder cannot be written to", err);
+        yarn_recording_fail(recording, "the dump's folder cannot be written to", err);
     if (!err)
         err = open_session(recording);
     if (!err)

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "core/base/pages.h"
+#include "core/sys/owner.h"
 #include "core/sys/process.h"
 
 #define MEMORY_LEAST YARN_MIB(40)
@@ -82,5 +83,12 @@ static int check_limits(struct yarn_text *line)
 int yarn_surroundings_check(const struct yarn_job *job, struct yarn_text *line)
 {
     int err = check_filter(job, line);
-    return err ? err : check_limits(line);
+    if (!err)
+        err = check_limits(line);
+    if (err)
+        return err;
+    err = yarn_owner_claim(!job->rehearsal.deadly[YARN_REHEARSAL_OWNER]);
+    return err == -EINVAL ? refuse(line, "the kernel cannot mark memory that children must not ",
+                                   "take for their own (Linux 4.14 and later can)", err)
+                          : err;
 }

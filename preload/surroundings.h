@@ -18,5 +18,5 @@ YARN_MUST_CHECK int yarn_surroundings_rehearse(struct yarn_rehearsal *ret_rehear
                                                char *const envp[], struct yarn_text *line);
 
 /* Whether the job can be done here: a host with a limit of its memory counts on all of it, so we
- * take a small share or nothing. */
+ * take a small share or nothing. Marks our memory as the process's own. */
 YARN_MUST_CHECK int yarn_surroundings_check(const struct yarn_job *job, struct yarn_text *line);

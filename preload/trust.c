@@ -10,11 +10,6 @@ enum {
     SHARE_WHOLE = 1024,
 };
 
-static uint64_t *total(struct yarn_recording *recording, enum yarn_dump_total which)
-{
-    return &recording->totals.value[which];
-}
-
 static void write_messages(struct yarn_recording *recording)
 {
     uint32_t count = atomic_load(&recording->messages->count);
@@ -116,26 +111,27 @@ static void read_cpu_time(struct yarn_recording *recording)
     uint64_t cpu_ns = cpu_ns_of(recording), unsampled_ns = 0;
     if (has_clock)
         unsampled_ns = subtract(cpu_ns, recording->sampled_ns);
-    *total(recording, YARN_DUMP_TOTAL_REST_NS) = has_clock ? rest_ns(recording) : 0;
-    *total(recording, YARN_DUMP_TOTAL_BLOCKED_NS) =
+    recording->totals.value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(recording) : 0;
+    recording->totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] =
         yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(&recording->session));
     if (can_count(recording))
-        *total(recording, YARN_DUMP_TOTAL_SWITCHING_NS) = yarn_u64_min(
+        recording->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
             unsampled_ns, yarn_session_switching_ns(&recording->session, recording->clock_event,
                                                     yarn_coverage_cpu_ns(&recording->coverage)));
     uint64_t in_kernel_ns = kernel_ns(recording, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
-    *total(recording, YARN_DUMP_TOTAL_CPU_NS) = cpu_ns + children_ns;
-    *total(recording, YARN_DUMP_TOTAL_UNSAMPLED_NS) = unsampled_ns + children_ns;
-    *total(recording, YARN_DUMP_TOTAL_CHILDREN_NS) = children_ns;
-    *total(recording, YARN_DUMP_TOTAL_KERNEL_NS) = in_kernel_ns;
-    *total(recording, YARN_DUMP_TOTAL_BEFORE_NS) = !has_clock ? 0
-                                                   : can_count(recording)
-                                                       ? recording->missed_ns
-                                                       : recording->coverage.before_cpu_ns;
-    *total(recording, YARN_DUMP_TOTAL_OFF_CPU_NS) = yarn_coverage_off_cpu_ns(&recording->coverage);
-    *total(recording, YARN_DUMP_TOTAL_CHILDREN) =
+    recording->totals.value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
+    recording->totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
+    recording->totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
+    recording->totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
+    recording->totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = !has_clock ? 0
+                                                         : can_count(recording)
+                                                             ? recording->missed_ns
+                                                             : recording->coverage.before_cpu_ns;
+    recording->totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
+        yarn_coverage_off_cpu_ns(&recording->coverage);
+    recording->totals.value[YARN_DUMP_TOTAL_CHILDREN] =
         recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;
 }
 
@@ -149,12 +145,12 @@ static void write_totals(struct yarn_recording *recording)
 {
     struct yarn_recording *r = recording;
     r->totals.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    *total(r, YARN_DUMP_TOTAL_OFF_NS) = yarn_coverage_off_ns(&r->coverage, r->totals.time_ns);
-    *total(r, YARN_DUMP_TOTAL_DRAIN_CPU_NS) = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    *total(r, YARN_DUMP_TOTAL_MEMORY_BYTES) =
+    r->totals.value[YARN_DUMP_TOTAL_OFF_NS] = yarn_coverage_off_ns(&r->coverage, r->totals.time_ns);
+    r->totals.value[YARN_DUMP_TOTAL_DRAIN_CPU_NS] = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    r->totals.value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
         yarn_pages_total() + yarn_session_ring_bytes(&r->session);
-    *total(r, YARN_DUMP_TOTAL_BYTES_WRITTEN) = yarn_dump_writer_bytes_written(r->writer);
-    *total(r, YARN_DUMP_TOTAL_UNWRITTEN_NS) = r->spec.interval_ns;
+    r->totals.value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(r->writer);
+    r->totals.value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = r->spec.interval_ns;
     yarn_dump_write_totals(r->writer, &r->totals);
 }
 
@@ -177,8 +173,8 @@ static void write_counts(struct yarn_recording *recording)
         yarn_dump_write_count(recording->writer, &count);
     }
     /* The kernel's own count is exact; LOST records may themselves find no room. */
-    *total(recording, YARN_DUMP_TOTAL_LOST) =
-        yarn_u64_max(*total(recording, YARN_DUMP_TOTAL_LOST), lost + recording->nr_dropped);
+    recording->totals.value[YARN_DUMP_TOTAL_LOST] =
+        yarn_u64_max(recording->totals.value[YARN_DUMP_TOTAL_LOST], lost + recording->nr_dropped);
 }
 
 void yarn_trust_write(struct yarn_recording *recording)

@@ -34,6 +34,20 @@ const char *yarn_probe_reason(int err)
     }
 }
 
+const char *yarn_probe_thread_reason(int err)
+{
+    switch (err) {
+    case -ENOSPC:
+        return "there are more than can be followed";
+    case -EAGAIN:
+        return "no timer for them: raise the limit of pending signals";
+    case -EBUSY:
+        return "they block every signal";
+    default:
+        return yarn_probe_reason(err);
+    }
+}
+
 bool yarn_probe_lacks_files(int err)
 {
     return err == -EMFILE || err == -ENFILE;

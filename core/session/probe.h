@@ -13,6 +13,8 @@
 
 /* What stands behind a refusal, a static sentence. */
 const char *yarn_probe_reason(int err);
+/* The same of a thread that could not be sampled. */
+const char *yarn_probe_thread_reason(int err);
 
 /* Takes the failure into the report; returns `err`. */
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err);
