@@ -32,6 +32,8 @@ int yarn_time_range_parse(const char *text, struct yarn_time_range *ret_range)
     err = parse_moment(dots + 2, strlen(dots + 2), &range.to_ns, &range.to_is_absolute);
     if (err)
         return err;
+    if (range.from_is_absolute == range.to_is_absolute && range.to_ns < range.from_ns)
+        return -EINVAL;
     *ret_range = range;
     return 0;
 }

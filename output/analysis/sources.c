@@ -56,6 +56,8 @@ static int add_file(struct yarn_sources *sources, const char *path,
         return fail_version(ret_failure, path, &summary);
     if (err < 0)
         return fail(ret_failure, path, err, NULL);
+    if (!summary.version_major)
+        return fail(ret_failure, path, -ENODATA, "it is empty or ends within its header");
 
     struct yarn_source *list =
         yarn_array_grow(sources->list, &sources->capacity, sources->count + 1, sizeof *list);
@@ -82,7 +84,8 @@ static int add_entry(struct yarn_sources *sources, const char *folder, const cha
     if (stat(path, &status) || !S_ISREG(status.st_mode))
         return 0;
     int err = add_file(sources, path, ret_failure);
-    return err == -ENOEXEC ? 0 : err;
+    sources->nr_empty += err == -ENODATA;
+    return err == -ENOEXEC || err == -ENODATA ? 0 : err;
 }
 
 static int add_folder(struct yarn_sources *sources, const char *folder,
@@ -113,8 +116,12 @@ int yarn_sources_add(struct yarn_sources *sources, const char *path,
         return fail(ret_failure, "''", -ENOENT, NULL);
     if (stat(path, &status))
         return fail(ret_failure, path, -errno, NULL);
-    return S_ISDIR(status.st_mode) ? add_folder(sources, path, ret_failure)
-                                   : add_file(sources, path, ret_failure);
+    if (S_ISDIR(status.st_mode))
+        return add_folder(sources, path, ret_failure);
+    /* Why: what is opened may wait for a writer, or never end. */
+    if (!S_ISREG(status.st_mode))
+        return fail(ret_failure, path, -EINVAL, "it is neither a file nor a folder");
+    return add_file(sources, path, ret_failure);
 }
 
 uint64_t yarn_sources_bytes(const struct yarn_sources *sources)

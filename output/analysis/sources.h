@@ -22,6 +22,7 @@ struct yarn_sources {
     struct yarn_source *list; /* owned array, in order of their start */
     size_t count;
     size_t capacity;
+    size_t nr_empty; /* files of folders that hold nothing, not even a dump's header */
 };
 
 /* What cannot be read, for a message: "PATH: WHY". */
@@ -30,7 +31,8 @@ struct yarn_source_failure {
     char why[256];
 };
 
-/* -ENOEXEC: no dump; another negative errno: could not be read; *ret_failure is filled. */
+/* -ENOEXEC: no dump; -ENODATA: the same, it ends before its header does; another negative errno:
+ * could not be read; *ret_failure is filled. */
 YARN_MUST_CHECK int yarn_sources_add(struct yarn_sources *sources, const char *path,
                                      struct yarn_source_failure *ret_failure);
 uint64_t yarn_sources_bytes(const struct yarn_sources *sources);

@@ -286,6 +286,10 @@ int yarn_new_file_commit(struct yarn_new_file *file)
     int err = bound_err && !is_cut ? bound_err : file->stream ? copy_to_stream(file) : 0;
     if (!err)
         err = close_file(&file->file);
+    /* Why again: the dumps may have been read since it was opened. */
+    struct stat status;
+    if (!err && file->name && stat(file->name, &status) == 0 && is_kept(&status))
+        err = -EEXIST;
     if (!err && file->name) {
         err = rename(file->beside, file->name) ? -errno : 0;
         if (!err) {

@@ -124,7 +124,7 @@ int yarn_out_finish(struct yarn_out *out, const char *verb, int err)
                       out->new_file.is_text ? "cut" : "not written to its end");
     else if (close_err)
         yarn_complain(verb, "%s: cannot write: %s", out->path ? out->path : "standard output",
-                      strerror(-close_err));
+                      yarn_new_file_why(close_err));
     return err || close_err ? YARN_STATUS_FAILED : YARN_STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "output/yarnprof/new_file.h"
+#include "output/yarnprof/numbers.h"
 #include "output/yarnprof/progress.h"
 #include "output/yarnprof/status.h"
 
@@ -31,7 +32,7 @@ int yarn_select_take(struct yarn_select *select, int id, const char *value, cons
         return yarn_filter_set_function(filter, value, select->regex_fault,
                                         sizeof select->regex_fault);
     case YARN_ARGUMENT_TIME:
-        *ret_right = "FROM..TO with times such as 1.5s or 200ms";
+        *ret_right = "FROM..TO with times such as 1.5s or 200ms, FROM not after TO";
         return yarn_time_range_parse(value, &select->time);
     case YARN_ARGUMENT_INLINES:
         select->inlines = YARN_INLINES_ON;
@@ -91,6 +92,7 @@ int yarn_select_sources(const char *verb, char *const *paths, struct yarn_source
         return YARN_STATUS_USAGE;
     }
     for (; *paths; paths++) {
+        yarn_new_file_keep(*paths); /* also where it cannot be read */
         int err = yarn_sources_add(sources, *paths, &failure);
         if (err) {
             yarn_complain(verb, "%s: %s", failure.path, failure.why);
@@ -98,6 +100,9 @@ int yarn_select_sources(const char *verb, char *const *paths, struct yarn_source
         }
     }
     yarn_sources_sort(sources);
+    if (sources->nr_empty)
+        yarn_complain(verb, "%s passed over: a recording that did not begin, or was cut at once",
+                      yarn_number_of_things(sources->nr_empty, "empty file").text);
     return -1;
 }
 

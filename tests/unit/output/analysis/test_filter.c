@@ -88,7 +88,8 @@ START_TEST(time_cuts_the_samples)
 }
 END_TEST
 
-static const char *const bad_times[] = {"", "1s", "a..b", "1..x", "@..", "1s...2s"};
+static const char *const bad_times[] = {"",    "1s",      "a..b",   "1..x",
+                                        "@..", "1s...2s", "5s..1s", "@5s..@1s"};
 
 START_TEST(a_time_without_sense_is_refused)
 {

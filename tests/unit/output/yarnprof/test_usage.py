@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes, help and the manual."""
 
+import os
 import pathlib
 import re
 import tempfile
@@ -19,6 +20,33 @@ class Mistakes(WithDumps):
         with tempfile.TemporaryDirectory() as empty:
             self.assertIn("no dump", self.bad(1, "report", empty))
 
+    def test_what_is_no_file_or_has_no_header(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "whole").write_bytes(self.app.read_bytes())
+            (folder / "empty").touch()
+            (folder / "cut").write_bytes(self.app.read_bytes()[:20])
+            os.mkfifo(folder / "pipe")
+            for verb in ("report", "script", "info", "verify"):
+                for file in (folder / "empty", folder / "cut"):
+                    self.assertIn("ends within its header", self.bad(1, verb, file))
+                for file in (folder / "pipe", "/dev/zero", "/dev/null"):
+                    self.assertIn("neither a file nor a folder", self.bad(1, verb, file))
+            told = run("report", folder).stderr
+            self.assertIn("2 empty files passed over", told)
+            self.assertEqual(told.count("\n"), 1)
+
+    def test_a_dump_is_never_written_over(self):
+        with tempfile.TemporaryDirectory() as name:
+            dump = pathlib.Path(name) / "dump"
+            for verb in ("report", "script", "info", "verify"):
+                dump.write_bytes(self.app.read_bytes())
+                self.assertIn("itself one of the dumps", self.bad(1, verb, "-o", dump, dump))
+                self.assertEqual(dump.read_bytes(), self.app.read_bytes())
+                dump.write_bytes(b"of no format")
+                self.bad(1, verb, "-o", dump, dump)
+                self.assertEqual(dump.read_bytes(), b"of no format")
+
     def test_usage(self):
         for arguments in [
             [],
@@ -31,6 +59,7 @@ class Mistakes(WithDumps):
             ["report", "--limit=x", self.app],
             ["report", "--function=(", self.app],
             ["report", "--time=5", self.app],
+            ["report", "--time=5s..1s", self.app],
             ["report", "--tree", "--by=thread", self.app],
             ["script", "--fields=nonsense", self.app],
             ["verify", "--trust=200", self.app],
