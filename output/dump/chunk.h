@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/base/span.h"
 #include "output/dump/format.h"
 
 struct yarn_dump_file_header {

@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "output/dump/format.h"
+#include "output/dump/types.h"
 
 enum yarn_dump_kind {
     YARN_DUMP_KIND_U32,

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/dump/types.h"
+#include "core/base/base.h"
 
 #define YARN_DUMP_MAGIC "YARNDUMP"
 #define YARN_DUMP_CHUNK_MAGIC UINT32_C(0x314359ea) /* the bytes EA 'Y' 'C' '1' */

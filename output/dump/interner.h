@@ -13,6 +13,7 @@
 #include "core/base/room.h"
 #include "core/base/table.h"
 #include "output/dump/format.h"
+#include "output/dump/types.h"
 
 struct yarn_dump_interner {
     struct yarn_table strings, symbols, stacks; /* hash -> number */

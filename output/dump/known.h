@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "core/base/span.h"
 #include "output/dump/format.h"
 
 /* A set of numbers. */

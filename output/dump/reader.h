@@ -21,6 +21,7 @@
 
 #include "output/dump/allowance.h"
 #include "output/dump/format.h"
+#include "output/dump/types.h"
 
 /* One for each record and each list of format.def: `process`, `option`, …; `runs`. Any may be NULL.
  * A non-zero return ends the reading and is what yarn_dump_read returns. */

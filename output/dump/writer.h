@@ -21,6 +21,7 @@
 #pragma once
 
 #include "output/dump/format.h"
+#include "output/dump/types.h"
 
 struct yarn_dump_writer;
 
