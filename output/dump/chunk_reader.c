@@ -13,16 +13,6 @@ enum {
 /* Looking into damaged chunks for whole ones is given up after so much. */
 static const uint64_t RESCAN_MAX = UINT64_C(256) << 20;
 
-void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
-                                  const char *why)
-{
-    if (summary->nr_damages < YARN_COUNT_OF(summary->damages))
-        summary->damages[summary->nr_damages] =
-            (struct yarn_dump_damage){.offset = offset, .size = size, .why = why};
-    summary->nr_damages++;
-    summary->damaged_bytes += size;
-}
-
 static void add_damage(struct yarn_dump_chunk_reader *reader, uint64_t offset, uint64_t size,
                        const char *why)
 {

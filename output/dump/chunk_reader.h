@@ -11,8 +11,8 @@
 
 #include "output/dump/allowance.h"
 #include "output/dump/chunk.h"
-#include "output/dump/reader.h"
 #include "output/dump/source.h"
+#include "output/dump/summary.h"
 #include "output/dump/unpacker.h"
 
 struct yarn_dump_chunk_reader {
@@ -39,6 +39,3 @@ void yarn_dump_chunk_reader_close(struct yarn_dump_chunk_reader *reader);
 YARN_MUST_CHECK int yarn_dump_chunk_reader_next(struct yarn_dump_chunk_reader *reader,
                                                 struct yarn_dump_chunk *ret_chunk,
                                                 struct yarn_span *ret_payload);
-
-void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
-                                  const char *why);

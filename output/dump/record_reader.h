@@ -13,10 +13,8 @@
 #include "output/dump/allowance.h"
 #include "output/dump/column.h"
 #include "output/dump/known.h"
-#include "output/dump/reader.h"
-
-void yarn_dump_summary_add_damage(struct yarn_dump_summary *summary, uint64_t offset, uint64_t size,
-                                  const char *why);
+#include "output/dump/summary.h"
+#include "output/dump/visitor.h"
 
 struct yarn_dump_record_reader {
     const struct yarn_dump_visitor *visitor; /* borrowed */
