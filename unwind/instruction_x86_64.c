@@ -293,13 +293,19 @@ static void understand_move(const struct decoding *now)
             now->displacement);
 }
 
+static void clobber(const struct decoding *now, unsigned registers)
+{
+    now->made->clobbered = (uint16_t)(now->made->clobbered | registers);
+}
+
 static void understand_group_5(const struct decoding *now)
 {
     enum { INC, DEC, CALL, CALL_FAR, JUMP, JUMP_FAR, PUSH };
     switch (now->reg & 7) {
     case INC:
     case DEC:
-        now->made->clobbered |= now->mod == 3 ? BIT(now->rm) : 0;
+        if (now->mod == 3)
+            clobber(now, BIT(now->rm));
         return;
     case CALL:
         now->made->flow = YARN_FLOW_CALL;
@@ -341,10 +347,11 @@ static bool understand_by_register(const struct decoding *now, int32_t value)
         set(now, YARN_EFFECT_POP, low, RSP, 0);
         return true;
     case 0x90: /* xchg; nop exchanges rax with itself */
-        now->made->clobbered |= now->opcode == 0x90 ? 0 : BIT(low) | BIT(RAX);
+        if (low != RAX)
+            clobber(now, BIT(low) | BIT(RAX));
         return true;
     case 0xb0:
-        now->made->clobbered |= now->rex || low < 4 ? BIT(low) : BIT(low & 3);
+        clobber(now, BIT(now->rex || low < 4 ? low : low & 3));
         return true;
     case 0xb8:
         set(now, YARN_EFFECT_CONSTANT, low, RSP, value);
