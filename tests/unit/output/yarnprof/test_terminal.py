@@ -168,17 +168,17 @@ class Progress(unittest.TestCase):
 
     def test_long_work_shows_a_bar_on_a_terminal_and_takes_it_away(self):
         dumps = self.longer_than_a_second()
-        status, out = self.run_on("report", "--limit=1", *dumps)
+        status, out = self.run_on("report", "--limit=9", *dumps)
         self.assertEqual(status, 0)
         self.assertRegex(out, BAR)
         bars, text = out.rsplit("\r\x1b[K", 1)
         self.assertNotIn("function_", bars)
         self.assertNotIn("reading [", text)
         self.assertIn("function_", text)
-        self.assertNotRegex(self.run_on("report", "--limit=1", *dumps, term="dumb")[1], BAR)
+        self.assertNotRegex(self.run_on("report", "--limit=9", *dumps, term="dumb")[1], BAR)
         piped = subprocess.run([YARNPROF, "report", *dumps], capture_output=True, text=True,
                                check=True)
-        self.assertEqual(piped.stderr, "")
+        self.assertNotIn("reading [", piped.stderr)
 
     def test_short_work_shows_none(self):
         self.assertNotIn("reading [", self.run_on("report", "--limit=1", self.dump)[1])
