@@ -156,6 +156,8 @@ static void deepen(struct yarn_recording *recording)
     if (now_ns < recording->deepen_after_ns)
         return;
     int err = yarn_session_deepen(&recording->session);
+    if (err == -EBUSY)
+        return;
     bool is_over = err != -EAGAIN || ++recording->nr_deepen_tries == YARN_SESSION_DEEPEN_TRIES;
     recording->deepen_after_ns = is_over ? UINT64_MAX : now_ns + DEEPEN_AGAIN_NS;
     if (!err)

@@ -255,7 +255,7 @@ static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t num
     return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
 }
 
-/* ---- larger rings, deeper copies ---- */
+/* ---- other rings, deeper copies ---- */
 
 /* The events on threads while others take their place. */
 struct events {
@@ -318,8 +318,8 @@ static int change_per_core(struct yarn_session *session, const struct yarn_plan 
     struct events events = events_of(session);
     if (session->wide.events || !session->is_enabled)
         return -EOPNOTSUPP;
-    bool are_larger = plan->ring_bytes > report.got.ring_bytes;
-    int err = are_larger ? yarn_core_rings_set_aside(session) : 0;
+    bool are_others = plan->ring_bytes != report.got.ring_bytes;
+    int err = are_others ? yarn_core_rings_set_aside(session) : 0;
     if (err)
         return err;
     session->report.got = *plan;
@@ -327,7 +327,7 @@ static int change_per_core(struct yarn_session *session, const struct yarn_plan 
     session->report = report;
     if (err) {
         use_events(session, &events);
-        if (are_larger)
+        if (are_others)
             yarn_core_rings_take_back(session);
         return err;
     }

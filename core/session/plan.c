@@ -178,6 +178,18 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
     return true;
 }
 
+bool yarn_plan_aside(struct yarn_plan *plan)
+{
+    size_t record = plan->ring_bytes / 2 / YARN_PLAN_RING_RECORDS;
+    if (record < 2 * YARN_PLAN_RECORD_OVERHEAD)
+        return false;
+    plan->ring_bytes /= 2;
+    record = yarn_size_min(record, yarn_plan_record_bytes(plan));
+    if (plan->stack_bytes)
+        plan->stack_bytes = (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
+    return true;
+}
+
 bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores, struct yarn_plan *plan)
 {
     if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||

@@ -61,6 +61,10 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint6
  * 4 KiB and the ring along. False where there is none left. */
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
+/* For some milliseconds, half the ring and copies of which enough fit into it. False where it would
+ * be too small. */
+bool yarn_plan_aside(struct yarn_plan *plan);
+
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
  * not too large. False where sizes were asked for, or memory did not suffice
  * before. */

@@ -75,6 +75,7 @@ struct yarn_session {
     uint64_t nr_samples;               /* told; until the rings have grown */
     unsigned nr_grow_tries;            /* of the rings */
     uint64_t grow_after_ns;            /* the next */
+    bool is_aside;                     /* in smaller rings until there is memory for larger ones */
     uint64_t soon_ns;                  /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
@@ -93,7 +94,7 @@ void yarn_session_disable(struct yarn_session *session);
 enum { YARN_SESSION_DEEPEN_TRIES = 4, YARN_SESSION_GROW_TRIES = 4 };
 
 /* Has stacks copied as deep as a record can hold from now on, once; while it is enabled. -EAGAIN:
- * threads appeared meanwhile, another time may be better, so many in all. */
+ * threads appeared meanwhile, so many tries in all. -EBUSY: wait for the next look. */
 YARN_MUST_CHECK int yarn_session_deepen(struct yarn_session *session);
 
 /* Sends no signal any more, from before this returns, where something stands against it that the

@@ -374,6 +374,11 @@ uint64_t yarn_process_blocked_signals(pid_t tid)
     return read_status_mask(tid, "SigBlk:");
 }
 
+bool yarn_process_has_pinned(void)
+{
+    return read_status_mask(yarn_process_tid(), "VmPin:") != 0; /* decimal, too */
+}
+
 bool yarn_process_thread_is_traced(pid_t tid)
 {
     /* Decimal, but only 0 counts. */

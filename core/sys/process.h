@@ -89,6 +89,10 @@ uint64_t yarn_process_birth_ns(pid_t pid);
  * out. */
 uint64_t yarn_process_blocked_signals(pid_t tid);
 
+/* False where the process has no memory locked for devices or perf's rings beyond the user's
+ * budget, or where that cannot be found out. */
+bool yarn_process_has_pinned(void);
+
 /* A debugger or its like is told of each signal of the thread, before the thread is. */
 bool yarn_process_thread_is_traced(pid_t tid);
 

@@ -5,12 +5,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/session/session.h"
 #include "tests/support/suite.h"
 
-enum { SKIPPED = 77, DRAIN_US = 4000, DRAINS_MAX = 5000, HZ = 1000 };
+enum { SKIPPED = 77, DRAIN_US = 4000, DRAINS_MAX = 5000, HZ = 1000, OWN_USER = 61017 };
 
 static const struct yarn_event_spec event = {
     .name = "cpu-clock",
@@ -85,15 +86,22 @@ static void end(void)
     yarn_session_close(&session);
 }
 
+static void drain_until_grown(void)
+{
+    for (int i = 0; i < DRAINS_MAX && (!session.nr_changes || session.is_aside); i++)
+        drain();
+    ck_assert_uint_ge(session.nr_changes, 1);
+    ck_assert(!session.is_aside);
+}
+
 START_TEST(rings_grow_once_there_are_samples_or_get_fewer)
 {
     size_t at_first = session.report.got.ring_bytes;
     ck_assert_uint_eq(at_first, yarn_plan_to_begin(&spec, session.nr_cpus).ring_bytes);
     ck_assert_uint_eq(session.report.got.rate_permille, 0);
     yarn_session_enable(&session);
-    for (int i = 0; i < DRAINS_MAX && !session.nr_changes; i++)
-        drain();
-    ck_assert_uint_eq(session.nr_changes, 1);
+    drain_until_grown();
+    const uint32_t nr_changes = session.nr_changes;
     const struct yarn_plan got = session.report.got;
     ck_assert(got.ring_bytes == yarn_plan_of_core(&spec, session.nr_cpus).ring_bytes ||
               got.ring_bytes > at_first || got.rate_permille); /* an ordinary user's memory */
@@ -101,10 +109,55 @@ START_TEST(rings_grow_once_there_are_samples_or_get_fewer)
     for (int i = 0; i < DRAINS_MAX && nr_samples < 4 * before; i++)
         drain();
     ck_assert_uint_ge(nr_samples, 4 * before);
-    ck_assert_uint_eq(session.nr_changes, 1);
+    ck_assert_uint_eq(session.nr_changes, nr_changes);
     ck_assert_uint_eq(yarn_session_ring_bytes(&session), session.nr_cpus * got.ring_bytes);
     /* Those of the former events count. */
     ck_assert_uint_ge(yarn_session_count(&session, 0).count, (nr_samples - 1) * event.period);
+}
+END_TEST
+
+/* KiB of locked memory that a user's rings have on all cores; 0 where it is not known. */
+static size_t budget_kib(void)
+{
+    size_t kib = 0;
+    FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "re");
+    if (file && fscanf(file, "%zu", &kib) != 1)
+        kib = 0;
+    if (file)
+        fclose(file);
+    return kib * (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* With as much locked memory as the whole rings need, and none for the former ones beside them. */
+static bool becomes_ordinary_user_with_just_enough(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = yarn_plan_of_core(&spec, session.nr_cpus).ring_bytes + page;
+    size_t begun = yarn_plan_to_begin(&spec, session.nr_cpus).ring_bytes + page;
+    size_t budget = YARN_KIB(budget_kib());
+    struct rlimit own;
+    if (geteuid() || session.nr_cpus * begun > budget)
+        return false;
+    own.rlim_cur = own.rlim_max =
+        session.nr_cpus * whole - budget + session.nr_cpus * begun / 2 + session.nr_cpus * page;
+    yarn_session_close(&session);
+    return !setrlimit(RLIMIT_MEMLOCK, &own) && !setresuid(OWN_USER, OWN_USER, OWN_USER);
+}
+
+START_TEST(rings_that_have_the_users_budget_step_aside_for_larger_ones)
+{
+    if (!becomes_ordinary_user_with_just_enough()) {
+        printf("skipped: not root, or the user's budget is not all that rings begin with\n");
+        return;
+    }
+    ck_assert_int_eq(open_session(), 0);
+    struct yarn_plan whole = yarn_plan_of_core(&spec, session.nr_cpus);
+    yarn_session_enable(&session);
+    drain_until_grown();
+    ck_assert_uint_eq(session.nr_changes, 2);
+    ck_assert_uint_eq(session.report.got.ring_bytes, whole.ring_bytes);
+    ck_assert_uint_eq(session.report.got.stack_bytes, whole.stack_bytes);
+    ck_assert_uint_eq(session.report.got.rate_permille, 0);
 }
 END_TEST
 
@@ -132,6 +185,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, rings_grow_once_there_are_samples_or_get_fewer);
+    tcase_add_test(tests, rings_that_have_the_users_budget_step_aside_for_larger_ones);
     tcase_add_test(tests, rings_of_who_does_nothing_stay);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

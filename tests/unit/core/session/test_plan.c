@@ -83,6 +83,21 @@ START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_
 }
 END_TEST
 
+START_TEST(what_steps_aside_has_half_the_ring_and_as_many_records)
+{
+    struct yarn_event_spec event = clock_at(1000);
+    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
+    ck_assert(yarn_plan_aside(&plan));
+    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(256));
+    ck_assert_uint_eq(plan.stack_bytes, YARN_KIB(31));
+    yarn_plan_slow_down(&spec, 2, &plan);
+    ck_assert_uint_ge(yarn_plan_fill_ns(&spec, &plan), 50 * YARN_NS_PER_MS);
+    plan.ring_bytes = YARN_KIB(16);
+    ck_assert(!yarn_plan_aside(&plan));
+}
+END_TEST
+
 START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
 {
     struct yarn_event_spec event = clock_at(1000);
@@ -340,6 +355,7 @@ int main(void)
                         (int)YARN_COUNT_OF(core_rings));
     tcase_add_test(sizes,
                    ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once);
+    tcase_add_test(sizes, what_steps_aside_has_half_the_ring_and_as_many_records);
     tcase_add_test(sizes, rather_fewer_samples_than_rings_that_fill_at_once);
     tcase_add_test(sizes, rate_of_its_own_is_kept);
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
