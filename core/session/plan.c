@@ -12,6 +12,7 @@ enum {
     TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     PAGE_BYTES = 4096,
+    BEGIN_RING_MAX = 512 * 1024, /* with its page what perf grants a user for each core */
     LOST_BYTES = 128,
     RECORD_MAX = 64 * 1024, /* its size has 16 bits */
     DEEP_RECORD_LEAST = 48 * 1024,
@@ -118,6 +119,8 @@ struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t
         if (!has_rate(&spec->events[i]))
             return whole;
     struct yarn_plan begin = plan_that_holds(spec, BEGIN_HOLD_MS);
+    if (!spec->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX)
+        begin.ring_bytes = yarn_size_max(BEGIN_RING_MAX, ring_minimum(&begin));
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
 }
 

@@ -97,7 +97,7 @@ class Leave(harness.Case):
 
     def test_ends_while_the_reader_is_stopped(self):
         """By a debugger, for a minute: nobody waits for it. The dump says that it was cut off."""
-        run = self.run_program([LEAVES, "stopped"])
+        run = self.run_program([LEAVES, "stopped"], YARN_EMPTY="keep")
         if b"status 4d00" in run.stdout:
             self.skipTest("no debugger may stop a thread here")
         self.assertEqual(self.outside_without([LEAVES, "stopped"]), run.outside())

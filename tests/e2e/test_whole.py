@@ -130,7 +130,7 @@ class Whole(harness.Case):
         self.check_program("bash", 0.99)
 
     def test_node(self):
-        self.check_program("node", 0.99)
+        self.check_program("node", 0.96)
 
 
 if __name__ == "__main__":

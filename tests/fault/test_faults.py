@@ -72,6 +72,8 @@ class Faults(unittest.TestCase):
     def check_dumps(self, outcome):
         """Whatever was written before and after the fault can be read."""
         for dump in outcome.dumps:
+            if not dump.stat().st_size:
+                continue  # a process's room, and the fault kept its parent from removing it
             done = harness.yarnprof("verify", dump, check=False)
             self.assertEqual(done.returncode, 0, (dump.name, done.stdout, done.stderr))
 

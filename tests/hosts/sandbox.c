@@ -21,7 +21,13 @@
 
 #include "tests/hosts/work.h"
 
-enum { UNITS = 10, CALLS_MAX = 32, NOBODY = 65534, SKIPPED = 77 };
+enum {
+    UNITS = 10,
+    UNITS_BEHIND = 30 /* some flushes long */,
+    CALLS_MAX = 32,
+    NOBODY = 65534,
+    SKIPPED = 77
+};
 
 static const int few_calls[] = {SYS_write, SYS_exit, SYS_exit_group, -1};
 static const int thread_calls[] = {SYS_write,
@@ -57,7 +63,7 @@ __attribute__((noinline)) static void work_before(uint64_t seed)
 
 __attribute__((noinline)) static void work_behind(uint64_t seed)
 {
-    result = yarn_host_work(UNITS, seed, 5);
+    result = yarn_host_work(UNITS_BEHIND, seed, 5);
 }
 
 static void say(const char *text)

@@ -74,6 +74,8 @@ START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_
     ck_assert_uint_eq(yarn_plan_to_begin(&spec, 512).ring_bytes, YARN_KIB(512));
     spec.nr_events = 2;
     ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(8));
+    events[1] = clock_at(999); /* 1 MiB would be more than perf grants a user for a core */
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_KIB(512));
     spec.nr_events = 1;
     spec.ring_bytes = YARN_MIB(1);
     ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(1));
