@@ -85,7 +85,7 @@ class Node(harness.Case):
         trust = harness.trust(profiled.dumps)
         whole = trust["stacks_complete"]
         # What its own code leads to through registers, without a frame yet or any more, is cut off.
-        self.assertGreaterEqual(whole, 0.95 * trust["samples"])
+        self.assertGreaterEqual(whole, 0.85 * trust["samples"])
 
 
 class Kernel(harness.Case):
