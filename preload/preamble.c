@@ -219,9 +219,12 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
                          const struct yarn_lineage *lineage, const struct yarn_session *session)
 {
+    struct yarn_plan plan = session->report.got;
+    if (session->is_aside) /* for a moment: what is asked for comes */
+        plan.rate_permille = 0;
     write_process(writer, job, lineage);
     write_options(writer, &job->options);
     yarn_preamble_write_sampler(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        write_event(writer, i, &session->report.got, &session->spec->events[i], &session->specs[i]);
+        write_event(writer, i, &plan, &session->spec->events[i], &session->specs[i]);
 }
