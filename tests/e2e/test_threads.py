@@ -192,9 +192,11 @@ class PerThread(Case):
                                        **variables)
         (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
+        # A thread that is known late has that time unsampled, and told.
+        unsampled = 100 * dump["trust"]["unsampled_ns"] / dump["trust"]["cpu_ns"]
         for i in range(8):
             share = shares[f"void (anonymous namespace)::worker<{i}>()"]
-            self.assertAlmostEqual(share, 12.5, delta=2)
+            self.assertAlmostEqual(share, 12.5, delta=2 + unsampled)
         self.assert_nothing_is_lost(run, dump["trust"])
         self.weight = harness.report(run.dumps)["events"][0]["total"]
         return dump, own_times(times)
