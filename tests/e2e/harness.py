@@ -221,10 +221,15 @@ class Sample:
     comm: str
     pid: int
     tid: int
+    time_ns: int  # of whole microseconds
     frames: list
 
+    @property
+    def is_truncated(self):
+        return bool(self.frames) and self.frames[-1].name == "[truncated]"
 
-HEAD = re.compile(r"(.*?)\s+(-?\d+)/(-?\d+)\s+\[\d+\]\s+\d+\.\d+:")
+
+HEAD = re.compile(r"(.*?)\s+(-?\d+)/(-?\d+)\s+\[\d+\]\s+(\d+)\.(\d{6}):")
 WEIGHT = re.compile(r"\] +(\d+\.\d+): +(\d+) ")
 FRAME = re.compile(r"\s+([0-9a-f]+) (.*) \((.*?)\)$")
 
@@ -247,7 +252,10 @@ def samples(folder):
                 sample.frames.append(Frame(int(frame[1], 16), name, offset, frame[3]))
         else:
             head = HEAD.match(line)
-            sample = Sample(head[1], int(head[2]), int(head[3]), []) if head else None
+            sample = None
+            if head:
+                time_ns = int(head[4] + head[5]) * 1000
+                sample = Sample(head[1], int(head[2]), int(head[3]), time_ns, [])
 
 
 def stacks(folder):
