@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "output/dump/reader.h"
-#include "preload/recorder.h"
+#include "preload/control/recorder.h"
 #include "tests/support/suite.h"
 
 enum { TOUCHERS = 3, PAGES = 40, PAGE_BYTES = 4096, SPIN_STEPS = 5000000, STACKS_MAX = 1 << 16 };

@@ -8,7 +8,7 @@
 
 #include "core/config/choices.h"
 #include "output/dump/types.h"
-#include "preload/messages.h"
+#include "preload/dump/messages.h"
 #include "tests/support/suite.h"
 #include "unwind/module_map.h"
 #include "unwind/unwinder.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "preload/heritage.h"
+#include "preload/process/heritage.h"
 #include "tests/support/suite.h"
 
 static const struct {

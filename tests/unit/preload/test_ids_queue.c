@@ -2,7 +2,7 @@
 #include <check.h>
 #include <unistd.h>
 
-#include "preload/ids_queue.h"
+#include "preload/control/ids_queue.h"
 #include "tests/support/suite.h"
 
 static struct yarn_ids_queue queue;

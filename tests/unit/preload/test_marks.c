@@ -2,7 +2,7 @@
 #include <check.h>
 #include <sys/mman.h>
 
-#include "preload/marks.h"
+#include "preload/control/marks.h"
 #include "tests/support/suite.h"
 
 static struct yarn_marks *new_marks(void)

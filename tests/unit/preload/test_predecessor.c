@@ -6,7 +6,7 @@
 
 #include "core/sys/file.h"
 #include "output/dump/writer.h"
-#include "preload/predecessor.h"
+#include "preload/dump/predecessor.h"
 #include "tests/support/suite.h"
 
 enum { PID = 321 };

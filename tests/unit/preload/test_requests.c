@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "preload/requests.h"
+#include "preload/control/requests.h"
 #include "tests/support/suite.h"
 
 enum { ONE = 1, OTHER = 2, BOTH = ONE | OTHER };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "preload/thread_ends.h"
+#include "preload/account/thread_ends.h"
 #include "tests/support/suite.h"
 
 enum { LARGEST_TID = (1 << 22) - 1, SHARING = 4096 };

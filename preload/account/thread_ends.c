@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/account/thread_ends.h"
+
+#include <stdatomic.h>
+
+#include "core/base/base.h"
+
+/* Who and how long are one word, so that they are whole or not there: which thread of those that
+ * share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is
+ * below 2^10. */
+enum { SLOTS = 4096, CPU_BITS = 53 };
+
+#define CPU_MAX ((UINT64_C(1) << CPU_BITS) - 1) /* 104 days */
+
+struct note {
+    _Atomic uint64_t who; /* 0: none */
+    _Atomic uint64_t time_ns;
+};
+
+static struct note notes[SLOTS];
+static _Atomic bool has_notes;
+
+static uint64_t mark_of(pid_t tid)
+{
+    return ((uint64_t)tid / SLOTS + 1) << CPU_BITS;
+}
+
+void yarn_thread_ends_note(const struct yarn_thread_end *end)
+{
+    struct note *note = &notes[(size_t)end->tid % SLOTS];
+    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
+        atomic_store_explicit(&has_notes, true, memory_order_relaxed);
+    atomic_store_explicit(&note->time_ns, end->time_ns, memory_order_relaxed);
+    atomic_store_explicit(&note->who, mark_of(end->tid) | yarn_u64_min(end->cpu_ns, CPU_MAX),
+                          memory_order_release);
+}
+
+static struct yarn_thread_end read_note(const struct note *note, uint64_t who)
+{
+    return (struct yarn_thread_end){
+        .tid = (pid_t)(((who >> CPU_BITS) - 1) * SLOTS + (uint64_t)(note - notes)),
+        .time_ns = atomic_load_explicit(&note->time_ns, memory_order_relaxed),
+        .cpu_ns = who & CPU_MAX,
+    };
+}
+
+bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end *ret_end)
+{
+    struct note *note = &notes[(size_t)tid % SLOTS];
+    uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
+    if ((who & ~CPU_MAX) != mark_of(tid))
+        return false;
+    *ret_end = read_note(note, who);
+    /* Where another thread has just written, its note stays. */
+    return ret_end->time_ns <= until_ns && atomic_compare_exchange_strong(&note->who, &who, 0);
+}
+
+bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end)
+{
+    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
+        return false;
+    while (*cursor < SLOTS) {
+        const struct note *note = &notes[(*cursor)++];
+        uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
+        if (!who || atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
+            continue;
+        *ret_end = read_note(note, who);
+        return true;
+    }
+    return false;
+}
+
+void yarn_thread_ends_forget(void)
+{
+    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
+        return;
+    /* What is written here is a page's copy. */
+    for (size_t i = 0; i < SLOTS; i++)
+        if (atomic_load_explicit(&notes[i].who, memory_order_relaxed))
+            atomic_store_explicit(&notes[i].who, 0, memory_order_relaxed);
+}

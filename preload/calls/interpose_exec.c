@@ -1,0 +1,157 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library's exec family: before the call everything is brought into the dump, and where the
+ * call fails the recording goes on. Those with an argument list make an array of it on the stack,
+ * as the C library does: they may be called in a vfork child, where nothing else may be touched.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "preload/calls/exported.h"
+#include "preload/calls/originals.h"
+#include "preload/control/lifecycle.h"
+
+extern char **environ;
+
+typedef int (*exec_env_fn)(const char *path, char *const argv[], char *const envp[]);
+typedef int (*exec_fd_fn)(int fd, char *const argv[], char *const envp[]);
+typedef int (*exec_at_fn)(int dir, const char *path, char *const argv[], char *const envp[],
+                          int flags);
+
+/* What the host asked for, whichever function it was. */
+struct image {
+    enum yarn_original which;
+    int fd; /* a folder for execveat */
+    const char *path;
+    char *const *argv;
+    char *const *envp;
+    int flags;
+};
+
+static int call(const struct image *image)
+{
+    exec_env_fn with_env;
+    exec_fd_fn by_fd;
+    exec_at_fn at;
+    switch (image->which) {
+    case YARN_ORIGINAL_fexecve:
+        if (!yarn_original_find(image->which, &by_fd, sizeof by_fd))
+            return -1;
+        return by_fd(image->fd, image->argv, image->envp);
+    case YARN_ORIGINAL_execveat:
+        if (!yarn_original_find(image->which, &at, sizeof at))
+            return -1;
+        return at(image->fd, image->path, image->argv, image->envp, image->flags);
+    default:
+        if (!yarn_original_find(image->which, &with_env, sizeof with_env))
+            return -1;
+        return with_env(image->path, image->argv, image->envp);
+    }
+}
+
+static int exec(const struct image *image)
+{
+    int kept = errno;
+    struct yarn_recorder *recorder =
+        yarn_lifecycle_begin_exec(image->which == YARN_ORIGINAL_execve ? image->path : NULL);
+    errno = kept;
+    int result = call(image);
+    kept = errno;
+    yarn_lifecycle_fail_exec(recorder);
+    errno = kept;
+    return result;
+}
+
+YARN_EXPORTED int execve(const char *path, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execve, -1, path, argv, envp, 0});
+}
+
+YARN_EXPORTED int execv(const char *path, char *const argv[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execve, -1, path, argv, environ, 0});
+}
+
+YARN_EXPORTED int execvp(const char *file, char *const argv[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execvpe, -1, file, argv, environ, 0});
+}
+
+YARN_EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_execvpe, -1, file, argv, envp, 0});
+}
+
+YARN_EXPORTED int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    return exec(&(struct image){YARN_ORIGINAL_fexecve, fd, NULL, argv, envp, 0});
+}
+
+YARN_EXPORTED int execveat(int dir, const char *path, char *const argv[], char *const envp[],
+                           int flags)
+{
+    return exec(&(struct image){YARN_ORIGINAL_execveat, dir, path, argv, envp, flags});
+}
+
+/* Up to and without the NULL. Why volatile: the C library declares that `first` is never NULL, and
+ * hosts pass it all the same. */
+static size_t count_arguments(const char *volatile first, va_list *arguments)
+{
+    size_t count = 0;
+    for (const char *word = first; word; word = va_arg(*arguments, char *))
+        count++;
+    return count;
+}
+
+/* Leaves *arguments behind the NULL, where execle has the environment. */
+static void take_arguments(const char *first, va_list *arguments, size_t count, char **ret_argv)
+{
+    /* Why the copy: the family takes char *, and no compiler lets the const go in another way. */
+    memcpy(ret_argv, &first, sizeof first);
+    for (size_t i = 1; i <= count; i++)
+        ret_argv[i] = va_arg(*arguments, char *);
+}
+
+/* Those with a list are done by those with an array: the same word, and whether an environment
+ * follows the list. */
+static int exec_list(enum yarn_original which, const char *path, const char *first,
+                     va_list *arguments, bool has_env)
+{
+    va_list counted;
+    va_copy(counted, *arguments);
+    size_t count = count_arguments(first, &counted);
+    va_end(counted);
+    char **argv = __builtin_alloca((count + 1) * sizeof *argv);
+    take_arguments(first, arguments, count, argv);
+    char *const *envp = has_env ? va_arg(*arguments, char *const *) : environ;
+    return exec(&(struct image){which, -1, path, argv, envp, 0});
+}
+
+YARN_EXPORTED int execl(const char *path, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, false);
+    va_end(arguments);
+    return result;
+}
+
+YARN_EXPORTED int execlp(const char *file, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    int result = exec_list(YARN_ORIGINAL_execvpe, file, first, &arguments, false);
+    va_end(arguments);
+    return result;
+}
+
+YARN_EXPORTED int execle(const char *path, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, true);
+    va_end(arguments);
+    return result;
+}

@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library's ways to set a system call filter: prctl and syscall. What a filter makes of a
+ * call that it does not expect is often the end of the process, so nothing of ours may make one
+ * behind it. What changes rights, root or namespaces through syscall goes the way of the functions
+ * for it. Everything else passes through.
+ *
+ * prctl is variadic and takes words in registers whatever there is of them; here it is defined with
+ * all of them, hence not the header that declares it. Both may be called anywhere: in a signal
+ * handler, in a vfork child, before our constructor.
+ */
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+#include "preload/calls/exported.h"
+#include "preload/calls/syscall.h"
+#include "preload/control/lifecycle.h"
+
+typedef long (*call_fn)(long number, ...);
+typedef int (*control_fn)(int option, ...);
+
+YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+                        unsigned long d);
+
+/* Where the original is not known yet. */
+static long call_plainly(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result = yarn_raw_call(number, a, b, c, d, e, f);
+    if (!yarn_raw_is_error(result))
+        return result;
+    errno = (int)-result;
+    return -1;
+}
+
+/* Whether the call can set a filter at all: libraries find out what the kernel knows by calls
+ * without a program, which always fail. *ret_is_for_all: it would reach every thread. */
+static bool sets_filter(long operation, long flags, long program, bool *ret_is_for_all)
+{
+    *ret_is_for_all = flags & (long)SECCOMP_FILTER_FLAG_TSYNC;
+    if (operation == SECCOMP_SET_MODE_STRICT)
+        return flags == 0 && program == 0;
+    return operation == SECCOMP_SET_MODE_FILTER && program;
+}
+
+static bool controls_filter(long option, long mode, long program)
+{
+    return option == PR_SET_SECCOMP &&
+           (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program));
+}
+
+/* Of the numbers that syscall looks at, the filters' not among them. */
+static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b)
+{
+    switch (number) {
+    case SYS_unshare:
+        return yarn_lifecycle_kind_of_unshare((int)a);
+    case SYS_setns:
+        return yarn_lifecycle_kind_of_setns((int)a, (int)b);
+    case SYS_chroot:
+    case SYS_pivot_root:
+        return YARN_CHANGE_ROOT;
+    default:
+        return YARN_CHANGE_RIGHTS;
+    }
+}
+
+static long drops_bounds(long option, long result)
+{
+    if (option == PR_CAPBSET_DROP && !result)
+        yarn_lifecycle_drop_bounds();
+    return result;
+}
+
+long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
+{
+    bool is_for_all = false;
+    call_fn next = (call_fn)yarn_syscall_next;
+    if (!next)
+        return call_plainly(number, a, b, c, d, e, f);
+    if (number != SYS_seccomp && number != SYS_prctl) {
+        struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b));
+        return yarn_lifecycle_end_change(&change, (int)next(number, a, b, c, d, e, f));
+    }
+    bool is_filter =
+        number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
+    if (!is_filter)
+        return drops_bounds(number == SYS_prctl ? a : 0, next(number, a, b, c, d, e, f));
+    struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(is_for_all);
+    long result = next(number, a, b, c, d, e, f);
+    bool gives_listener = number == SYS_seccomp && b & (long)SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    yarn_lifecycle_end_filter(&moment, gives_listener ? result >= 0 : result == 0);
+    return result;
+}
+
+YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+                        unsigned long d)
+{
+    control_fn next = (control_fn)yarn_original_known(YARN_ORIGINAL_prctl);
+    if (!next)
+        return (int)call_plainly(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
+    if (!controls_filter(option, (long)a, (long)b))
+        return (int)drops_bounds(option, next(option, a, b, c, d));
+    struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(false);
+    int result = next(option, a, b, c, d);
+    yarn_lifecycle_end_filter(&moment, result == 0);
+    return result;
+}

@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Setting an alternate stack: the one step of a host's after which a signal of the timer sampler's
+ * might end it. It may be called anywhere: in a signal handler, in a vfork child, before our
+ * constructor.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+#include "core/sys/alternate_stack.h"
+#include "preload/calls/exported.h"
+#include "preload/calls/originals.h"
+#include "preload/control/lifecycle.h"
+
+typedef int (*stack_fn)(const stack_t *stack, stack_t *ret_before);
+
+/* A call that does nothing else tells whether the words can be read: where the host gave a wrong
+ * address, the kernel answers EFAULT, and nobody faults. */
+static bool is_readable(const stack_t *stack)
+{
+    enum { NO_HOW = -1 };
+    const uint64_t *last = (const uint64_t *)(const void *)(stack + 1) - 1;
+    return yarn_raw_call(SYS_rt_sigprocmask, NO_HOW, (long)stack, 0, sizeof *last, 0, 0) ==
+               -EINVAL &&
+           yarn_raw_call(SYS_rt_sigprocmask, NO_HOW, (long)last, 0, sizeof *last, 0, 0) == -EINVAL;
+}
+
+static void note(const stack_t *stack)
+{
+    if (!(stack->ss_flags & SS_DISABLE) && yarn_alternate_stack_note(stack->ss_size))
+        yarn_lifecycle_heed();
+}
+
+YARN_EXPORTED int sigaltstack(const stack_t *stack, stack_t *ret_before)
+{
+    stack_fn next;
+    int kept = errno;
+    if (!yarn_original_find(YARN_ORIGINAL_sigaltstack, &next, sizeof next))
+        return -1;
+    /* Before it is set: the next signal may come to it. */
+    if (stack && yarn_lifecycle_recorder() && is_readable(stack))
+        note(stack);
+    errno = kept;
+    int result = next(stack, ret_before);
+    if (stack && !result) /* by a constructor that ran before ours */
+        note(stack);
+    errno = result ? errno : kept;
+    return result;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/lifecycle.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+
+#include "core/base/raw.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
+#include "core/sys/line.h"
+#include "core/sys/owner.h"
+#include "core/sys/signal.h"
+#include "preload/control/nap.h"
+#include "preload/control/recorder.h"
+#include "preload/process/heritage.h"
+
+enum { LINE_BYTES = 1024, STDERR = 2, GONE_TRIES = 20 };
+
+/* Of the calling thread itself, whether all at once or alone. */
+enum {
+    NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET,
+};
+
+#define GONE_PAUSE_NS (YARN_NS_PER_MS / 20)
+
+/* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
+static struct yarn_recorder *the_recorder;
+/* Behind a system call filter of the host: not even its process id may be asked for. */
+static _Atomic bool is_filtered;
+
+struct yarn_recorder *yarn_lifecycle_recorder(void)
+{
+    struct yarn_recorder *recorder = the_recorder;
+    if (!recorder || atomic_load_explicit(&is_filtered, memory_order_relaxed))
+        return NULL;
+    return yarn_owner_is_caller() ? recorder : NULL;
+}
+
+bool yarn_lifecycle_notes_threads(void)
+{
+    return the_recorder && yarn_owner_has_memory() &&
+           !atomic_load_explicit(&is_filtered, memory_order_relaxed);
+}
+
+/* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
+static struct yarn_recorder *recorder_behind_filter(void)
+{
+    bool is_behind = atomic_load_explicit(&is_filtered, memory_order_relaxed);
+    return is_behind && yarn_owner_has_memory() ? the_recorder : NULL;
+}
+
+/* The line has room for one byte more. */
+static void print_line(struct yarn_text *line)
+{
+    line->data[line->size] = '\n';
+    int err = yarn_line_write(STDERR, yarn_span_of(line->data, line->size + 1));
+    if (err)
+        return; /* a host without standard error, or without room in it */
+}
+
+void yarn_lifecycle_refuse(const char *why)
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    yarn_text_add(&line, "yarn: nothing is recorded: ");
+    yarn_text_add(&line, why);
+    print_line(&line);
+}
+
+static struct yarn_file_info stderr_at_start;
+
+/* A host may have given the number to something else, which is not ours to write to. */
+static bool has_stderr_of_start(void)
+{
+    struct yarn_file_info now;
+    return !yarn_file_stat(STDERR, &now) && now.device == stderr_at_start.device &&
+           now.inode == stderr_at_start.inode;
+}
+
+void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (getauxval(AT_SECURE))
+        return;
+    int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
+    if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
+        yarn_heritage_leave_out(envp);
+    if (err == -ENOMEM && !line.size)
+        yarn_text_add(&line, "yarn: nothing is recorded: there is no memory");
+    if (err && line.size)
+        print_line(&line);
+    else if (!err && yarn_file_stat(STDERR, &stderr_at_start))
+        stderr_at_start = (struct yarn_file_info){.inode = 0};
+}
+
+bool yarn_lifecycle_has_reader(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!recorder)
+        recorder = recorder_behind_filter();
+    return recorder && yarn_thread_is_running(&recorder->thread);
+}
+
+void yarn_lifecycle_end(int status)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!recorder)
+        return;
+    yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, status);
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (yarn_recorder_tell_failure(recorder, &line) && has_stderr_of_start())
+        print_line(&line);
+}
+
+void yarn_lifecycle_follow_fork(void)
+{
+    struct yarn_recorder *recorder = the_recorder;
+    if (!recorder)
+        return;
+    if (atomic_load(&is_filtered)) { /* the child has the filter, too */
+        the_recorder = NULL;
+        return;
+    }
+    if (!yarn_owner_inherit())
+        return;
+    yarn_signal_leave_behind();
+    if (recorder->job.options.follow & YARN_FOLLOW_FORK)
+        yarn_recorder_inherit(recorder);
+    else
+        the_recorder = NULL;
+}
+
+struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!recorder || (path && yarn_file_can_execute(YARN_FILE_CWD, path)))
+        return NULL;
+    yarn_recorder_begin_exec(recorder);
+    return recorder;
+}
+
+void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
+{
+    if (recorder)
+        yarn_recorder_fail_exec(recorder);
+}
+
+void yarn_lifecycle_heed(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_HEED))
+        return; /* the reader has gone */
+}
+
+void yarn_lifecycle_drop_bounds(void)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    /* Once, for the reader drops all; one that naps looks by itself. */
+    if (!recorder || atomic_exchange(&recorder->drops_bounds, 1) ||
+        atomic_load(&recorder->state) == YARN_RECORDER_NAPPING)
+        return;
+    if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
+        return; /* it has gone */
+}
+
+/* One that has just ended is counted for a moment longer. */
+static bool has_other_threads(struct yarn_recorder *recorder)
+{
+    int ours = yarn_thread_is_running(&recorder->thread) ? 2 : 1;
+    _Atomic uint32_t never = 0;
+    for (int i = 0; i < GONE_TRIES && yarn_process_nr_threads() > ours; i++)
+        yarn_futex_wait(&never, 0, GONE_PAUSE_NS);
+    return yarn_process_nr_threads() > ours;
+}
+
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags)
+{
+    const int alone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (!(flags & (alone | NAMESPACES | CLONE_FS)))
+        return YARN_CHANGE_NONE;
+    /* Where the host has other threads it fails whatever we do. */
+    bool may_succeed =
+        !recorder || (!recorder->job.rehearsal.is_unshare_refused && !has_other_threads(recorder));
+    return flags & alone && may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
+}
+
+enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind)
+{
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder && !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
+        int found = yarn_process_namespace_kind(fd);
+        if (found == -EBADF || (found > 0 && kind && kind != found))
+            return YARN_CHANGE_NONE;
+        if (found > 0)
+            kind = found;
+    }
+    if (kind == CLONE_NEWPID) /* of later children */
+        return YARN_CHANGE_NONE;
+    if (kind && !(kind & (CLONE_NEWNS | ~(NAMESPACES | CLONE_NEWPID))))
+        return YARN_CHANGE_NAMESPACE;
+    /* A mount namespace wants a root that is no other task's; it may be the calling thread's. */
+    bool may_succeed = !recorder || kind & CLONE_NEWNS || !has_other_threads(recorder);
+    return may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
+}
+
+static const char namespace_entered[] = "the host entered a namespace; another recording follows";
+
+/* Behind a filter: the reader goes, and nothing follows. */
+static void leave_for(enum yarn_lifecycle_change_kind kind)
+{
+    struct yarn_recorder *recorder = recorder_behind_filter();
+    const char *why = kind == YARN_CHANGE_RIGHTS
+                          ? "the host changed its rights behind a seccomp filter"
+                          : "the host entered a namespace behind a seccomp filter";
+    yarn_recorder_leave(recorder, YARN_DUMP_END_SECCOMP, why);
+    yarn_recorder_spin_until_gone(recorder);
+}
+
+/* Before, the reader opens what will be out of reach; after, nothing else is open that leads out.
+ */
+static void leave_root(struct yarn_recorder *recorder)
+{
+    if (yarn_recorder_command(recorder, YARN_RECORDER_LEAVE_ROOT))
+        return; /* the reader has gone */
+}
+
+/* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */
+static struct yarn_recorder *recorder_of_root(void)
+{
+    return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
+}
+
+static void restart(struct yarn_recorder *recorder)
+{
+    char bytes[LINE_BYTES];
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (yarn_recorder_restart(recorder, &line))
+        return; /* the sealed dump says why it ended */
+}
+
+/* Their clocks show other processes. What follows can be kept, and begins while it still may; not
+ * in a child on this memory, whose thread it would be. */
+static void leave_cores(struct yarn_recorder *recorder)
+{
+    if (!yarn_recorder_watches_cores(recorder) ||
+        !yarn_recorder_stop(recorder, YARN_DUMP_END_STOPPED,
+                            "clocks of whole cores are not kept when the host changes its rights, "
+                            "its root or a namespace; another recording follows"))
+        return;
+    recorder->job.options.strategy = YARN_STRATEGY_AUTO;
+    if (yarn_lifecycle_recorder())
+        restart(recorder);
+}
+
+struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
+{
+    struct yarn_lifecycle_change change = {.kind = kind};
+    if (kind == YARN_CHANGE_NONE)
+        return change;
+    change.recorder = kind == YARN_CHANGE_ROOT ? recorder_of_root() : yarn_lifecycle_recorder();
+    if (!change.recorder) {
+        const struct yarn_recorder *behind = recorder_behind_filter();
+        if (behind &&
+            (kind == YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES))
+            leave_for(kind);
+        return change;
+    }
+    leave_cores(change.recorder);
+    if (kind == YARN_CHANGE_ALONE)
+        change.has_ended =
+            yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
+    else if (kind == YARN_CHANGE_ROOT)
+        leave_root(change.recorder);
+    return change;
+}
+
+/* What was done is followed before the host's call returns. */
+static void follow(const struct yarn_lifecycle_change *change)
+{
+    bool has_reader_behind_filter = !change->recorder && recorder_behind_filter();
+    switch (change->kind) {
+    case YARN_CHANGE_NONE:
+    case YARN_CHANGE_ALONE:
+        return;
+    case YARN_CHANGE_ROOT: /* which is the reader's, too */
+        if (change->recorder)
+            leave_root(change->recorder);
+        return;
+    case YARN_CHANGE_RIGHTS:
+        if (change->recorder)
+            yarn_recorder_follow_ids(change->recorder);
+        break;
+    case YARN_CHANGE_NAMESPACE:
+        if (change->recorder &&
+            yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered))
+            restart(change->recorder);
+        break;
+    }
+    if (has_reader_behind_filter)
+        leave_for(change->kind);
+}
+
+int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
+{
+    if (change->has_ended)
+        restart(change->recorder);
+    else if (result == 0)
+        follow(change);
+    return result;
+}
+
+struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
+{
+    struct yarn_lifecycle_filter moment = {.recorder = yarn_lifecycle_recorder()};
+    int kept = errno;
+    if (moment.recorder)
+        moment.has_stopped = yarn_recorder_begin_filter(moment.recorder, is_for_all_threads);
+    else if (is_for_all_threads && recorder_behind_filter()) {
+        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
+                            "the host sets a seccomp filter for all of its threads");
+        yarn_recorder_spin_until_gone(recorder_behind_filter());
+    }
+    errno = kept;
+    return moment;
+}
+
+void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set)
+{
+    int kept = errno;
+    if (moment->recorder && is_set) {
+        atomic_store(&is_filtered, true);
+        atomic_store(&moment->recorder->is_behind_filter, 1);
+    } else if (moment->has_stopped) {
+        restart(moment->recorder);
+    }
+    errno = kept;
+}

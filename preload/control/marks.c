@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/marks.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+
+enum { MARK_FREE, MARK_BUSY, MARK_READY };
+
+void yarn_marks_init(struct yarn_marks *marks)
+{
+    for (size_t i = 0; i < YARN_MARKS_MAX; i++)
+        if (atomic_load(&marks->state[i]) != MARK_FREE)
+            atomic_store(&marks->state[i], MARK_FREE);
+    if (atomic_load(&marks->count))
+        atomic_store(&marks->count, 0);
+}
+
+int yarn_marks_put(struct yarn_marks *marks, const char *text)
+{
+    size_t size = strlen(text);
+    if (size > YARN_CONTROL_MARK_MAX)
+        return -EMSGSIZE;
+    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
+        struct yarn_mark *mark = &marks->mark[i];
+        uint32_t free = MARK_FREE;
+        if (!atomic_compare_exchange_strong(&marks->state[i], &free, MARK_BUSY))
+            continue;
+        struct yarn_text copy = yarn_text_of(mark->text, sizeof mark->text);
+        yarn_control_add_line(&copy, yarn_span_of(text, size));
+        mark->tid = (uint32_t)yarn_process_tid();
+        mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        atomic_fetch_add(&marks->count, 1);
+        atomic_store(&marks->state[i], MARK_READY);
+        return 0;
+    }
+    return -EAGAIN;
+}
+
+const struct yarn_mark *yarn_marks_next(struct yarn_marks *marks)
+{
+    for (size_t i = 0; i < YARN_MARKS_MAX && atomic_load(&marks->count); i++)
+        if (atomic_load(&marks->state[i]) == MARK_READY)
+            return &marks->mark[i];
+    return NULL;
+}
+
+void yarn_marks_free(struct yarn_marks *marks, const struct yarn_mark *mark)
+{
+    atomic_fetch_sub(&marks->count, 1);
+    atomic_store(&marks->state[mark - marks->mark], MARK_FREE);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/orders.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
+#include "preload/control/nap.h"
+
+/* ---- starting and stopping ---- */
+
+void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+{
+    atomic_store(&recorder->state, state);
+    yarn_futex_wake(&recorder->state);
+}
+
+static void stop(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
+{
+    yarn_recording_pause(&recorder->recording, cause);
+    yarn_schedule_stopped(&recorder->schedule);
+    atomic_store(&recorder->paused_by, cause);
+    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
+}
+
+static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
+{
+    yarn_recording_resume(&recorder->recording, cause);
+    yarn_schedule_started(&recorder->schedule, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
+}
+
+void yarn_orders_begin(struct yarn_recorder *recorder)
+{
+    enum yarn_dump_coverage_cause cause = YARN_DUMP_COVERAGE_OPTION;
+    if (!recorder->starts_paused) {
+        yarn_recording_begin(&recorder->recording);
+        yarn_nap_end(recorder);
+        yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
+        return;
+    }
+    yarn_nap_end(recorder);
+    yarn_recording_begin_off(&recorder->recording, yarn_nap_used_ns(recorder));
+    atomic_store(&recorder->paused_by, cause);
+    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
+}
+
+void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
+{
+    switch (yarn_schedule_look(&recorder->schedule, now_ns)) {
+    case YARN_SCHEDULE_NOTHING:
+        break;
+    case YARN_SCHEDULE_START:
+        start(recorder, YARN_DUMP_COVERAGE_DELAY);
+        break;
+    case YARN_SCHEDULE_STOP:
+        stop(recorder, YARN_DUMP_COVERAGE_DURATION);
+        break;
+    }
+}
+
+/* ---- host threads ---- */
+
+static void flush(struct yarn_recorder *recorder)
+{
+    bool has_news;
+    yarn_recording_drain_all(&recorder->recording, &has_news);
+    yarn_recording_flush(&recorder->recording);
+}
+
+/* Who made this process removes it, where nothing comes and we may not any more. */
+static void reserve_dump(struct yarn_recorder *recorder)
+{
+    const struct yarn_recording *recording = &recorder->recording;
+    const struct yarn_facts *facts = &recorder->job.facts;
+    struct yarn_ledger_dump dump = {
+        .pid = facts->pid,
+        .start_ns = facts->start_ns,
+        .start_realtime_ns = facts->start_realtime_ns,
+    };
+    if (!yarn_recording_reserve(&recorder->recording) ||
+        recorder->job.rehearsal.deadly[YARN_REHEARSAL_CONTROL] ||
+        !yarn_file_lock(recording->file.fd))
+        return;
+    dump.number = recording->file.number;
+    yarn_ledger_note(atomic_load(&recorder->above), &dump);
+}
+
+static void follow_ids(struct yarn_recorder *recorder)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    const struct yarn_ids *ids;
+    reserve_dump(recorder);
+    while ((ids = yarn_ids_queue_next(&recorder->ids))) {
+        int err = yarn_ids_take(ids);
+        yarn_ids_queue_free(&recorder->ids, ids);
+        if (err)
+            yarn_recording_fail(
+                recording, "the reader could not give up the rights that the host gave up", err);
+    }
+}
+
+void yarn_orders_drop_bounds(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->drops_bounds) &&
+        !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS])
+        yarn_ids_drop_bounds();
+}
+
+static void seal(struct yarn_recorder *recorder)
+{
+    if (!atomic_load(&recorder->nr_in_exec))
+        return; /* it has failed already, of a thread that waited in vain */
+    yarn_control_socket_close(&recorder->control);
+    yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
+    yarn_nap_take_back(recorder); /* of the seal before */
+    yarn_nap_pay(recorder);
+}
+
+static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    switch (command) {
+    case YARN_RECORDER_FOLLOW_IDS:
+        follow_ids(recorder);
+        break;
+    case YARN_RECORDER_LEAVE_ROOT:
+        reserve_dump(recorder);
+        yarn_recording_leave_root(&recorder->recording);
+        break;
+    case YARN_RECORDER_HEED:
+        yarn_orders_drop_bounds(recorder);
+        yarn_recording_heed(&recorder->recording);
+        break;
+    case YARN_RECORDER_EXPECT_FILTER:
+        recorder->expects_filter = true;
+        flush(recorder);
+        break;
+    case YARN_RECORDER_RESUME:
+        start(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_PAUSE:
+        stop(recorder, YARN_DUMP_COVERAGE_PROGRAM);
+        break;
+    case YARN_RECORDER_FLUSH:
+        flush(recorder);
+        break;
+    case YARN_RECORDER_EXEC:
+        seal(recorder);
+        break;
+    case YARN_RECORDER_END:
+    case YARN_RECORDER_COMMAND_COUNT:
+        break;
+    }
+}
+
+bool yarn_orders_obey(struct yarn_recorder *recorder)
+{
+    uint32_t wanted = yarn_requests_take(&recorder->requests);
+    if (!wanted)
+        return true;
+    if (wanted >> YARN_RECORDER_END & 1) {
+        yarn_requests_put(&recorder->requests, wanted, 0); /* for whoever looks next */
+        return false;
+    }
+    for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
+        if (wanted >> command & 1)
+            carry_out(recorder, command);
+    /* Else the reader ends, and who waits for its rights waits until it has gone. */
+    if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure)
+        yarn_requests_finish(&recorder->requests);
+    return true;
+}
+
+void yarn_orders_obey_at_once(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->requests.wanted) == 1U << YARN_RECORDER_FOLLOW_IDS &&
+        !yarn_orders_obey(recorder))
+        return; /* the end has come meanwhile, and is there for the next look */
+}
+
+/* ---- the control socket ---- */
+
+void yarn_orders_open_socket(struct yarn_recorder *recorder)
+{
+    char bytes[YARN_MESSAGE_BYTES];
+    struct yarn_text detail = yarn_text_of(bytes, sizeof bytes);
+    const struct yarn_job *job = &recorder->job;
+    const char *pattern = job->options.control;
+    if (!*pattern)
+        return;
+    int err = -EPERM;
+    if (!job->rehearsal.deadly[YARN_REHEARSAL_CONTROL])
+        err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
+    if (!err)
+        return;
+    yarn_text_add(&detail, recorder->control.path);
+    if (err == -EADDRINUSE) {
+        /* Why aside: each child of a process with a fixed name would leave a dump for it. */
+        yarn_messages_add_aside(
+            &recorder->messages, YARN_MESSAGE_WARNING,
+            "YARN_CONTROL: the name is taken, so this process takes no commands", detail.data,
+            job->facts.lineage.forked_by != 0);
+        return;
+    }
+    yarn_messages_add_error(&detail, err);
+    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+                      err == -ENAMETOOLONG
+                          ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
+                          : "YARN_CONTROL: the socket could not be made",
+                      detail.data);
+}
+
+static int check(const struct yarn_recording *recording, struct yarn_text *reply)
+{
+    if (!recording->failure)
+        return 0;
+    yarn_text_add(reply, recording->failure);
+    yarn_messages_add_error(reply, recording->failure_error);
+    return -EIO;
+}
+
+static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
+{
+    const struct yarn_recording *recording = &recorder->recording;
+    const uint64_t *totals = recording->totals.value;
+    bool is_off = recording->coverage.is_off;
+    yarn_text_add(text, "state=");
+    yarn_text_add(text, is_off ? "stopped" : "recording");
+    yarn_text_add(text, " pid=");
+    yarn_text_add_i64(text, recorder->job.facts.pid);
+    yarn_text_add(text, " samples=");
+    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_SAMPLES]);
+    yarn_text_add(text, " lost=");
+    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
+    yarn_text_add(text, " dump=");
+    yarn_text_add(text, recording->writer ? recording->file.path : "none");
+}
+
+static int obey_client(void *self, const struct yarn_control_command *command,
+                       struct yarn_text *reply)
+{
+    struct yarn_recorder *recorder = self;
+    struct yarn_recording *recording = &recorder->recording;
+    char mark[YARN_CONTROL_MARK_MAX + 1];
+    struct yarn_text text = yarn_text_of(mark, sizeof mark);
+    switch (command->verb) {
+    case YARN_CONTROL_START:
+        start(recorder, YARN_DUMP_COVERAGE_SOCKET);
+        yarn_text_add(reply, "recording");
+        break;
+    case YARN_CONTROL_STOP:
+        stop(recorder, YARN_DUMP_COVERAGE_SOCKET);
+        yarn_text_add(reply, "stopped");
+        break;
+    case YARN_CONTROL_MARK:
+        yarn_control_add_line(&text, command->text);
+        yarn_recording_mark(recording, yarn_clock_ns(YARN_TIME_MONOTONIC), 0, mark);
+        recorder->has_unsaved = true;
+        yarn_text_add(reply, "marked");
+        break;
+    case YARN_CONTROL_FLUSH:
+        flush(recorder);
+        yarn_text_add(reply, "flushed");
+        break;
+    case YARN_CONTROL_STATUS:
+        add_status(reply, recorder);
+        break;
+    case YARN_CONTROL_VERB_COUNT:
+        return -EINVAL;
+    }
+    if (recording->failure)
+        *reply = yarn_text_of(reply->data, reply->capacity);
+    return check(recording, reply);
+}
+
+void yarn_orders_serve(struct yarn_recorder *recorder)
+{
+    yarn_control_socket_serve(&recorder->control, obey_client, recorder);
+}

@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the reader is told to do and does: by host threads (the command word), by clients of the
+ * control socket, by the schedule. Knows what each order means for the recording; does not know
+ * when to look for them (reader_thread) or how they come (recorder, control_socket).
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "preload/control/recorder.h"
+
+/* By the reader: where the host has dropped a capability from its bounding set, it drops all. */
+void yarn_orders_drop_bounds(struct yarn_recorder *recorder);
+
+/* Where a control socket is wanted, makes it; what comes in its way goes into the messages. */
+void yarn_orders_open_socket(struct yarn_recorder *recorder);
+
+/* Who waits for a change is woken. */
+void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state);
+
+/* Begins the recording as it is to begin: on, or stopped. */
+void yarn_orders_begin(struct yarn_recorder *recorder);
+
+/* What the host wants; false where that was the end. */
+bool yarn_orders_obey(struct yarn_recorder *recorder);
+/* Those of them that need nothing of what lies in the rings, before it is read. */
+void yarn_orders_obey_at_once(struct yarn_recorder *recorder);
+
+/* What clients want, and what is due now. */
+void yarn_orders_serve(struct yarn_recorder *recorder);
+void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns);

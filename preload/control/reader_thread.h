@@ -1,0 +1,14 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the reader thread does from its birth to its end: makes itself at home, opens the
+ * recording, drains and flushes it in time, carries out commands, and ends when it is told to or
+ * when it is the last thread of the process. Everything here runs in a thread that the C library
+ * does not know (core/sys/thread.h).
+ */
+#pragma once
+
+#include "preload/control/recorder.h"
+
+/* The exit code of the thread: the host's where the reader outlives it, else 0. */
+int yarn_reader_thread_run(void *recorder);

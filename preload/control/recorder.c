@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/recorder.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+#include "core/sys/futex.h"
+#include "core/sys/timer.h"
+#include "preload/account/thread_ends.h"
+#include "preload/control/nap.h"
+#include "preload/control/reader_thread.h"
+#include "preload/process/surroundings.h"
+
+#define START_TIMEOUT_NS YARN_NS_PER_SECOND
+/* A reader that does not answer is given up after this many looks in vain (50 ms, more where the
+ * machine has no time for the one who looks either), one that works and works after so long. */
+#define LOOK_NS (5 * YARN_NS_PER_MS)
+#define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
+enum { LOOKS_IN_VAIN = 10 };
+
+enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
+
+/* One in a process. Why part of the library: a fork copies no table of its own for it. */
+static _Alignas(4096) struct yarn_recorder the_one;
+
+/* Sleeps until *word differs from `value`. False where it still is after the time. */
+static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
+    while (atomic_load(word) == value) {
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (now_ns >= end_ns)
+            return false;
+        yarn_futex_wait(word, value, end_ns - now_ns);
+    }
+    return true;
+}
+
+/* How long a host thread waits: as long as the reader's CPU time moves. */
+struct patience {
+    uint64_t until_ns;
+    uint64_t cpu_ns; /* the reader's, at the last look */
+    int nr_in_vain;
+};
+
+static struct patience patience_now(void)
+{
+    return (struct patience){.until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + WORK_MOST_NS};
+}
+
+/* After each look; false where it is to be given up. */
+static bool is_patient(const struct yarn_recorder *recorder, struct patience *patience)
+{
+    uint64_t cpu_ns = 0;
+    pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
+    if (!tid || yarn_timer_thread_cpu_ns(tid, &cpu_ns))
+        return false;
+    patience->nr_in_vain = cpu_ns == patience->cpu_ns ? patience->nr_in_vain + 1 : 0;
+    patience->cpu_ns = cpu_ns;
+    return patience->nr_in_vain < LOOKS_IN_VAIN &&
+           yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
+}
+
+static const char nothing_recorded[] = "yarn: nothing is recorded: ";
+
+static void describe_failure(const struct yarn_recording *recording, const char *what,
+                             struct yarn_text *line)
+{
+    yarn_text_add(line, what);
+    yarn_text_add(line, recording->failure ? recording->failure : "the reader did not start");
+    yarn_messages_add_error(line, recording->failure_error);
+}
+
+static int run(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
+                                yarn_job_is_apart(&recorder->job));
+    if (err) {
+        yarn_recording_fail(&recorder->recording, "no thread could be made", err);
+        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+        describe_failure(&recorder->recording, nothing_recorded, line);
+        return err;
+    }
+    wait_for_change(&recorder->state, YARN_RECORDER_STARTING, START_TIMEOUT_NS);
+    if (atomic_load(&recorder->state) != YARN_RECORDER_FAILED)
+        return 0;
+    describe_failure(&recorder->recording, nothing_recorded, line);
+    if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
+        yarn_thread_fini(&recorder->thread);
+    return -ECANCELED;
+}
+
+int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
+                        char *const envp[], struct yarn_text *line)
+{
+    struct yarn_recorder *recorder = &the_one;
+    yarn_pages_count(sizeof *recorder);
+    atomic_store(&recorder->state, YARN_RECORDER_STARTING);
+    int err = yarn_surroundings_rehearse(&recorder->job.rehearsal, envp, line);
+    if (!err)
+        err = yarn_job_init(&recorder->job, argc, argv, envp, line);
+    if (!err && !yarn_job_is_wanted(&recorder->job))
+        err = -ECANCELED;
+    if (!err)
+        err = yarn_surroundings_check(&recorder->job, line);
+    if (!err) {
+        yarn_pages_hide_from_children();
+        recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
+        recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
+                                                      recorder->job.facts.start_ns);
+        recorder->job.host_waits = true;
+        err = run(recorder, line);
+        recorder->job.host_waits = false;
+    }
+    if (err) {
+        yarn_job_fini(&recorder->job);
+        return err;
+    }
+    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
+                        &recorder->nr_messages_logged);
+    *ret_recorder = recorder;
+    return 0;
+}
+
+/* Everything but the job, which is the same, and what is above. What seldom differs is not written
+ * for nothing. */
+static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+{
+    recorder->thread = (struct yarn_thread){.memory = NULL};
+    if (recorder->recording.failure) {
+        recorder->recording.failure = NULL;
+        recorder->recording.is_failure_untold = false;
+    }
+    yarn_control_socket_forget(&recorder->control);
+    recorder->has_unsaved = false;
+    yarn_marks_init(&recorder->marks);
+    if (atomic_load(&recorder->messages.count))
+        atomic_store(&recorder->messages.count, 0);
+    recorder->nr_messages_logged = 0;
+    recorder->stop_reason = NULL;
+    recorder->paid_ns = 0;
+    yarn_requests_forget(&recorder->requests);
+    yarn_ids_queue_forget(&recorder->ids);
+    atomic_store(&recorder->drops_bounds, 0);
+    atomic_store(&recorder->nr_in_exec, 0);
+    atomic_store(&recorder->is_behind_filter, 0);
+    recorder->expects_filter = false;
+    recorder->host_signal = 0;
+    atomic_store(&recorder->is_polling, 0);
+    atomic_store(&recorder->state, state);
+}
+
+/* A child follows its own YARN_START, YARN_DELAY and YARN_DURATION, but a stop by command holds for
+ * it, too. */
+static bool is_paused_by_command(struct yarn_recorder *recorder)
+{
+    uint32_t by = atomic_load(&recorder->paused_by);
+    return atomic_load(&recorder->state) == YARN_RECORDER_PAUSED &&
+           (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
+}
+
+static void nap(struct yarn_recorder *recorder)
+{
+    reset(recorder, YARN_RECORDER_NAPPING);
+    recorder->has_only_napped = true;
+    if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
+                                   yarn_job_is_apart(&recorder->job)))
+        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+}
+
+void yarn_recorder_inherit(struct yarn_recorder *recorder)
+{
+    struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
+    bool is_told_to_pause = is_paused_by_command(recorder);
+    if (ledger) {
+        yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
+        atomic_store(&recorder->ledger, NULL);
+    }
+    atomic_store(&recorder->is_left, 0);
+    yarn_thread_ends_forget();
+    yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
+    recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
+                                                  recorder->job.facts.start_ns) ||
+                              is_told_to_pause;
+    nap(recorder);
+}
+
+static bool is_recording(struct yarn_recorder *recorder)
+{
+    return atomic_load(&recorder->state) < YARN_RECORDER_ENDED;
+}
+
+/* However long that takes: `tid` is the reader's; 0 where it has gone already. */
+static void wait_until_gone(struct yarn_recorder *recorder, uint32_t tid)
+{
+    _Atomic uint32_t never = 0;
+    while (tid && atomic_load(&recorder->thread.tid) == tid)
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+    /* The kernel counts the thread for a moment longer than it runs. */
+    while (tid && yarn_process_has_thread(recorder->job.facts.pid, (pid_t)tid))
+        yarn_futex_wait(&never, 0, YARN_NS_PER_MS / 20);
+}
+
+/* Until it is known how it records, or that it does not. */
+static void wait_for_start(struct yarn_recorder *recorder)
+{
+    uint32_t state;
+    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_RUNNING)
+        yarn_futex_wait(&recorder->state, state, LOOK_NS);
+}
+
+static void wait_for_end(struct yarn_recorder *recorder)
+{
+    struct patience patience = patience_now();
+    uint32_t state;
+    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_ENDED)
+        if (yarn_futex_wait(&recorder->state, state, LOOK_NS) == -ETIMEDOUT &&
+            !is_patient(recorder, &patience))
+            return;
+}
+
+/* A nap that ends before its time, of a process that lives on: it has nothing to pay yet. */
+static bool end_nap(struct yarn_recorder *recorder)
+{
+    if (!recorder->has_only_napped || !yarn_nap_leave(recorder, true))
+        return false;
+    yarn_nap_take_back(recorder);
+    yarn_futex_wake(&recorder->requests.wanted);
+    return true;
+}
+
+/* Another thread ends the reader, and may have begun the next one, which stays. */
+static void wait_for_other(struct yarn_recorder *recorder, uint32_t tid)
+{
+    while (tid && atomic_load(&recorder->thread.tid) == tid && atomic_load(&recorder->is_left))
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+}
+
+bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                        const char *why)
+{
+    bool is_first = !atomic_exchange(&recorder->is_left, 1);
+    uint32_t tid = atomic_load(&recorder->thread.tid); /* after that: of nobody who is replaced */
+    if (!is_first) {
+        wait_for_other(recorder, tid);
+        return false;
+    }
+    if (!end_nap(recorder)) {
+        recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+        recorder->stop_reason = why;
+        yarn_recorder_end(recorder, reason, -1);
+    }
+    wait_until_gone(recorder, tid);
+    yarn_thread_fini(&recorder->thread);
+    return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
+}
+
+int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    int err = 0;
+    if (recorder->has_only_napped) { /* nor has it any memory that a recording needs */
+        nap(recorder);
+    } else {
+        yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
+        reset(recorder, YARN_RECORDER_STARTING);
+        yarn_facts_renew(&recorder->job.facts);
+        err = run(recorder, line);
+    }
+    atomic_store(&recorder->is_left, 0);
+    return err;
+}
+
+static void hand_over(struct yarn_recorder *recorder)
+{
+    yarn_futex_wake(&recorder->requests.wanted);
+    if (atomic_load(&recorder->is_polling) &&
+        yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
+        return; /* it has gone, or no signal can be queued: it looks at the word by itself */
+}
+
+static uint32_t bit_of(enum yarn_recorder_command command)
+{
+    return UINT32_C(1) << command;
+}
+
+/* Start and stop are two words for one thing: the last counts. */
+static struct yarn_request put(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    const uint32_t either = bit_of(YARN_RECORDER_PAUSE) | bit_of(YARN_RECORDER_RESUME);
+    uint32_t bit = bit_of(command);
+    return yarn_requests_put(&recorder->requests, bit, bit & either ? either : 0);
+}
+
+/* Its result is for those who need not wait until the reader has gone. */
+static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    struct yarn_requests *requests = &recorder->requests;
+    struct yarn_request request = put(recorder, command);
+    struct patience patience = patience_now();
+    hand_over(recorder);
+    while (is_recording(recorder)) {
+        uint32_t done = atomic_load(&requests->done);
+        if (yarn_requests_has_done(requests, &request))
+            return 0;
+        if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
+            command > YARN_RECORDER_HEED && !is_patient(recorder, &patience))
+            return -ETIMEDOUT;
+    }
+    return -ESRCH;
+}
+
+int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
+{
+    uint32_t tid = atomic_load(&recorder->thread.tid);
+    int err = is_recording(recorder) ? wait_for_round(recorder, command) : -ESRCH;
+    if (err && command <= YARN_RECORDER_HEED)
+        wait_until_gone(recorder, tid);
+    return err;
+}
+
+void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
+{
+    atomic_fetch_add(&recorder->nr_in_exec, 1);
+    if (yarn_nap_leave(recorder, false))
+        return;
+    if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
+        return; /* the reader is slow or gone: the dump is as good as its last flush */
+}
+
+void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
+{
+    uint32_t count = atomic_load(&recorder->nr_in_exec);
+    /* 0 where the reader has given up waiting for a thread that never came back. */
+    while (count && !atomic_compare_exchange_weak(&recorder->nr_in_exec, &count, count - 1))
+        ;
+    if (count <= 1)
+        yarn_nap_return(recorder);
+}
+
+bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)
+{
+    /* A reader that naps or starts will open what it needs behind the filter as well as before, but
+     * only then it is known which sampler there is. */
+    wait_for_start(recorder);
+    if (!is_recording(recorder))
+        return false;
+    if (is_for_all_threads)
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
+                                  "the host sets a seccomp filter for all of its threads");
+    if (yarn_session_sends_signals(&recorder->recording.session))
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
+                                  "the host sets a seccomp filter; the timer sampler makes system "
+                                  "calls on its threads");
+    if (yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER))
+        return false; /* the reader is slow: it sees the filter at its next look */
+    return false;
+}
+
+static void put_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
+{
+    atomic_store(&recorder->end, (uint64_t)(uint32_t)status << 32 | reason);
+    put(recorder, YARN_RECORDER_END);
+}
+
+void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                         const char *why)
+{
+    if (!is_recording(recorder))
+        return;
+    recorder->stop_reason = why;
+    put_end(recorder, reason, -1);
+}
+
+void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
+{
+    while (yarn_thread_is_running(&recorder->thread))
+        ;
+    /* The kernel counts the thread for a moment longer. */
+    for (uint32_t i = 0; i < SPINS_AFTER; i++)
+        atomic_load(&recorder->thread.tid);
+}
+
+void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
+{
+    bool is_deadly = recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS];
+    if (is_deadly)
+        recorder->stop_reason = "the host changed its rights, and its seccomp filter ends whoever "
+                                "asks for them as the reader would";
+    if (is_recording(recorder) && (is_deadly || yarn_ids_queue_put(&recorder->ids)))
+        yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
+    if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
+        return; /* it has gone */
+}
+
+bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
+{
+    if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
+        return false;
+    wait_for_start(recorder);
+    return recorder->recording.session.wide.events;
+}
+
+int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
+{
+    return is_recording(recorder) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
+}
+
+bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
+{
+    if (is_recording(recorder) || !recorder->recording.is_failure_untold)
+        return false;
+    recorder->recording.is_failure_untold = false;
+    describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
+    return true;
+}
+
+void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
+{
+    if (yarn_nap_leave(recorder, true) || !is_recording(recorder))
+        return;
+    put_end(recorder, reason, status);
+    hand_over(recorder);
+    wait_for_end(recorder);
+    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
+                        &recorder->nr_messages_logged);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/schedule.h"
+
+bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_options *options,
+                         uint64_t start_ns)
+{
+    *schedule = (struct yarn_schedule){.duration_ns = options->duration_ns};
+    if (options->start == YARN_START_OFF)
+        return true;
+    if (options->delay_ns) {
+        schedule->start_at_ns = start_ns + options->delay_ns;
+        return true;
+    }
+    yarn_schedule_started(schedule, start_ns);
+    return false;
+}
+
+void yarn_schedule_started(struct yarn_schedule *schedule, uint64_t now_ns)
+{
+    schedule->start_at_ns = 0;
+    schedule->stop_at_ns = schedule->duration_ns ? now_ns + schedule->duration_ns : 0;
+}
+
+void yarn_schedule_stopped(struct yarn_schedule *schedule)
+{
+    schedule->start_at_ns = 0;
+    schedule->stop_at_ns = 0;
+}
+
+enum yarn_schedule_due yarn_schedule_look(const struct yarn_schedule *schedule, uint64_t now_ns)
+{
+    if (schedule->start_at_ns && now_ns >= schedule->start_at_ns)
+        return YARN_SCHEDULE_START;
+    if (schedule->stop_at_ns && now_ns >= schedule->stop_at_ns)
+        return YARN_SCHEDULE_STOP;
+    return YARN_SCHEDULE_NOTHING;
+}
+
+uint64_t yarn_schedule_wait_ns(const struct yarn_schedule *schedule, uint64_t now_ns,
+                               uint64_t timeout_ns)
+{
+    uint64_t next_ns = schedule->start_at_ns ? schedule->start_at_ns : schedule->stop_at_ns;
+    if (!next_ns)
+        return timeout_ns;
+    return yarn_u64_min(timeout_ns, next_ns > now_ns ? next_ns - now_ns : 0);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/dump/dump_file.h"
+
+#include <sys/stat.h>
+
+#include "core/sys/file.h"
+
+enum { NAMES_TRIED_MAX = 10000 };
+
+/* Whether the name tells the process, and nothing that changes within it but the executable. */
+static void expand_like(struct yarn_dump_file *file, const char *pattern,
+                        struct yarn_pattern_facts facts)
+{
+    char other[YARN_PATH_MAX];
+    facts.exe = "*";
+    bool is_good = !yarn_path_expand(file->like, pattern, &facts);
+    facts.start_ns++;
+    is_good =
+        is_good && !yarn_path_expand(other, pattern, &facts) && strcmp(other, file->like) == 0;
+    facts.pid++;
+    is_good =
+        is_good && !yarn_path_expand(other, pattern, &facts) && strcmp(other, file->like) != 0;
+    if (!is_good)
+        file->like[0] = 0;
+}
+
+int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
+                           const struct yarn_facts *facts, char *const envp[])
+{
+    char folder[YARN_PATH_MAX];
+    struct yarn_pattern_facts given = yarn_path_facts(facts, envp);
+    int err = yarn_path_find(file->path, pattern, &given);
+    if (err)
+        return err;
+    expand_like(file, pattern, given);
+    yarn_path_folder(file->path, folder);
+    err = yarn_file_can_write(YARN_FILE_CWD, folder);
+    if (err != -ENOENT)
+        return err;
+    err = yarn_path_make_folders(file->path);
+    return err ? err : yarn_file_can_write(YARN_FILE_CWD, folder);
+}
+
+void yarn_dump_file_remove(const struct yarn_dump_file *file)
+{
+    struct yarn_file_info named;
+    if (yarn_file_stat_name(YARN_FILE_CWD, file->path, &named) || named.inode != file->inode ||
+        named.device != file->device)
+        return; /* the path leads elsewhere now; an empty dump stays behind */
+    if (yarn_file_remove(YARN_FILE_CWD, file->path))
+        return; /* so it does here */
+}
+
+static void add_number(char *path, size_t length, uint32_t number)
+{
+    struct yarn_text text = {.data = path, .capacity = YARN_PATH_MAX, .size = length};
+    if (!number)
+        return;
+    yarn_text_add(&text, ".");
+    yarn_text_add_u64(&text, number);
+}
+
+bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *facts,
+                                char *const envp[], uint32_t number)
+{
+    char path[YARN_PATH_MAX];
+    struct yarn_file_info named;
+    struct yarn_pattern_facts given = yarn_path_facts(facts, envp);
+    if (yarn_path_find(path, pattern, &given))
+        return true;
+    add_number(path, strlen(path), number);
+    if (yarn_file_stat_name(YARN_FILE_CWD, path, &named) || !S_ISREG(named.mode) ||
+        named.size_bytes)
+        return true;
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    bool is_free = fd < 0 || yarn_file_lock(fd);
+    int err = is_free && fd >= 0 ? yarn_file_remove(YARN_FILE_CWD, path) : 0;
+    yarn_file_close(fd < 0 ? -1 : fd);
+    return is_free || err;
+}
+
+static int note(struct yarn_dump_file *file, int fd)
+{
+    struct yarn_file_info info;
+    int err = yarn_file_stat(fd, &info);
+    if (err) {
+        yarn_file_close(fd);
+        return err;
+    }
+    file->device = info.device;
+    file->inode = info.inode;
+    file->fd = fd;
+    return fd;
+}
+
+int yarn_dump_file_create(struct yarn_dump_file *file)
+{
+    size_t length = strlen(file->path);
+    for (file->number = 0; file->number < NAMES_TRIED_MAX; file->number++) {
+        add_number(file->path, length, file->number);
+        int fd = yarn_file_create(YARN_FILE_CWD, file->path);
+        if (fd >= 0)
+            return note(file, fd);
+        if (fd != -EEXIST && fd != -ELOOP)
+            return fd;
+    }
+    return -EEXIST;
+}

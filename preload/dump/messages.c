@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/dump/messages.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/line.h"
+
+enum { STDERR = 2 };
+
+void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
+                       const char *text, const char *detail)
+{
+    yarn_messages_add_aside(messages, level, text, detail, false);
+}
+
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+                             const char *text, const char *detail, bool is_aside)
+{
+    uint32_t count = atomic_load_explicit(&messages->count, memory_order_relaxed);
+    if ((int)level > messages->most_detailed)
+        return;
+    if (count == YARN_MESSAGES_MAX) {
+        messages->nr_dropped++;
+        return;
+    }
+    struct yarn_message *message = &messages->message[count];
+    struct yarn_text line = yarn_text_of(message->text, sizeof message->text);
+    yarn_text_add(&line, text);
+    if (detail) {
+        yarn_text_add(&line, ": ");
+        yarn_text_add(&line, detail);
+    }
+    message->level = level;
+    message->is_aside = is_aside;
+    message->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    atomic_store_explicit(&messages->count, count + 1, memory_order_release);
+}
+
+void yarn_messages_add_error(struct yarn_text *text, int err)
+{
+    if (!err)
+        return;
+    yarn_text_add(text, " (errno ");
+    yarn_text_add_i64(text, -err);
+    yarn_text_add(text, ")");
+}
+
+static int write_line(int fd, const struct yarn_message *message)
+{
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    char line[YARN_MESSAGE_BYTES + 32];
+    struct yarn_text text = yarn_text_of(line, sizeof line);
+    yarn_text_add(&text, "yarn: ");
+    yarn_text_add(&text, levels[message->level]);
+    yarn_text_add(&text, ": ");
+    yarn_text_add(&text, message->text);
+    yarn_text_add(&text, "\n");
+    return yarn_line_write(fd, yarn_span_of(text.data, text.size));
+}
+
+void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written)
+{
+    uint32_t count = atomic_load_explicit(&messages->count, memory_order_acquire);
+    bool is_stderr = strcmp(path, "stderr") == 0;
+    if (!*path || *written >= count)
+        return;
+    int fd = is_stderr ? STDERR : yarn_file_open_append(YARN_FILE_CWD, path);
+    if (fd < 0)
+        return;
+    for (; *written < count; (*written)++)
+        if (write_line(fd, &messages->message[*written]))
+            break;
+    if (!is_stderr)
+        yarn_file_close(fd);
+}

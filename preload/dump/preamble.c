@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/dump/preamble.h"
+
+#include "core/sys/kernel_names.h"
+
+enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
+
+static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                          const struct yarn_lineage *lineage)
+{
+    int cpus[CPUS_MAX];
+    char boot_id[YARN_BOOT_ID_SIZE];
+    const struct yarn_facts *facts = &job->facts;
+    yarn_kernel_boot_id(boot_id);
+    struct yarn_dump_process process = {
+        .pid = (uint32_t)facts->pid,
+        .ppid = (uint32_t)facts->parent_pid,
+        .start_ns = facts->start_ns,
+        .start_realtime_ns = facts->start_realtime_ns,
+        .boottime_offset_ns = facts->boottime_offset_ns,
+        .monotonic_raw_offset_ns = facts->monotonic_raw_offset_ns,
+        .clock = job->options.clock,
+        .cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX),
+        .cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX),
+        .page_bytes = PAGE_BYTES,
+        .exe = yarn_span_of_text(facts->exe),
+        .cmdline = facts->cmdline,
+        .host = yarn_span_of_text(facts->system.node),
+        .kernel = yarn_span_of_text(facts->system.release),
+        .arch = yarn_span_of_text(facts->system.machine),
+        .parent_pid = (uint32_t)lineage->forked_by,
+        .parent_start_ns = lineage->forked_by_start_ns,
+        .predecessor_pid = (uint32_t)lineage->predecessor,
+        .predecessor_start_ns = lineage->predecessor_start_ns,
+        .boot_id = yarn_span_of_text(boot_id),
+    };
+    yarn_dump_write_process(writer, &process);
+}
+
+static void write_options(struct yarn_dump_writer *writer, const struct yarn_options *options)
+{
+    for (enum yarn_option i = yarn_options_next_changed(options, 0); i < YARN_OPTION_COUNT;
+         i = yarn_options_next_changed(options, i + 1)) {
+        struct yarn_dump_option option = {
+            .name = yarn_span_of_text(yarn_option_row(i)->name),
+            .value = yarn_span_of_text(options->texts[i]),
+        };
+        yarn_dump_write_option(writer, &option);
+    }
+}
+
+static const char *error_name(int error)
+{
+    static const struct {
+        int error;
+        const char *name;
+    } names[] = {{EPERM, "EPERM"},   {EACCES, "EACCES"}, {ENOSYS, "ENOSYS"},
+                 {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"},
+                 {EINVAL, "EINVAL"}, {EDQUOT, "EPERM"},  {ENOENT, "ENOENT"}};
+    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
+        if (names[i].error == error)
+            return names[i].name;
+    return NULL;
+}
+
+static void add_error(struct yarn_text *text, int error)
+{
+    yarn_text_add(text, " (");
+    if (error_name(error)) {
+        yarn_text_add(text, error_name(error));
+    } else {
+        yarn_text_add(text, "errno ");
+        yarn_text_add_i64(text, error);
+    }
+    yarn_text_add(text, "): ");
+}
+
+/* Why the sampler is not perf, where that was not asked for; the text's length. */
+static size_t describe_refusal(const struct yarn_session_report *report, char *ret_reason,
+                               size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    if (!report->refusal)
+        return 0;
+    yarn_text_add(&text, "perf was refused");
+    add_error(&text, -report->refusal_error);
+    yarn_text_add(&text, report->refusal);
+    return text.size;
+}
+
+/* Why the events have no descriptors; the text's length. */
+static size_t describe_shortage(const struct yarn_session_report *report, char *ret_reason,
+                                size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    yarn_text_add(&text, "one event, in rings without descriptors that are read by time");
+    add_error(&text, -report->files_error);
+    yarn_text_add(&text, "raise the limit of open files");
+    return text.size;
+}
+
+static void add_us(struct yarn_text *text, uint64_t ns)
+{
+    yarn_text_add_u64(text, ns / 1000);
+    yarn_text_add(text, " us");
+}
+
+/* Why the strategy is what `auto` does not take on most machines; the text's length. */
+static size_t describe_strategy(const struct yarn_plan_estimate *estimate, char *ret_reason,
+                                size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    yarn_text_add(&text, "per-thread: a thread's birth and end would cost it about ");
+    add_us(&text, estimate->core_birth_ns);
+    yarn_text_add(&text, " per core, and the cores' rings ");
+    yarn_text_add_u64(&text, estimate->core_ring_bytes / YARN_MIB(1));
+    yarn_text_add(&text, " MiB; a ring of its own costs the profiler ");
+    add_us(&text, estimate->thread_birth_ns);
+    return text.size;
+}
+
+/* Of the clocks of whole cores that were asked for; the text's length. */
+static size_t describe_cores(const struct yarn_cpu_wide *wide, char *ret_reason, size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    if (wide->events) {
+        yarn_text_add(&text, "clocks of whole cores, filtered to this process");
+    } else if (wide->error == -ENOENT) {
+        yarn_text_add(&text, "per-core: whole cores take one clock with a period");
+    } else {
+        yarn_text_add(&text, "per-core: clocks of whole cores were refused");
+        add_error(&text, -wide->error);
+        yarn_text_add(&text, "CAP_PERFMON or perf_event_paranoid 0 permits them");
+    }
+    return text.size;
+}
+
+/* Why there are fewer samples than asked for; the text's length. */
+static size_t describe_rate(const struct yarn_session *session, char *ret_reason, size_t size)
+{
+    struct yarn_text text = yarn_text_of(ret_reason, size);
+    const struct yarn_plan *got = &session->report.got;
+    yarn_text_add(&text, "the limit of locked memory leaves rings of ");
+    yarn_text_add_u64(&text, got->ring_bytes / YARN_KIB(1));
+    yarn_text_add(&text, " KiB a core, which hold ");
+    yarn_text_add_u64(&text, session->spec->frequency_hz * got->rate_permille / 1000);
+    yarn_text_add(&text, " samples a second instead of ");
+    yarn_text_add_u64(&text, session->spec->frequency_hz);
+    return text.size;
+}
+
+static size_t describe_choice(const struct yarn_session *session, char *ret_reason, size_t size)
+{
+    const struct yarn_session_report *report = &session->report;
+    const struct yarn_plan_estimate *estimate = &report->estimate;
+    if (session->wide.events || session->wide.error)
+        return describe_cores(&session->wide, ret_reason, size);
+    if (yarn_session_is_mapped_only(session))
+        return describe_shortage(report, ret_reason, size);
+    if (report->got.rate_permille)
+        return describe_rate(session, ret_reason, size);
+    if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
+        return describe_refusal(report, ret_reason, size);
+    return describe_strategy(estimate, ret_reason, size);
+}
+
+void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                                 const struct yarn_session *session)
+{
+    const struct yarn_session_report *report = &session->report;
+    char reason[REASON_BYTES];
+    struct yarn_dump_sampler sampler = {
+        .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
+        .got = yarn_span_of_text(yarn_session_sampler_name(session)),
+        .reason = yarn_span_of(reason, describe_choice(session, reason, sizeof reason)),
+        .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
+        .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
+                                                                                       : "poll"),
+        .ring_asked_bytes = session->spec->ring_bytes,
+        .ring_got_bytes = report->got.ring_bytes,
+        .stack_asked_bytes = report->asked.stack_bytes,
+        .stack_got_bytes = report->got.stack_bytes,
+        .nr_rings = (uint32_t)report->nr_rings,
+    };
+    yarn_dump_write_sampler(writer, &sampler);
+}
+
+static void write_event(struct yarn_dump_writer *writer, uint32_t number,
+                        const struct yarn_plan *plan, const struct yarn_event_spec *asked,
+                        const struct yarn_session_event *got)
+{
+    char description[DESCRIPTION_BYTES];
+    struct yarn_text text = yarn_text_of(description, sizeof description);
+    struct yarn_event_spec rated = got->spec;
+    const struct yarn_event_spec *spec = &rated;
+    yarn_plan_rate_event(plan, &rated);
+    yarn_event_spec_describe(spec, &text);
+    struct yarn_dump_event event = {
+        .number = number,
+        .name = yarn_span_of_text(spec->name),
+        .asked = yarn_span_of_text(asked->asked),
+        .got = got->error ? YARN_SPAN_EMPTY : yarn_span_of(text.data, text.size),
+        .unit = yarn_span_of_text(spec->unit),
+        .reason = got->reason ? yarn_span_of_text(got->reason) : YARN_SPAN_EMPTY,
+        .error = (uint32_t)got->error,
+        .flags = (spec->is_clock ? YARN_DUMP_EVENT_IS_CLOCK : 0u) |
+                 (spec->frequency ? YARN_DUMP_EVENT_IS_FREQUENCY : 0u) |
+                 (spec->exclude_kernel ? YARN_DUMP_EVENT_EXCLUDES_KERNEL : 0u) |
+                 (spec->exclude_user ? YARN_DUMP_EVENT_EXCLUDES_USER : 0u) |
+                 (got->is_kernel_refused ? YARN_DUMP_EVENT_KERNEL_REFUSED : 0u),
+        .type = spec->type,
+        .config = spec->config,
+        .period = spec->period,
+        .frequency = spec->frequency,
+    };
+    yarn_dump_write_event(writer, &event);
+}
+
+void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                         const struct yarn_lineage *lineage, const struct yarn_session *session)
+{
+    struct yarn_plan plan = session->report.got;
+    if (session->is_aside) /* for a moment: what is asked for comes */
+        plan.rate_permille = 0;
+    write_process(writer, job, lineage);
+    write_options(writer, &job->options);
+    yarn_preamble_write_sampler(writer, job, session);
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        write_event(writer, i, &plan, &session->spec->events[i], &session->specs[i]);
+}

@@ -1,0 +1,59 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a frame is called: a function of a file, of code that was generated in the process, or of
+ * the kernel. Generated code may get its name after its frames were stored without one, and may
+ * make room for other code: such frames are looked up each time. The names of the kernel's
+ * functions are read bit by bit, as far as the host's CPU time is worth it. Frames that had no name
+ * are kept in mind (64 Ki of them) until they have. Knows where names come from; does not know
+ * stacks.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/sys/kernel_names.h"
+#include "output/dump/writer.h"
+#include "preload/process/facts.h"
+#include "unwind/symbol/jit_names.h"
+#include "unwind/symbol/symbols.h"
+#include "unwind/unwinder.h"
+
+struct yarn_frame_names {
+    struct yarn_symbols *symbols; /* owned */
+    struct yarn_jit_names *jit;   /* owned */
+    struct yarn_kernel_names kernel;
+    bool wants_kernel;           /* a frame of it was met */
+    struct yarn_arena unnamed;   /* an array: frames that await their names */
+    uint64_t unnamed_generation; /* of `jit`, when they were last looked up */
+    bool kernel_was_read;        /* at that time */
+};
+
+/* `map` is borrowed. */
+YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
+                                          const struct yarn_module_map *map,
+                                          const struct yarn_facts *facts);
+/* Code that was generated in the process: in no file that could be looked into. */
+static inline bool yarn_frame_is_generated(const struct yarn_frame *frame)
+{
+    return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
+}
+
+/* Idempotent. */
+void yarn_frame_names_close(struct yarn_frame_names *names);
+
+/* Which code stands at the frame's address at this moment, as far as a name tells: a number that
+ * tells apart what the frame is called at different times. */
+uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
+                               uint32_t flags, uint64_t time_ns);
+
+/* `address` is the linked look-up address; `code` is what was just told of the frame. An empty name
+ * where there is none, or not yet. */
+struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
+                                       const struct yarn_frame *frame, uint32_t flags,
+                                       uint64_t address, uint32_t code);
+
+/* Writes the names that have come for frames that had none. `cpu_ns` of the host so far tell
+ * whether the kernel's are worth reading, a part at each call. */
+void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
+                                 uint64_t cpu_ns);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/pipeline/stacks.h"
+
+#include "core/base/pages.h"
+
+enum {
+    FRAMES_INITIAL = 4096,
+    MODULES_INITIAL = 64,
+    MODULES_LIMIT = 1 << 17,
+    FRAMES_LIMIT = 1 << 20, /* distinct addresses; beyond, frames are written again */
+};
+
+#define NO_MODULE UINT32_MAX
+#define RECENT_BYTES sizeof(struct yarn_recent_stack)
+#define KNOWN_BYTES (sizeof(struct yarn_known_function) << YARN_KNOWN_FUNCTIONS_LOG2)
+
+int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
+                     struct yarn_frame_names *names)
+{
+    struct yarn_stacks opened = {.map = map, .names = names};
+    int err = yarn_table_open(&opened.numbers, FRAMES_INITIAL, FRAMES_LIMIT);
+    if (!err)
+        err = yarn_table_open(&opened.written, MODULES_INITIAL, MODULES_LIMIT);
+    opened.recent[0] = yarn_pages_map(RECENT_BYTES);
+    opened.known = yarn_pages_map(KNOWN_BYTES);
+    if (!opened.recent[0] || !opened.known)
+        err = -ENOMEM;
+    if (err) {
+        yarn_stacks_close(&opened);
+        return err;
+    }
+    *stacks = opened;
+    return 0;
+}
+
+void yarn_stacks_close(struct yarn_stacks *stacks)
+{
+    yarn_table_close(&stacks->numbers);
+    yarn_table_close(&stacks->written);
+    for (size_t i = 0; i < YARN_RECENT_STACKS; i++) {
+        yarn_pages_unmap(stacks->recent[i], RECENT_BYTES);
+        stacks->recent[i] = NULL;
+    }
+    yarn_pages_unmap(stacks->known, KNOWN_BYTES);
+    stacks->known = NULL;
+}
+
+static void write_module(struct yarn_stacks *stacks, const struct yarn_module *module)
+{
+    if (yarn_table_find(&stacks->written, module->number) != YARN_TABLE_NONE)
+        return;
+    const struct yarn_build_id *build_id = module->image && module->image->build_id.size
+                                               ? &module->image->build_id
+                                               : &module->build_id;
+    struct yarn_dump_module record = {
+        .number = module->number,
+        .kind = module->kind,
+        .start = module->start,
+        .end = module->end,
+        .file_offset = module->file_offset,
+        .bias = module->bias,
+        .time_ns = module->time_ns,
+        .path = yarn_span_of_text(module->path),
+        .build_id = yarn_span_of(build_id->bytes, build_id->size),
+        .state = module->image_state,
+    };
+    yarn_dump_write_module(stacks->writer, &record);
+    /* Why an error may pass: the record would only be written twice. */
+    if (yarn_table_put(&stacks->written, module->number, 0))
+        return;
+}
+
+void yarn_stacks_write_modules(struct yarn_stacks *stacks)
+{
+    for (uint32_t i = 0; i < yarn_module_map_count(stacks->map); i++) {
+        const struct yarn_module *module = yarn_module_map_at(stacks->map, i);
+        /* Looks at its file, where it is still mapped: for the build id. */
+        if (yarn_module_map_find(stacks->map, module->start))
+            write_module(stacks, module);
+    }
+}
+
+/* Where the frame's function is or belongs; NULL where none is known. */
+static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
+                                            const struct yarn_frame *frame, uint64_t address,
+                                            uint64_t *ret_key)
+{
+    if (!frame->function_size || yarn_frame_is_generated(frame))
+        return NULL;
+    uint64_t start = address - frame->in_function;
+    /* Why the image: a module may come back with its file written anew. */
+    uint64_t image = yarn_hash_u64(frame->module->image ? frame->module->image->id : 0);
+    *ret_key = yarn_hash_u64(start ^ (uint64_t)frame->module->number << 40 ^ image) | 1;
+    return &stacks->known[*ret_key >> (64 - YARN_KNOWN_FUNCTIONS_LOG2)];
+}
+
+/* Of the frame's function; what was found out is kept for others of it. */
+static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
+                                            const struct yarn_frame *frame, uint32_t flags,
+                                            uint64_t address, uint32_t code)
+{
+    uint64_t key = 0;
+    struct yarn_known_function *known = known_of(stacks, frame, address, &key);
+    if (known && known->key == key && frame->in_function >= known->from &&
+        frame->in_function < known->to)
+        return *known;
+    struct yarn_symbol symbol = yarn_frame_names_of(stacks->names, frame, flags, address, code);
+    struct yarn_dump_symbol named = {
+        .module = frame->module ? frame->module->number : YARN_DUMP_NONE,
+        .start = symbol.start,
+        .end = symbol.end,
+        .name = symbol.name,
+    };
+    uint64_t start = address - frame->in_function;
+    uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
+    struct yarn_known_function found = {
+        .key = key,
+        .from = (uint32_t)(symbol.from - start),
+        .to = (uint32_t)(symbol.to - start),
+        .symbol = yarn_dump_intern_symbol(stacks->writer, &named),
+        .is_unnamed = symbol.name.size == 0,
+    };
+    if (known && symbol.from < symbol.to && epoch == yarn_dump_writer_epoch(stacks->writer))
+        *known = found;
+    return found;
+}
+
+/* A frame in the dump: its number, doubled, plus one where it has no name. */
+static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *frame,
+                          uint32_t flags, uint32_t code)
+{
+    const struct yarn_module *module = frame->module;
+    uint64_t address = frame->lookup_ip - (module ? module->bias : 0);
+    if (module)
+        write_module(stacks, module);
+    struct yarn_known_function function = symbol_of(stacks, frame, flags, address, code);
+    struct yarn_dump_frame record = {
+        .symbol = function.symbol,
+        .flags = flags,
+        .address = address,
+    };
+    return yarn_dump_add_frame(stacks->writer, &record) << 1 | function.is_unnamed;
+}
+
+static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags,
+                         uint64_t time_ns)
+{
+    uint64_t module = frame->module ? frame->module->number + 1 : 0;
+    uint32_t code = yarn_frame_names_code(stacks->names, frame, flags, time_ns);
+    uint64_t key = frame->lookup_ip ^ yarn_hash_u64((uint64_t)code << 32 ^ module << 8 ^ flags);
+    uint32_t found = yarn_table_find(&stacks->numbers, key);
+    if (found == YARN_TABLE_NONE) {
+        found = add_frame(stacks, frame, flags, code);
+        stacks->nr_frames_added++;
+        if (yarn_table_put(&stacks->numbers, key, found))
+            yarn_table_clear(&stacks->numbers);
+    }
+    return found;
+}
+
+static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t tid)
+{
+    struct yarn_recent_stack **place = &stacks->recent[tid % YARN_RECENT_STACKS];
+    if (!*place)
+        *place = yarn_pages_map(RECENT_BYTES);
+    struct yarn_recent_stack *recent = *place ? *place : stacks->recent[0];
+    if (recent->tid != tid)
+        recent->count = 0;
+    recent->tid = tid;
+    return recent;
+}
+
+static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
+                                             const struct yarn_frame *frame, uint64_t time_ns,
+                                             uint32_t parent)
+{
+    uint32_t number = frame_of(stacks, frame, 0, time_ns);
+    return (struct yarn_recent_frame){
+        .lookup_ip = frame->lookup_ip,
+        .module = yarn_frame_is_generated(frame) ? NO_MODULE : frame->module->number,
+        .stack = yarn_dump_intern_stack(stacks->writer, parent, number >> 1),
+        .is_unnamed = number & 1,
+    };
+}
+
+static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_frame *frame)
+{
+    return recent->lookup_ip == frame->lookup_ip && recent->module != NO_MODULE && frame->module &&
+           frame->module->number == recent->module;
+}
+
+/* Interns the frames, outermost first. */
+static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct yarn_queued *queued)
+{
+    struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
+    struct yarn_recent_stack *recent = recent_of(stacks, queued->tid);
+    for (unsigned depth = 0; depth < queued->count; depth++) {
+        unsigned i = queued->count - 1 - depth;
+        struct yarn_recent_frame *known = &recent->frame[depth];
+        if (depth >= recent->count || !is_same(known, &queued->frame[i])) {
+            *known = intern_frame(stacks, &queued->frame[i], queued->time_ns, result.stack);
+            recent->count = depth + 1;
+        }
+        result.stack = known->stack;
+        result.is_leaf_unknown = known->is_unnamed;
+    }
+    for (unsigned i = queued->nr_kernel; i-- > 0;) {
+        struct yarn_frame called = {.ip = queued->kernel[i], .lookup_ip = queued->kernel[i]};
+        uint32_t frame = frame_of(stacks, &called, YARN_DUMP_FRAME_KERNEL, queued->time_ns);
+        result.stack = yarn_dump_intern_stack(stacks->writer, result.stack, frame >> 1);
+        result.is_leaf_unknown = frame & 1;
+    }
+    return result;
+}
+
+/* What was taken from the writer before its epoch is of no use in it. */
+static void follow_epoch(struct yarn_stacks *stacks)
+{
+    uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
+    if (epoch == stacks->epoch)
+        return;
+    stacks->epoch = epoch;
+    yarn_table_clear(&stacks->numbers);
+    memset(stacks->known, 0, KNOWN_BYTES);
+    for (size_t i = 0; i < YARN_RECENT_STACKS; i++)
+        if (stacks->recent[i])
+            stacks->recent[i]->count = 0;
+}
+
+struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
+                                        const struct yarn_queued *queued)
+{
+    struct yarn_stack_result result;
+    /* Begun again where the writer began a new epoch on the way, whose numbers do not go with the
+     * old ones. */
+    do {
+        follow_epoch(stacks);
+        result = intern(stacks, queued);
+    } while (stacks->epoch != yarn_dump_writer_epoch(stacks->writer));
+    return result;
+}

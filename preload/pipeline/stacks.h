@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From an unwound sample to the number of its stack in the dump: has each frame named that is new,
+ * interns. Knows names and writer; does not know records, the unwinder or files.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/table.h"
+#include "output/dump/writer.h"
+#include "preload/pipeline/frame_names.h"
+#include "preload/pipeline/queue.h"
+
+/* The stack of a thread's latest sample, outermost frame first. The next one mostly begins alike,
+ * and comparing is several times cheaper than looking each frame up in tables that have left the
+ * caches since. */
+struct yarn_recent_frame {
+    uint64_t lookup_ip;
+    uint32_t module; /* number; frames outside files are never taken from here */
+    uint32_t stack;  /* up to and with this frame */
+    bool is_unnamed;
+};
+
+struct yarn_recent_stack {
+    uint32_t tid;
+    unsigned count;
+    struct yarn_recent_frame frame[YARN_FRAMES_MAX];
+};
+
+enum { YARN_RECENT_STACKS = 16 }; /* threads that take turns */
+
+/* Three of four new frames are in functions that have been met: their symbol's number is here, in
+ * one line of the caches, where finding it anew takes ten. */
+struct yarn_known_function {
+    uint64_t key;      /* of module and function; 0: free */
+    uint32_t from, to; /* counted from its begin; what lies between has this symbol */
+    uint32_t symbol;   /* the dump's number */
+    bool is_unnamed;
+};
+
+enum { YARN_KNOWN_FUNCTIONS_LOG2 = 12 };
+
+struct yarn_stacks {
+    struct yarn_module_map *map;     /* borrowed */
+    struct yarn_frame_names *names;  /* borrowed */
+    struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
+    uint64_t nr_frames_added;        /* each cost a look-up of its name */
+    struct yarn_table numbers;       /* of frames: address, module and flags -> number */
+    uint32_t epoch;                  /* of the writer, that `numbers` belong to */
+    struct yarn_recent_stack *recent[YARN_RECENT_STACKS]; /* owned: by tid; NULL: not needed yet */
+    struct yarn_known_function *known;                    /* owned: an array, by key */
+    struct yarn_table written; /* numbers of the modules that the dump has */
+};
+
+struct yarn_stack_result {
+    uint32_t stack;       /* YARN_DUMP_NONE: none */
+    bool is_leaf_unknown; /* the innermost frame has no name */
+};
+
+YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
+                                     struct yarn_frame_names *names);
+
+struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
+                                        const struct yarn_queued *queued);
+
+/* Stores the modules that no frame has named: a module is stored when the first one does, because
+ * only then its file has been looked at. */
+void yarn_stacks_write_modules(struct yarn_stacks *stacks);
+
+/* Idempotent. */
+void yarn_stacks_close(struct yarn_stacks *stacks);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/pipeline/walks.h"
+
+#include "core/base/pages.h"
+#include "preload/pipeline/registers.h"
+
+/* Copies are too short where more than one in CUT_SHARE was; one alone is no share. */
+enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
+
+int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
+                    struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec,
+                    const struct yarn_record_layout *layout)
+{
+    struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
+    if (!frames)
+        return -ENOMEM;
+    *walks = (struct yarn_walks){
+        .map = map,
+        .unwinder = unwinder,
+        .registers_mask = layout->registers_mask,
+        .is_asked = spec->stack != YARN_SESSION_STACK_NONE,
+        .frames = frames,
+    };
+    return 0;
+}
+
+void yarn_walks_close(struct yarn_walks *walks)
+{
+    yarn_pages_unmap(walks->frames, sizeof *walks->frames);
+    walks->frames = NULL;
+}
+
+static void add_kernel(struct yarn_walks *walks, uint64_t ip)
+{
+    if (walks->nr_kernel == YARN_KERNEL_FRAMES_MAX)
+        return;
+    walks->kernel[walks->nr_kernel] = ip - (walks->nr_kernel ? 1 : 0);
+    walks->nr_kernel++;
+}
+
+/* The kernel's part of the chain, which comes first; returns where it ends. */
+static size_t walk_kernel(struct yarn_walks *walks, const struct yarn_wrapped *chain)
+{
+    bool is_in_kernel = false;
+    size_t at = 0;
+    uint64_t ip;
+    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+        if (ip >= PERF_CONTEXT_MAX)
+            is_in_kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
+        else if (!is_in_kernel)
+            break;
+        else
+            add_kernel(walks, ip);
+    }
+    return at;
+}
+
+static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at)
+{
+    struct yarn_frames *frames = walks->frames;
+    uint64_t ip;
+    frames->count = 0;
+    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+        if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
+            continue;
+        uint64_t lookup_ip = ip - (frames->count ? 1 : 0);
+        frames->frame[frames->count++] = (struct yarn_frame){
+            .ip = ip,
+            .lookup_ip = lookup_ip,
+            .module = yarn_module_map_find(walks->map, lookup_ip),
+        };
+    }
+    if (!frames->count)
+        frames->end = YARN_UNWIND_NONE;
+    else if (yarn_unwinder_is_outermost(walks->unwinder,
+                                        frames->frame[frames->count - 1].lookup_ip))
+        frames->end = YARN_UNWIND_COMPLETE;
+    else
+        frames->end = YARN_UNWIND_TRUNCATED;
+}
+
+static bool read_copy(const struct yarn_walks *walks, const struct yarn_record_sample *sample,
+                      struct yarn_registers *ret_registers, struct yarn_stack_copy *ret_stack)
+{
+    if (!yarn_registers_of(sample, walks->registers_mask, ret_registers))
+        return false;
+    *ret_stack = (struct yarn_stack_copy){
+        .start = ret_registers->sp,
+        .first = sample->stack.first,
+        .second = sample->stack.second,
+    };
+    return true;
+}
+
+/* What is longer ago counts less. */
+static void note_copy(struct yarn_walks *walks, bool is_cut)
+{
+    if (walks->nr_copies == COPIES_OF_LATE) {
+        walks->nr_copies /= 2;
+        walks->nr_cut /= 2;
+    }
+    walks->nr_copies++;
+    walks->nr_cut += is_cut;
+}
+
+bool yarn_walks_are_cut(const struct yarn_walks *walks)
+{
+    return walks->nr_cut >= CUT_LEAST && walks->nr_cut * CUT_SHARE > walks->nr_copies;
+}
+
+static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record)
+{
+    struct yarn_frames *frames = walks->frames;
+    struct yarn_registers registers;
+    struct yarn_stack_copy stack;
+    if (!read_copy(walks, &record->sample, &registers, &stack)) {
+        frames->count = 0;
+        frames->end = YARN_UNWIND_NONE;
+        return;
+    }
+    yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
+    note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);
+}
+
+/* The frame where the sample hit, alone: no stack was asked for, or none came. */
+static void walk_ip(struct yarn_walks *walks, uint64_t ip)
+{
+    struct yarn_frames *frames = walks->frames;
+    frames->frame[0] = (struct yarn_frame){
+        .ip = ip, .lookup_ip = ip, .module = yarn_module_map_find(walks->map, ip)};
+    frames->count = 1;
+    frames->end = YARN_UNWIND_NONE;
+}
+
+/* A thread of the kernel's own, as io_uring has them, or one that the kernel could not tell of. */
+static bool has_user_part(const struct yarn_frames *frames)
+{
+    return frames->count > 1 || (frames->count && frames->frame[0].ip);
+}
+
+const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record)
+{
+    const struct yarn_record_sample *sample = &record->sample;
+    struct yarn_frames *frames = walks->frames;
+    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    walks->nr_kernel = 0;
+    size_t user_at = walk_kernel(walks, &sample->callchain);
+    if (is_kernel && !walks->nr_kernel)
+        add_kernel(walks, sample->ip);
+    if (sample->has_registers)
+        walk_copy(walks, record);
+    else
+        walk_chain(walks, &sample->callchain, user_at);
+    if (is_kernel && !has_user_part(frames)) {
+        frames->count = 0;
+        frames->end = walks->is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
+        return frames;
+    }
+    if (!frames->count)
+        walk_ip(walks, sample->ip);
+    /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
+     */
+    if (frames->end == YARN_UNWIND_NONE && walks->is_asked)
+        frames->end = YARN_UNWIND_TRUNCATED;
+    return frames;
+}

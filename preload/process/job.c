@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/process/job.h"
+
+#include "core/config/glob.h"
+#include "core/config/pattern.h"
+
+enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
+
+/* Why part of the library: a fork copies no table of its own for it. */
+static uint8_t arena_room[ARENA_BYTES];
+
+static int parse_events(struct yarn_job *job, struct yarn_text *fault)
+{
+    struct yarn_parse_error error;
+    const char *text = job->options.events;
+    int err = yarn_event_list_parse(text, strlen(text), &job->arena, &job->events, &error);
+    if (err == -EINVAL) {
+        struct yarn_option_fault at =
+            yarn_option_fault_in(&job->options, YARN_OPTION_EVENTS, &error);
+        yarn_option_fault_describe(&at, fault);
+    }
+    for (size_t i = 0; !err && i < job->events.count; i++)
+        yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
+    return err;
+}
+
+/* What the patterns read of the environment. */
+static int keep_environment(struct yarn_job *job)
+{
+    char patterns[2 * YARN_OPTION_TEXT_MAX + 1];
+    struct yarn_text text = yarn_text_of(patterns, sizeof patterns);
+    yarn_text_add(&text, job->options.output);
+    yarn_text_add(&text, job->options.control);
+    job->envp = yarn_pattern_environment(patterns, job->envp, &job->arena);
+    return job->envp ? 0 : -ENOMEM;
+}
+
+static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
+{
+    struct yarn_option_fault at;
+    int err = yarn_options_from_env(&job->options, &job->arena, job->envp, &at);
+    if (err == -EINVAL)
+        yarn_option_fault_describe(&at, fault);
+    if (err)
+        return err;
+    err = parse_events(job, fault);
+    if (err)
+        return err;
+    err = keep_environment(job);
+    if (err)
+        return err;
+    return yarn_facts_take(&job->facts, &job->arena, argc, argv);
+}
+
+int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
+                  struct yarn_text *fault)
+{
+    job->envp = envp;
+    yarn_arena_open_over(&job->arena, arena_room, sizeof arena_room);
+    int err = read_job(job, argc, argv, fault);
+    if (err)
+        yarn_job_fini(job);
+    return err;
+}
+
+static bool matches(const struct yarn_options *options, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
+}
+
+bool yarn_job_is_wanted(const struct yarn_job *job)
+{
+    return matches(&job->options, job->facts.exe);
+}
+
+bool yarn_job_is_wanted_early(char *const envp[], const char *path)
+{
+    struct yarn_arena arena;
+    struct yarn_options options;
+    struct yarn_option_fault fault;
+    if (!path || yarn_arena_open(&arena, ARENA_BYTES))
+        return true;
+    bool is_wanted =
+        yarn_options_from_env(&options, &arena, envp, &fault) != 0 || matches(&options, path);
+    yarn_arena_close(&arena);
+    return is_wanted;
+}
+
+void yarn_job_fini(struct yarn_job *job)
+{
+    yarn_arena_close(&job->arena);
+}

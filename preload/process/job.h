@@ -1,0 +1,45 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the constructor has made of the environment: everything that a recording needs to begin,
+ * immutable afterwards. Made on the host's thread, read by the reader thread.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/config/options.h"
+#include "core/event/parse.h"
+#include "core/sys/rehearsal.h"
+#include "preload/process/facts.h"
+
+struct yarn_job {
+    struct yarn_arena arena; /* owns every text below */
+    struct yarn_options options;
+    struct yarn_event_list events;
+    struct yarn_facts facts;
+    struct yarn_rehearsal rehearsal; /* of what a filter of system calls permits; all, without */
+    char *const *envp;               /* what the path patterns read of the environment */
+    bool host_waits;                 /* the constructor's wait: no host thread runs */
+};
+
+/* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. Another
+ * negative errno: *fault is empty. */
+YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
+                                  char *const envp[], struct yarn_text *fault);
+
+/* False where the executable is none of YARN_COMM. */
+bool yarn_job_is_wanted(const struct yarn_job *job);
+
+/* The same before there is a job, without a system call but for memory: by the path that the
+ * program was started by. Where YARN_COMM cannot be told, it is wanted. */
+bool yarn_job_is_wanted_early(char *const envp[], const char *path);
+
+/* True where the reader is to be born with a descriptor table of its own, because it may not call
+ * for one. */
+static inline bool yarn_job_is_apart(const struct yarn_job *job)
+{
+    return job->rehearsal.is_unshare_refused;
+}
+
+/* Idempotent. */
+void yarn_job_fini(struct yarn_job *job);

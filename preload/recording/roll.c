@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recording/roll.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+#include "core/sys/timer.h"
+#include "preload/account/thread_ends.h"
+#include "preload/recording/recording.h"
+
+enum { COMM_BYTES = 64 };
+
+/* The host's threads, without ours; how many. */
+static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
+{
+    size_t count = 0;
+    int listed = yarn_process_own_threads(recording->job->facts.pid, ret_tids, YARN_ROLL_MAX);
+    for (int i = 0; i < listed && i < YARN_ROLL_MAX; i++)
+        if (ret_tids[i] != recording->own_tid)
+            ret_tids[count++] = ret_tids[i];
+    return count;
+}
+
+void yarn_roll_begin(struct yarn_recording *recording)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    size_t count = list(recording, tids);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    const struct yarn_facts *facts = &recording->job->facts;
+    for (size_t i = 0; i < count; i++) {
+        char comm[COMM_BYTES];
+        yarn_process_thread_name(tids[i], comm, sizeof comm);
+        struct yarn_dump_thread thread = {
+            .tid = (uint32_t)tids[i],
+            .time_ns = tids[i] == facts->pid ? facts->start_ns : now_ns,
+            .comm = yarn_span_of_text(comm),
+        };
+        yarn_dump_write_thread(recording->writer, &thread);
+    }
+}
+
+void yarn_roll_take(struct yarn_recording *recording)
+{
+    recording->roll.count = list(recording, recording->roll.tids);
+}
+
+static void strike(struct yarn_roll *roll, pid_t tid)
+{
+    for (size_t i = 0; i < roll->count; i++)
+        if (roll->tids[i] == tid)
+            roll->tids[i] = roll->tids[--roll->count];
+}
+
+static void write_end(struct yarn_recording *recording, const struct yarn_thread_end *ended)
+{
+    struct yarn_dump_thread_end end = {
+        .tid = (uint32_t)ended->tid,
+        .time_ns = ended->time_ns,
+        .cpu_ns = ended->cpu_ns,
+    };
+    if (recording->writer)
+        yarn_dump_write_thread_end(recording->writer, &end);
+}
+
+static pid_t *noted(struct yarn_roll *roll, pid_t tid)
+{
+    return &roll->noted[(size_t)tid % YARN_ROLL_NOTED];
+}
+
+void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid)
+{
+    if (*noted(roll, tid) == tid)
+        *noted(roll, tid) = 0; /* another of the same number */
+}
+
+void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
+{
+    struct yarn_thread_end end;
+    strike(&recording->roll, tid);
+    if (*noted(&recording->roll, tid) == tid)
+        return;
+    if (!yarn_thread_ends_take(tid, time_ns, &end))
+        end = (struct yarn_thread_end){
+            .tid = tid,
+            .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, tid),
+        };
+    end.time_ns = time_ns;
+    write_end(recording, &end);
+}
+
+/* The first thread may have ended and wait for the others. */
+static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t *ret_cpu_ns)
+{
+    return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
+           (tid != recording->job->facts.pid || !yarn_process_thread_is_dead(tid));
+}
+
+void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
+{
+    struct yarn_thread_end end;
+    uint64_t cpu_ns;
+    size_t cursor = 0;
+    while (yarn_thread_ends_next(&cursor, until_ns, &end)) {
+        if (is_alive(recording, end.tid, &cpu_ns) ||
+            !yarn_thread_ends_take(end.tid, end.time_ns, &end))
+            continue;
+        strike(&recording->roll, end.tid);
+        *noted(&recording->roll, end.tid) = end.tid;
+        write_end(recording, &end);
+    }
+}
+
+void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    size_t count = list(recording, tids);
+    for (size_t i = 0; i < count; i++) {
+        char comm[COMM_BYTES];
+        strike(&recording->roll, tids[i]);
+        if (!recording->writer)
+            continue;
+        yarn_process_thread_name(tids[i], comm, sizeof comm);
+        struct yarn_dump_thread_name name = {
+            .tid = (uint32_t)tids[i],
+            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            .comm = yarn_span_of_text(comm),
+        };
+        yarn_dump_write_thread_name(recording->writer, &name);
+    }
+    yarn_roll_read_notes(recording, since_ns);
+    /* A list that was cut off lacks some who are there. */
+    for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
+        pid_t tid = recording->roll.tids[i];
+        struct yarn_thread_end end;
+        if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
+            end = (struct yarn_thread_end){
+                .tid = tid,
+                .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            };
+        *noted(&recording->roll, tid) = tid; /* the kernel may tell it, too, if it was just now */
+        write_end(recording, &end);
+    }
+    recording->roll.count = 0;
+}
+
+void yarn_roll_end(struct yarn_recording *recording)
+{
+    pid_t tids[YARN_ROLL_MAX];
+    size_t count = list(recording, tids);
+    yarn_roll_read_notes(recording, UINT64_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct yarn_thread_end end = {.tid = tids[i]};
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (is_alive(recording, tids[i], &end.cpu_ns))
+            end.time_ns = now_ns;
+        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
+            continue;
+        if (*noted(&recording->roll, tids[i]) != tids[i])
+            write_end(recording, &end);
+    }
+}
