@@ -106,16 +106,16 @@ static void send_away(struct yarn_control_client *client)
 
 static void welcome(struct yarn_control_socket *control, int fd)
 {
-    struct yarn_control_client *place = &control->clients[0];
+    struct yarn_control_client *slot = &control->clients[0];
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++) {
         struct yarn_control_client *client = &control->clients[i];
-        if (place->fd >= 0 && (client->fd < 0 || client->used_at < place->used_at))
-            place = client;
+        if (slot->fd >= 0 && (client->fd < 0 || client->used_at < slot->used_at))
+            slot = client;
     }
-    send_away(place);
-    place->fd = fd;
-    place->used_at = ++control->nr_uses;
-    place->lines = (struct yarn_control_lines){.size = 0};
+    send_away(slot);
+    slot->fd = fd;
+    slot->used_at = ++control->nr_uses;
+    slot->lines = (struct yarn_control_lines){.size = 0};
 }
 
 static void refuse(int fd, const char *why)
@@ -160,7 +160,7 @@ static bool reply(const struct yarn_control_client *client, bool is_ok,
 }
 
 static bool answer(const struct yarn_control_client *client, enum yarn_control_next next,
-                   struct yarn_span line, yarn_control_fn obey, void *self)
+                   struct yarn_span line, yarn_control_fn answer_fn, void *self)
 {
     char bytes[REPLY_BYTES];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes - 16);
@@ -170,12 +170,12 @@ static bool answer(const struct yarn_control_client *client, enum yarn_control_n
         yarn_text_add(&text, why);
         return reply(client, false, &text);
     }
-    int err = obey(self, &command, &text);
+    int err = answer_fn(self, &command, &text);
     return reply(client, err == 0, &text);
 }
 
 /* False where the client has gone. */
-static bool serve_client(struct yarn_control_client *client, yarn_control_fn obey, void *self)
+static bool serve_client(struct yarn_control_client *client, yarn_control_fn answer_fn, void *self)
 {
     for (size_t i = 0; i < RECEIVES_MAX; i++) {
         size_t room;
@@ -189,13 +189,13 @@ static bool serve_client(struct yarn_control_client *client, yarn_control_fn obe
             return false;
         yarn_control_lines_added(&client->lines, (size_t)got);
         while ((next = yarn_control_lines_next(&client->lines, &line)) != YARN_CONTROL_NO_LINE)
-            if (!answer(client, next, line, obey, self))
+            if (!answer(client, next, line, answer_fn, self))
                 return false;
     }
     return true;
 }
 
-void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control_fn obey,
+void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control_fn answer_fn,
                                void *self)
 {
     if (!control->is_open)
@@ -203,7 +203,7 @@ void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control
     accept_clients(control);
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++) {
         struct yarn_control_client *client = &control->clients[i];
-        if (client->fd >= 0 && !serve_client(client, obey, self))
+        if (client->fd >= 0 && !serve_client(client, answer_fn, self))
             send_away(client);
     }
 }

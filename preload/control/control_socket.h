@@ -59,7 +59,7 @@ typedef int (*yarn_control_fn)(void *self, const struct yarn_control_command *co
                                struct yarn_text *reply);
 
 /* Carries out what has come, without waiting. */
-void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control_fn obey,
+void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control_fn answer_fn,
                                void *self);
 
 /* Sends clients away and removes the file where it is still ours. Idempotent. */

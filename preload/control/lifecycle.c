@@ -13,7 +13,7 @@
 #include "core/sys/line.h"
 #include "core/sys/owner.h"
 #include "core/sys/signal.h"
-#include "preload/control/nap.h"
+#include "preload/control/deferred_start.h"
 #include "preload/control/recorder.h"
 #include "preload/process/heritage.h"
 
@@ -160,9 +160,9 @@ void yarn_lifecycle_heed(void)
 void yarn_lifecycle_drop_bounds(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    /* Once, for the reader drops all; one that naps looks by itself. */
+    /* Once, for the reader drops all; one that has not started looks by itself. */
     if (!recorder || atomic_exchange(&recorder->drops_bounds, 1) ||
-        atomic_load(&recorder->state) == YARN_RECORDER_NAPPING)
+        atomic_load(&recorder->state) == YARN_RECORDER_DEFERRED)
         return;
     if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
         return; /* it has gone */
@@ -186,14 +186,14 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags)
         return YARN_CHANGE_NONE;
     /* Where the host has other threads it fails whatever we do. */
     bool may_succeed =
-        !recorder || (!recorder->job.rehearsal.is_unshare_refused && !has_other_threads(recorder));
+        !recorder || (!recorder->job.seccomp.is_unshare_refused && !has_other_threads(recorder));
     return flags & alone && may_succeed ? YARN_CHANGE_ALONE : YARN_CHANGE_NAMESPACE;
 }
 
 enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder && !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS]) {
+    if (recorder && !recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS]) {
         int found = yarn_process_namespace_kind(fd);
         if (found == -EBADF || (found > 0 && kind && kind != found))
             return YARN_CHANGE_NONE;

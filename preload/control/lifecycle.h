@@ -11,7 +11,7 @@
  *     the last thread leaves by pthread_exit ──> the C library's exit(0), as above
  *     the last thread leaves by raw SYS_exit ──> the reader sees that it is alone
  *     exec ──> interposed: sealed with EXEC before the call, taken back where it fails
- *     fork ──> by pthread_atfork: the child inherits, naps, records; the parent notices nothing
+ *     fork ──> by pthread_atfork: the child inherits, waits, records; the parent notices nothing
  *     a root, ids, capabilities ──> followed; namespaces ──> stopped, then another recording
  *     a system call filter ──> of all threads, or with the timer sampler: end(SECCOMP) before it;
  *         of one thread: the reader goes on. From then on no host thread makes a call for us: ends

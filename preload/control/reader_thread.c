@@ -7,8 +7,8 @@
 #include "core/sys/ids.h"
 #include "core/sys/own_files.h"
 #include "core/sys/signal.h"
-#include "preload/control/nap.h"
-#include "preload/control/orders.h"
+#include "preload/control/commands.h"
+#include "preload/control/deferred_start.h"
 
 /* After an early wake-up whose drain left more than samples behind: the end of a thread is seen
  * soon. */
@@ -25,7 +25,7 @@ enum { FLUSH_SLACK_SHARE = 8 };
 static void fail(struct yarn_recorder *recorder, const char *what, int err)
 {
     yarn_recording_fail(&recorder->recording, what, err);
-    yarn_orders_become(recorder, YARN_RECORDER_FAILED);
+    yarn_commands_become(recorder, YARN_RECORDER_FAILED);
 }
 
 /* While the host is in exec: whatever was written now would take the dump's end back. False where
@@ -36,14 +36,14 @@ static bool hold(struct yarn_recorder *recorder)
     while (atomic_load(&recorder->nr_in_exec)) {
         if (atomic_load(&recorder->requests.wanted) >> YARN_RECORDER_EXEC & 1)
             end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + HOLD_MOST_NS;
-        if (!yarn_orders_obey(recorder))
+        if (!yarn_commands_run(recorder))
             return false;
         yarn_futex_wait(&recorder->requests.wanted, 0, HOLD_NS);
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
             atomic_store(&recorder->nr_in_exec, 0);
     }
-    yarn_nap_take_back(recorder);
-    yarn_orders_open_socket(recorder);
+    yarn_deferred_start_refund(recorder);
+    yarn_commands_open_socket(recorder);
     return true;
 }
 
@@ -59,7 +59,7 @@ static void note_filter(struct yarn_recorder *recorder)
 
 enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
 
-enum outcome { TOLD_TO_END, ALONE, BROKEN };
+enum outcome { END_REQUESTED, ALONE, BROKEN };
 
 /* Those that host threads have stored. */
 static void take_marks(struct yarn_recorder *recorder)
@@ -127,24 +127,24 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     for (;;) {
         bool has_news;
         if (atomic_load(&recorder->nr_in_exec) && !hold(recorder))
-            return TOLD_TO_END;
+            return END_REQUESTED;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
         if (is_asked_as_a_task(recorder, reader))
-            return TOLD_TO_END;
-        yarn_orders_obey_at_once(recorder);
+            return END_REQUESTED;
+        yarn_commands_run_urgent(recorder);
         take_marks(recorder);
         note_filter(recorder);
         nr_records += yarn_recording_drain(recording, &has_news);
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         bool is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
         bool is_settled = yarn_recording_settle(recording, is_due);
-        if (!yarn_orders_obey(recorder))
-            return TOLD_TO_END;
+        if (!yarn_commands_run(recorder))
+            return END_REQUESTED;
         if (atomic_load(&recorder->nr_in_exec))
             continue;
-        yarn_orders_serve(recorder);
-        yarn_orders_keep_schedule(recorder, now_ns);
+        yarn_commands_serve(recorder);
+        yarn_commands_keep_schedule(recorder, now_ns);
         if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
             if (has_to_flush(recorder))
                 yarn_recording_flush(recording);
@@ -176,7 +176,7 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
         recorder->host_signal = recording->leader.exit_signal;
         if (recorder->host_signal)
             status = SIGNAL_STATUS + recorder->host_signal;
-    } else if (outcome == TOLD_TO_END) {
+    } else if (outcome == END_REQUESTED) {
         reason = (enum yarn_dump_end_reason)(uint32_t)atomic_load(&recorder->end);
         status = (int32_t)(atomic_load(&recorder->end) >> 32);
         if (recorder->stop_reason)
@@ -186,12 +186,12 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
                               "the recording ended", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
-        recording->has_told_failure = true;
+        recording->has_reported_failure = true;
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }
     yarn_recording_halt(recording);
-    yarn_nap_pay(recorder);
+    yarn_deferred_start_charge(recorder);
     yarn_recording_end(recording, reason, status);
     yarn_control_socket_close(&recorder->control);
     return outcome == ALONE ? status : 0;
@@ -202,17 +202,17 @@ int yarn_reader_thread_run(void *argument)
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
     struct yarn_reader reader;
-    if (!yarn_nap_take(recorder))
+    if (!yarn_deferred_start_wait(recorder))
         return 0;
-    if (!recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS])
+    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
         yarn_ids_renounce_exec();
-    yarn_orders_drop_bounds(recorder);
+    yarn_commands_drop_bounds(recorder);
     int err = yarn_own_files_open(yarn_job_is_apart(&recorder->job));
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);
         return 0;
     }
-    if (!recorder->job.rehearsal.deadly[YARN_REHEARSAL_LATENCY])
+    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY])
         yarn_process_prefer_latency();
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err) {
@@ -228,11 +228,11 @@ int yarn_reader_thread_run(void *argument)
         fail(recorder, "the rings could not be watched", err);
         return 0;
     }
-    yarn_orders_open_socket(recorder);
-    yarn_orders_begin(recorder);
+    yarn_commands_open_socket(recorder);
+    yarn_commands_begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
-    yarn_orders_become(recorder, YARN_RECORDER_ENDED);
+    yarn_commands_become(recorder, YARN_RECORDER_ENDED);
     /* A filter ended the host's last thread, which alone would have been the whole process. */
     if (recorder->host_signal)
         yarn_signal_die_of(recorder->host_signal);

@@ -6,7 +6,7 @@
 #include "core/sys/futex.h"
 #include "core/sys/timer.h"
 #include "preload/account/thread_ends.h"
-#include "preload/control/nap.h"
+#include "preload/control/deferred_start.h"
 #include "preload/control/reader_thread.h"
 #include "preload/process/surroundings.h"
 
@@ -95,7 +95,7 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     struct yarn_recorder *recorder = &the_one;
     yarn_pages_count(sizeof *recorder);
     atomic_store(&recorder->state, YARN_RECORDER_STARTING);
-    int err = yarn_surroundings_rehearse(&recorder->job.rehearsal, envp, line);
+    int err = yarn_surroundings_probe(&recorder->job.seccomp, envp, line);
     if (!err)
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err && !yarn_job_is_wanted(&recorder->job))
@@ -128,7 +128,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->thread = (struct yarn_thread){.memory = NULL};
     if (recorder->recording.failure) {
         recorder->recording.failure = NULL;
-        recorder->recording.is_failure_untold = false;
+        recorder->recording.is_failure_unreported = false;
     }
     yarn_control_socket_forget(&recorder->control);
     recorder->has_unsaved = false;
@@ -137,7 +137,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
         atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
-    recorder->paid_ns = 0;
+    recorder->charged_ns = 0;
     yarn_requests_forget(&recorder->requests);
     yarn_ids_queue_forget(&recorder->ids);
     atomic_store(&recorder->drops_bounds, 0);
@@ -158,10 +158,10 @@ static bool is_paused_by_command(struct yarn_recorder *recorder)
            (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
 }
 
-static void nap(struct yarn_recorder *recorder)
+static void defer_start(struct yarn_recorder *recorder)
 {
-    reset(recorder, YARN_RECORDER_NAPPING);
-    recorder->has_only_napped = true;
+    reset(recorder, YARN_RECORDER_DEFERRED);
+    recorder->is_deferred = true;
     if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
                                    yarn_job_is_apart(&recorder->job)))
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
@@ -169,19 +169,19 @@ static void nap(struct yarn_recorder *recorder)
 
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
-    struct yarn_ledger *ledger = atomic_load(&recorder->ledger);
-    bool is_told_to_pause = is_paused_by_command(recorder);
-    if (ledger) {
-        yarn_ledger_free(atomic_exchange(&recorder->above, ledger));
-        atomic_store(&recorder->ledger, NULL);
+    struct yarn_charges *charges = atomic_load(&recorder->charges);
+    bool is_pause_requested = is_paused_by_command(recorder);
+    if (charges) {
+        yarn_charges_free(atomic_exchange(&recorder->above, charges));
+        atomic_store(&recorder->charges, NULL);
     }
     atomic_store(&recorder->is_left, 0);
     yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
-                              is_told_to_pause;
-    nap(recorder);
+                              is_pause_requested;
+    defer_start(recorder);
 }
 
 static bool is_recording(struct yarn_recorder *recorder)
@@ -218,12 +218,12 @@ static void wait_for_end(struct yarn_recorder *recorder)
             return;
 }
 
-/* A nap that ends before its time, of a process that lives on: it has nothing to pay yet. */
-static bool end_nap(struct yarn_recorder *recorder)
+/* A deferred start that ends before its time, of a process that lives on: nothing to charge yet. */
+static bool end_deferral(struct yarn_recorder *recorder)
 {
-    if (!recorder->has_only_napped || !yarn_nap_leave(recorder, true))
+    if (!recorder->is_deferred || !yarn_deferred_start_leave(recorder, true))
         return false;
-    yarn_nap_take_back(recorder);
+    yarn_deferred_start_refund(recorder);
     yarn_futex_wake(&recorder->requests.wanted);
     return true;
 }
@@ -244,7 +244,7 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
         wait_for_other(recorder, tid);
         return false;
     }
-    if (!end_nap(recorder)) {
+    if (!end_deferral(recorder)) {
         recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
         recorder->stop_reason = why;
         yarn_recorder_end(recorder, reason, -1);
@@ -257,10 +257,10 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
 int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
 {
     int err = 0;
-    if (recorder->has_only_napped) { /* nor has it any memory that a recording needs */
-        nap(recorder);
+    if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
+        defer_start(recorder);
     } else {
-        yarn_ledger_free(atomic_exchange(&recorder->ledger, NULL));
+        yarn_charges_free(atomic_exchange(&recorder->charges, NULL));
         reset(recorder, YARN_RECORDER_STARTING);
         yarn_facts_renew(&recorder->job.facts);
         err = run(recorder, line);
@@ -320,7 +320,7 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
 void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
 {
     atomic_fetch_add(&recorder->nr_in_exec, 1);
-    if (yarn_nap_leave(recorder, false))
+    if (yarn_deferred_start_leave(recorder, false))
         return;
     if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
         return; /* the reader is slow or gone: the dump is as good as its last flush */
@@ -333,13 +333,13 @@ void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
     while (count && !atomic_compare_exchange_weak(&recorder->nr_in_exec, &count, count - 1))
         ;
     if (count <= 1)
-        yarn_nap_return(recorder);
+        yarn_deferred_start_return(recorder);
 }
 
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)
 {
-    /* A reader that naps or starts will open what it needs behind the filter as well as before, but
-     * only then it is known which sampler there is. */
+    /* A reader that has not started will open what it needs behind the filter as well as before,
+     * but only then it is known which sampler there is. */
     wait_for_start(recorder);
     if (!is_recording(recorder))
         return false;
@@ -381,7 +381,7 @@ void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
 
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 {
-    bool is_deadly = recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS];
+    bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
     if (is_deadly)
         recorder->stop_reason = "the host changed its rights, and its seccomp filter ends whoever "
                                 "asks for them as the reader would";
@@ -406,16 +406,16 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 
 bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
 {
-    if (is_recording(recorder) || !recorder->recording.is_failure_untold)
+    if (is_recording(recorder) || !recorder->recording.is_failure_unreported)
         return false;
-    recorder->recording.is_failure_untold = false;
+    recorder->recording.is_failure_unreported = false;
     describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
     return true;
 }
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
-    if (yarn_nap_leave(recorder, true) || !is_recording(recorder))
+    if (yarn_deferred_start_leave(recorder, true) || !is_recording(recorder))
         return;
     put_end(recorder, reason, status);
     hand_over(recorder);

@@ -3,7 +3,7 @@
  *
  * The recorder of one process: the reader thread, and the way in which host threads talk to it.
  *
- *     fork's child ── inherit ──> NAPPING <──> LEAVING (exec)
+ *     fork's child ── inherit ──> DEFERRED <──> LEAVING (exec)
  *                                    │ 5 ms       │
  *                                    v            v
  *     constructor ── start ──> STARTING         ENDED
@@ -13,8 +13,8 @@
  *                                           v            v
  *                                         ENDED <────────┘
  *
- * A child naps before it is recorded: one that execs or exits at once pays its CPU time into the
- * ledger of the nearest recorded process above it, and that is all it costs.
+ * A child's start is deferred: one that execs or exits at once adds its CPU time to the
+ * charges of the nearest recorded process above it, and that is all it costs.
  *
  * Host threads hand over commands in one word of memory and sleep until the reader has done them
  * (requests.h): no lock is shared, no descriptor, and a host thread never touches a ring, the dump
@@ -30,7 +30,7 @@
 
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
-#include "preload/account/ledger.h"
+#include "preload/account/charges.h"
 #include "preload/control/control_socket.h"
 #include "preload/control/ids_queue.h"
 #include "preload/control/marks.h"
@@ -41,7 +41,7 @@
 #include "preload/recording/recording.h"
 
 enum yarn_recorder_state {
-    YARN_RECORDER_NAPPING,
+    YARN_RECORDER_DEFERRED,
     YARN_RECORDER_LEAVING,
     YARN_RECORDER_STARTING,
     YARN_RECORDER_RUNNING,
@@ -74,15 +74,15 @@ struct yarn_recorder {
     _Atomic uint32_t is_left;      /* a host thread has ended the reader and may start another */
     _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */
     _Atomic uint32_t nr_in_exec;   /* the dump has its end: no more records for now */
-    _Atomic uint32_t is_behind_filter;   /* host threads make no call for us any more */
-    _Atomic uint32_t is_polling;         /* the reader sleeps in poll: only a signal wakes it */
-    _Atomic uint32_t paused_by;          /* where it is PAUSED; enum yarn_dump_coverage_cause */
-    struct yarn_ledger *_Atomic ledger;  /* owned; where children pay; NULL before the recording */
-    struct yarn_ledger *_Atomic above;   /* of the process that forked this one; NULL */
-    uint64_t paid_ns;                    /* there, by the reader or before an exec */
-    const char *stop_reason;             /* a static sentence; NULL */
-    bool starts_paused, has_only_napped; /* a child whose recording has not begun */
-    int host_signal;                     /* the reader's: of which the process has to die; 0 */
+    _Atomic uint32_t is_behind_filter;    /* host threads make no call for us any more */
+    _Atomic uint32_t is_polling;          /* the reader sleeps in poll: only a signal wakes it */
+    _Atomic uint32_t paused_by;           /* where it is PAUSED; enum yarn_dump_coverage_cause */
+    struct yarn_charges *_Atomic charges; /* owned; of children; NULL before the recording */
+    struct yarn_charges *_Atomic above;   /* of the process that forked this one; NULL */
+    uint64_t charged_ns;                  /* there, by the reader or before an exec */
+    const char *stop_reason;              /* a static sentence; NULL */
+    bool starts_paused, is_deferred;      /* a child whose recording has not begun */
+    int host_signal;                      /* the reader's: of which the process has to die; 0 */
     bool expects_filter; /* the reader's: it has to look at memory, nobody wakes it */
     struct yarn_schedule schedule;
     struct yarn_ids_queue ids;     /* that the reader is to take */
@@ -102,7 +102,7 @@ YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int
                                         struct yarn_text *line);
 
 /* In a child after fork, of its one thread: what was the parent's recorder becomes the child's,
- * which naps, then records. Never waits. Async-signal-safe. */
+ * which waits, then records. Never waits. Async-signal-safe. */
 void yarn_recorder_inherit(struct yarn_recorder *recorder);
 
 /* Ends the recording and its thread so that another can follow; `why` goes into the dump. Returns

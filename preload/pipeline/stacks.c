@@ -160,10 +160,10 @@ static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *fr
 
 static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t tid)
 {
-    struct yarn_recent_stack **place = &stacks->recent[tid % YARN_RECENT_STACKS];
-    if (!*place)
-        *place = yarn_pages_map(RECENT_BYTES);
-    struct yarn_recent_stack *recent = *place ? *place : stacks->recent[0];
+    struct yarn_recent_stack **slot = &stacks->recent[tid % YARN_RECENT_STACKS];
+    if (!*slot)
+        *slot = yarn_pages_map(RECENT_BYTES);
+    struct yarn_recent_stack *recent = *slot ? *slot : stacks->recent[0];
     if (recent->tid != tid)
         recent->count = 0;
     recent->tid = tid;

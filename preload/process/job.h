@@ -9,7 +9,7 @@
 #include "core/base/arena.h"
 #include "core/config/options.h"
 #include "core/event/parse.h"
-#include "core/sys/rehearsal.h"
+#include "core/sys/seccomp_probe.h"
 #include "preload/process/facts.h"
 
 struct yarn_job {
@@ -17,9 +17,9 @@ struct yarn_job {
     struct yarn_options options;
     struct yarn_event_list events;
     struct yarn_facts facts;
-    struct yarn_rehearsal rehearsal; /* of what a filter of system calls permits; all, without */
-    char *const *envp;               /* what the path patterns read of the environment */
-    bool host_waits;                 /* the constructor's wait: no host thread runs */
+    struct yarn_seccomp_probe seccomp; /* of what a filter of system calls permits; all, without */
+    char *const *envp;                 /* what the path patterns read of the environment */
+    bool host_waits;                   /* the constructor's wait: no host thread runs */
 };
 
 /* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. Another
@@ -38,7 +38,7 @@ bool yarn_job_is_wanted_early(char *const envp[], const char *path);
  * for one. */
 static inline bool yarn_job_is_apart(const struct yarn_job *job)
 {
-    return job->rehearsal.is_unshare_refused;
+    return job->seccomp.is_unshare_refused;
 }
 
 /* Idempotent. */

@@ -22,29 +22,29 @@ static int refuse(struct yarn_text *line, const char *why, const char *what, int
 
 static const char filtered[] = "the program was started behind a seccomp filter that ends it for ";
 
-static int rehearse(struct yarn_rehearsal *ret_rehearsal, struct yarn_text *line)
+static int probe_seccomp(struct yarn_seccomp_probe *ret_probe, struct yarn_text *line)
 {
-    int err = yarn_rehearsal_is_due();
+    int err = yarn_seccomp_probe_is_due();
     if (err < 0)
         return refuse(line, "/proc/self could not be opened", "", err);
     if (err == 0)
         return 0;
-    err = yarn_rehearsal_run(ret_rehearsal);
+    err = yarn_seccomp_probe_run(ret_probe);
     if (err == -ENOTSUP)
         return refuse(line, "behind a seccomp filter valgrind cannot be recorded", "", err);
     if (err)
         return refuse(line, "what the program's seccomp filter permits could not be tried",
                       ": no process could be made", err);
-    if (ret_rehearsal->deadly[YARN_REHEARSAL_LINE])
+    if (ret_probe->deadly[YARN_SECCOMP_LINE])
         return -EPERM;
-    const char *deadly = ret_rehearsal->deadly[YARN_REHEARSAL_ALL];
+    const char *deadly = ret_probe->deadly[YARN_SECCOMP_ALL];
     return deadly ? refuse(line, filtered, deadly, -EPERM) : 0;
 }
 
-int yarn_surroundings_rehearse(struct yarn_rehearsal *ret_rehearsal, char *const envp[],
-                               struct yarn_text *line)
+int yarn_surroundings_probe(struct yarn_seccomp_probe *ret_probe, char *const envp[],
+                            struct yarn_text *line)
 {
-    int err = rehearse(ret_rehearsal, line);
+    int err = probe_seccomp(ret_probe, line);
     if (err && !yarn_job_is_wanted_early(envp, (const char *)getauxval(AT_EXECFN)))
         line->size = 0;
     return err;
@@ -52,8 +52,8 @@ int yarn_surroundings_rehearse(struct yarn_rehearsal *ret_rehearsal, char *const
 
 static int check_filter(const struct yarn_job *job, struct yarn_text *line)
 {
-    const char *perf = job->rehearsal.deadly[YARN_REHEARSAL_PERF];
-    const char *timer = job->rehearsal.deadly[YARN_REHEARSAL_TIMER];
+    const char *perf = job->seccomp.deadly[YARN_SECCOMP_PERF];
+    const char *timer = job->seccomp.deadly[YARN_SECCOMP_TIMER];
     switch (job->options.sampler) {
     case YARN_SAMPLER_PERF:
         return perf ? refuse(line, filtered, perf, -EPERM) : 0;
@@ -87,7 +87,7 @@ int yarn_surroundings_check(const struct yarn_job *job, struct yarn_text *line)
         err = check_limits(line);
     if (err)
         return err;
-    err = yarn_owner_claim(!job->rehearsal.deadly[YARN_REHEARSAL_OWNER]);
+    err = yarn_owner_claim(!job->seccomp.deadly[YARN_SECCOMP_OWNER]);
     return err == -EINVAL ? refuse(line, "the kernel cannot mark memory that children must not ",
                                    "take for their own (Linux 4.14 and later can)", err)
                           : err;

@@ -14,8 +14,8 @@
 /* Before anything else is called that a filter may end the process for: what has to be called later
  * is tried out. A negative errno where nothing may be recorded; *line says why, or is empty where
  * it may not be written, or nobody wants this process to be recorded. */
-YARN_MUST_CHECK int yarn_surroundings_rehearse(struct yarn_rehearsal *ret_rehearsal,
-                                               char *const envp[], struct yarn_text *line);
+YARN_MUST_CHECK int yarn_surroundings_probe(struct yarn_seccomp_probe *ret_probe,
+                                            char *const envp[], struct yarn_text *line);
 
 /* Whether the job can be done here: a host with a limit of its memory counts on all of it, so we
  * take a small share or nothing. Marks our memory as the process's own. */

@@ -3,7 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "preload/dump/preamble.h"
-#include "preload/recording/trust.h"
+#include "preload/recording/totals.h"
 
 const char *yarn_dump_end_failure(int err)
 {
@@ -28,22 +28,22 @@ static void write_last_words(struct yarn_recording *recording)
     };
     int err = yarn_dump_writer_error(recording->writer);
     yarn_recording_fail(recording, yarn_dump_end_failure(err), err);
-    if (!recording->has_told_failure) {
-        recording->has_told_failure = true;
+    if (!recording->has_reported_failure) {
+        recording->has_reported_failure = true;
         yarn_messages_add(recording->messages, YARN_MESSAGE_ERROR, "the recording ended early",
                           recording->failure);
     }
-    recording->is_failure_untold = true;
+    recording->is_failure_unreported = true;
     if (yarn_dump_writer_recover(recording->writer)) {
         recording->nr_messages_written = recording->nr_messages_kept;
         if (yarn_dump_writer_is_empty(recording->writer))
             yarn_preamble_write(recording->writer, recording->job, &recording->lineage,
                                 &recording->session);
-        yarn_trust_write_final(recording);
+        yarn_totals_write_final(recording);
         yarn_dump_write_end(recording->writer, &end);
-        recording->is_failure_untold = yarn_dump_writer_error(recording->writer) != 0;
+        recording->is_failure_unreported = yarn_dump_writer_error(recording->writer) != 0;
     }
-    if (recording->is_failure_untold && yarn_dump_writer_is_empty(recording->writer))
+    if (recording->is_failure_unreported && yarn_dump_writer_is_empty(recording->writer))
         yarn_dump_file_remove(&recording->file);
 }
 
@@ -51,7 +51,7 @@ void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_re
                          int status)
 {
     if (!recording->writer || recording->is_early) {
-        recording->is_failure_untold = recording->failure;
+        recording->is_failure_unreported = recording->failure;
         return;
     }
     struct yarn_dump_end end = {
@@ -60,7 +60,7 @@ void yarn_dump_end_write(struct yarn_recording *recording, enum yarn_dump_end_re
         .status = status,
     };
     yarn_stacks_write_modules(&recording->stacks);
-    yarn_trust_write_final(recording);
+    yarn_totals_write_final(recording);
     yarn_dump_write_end(recording->writer, &end);
     if (yarn_dump_writer_error(recording->writer))
         write_last_words(recording);

@@ -126,10 +126,10 @@ static void on_thread(struct yarn_recording *recording, const struct yarn_record
         return;
     if (record->type == YARN_RECORD_EXIT) {
         recording->saw_thread_end = true;
-        yarn_roll_hear_end(recording, tid, record->time_ns);
+        yarn_thread_snapshot_on_exit(recording, tid, record->time_ns);
         return;
     }
-    yarn_roll_hear_begin(&recording->roll, tid);
+    yarn_thread_snapshot_on_begin(&recording->snapshot, tid);
     if (!recording->writer)
         return;
     struct yarn_dump_thread thread = {

@@ -9,7 +9,7 @@
 #include "preload/dump/predecessor.h"
 #include "preload/recording/dump_end.h"
 #include "preload/recording/intake.h"
-#include "preload/recording/trust.h"
+#include "preload/recording/totals.h"
 
 enum {
     CONFIRM_FACTOR = 8,
@@ -19,7 +19,7 @@ enum {
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
 /* A thread's end is told by the kernel within this time, or not at all. */
-#define UNTOLD_NS (500 * YARN_NS_PER_MS)
+#define UNREPORTED_NS (500 * YARN_NS_PER_MS)
 #define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
@@ -69,7 +69,7 @@ bool yarn_recording_begin_dump(struct yarn_recording *recording)
     recording->stacks.epoch = yarn_dump_writer_epoch(recording->writer);
     yarn_preamble_write(recording->writer, recording->job, &recording->lineage,
                         &recording->session);
-    yarn_roll_begin(recording);
+    yarn_thread_snapshot_begin(recording);
     yarn_coverage_write(&recording->coverage, recording->writer);
     return true;
 }
@@ -83,7 +83,7 @@ bool yarn_recording_reserve(struct yarn_recording *recording)
 }
 
 /* False where it may still be filled. */
-static bool remove_left(void *self, const struct yarn_ledger_dump *dump)
+static bool remove_left(void *self, const struct yarn_charges_dump *dump)
 {
     const struct yarn_recording *recording = self;
     const struct yarn_job *job = recording->job;
@@ -111,7 +111,7 @@ static void note_holds(struct yarn_recording *recording, uint32_t holds)
         {YARN_SESSION_HOLD_MASK, "not sampled while threads blocked signal 32",
          "it is the C library's, which blocks it for moments only"},
     };
-    recording->told_holds |= holds;
+    recording->reported_holds |= holds;
     for (size_t i = 0; i < YARN_COUNT_OF(all); i++)
         if (holds & all[i].hold)
             yarn_messages_add_aside(recording->messages, YARN_MESSAGE_WARNING, all[i].what,
@@ -124,10 +124,10 @@ static void note_failure(struct yarn_recording *recording)
     const struct yarn_session_report *report = &recording->session.report;
     if (report->failure)
         yarn_recording_fail(recording, report->failure, report->failure_error);
-    note_holds(recording, report->holds & ~recording->told_holds);
-    if (!report->nr_refused_threads || recording->has_told_refused_threads)
+    note_holds(recording, report->holds & ~recording->reported_holds);
+    if (!report->nr_refused_threads || recording->has_reported_refused_threads)
         return;
-    recording->has_told_refused_threads = true;
+    recording->has_reported_refused_threads = true;
     const char *why = yarn_probe_thread_reason(report->thread_refusal);
     yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
 }
@@ -203,9 +203,9 @@ static bool is_worth_a_dump(const struct yarn_message *message)
 /* Of how samples are taken. */
 static void tell_change(struct yarn_recording *recording)
 {
-    if (recording->nr_changes_told == recording->session.nr_changes)
+    if (recording->nr_changes_reported == recording->session.nr_changes)
         return;
-    recording->nr_changes_told = recording->session.nr_changes;
+    recording->nr_changes_reported = recording->session.nr_changes;
     yarn_preamble_write_sampler(recording->writer, recording->job, &recording->session);
 }
 
@@ -220,16 +220,16 @@ static void sweep(struct yarn_recording *recording)
 
 void yarn_recording_flush(struct yarn_recording *recording)
 {
-    yarn_ledger_go_through(recording->ledger, remove_left, recording);
+    yarn_charges_visit(recording->charges, remove_left, recording);
     yarn_intake_settle(recording, UINT64_MAX);
     sweep(recording);
     /* Not since now: on a busy machine the drain was a while ago, and the begin of a thread that
      * has ended since then is not read yet. */
-    if (recording->drained_ns > UNTOLD_NS)
-        yarn_roll_read_notes(recording, recording->drained_ns - UNTOLD_NS);
+    if (recording->drained_ns > UNREPORTED_NS)
+        yarn_thread_snapshot_read_notes(recording, recording->drained_ns - UNREPORTED_NS);
     bool has_warning = false;
-    if (!recording->has_told_no_samples && yarn_trust_lacks_samples(recording)) {
-        recording->has_told_no_samples = true;
+    if (!recording->has_reported_no_samples && yarn_totals_lacks_samples(recording)) {
+        recording->has_reported_no_samples = true;
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
                           "CPU time passed without a sample",
                           "it was the kernel's, or that of threads too short to be sampled "
@@ -239,7 +239,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     for (uint32_t i = 0; i < count && (!recording->writer || recording->is_early); i++)
         has_warning |= is_worth_a_dump(&recording->messages->message[i]);
     bool is_wanted = has_warning || recording->job->options.empty == YARN_EMPTY_KEEP ||
-                     yarn_trust_has_children(recording);
+                     yarn_totals_has_children(recording);
     if (is_wanted)
         yarn_recording_begin_dump(recording);
     if (is_wanted || recording->totals.value[YARN_DUMP_TOTAL_SAMPLES])
@@ -249,7 +249,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_coverage_write(&recording->coverage, recording->writer);
     tell_change(recording);
     yarn_frame_names_write_late(&recording->names, recording->writer, yarn_coverage_host_cpu_ns());
-    yarn_trust_write(recording);
+    yarn_totals_write(recording);
     yarn_dump_writer_flush(recording->writer);
     int err = yarn_dump_writer_error(recording->writer);
     if (err)
@@ -334,7 +334,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     bool has_news;
     if (recording->coverage.is_off)
         return;
-    yarn_roll_take(recording);
+    yarn_thread_snapshot_take(recording);
     yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->coverage, now_ns, cause);
@@ -350,7 +350,7 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_start(&recording->coverage, now_ns, cause);
     enable(recording);
-    yarn_roll_call(recording, now_ns);
+    yarn_thread_snapshot_compare(recording, now_ns);
     confirm_later(recording, now_ns);
 }
 
@@ -419,7 +419,7 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
 {
     yarn_recording_halt(recording);
     if (recording->writer && reason == YARN_DUMP_END_EXIT)
-        yarn_roll_end(recording);
+        yarn_thread_snapshot_end(recording);
     tell_how_many(recording);
     yarn_dump_end_write(recording, reason, status);
     if (recording->is_early)

@@ -14,15 +14,15 @@
 
 #include "core/session/session.h"
 #include "output/dump/writer.h"
+#include "preload/account/charges.h"
 #include "preload/account/coverage.h"
-#include "preload/account/ledger.h"
 #include "preload/dump/dump_file.h"
 #include "preload/dump/messages.h"
 #include "preload/pipeline/queue.h"
 #include "preload/pipeline/stacks.h"
 #include "preload/pipeline/walks.h"
 #include "preload/process/job.h"
-#include "preload/recording/roll.h"
+#include "preload/recording/thread_snapshot.h"
 
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
@@ -45,28 +45,28 @@ struct yarn_recording {
     struct yarn_dump_writer *writer; /* NULL until the dump is begun */
     struct yarn_dump_totals totals;
     struct yarn_coverage coverage;
-    struct yarn_roll roll;
+    struct yarn_thread_snapshot snapshot;
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t drained_ns;  /* when the last drain began that was not the last of all; 0: none has */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
     uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
-    struct yarn_ledger *ledger;                   /* borrowed; of children never recorded; NULL */
+    struct yarn_charges *charges;                 /* borrowed; of children never recorded; NULL */
     size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
-    bool has_told_failure;                        /* by a message */
-    bool is_failure_untold;                       /* the dump, if there is one, does not say it */
+    bool has_reported_failure;                    /* by a message */
+    bool is_failure_unreported;                   /* the dump, if there is one, does not say it */
     bool has_tried_dump;                          /* to begin it; there is no second try */
     bool is_held;   /* by a seal: they were enabled before and are not now */
     bool is_sealed; /* the dump has its end, for an exec */
-    bool has_told_refused_threads;
-    uint32_t told_holds; /* of the session's */
-    bool has_told_no_samples;
-    uint32_t nr_changes_told; /* of the session's */
-    unsigned nr_deepen_tries; /* for deeper copies */
-    uint64_t deepen_after_ns; /* the next */
-    bool is_early;            /* its file is there, though there is nothing to store */
-    bool saw_thread_end;      /* since the last look at the host's threads */
+    bool has_reported_refused_threads;
+    uint32_t reported_holds; /* of the session's */
+    bool has_reported_no_samples;
+    uint32_t nr_changes_reported; /* of the session's */
+    unsigned nr_deepen_tries;     /* for deeper copies */
+    uint64_t deepen_after_ns;     /* the next */
+    bool is_early;                /* its file is there, though there is nothing to store */
+    bool saw_thread_end;          /* since the last look at the host's threads */
 };
 
 /* Opens everything, the events off. On failure it is closed, but `failure` stays. */

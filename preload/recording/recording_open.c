@@ -53,16 +53,16 @@ static enum yarn_session_stack stack_kind(const struct yarn_recording *recording
 /* Of a filter that the program was started behind: what would end it is not tried. */
 static void follow_filter(struct yarn_recording *recording)
 {
-    const struct yarn_rehearsal *rehearsal = &recording->job->rehearsal;
-    if (rehearsal->deadly[YARN_REHEARSAL_PERF])
+    const struct yarn_seccomp_probe *probe = &recording->job->seccomp;
+    if (probe->deadly[YARN_SECCOMP_PERF])
         recording->spec.perf_refusal =
             "the program was started behind a seccomp filter that ends it for what perf needs";
-    if (rehearsal->deadly[YARN_REHEARSAL_TIMER])
+    if (probe->deadly[YARN_SECCOMP_TIMER])
         recording->spec.sampler = YARN_SESSION_SAMPLER_PERF;
-    for (size_t i = 0; i < YARN_REHEARSAL_PART_COUNT; i++)
-        if (rehearsal->deadly[i])
+    for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
+        if (probe->deadly[i])
             yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
-                              "a seccomp filter would end the program for", rehearsal->deadly[i]);
+                              "a seccomp filter would end the program for", probe->deadly[i]);
 }
 
 static int open_session(struct yarn_recording *recording)

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The roll of the host's threads, called where the kernel does not tell of them: at the dump's
+ * The list of the host's threads, read where the kernel does not tell of them: at the dump's
  * beginning, after a stop, in which threads may have come and gone, and when the host ends with
  * threads that are still alive. What it finds goes into the dump as the kernel's records do.
  *
@@ -14,37 +14,39 @@
 #include "core/base/base.h"
 
 enum {
-    YARN_ROLL_MAX = 1024, /* of more than these nothing is told */
-    YARN_ROLL_NOTED = 1024,
+    YARN_SNAPSHOT_MAX = 1024, /* of more than these nothing is told */
+    YARN_SNAPSHOT_NOTED = 1024,
 };
 
-struct yarn_roll {
-    pid_t tids[YARN_ROLL_MAX]; /* of those that were there at the last stop and have not ended */
+struct yarn_thread_snapshot {
+    pid_t
+        tids[YARN_SNAPSHOT_MAX]; /* of those that were there at the last stop and have not ended */
     size_t count;
-    pid_t noted[YARN_ROLL_NOTED]; /* whose end is in the dump by its note: at tid modulo the size */
+    pid_t noted[YARN_SNAPSHOT_NOTED]; /* whose end is in the dump by its note: at tid modulo the
+                                         size */
 };
 
 struct yarn_recording;
 
 /* Everybody who is there, into a new dump: the first thread since the process's start, the others
  * since now. */
-void yarn_roll_begin(struct yarn_recording *recording);
+void yarn_thread_snapshot_begin(struct yarn_recording *recording);
 
 /* Before a stop: who is there. */
-void yarn_roll_take(struct yarn_recording *recording);
+void yarn_thread_snapshot_take(struct yarn_recording *recording);
 
 /* The kernel or the sampler tells of a thread's begin, and of its end, which goes into the dump. */
-void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid);
-void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns);
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid);
+void yarn_thread_snapshot_on_exit(struct yarn_recording *recording, pid_t tid, uint64_t time_ns);
 
 /* After a stop, which ended at since_ns: the ends of those who are not there any more, and the
  * names of those who are. */
-void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns);
+void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t since_ns);
 
 /* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
  * tells only of threads that have events. Not of those that are still there: the last thread runs
  * the exit handlers after its note. */
-void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns);
+void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t until_ns);
 
 /* The host ends: the ends of all, and what CPU time each has used. */
-void yarn_roll_end(struct yarn_recording *recording);
+void yarn_thread_snapshot_end(struct yarn_recording *recording);

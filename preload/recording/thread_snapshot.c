@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/recording/roll.h"
+#include "preload/recording/thread_snapshot.h"
 
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
@@ -13,16 +13,16 @@ enum { COMM_BYTES = 64 };
 static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
 {
     size_t count = 0;
-    int listed = yarn_process_own_threads(recording->job->facts.pid, ret_tids, YARN_ROLL_MAX);
-    for (int i = 0; i < listed && i < YARN_ROLL_MAX; i++)
+    int listed = yarn_process_own_threads(recording->job->facts.pid, ret_tids, YARN_SNAPSHOT_MAX);
+    for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
         if (ret_tids[i] != recording->own_tid)
             ret_tids[count++] = ret_tids[i];
     return count;
 }
 
-void yarn_roll_begin(struct yarn_recording *recording)
+void yarn_thread_snapshot_begin(struct yarn_recording *recording)
 {
-    pid_t tids[YARN_ROLL_MAX];
+    pid_t tids[YARN_SNAPSHOT_MAX];
     size_t count = list(recording, tids);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     const struct yarn_facts *facts = &recording->job->facts;
@@ -38,16 +38,16 @@ void yarn_roll_begin(struct yarn_recording *recording)
     }
 }
 
-void yarn_roll_take(struct yarn_recording *recording)
+void yarn_thread_snapshot_take(struct yarn_recording *recording)
 {
-    recording->roll.count = list(recording, recording->roll.tids);
+    recording->snapshot.count = list(recording, recording->snapshot.tids);
 }
 
-static void strike(struct yarn_roll *roll, pid_t tid)
+static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
-    for (size_t i = 0; i < roll->count; i++)
-        if (roll->tids[i] == tid)
-            roll->tids[i] = roll->tids[--roll->count];
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (snapshot->tids[i] == tid)
+            snapshot->tids[i] = snapshot->tids[--snapshot->count];
 }
 
 static void write_end(struct yarn_recording *recording, const struct yarn_thread_end *ended)
@@ -61,22 +61,22 @@ static void write_end(struct yarn_recording *recording, const struct yarn_thread
         yarn_dump_write_thread_end(recording->writer, &end);
 }
 
-static pid_t *noted(struct yarn_roll *roll, pid_t tid)
+static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
-    return &roll->noted[(size_t)tid % YARN_ROLL_NOTED];
+    return &snapshot->noted[(size_t)tid % YARN_SNAPSHOT_NOTED];
 }
 
-void yarn_roll_hear_begin(struct yarn_roll *roll, pid_t tid)
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
-    if (*noted(roll, tid) == tid)
-        *noted(roll, tid) = 0; /* another of the same number */
+    if (*noted(snapshot, tid) == tid)
+        *noted(snapshot, tid) = 0; /* another of the same number */
 }
 
-void yarn_roll_hear_end(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
+void yarn_thread_snapshot_on_exit(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
 {
     struct yarn_thread_end end;
-    strike(&recording->roll, tid);
-    if (*noted(&recording->roll, tid) == tid)
+    remove_tid(&recording->snapshot, tid);
+    if (*noted(&recording->snapshot, tid) == tid)
         return;
     if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_thread_end){
@@ -94,7 +94,7 @@ static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t
            (tid != recording->job->facts.pid || !yarn_process_thread_is_dead(tid));
 }
 
-void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
+void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t until_ns)
 {
     struct yarn_thread_end end;
     uint64_t cpu_ns;
@@ -103,19 +103,19 @@ void yarn_roll_read_notes(struct yarn_recording *recording, uint64_t until_ns)
         if (is_alive(recording, end.tid, &cpu_ns) ||
             !yarn_thread_ends_take(end.tid, end.time_ns, &end))
             continue;
-        strike(&recording->roll, end.tid);
-        *noted(&recording->roll, end.tid) = end.tid;
+        remove_tid(&recording->snapshot, end.tid);
+        *noted(&recording->snapshot, end.tid) = end.tid;
         write_end(recording, &end);
     }
 }
 
-void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
+void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t since_ns)
 {
-    pid_t tids[YARN_ROLL_MAX];
+    pid_t tids[YARN_SNAPSHOT_MAX];
     size_t count = list(recording, tids);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
-        strike(&recording->roll, tids[i]);
+        remove_tid(&recording->snapshot, tids[i]);
         if (!recording->writer)
             continue;
         yarn_process_thread_name(tids[i], comm, sizeof comm);
@@ -126,27 +126,28 @@ void yarn_roll_call(struct yarn_recording *recording, uint64_t since_ns)
         };
         yarn_dump_write_thread_name(recording->writer, &name);
     }
-    yarn_roll_read_notes(recording, since_ns);
+    yarn_thread_snapshot_read_notes(recording, since_ns);
     /* A list that was cut off lacks some who are there. */
-    for (size_t i = 0; count < YARN_ROLL_MAX - 1 && i < recording->roll.count; i++) {
-        pid_t tid = recording->roll.tids[i];
+    for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < recording->snapshot.count; i++) {
+        pid_t tid = recording->snapshot.tids[i];
         struct yarn_thread_end end;
         if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
             end = (struct yarn_thread_end){
                 .tid = tid,
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
-        *noted(&recording->roll, tid) = tid; /* the kernel may tell it, too, if it was just now */
+        *noted(&recording->snapshot, tid) =
+            tid; /* the kernel may tell it, too, if it was just now */
         write_end(recording, &end);
     }
-    recording->roll.count = 0;
+    recording->snapshot.count = 0;
 }
 
-void yarn_roll_end(struct yarn_recording *recording)
+void yarn_thread_snapshot_end(struct yarn_recording *recording)
 {
-    pid_t tids[YARN_ROLL_MAX];
+    pid_t tids[YARN_SNAPSHOT_MAX];
     size_t count = list(recording, tids);
-    yarn_roll_read_notes(recording, UINT64_MAX);
+    yarn_thread_snapshot_read_notes(recording, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
         struct yarn_thread_end end = {.tid = tids[i]};
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -154,7 +155,7 @@ void yarn_roll_end(struct yarn_recording *recording)
             end.time_ns = now_ns;
         else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
             continue;
-        if (*noted(&recording->roll, tids[i]) != tids[i])
+        if (*noted(&recording->snapshot, tids[i]) != tids[i])
             write_end(recording, &end);
     }
 }

@@ -12,22 +12,22 @@
 #include "preload/control/recorder.h"
 
 /* By the reader: where the host has dropped a capability from its bounding set, it drops all. */
-void yarn_orders_drop_bounds(struct yarn_recorder *recorder);
+void yarn_commands_drop_bounds(struct yarn_recorder *recorder);
 
 /* Where a control socket is wanted, makes it; what comes in its way goes into the messages. */
-void yarn_orders_open_socket(struct yarn_recorder *recorder);
+void yarn_commands_open_socket(struct yarn_recorder *recorder);
 
 /* Who waits for a change is woken. */
-void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state);
+void yarn_commands_become(struct yarn_recorder *recorder, enum yarn_recorder_state state);
 
 /* Begins the recording as it is to begin: on, or stopped. */
-void yarn_orders_begin(struct yarn_recorder *recorder);
+void yarn_commands_begin(struct yarn_recorder *recorder);
 
 /* What the host wants; false where that was the end. */
-bool yarn_orders_obey(struct yarn_recorder *recorder);
+bool yarn_commands_run(struct yarn_recorder *recorder);
 /* Those of them that need nothing of what lies in the rings, before it is read. */
-void yarn_orders_obey_at_once(struct yarn_recorder *recorder);
+void yarn_commands_run_urgent(struct yarn_recorder *recorder);
 
 /* What clients want, and what is due now. */
-void yarn_orders_serve(struct yarn_recorder *recorder);
-void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns);
+void yarn_commands_serve(struct yarn_recorder *recorder);
+void yarn_commands_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns);

@@ -9,17 +9,17 @@
 #include "preload/recording/recording.h"
 
 /* True where children that were never recorded used as much time as a sample stands for. */
-bool yarn_trust_has_children(const struct yarn_recording *recording);
+bool yarn_totals_has_children(const struct yarn_recording *recording);
 
 /* True where the process has used so much time without a sample that it is no accident: in threads
  * shorter than the time between two samples, or in the kernel. */
-bool yarn_trust_lacks_samples(const struct yarn_recording *recording);
+bool yarn_totals_lacks_samples(const struct yarn_recording *recording);
 
 /* True where the kernel's part of the CPU time is not sampled. */
-bool yarn_trust_leaves_kernel(const struct yarn_recording *recording);
+bool yarn_totals_leaves_kernel(const struct yarn_recording *recording);
 
 /* Messages that are not stored yet, and the totals up to now. */
-void yarn_trust_write(struct yarn_recording *recording);
+void yarn_totals_write(struct yarn_recording *recording);
 
 /* At the end: the counts of every event, with the kernel's exact number of lost samples. */
-void yarn_trust_write_final(struct yarn_recording *recording);
+void yarn_totals_write_final(struct yarn_recording *recording);

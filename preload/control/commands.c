@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/control/orders.h"
+#include "preload/control/commands.h"
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
-#include "preload/control/nap.h"
+#include "preload/control/deferred_start.h"
 
 /* ---- starting and stopping ---- */
 
-void yarn_orders_become(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+void yarn_commands_become(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
     atomic_store(&recorder->state, state);
     yarn_futex_wake(&recorder->state);
@@ -19,32 +19,32 @@ static void stop(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause c
     yarn_recording_pause(&recorder->recording, cause);
     yarn_schedule_stopped(&recorder->schedule);
     atomic_store(&recorder->paused_by, cause);
-    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
+    yarn_commands_become(recorder, YARN_RECORDER_PAUSED);
 }
 
 static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
 {
     yarn_recording_resume(&recorder->recording, cause);
     yarn_schedule_started(&recorder->schedule, yarn_clock_ns(YARN_TIME_MONOTONIC));
-    yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
+    yarn_commands_become(recorder, YARN_RECORDER_RUNNING);
 }
 
-void yarn_orders_begin(struct yarn_recorder *recorder)
+void yarn_commands_begin(struct yarn_recorder *recorder)
 {
     enum yarn_dump_coverage_cause cause = YARN_DUMP_COVERAGE_OPTION;
     if (!recorder->starts_paused) {
         yarn_recording_begin(&recorder->recording);
-        yarn_nap_end(recorder);
-        yarn_orders_become(recorder, YARN_RECORDER_RUNNING);
+        yarn_deferred_start_end(recorder);
+        yarn_commands_become(recorder, YARN_RECORDER_RUNNING);
         return;
     }
-    yarn_nap_end(recorder);
-    yarn_recording_begin_off(&recorder->recording, yarn_nap_used_ns(recorder));
+    yarn_deferred_start_end(recorder);
+    yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_used_ns(recorder));
     atomic_store(&recorder->paused_by, cause);
-    yarn_orders_become(recorder, YARN_RECORDER_PAUSED);
+    yarn_commands_become(recorder, YARN_RECORDER_PAUSED);
 }
 
-void yarn_orders_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
+void yarn_commands_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
 {
     switch (yarn_schedule_look(&recorder->schedule, now_ns)) {
     case YARN_SCHEDULE_NOTHING:
@@ -72,17 +72,16 @@ static void reserve_dump(struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
     const struct yarn_facts *facts = &recorder->job.facts;
-    struct yarn_ledger_dump dump = {
+    struct yarn_charges_dump dump = {
         .pid = facts->pid,
         .start_ns = facts->start_ns,
         .start_realtime_ns = facts->start_realtime_ns,
     };
     if (!yarn_recording_reserve(&recorder->recording) ||
-        recorder->job.rehearsal.deadly[YARN_REHEARSAL_CONTROL] ||
-        !yarn_file_lock(recording->file.fd))
+        recorder->job.seccomp.deadly[YARN_SECCOMP_CONTROL] || !yarn_file_lock(recording->file.fd))
         return;
     dump.number = recording->file.number;
-    yarn_ledger_note(atomic_load(&recorder->above), &dump);
+    yarn_charges_note(atomic_load(&recorder->above), &dump);
 }
 
 static void follow_ids(struct yarn_recorder *recorder)
@@ -99,10 +98,9 @@ static void follow_ids(struct yarn_recorder *recorder)
     }
 }
 
-void yarn_orders_drop_bounds(struct yarn_recorder *recorder)
+void yarn_commands_drop_bounds(struct yarn_recorder *recorder)
 {
-    if (atomic_load(&recorder->drops_bounds) &&
-        !recorder->job.rehearsal.deadly[YARN_REHEARSAL_RIGHTS])
+    if (atomic_load(&recorder->drops_bounds) && !recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
         yarn_ids_drop_bounds();
 }
 
@@ -112,8 +110,8 @@ static void seal(struct yarn_recorder *recorder)
         return; /* it has failed already, of a thread that waited in vain */
     yarn_control_socket_close(&recorder->control);
     yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
-    yarn_nap_take_back(recorder); /* of the seal before */
-    yarn_nap_pay(recorder);
+    yarn_deferred_start_refund(recorder); /* of the seal before */
+    yarn_deferred_start_charge(recorder);
 }
 
 static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)
@@ -127,7 +125,7 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         yarn_recording_leave_root(&recorder->recording);
         break;
     case YARN_RECORDER_HEED:
-        yarn_orders_drop_bounds(recorder);
+        yarn_commands_drop_bounds(recorder);
         yarn_recording_heed(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:
@@ -152,7 +150,7 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
     }
 }
 
-bool yarn_orders_obey(struct yarn_recorder *recorder)
+bool yarn_commands_run(struct yarn_recorder *recorder)
 {
     uint32_t wanted = yarn_requests_take(&recorder->requests);
     if (!wanted)
@@ -170,16 +168,16 @@ bool yarn_orders_obey(struct yarn_recorder *recorder)
     return true;
 }
 
-void yarn_orders_obey_at_once(struct yarn_recorder *recorder)
+void yarn_commands_run_urgent(struct yarn_recorder *recorder)
 {
     if (atomic_load(&recorder->requests.wanted) == 1U << YARN_RECORDER_FOLLOW_IDS &&
-        !yarn_orders_obey(recorder))
+        !yarn_commands_run(recorder))
         return; /* the end has come meanwhile, and is there for the next look */
 }
 
 /* ---- the control socket ---- */
 
-void yarn_orders_open_socket(struct yarn_recorder *recorder)
+void yarn_commands_open_socket(struct yarn_recorder *recorder)
 {
     char bytes[YARN_MESSAGE_BYTES];
     struct yarn_text detail = yarn_text_of(bytes, sizeof bytes);
@@ -188,7 +186,7 @@ void yarn_orders_open_socket(struct yarn_recorder *recorder)
     if (!*pattern)
         return;
     int err = -EPERM;
-    if (!job->rehearsal.deadly[YARN_REHEARSAL_CONTROL])
+    if (!job->seccomp.deadly[YARN_SECCOMP_CONTROL])
         err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
     if (!err)
         return;
@@ -235,8 +233,8 @@ static void add_status(struct yarn_text *text, const struct yarn_recorder *recor
     yarn_text_add(text, recording->writer ? recording->file.path : "none");
 }
 
-static int obey_client(void *self, const struct yarn_control_command *command,
-                       struct yarn_text *reply)
+static int answer_client(void *self, const struct yarn_control_command *command,
+                         struct yarn_text *reply)
 {
     struct yarn_recorder *recorder = self;
     struct yarn_recording *recording = &recorder->recording;
@@ -272,7 +270,7 @@ static int obey_client(void *self, const struct yarn_control_command *command,
     return check(recording, reply);
 }
 
-void yarn_orders_serve(struct yarn_recorder *recorder)
+void yarn_commands_serve(struct yarn_recorder *recorder)
 {
-    yarn_control_socket_serve(&recorder->control, obey_client, recorder);
+    yarn_control_socket_serve(&recorder->control, answer_client, recorder);
 }

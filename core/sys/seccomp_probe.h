@@ -17,29 +17,29 @@
 #include "core/base/base.h"
 
 /* Which calls are needed for what. */
-enum yarn_rehearsal_part {
-    YARN_REHEARSAL_LINE, /* that anything is said, and the rest */
-    YARN_REHEARSAL_ALL,  /* that is recorded */
-    YARN_REHEARSAL_PERF,
-    YARN_REHEARSAL_TIMER,
-    YARN_REHEARSAL_RIGHTS,  /* to follow the host when it changes its own */
-    YARN_REHEARSAL_CONTROL, /* the control socket */
-    YARN_REHEARSAL_LATENCY, /* a reader that is woken in time */
-    YARN_REHEARSAL_OWNER,   /* a sure answer to whose memory it is */
-    YARN_REHEARSAL_UNSHARE, /* a reader that gets its own place after its birth, not by it */
-    YARN_REHEARSAL_PART_COUNT,
+enum yarn_seccomp_probe_part {
+    YARN_SECCOMP_LINE, /* that anything is said, and the rest */
+    YARN_SECCOMP_ALL,  /* that is recorded */
+    YARN_SECCOMP_PERF,
+    YARN_SECCOMP_TIMER,
+    YARN_SECCOMP_RIGHTS,  /* to follow the host when it changes its own */
+    YARN_SECCOMP_CONTROL, /* the control socket */
+    YARN_SECCOMP_LATENCY, /* a reader that is woken in time */
+    YARN_SECCOMP_OWNER,   /* a sure answer to whose memory it is */
+    YARN_SECCOMP_UNSHARE, /* a reader that gets its own place after its birth, not by it */
+    YARN_SECCOMP_PART_COUNT,
 };
 
-struct yarn_rehearsal {
+struct yarn_seccomp_probe {
     /* For each part the name of a call that ends who makes it; NULL: all are survived. */
-    const char *deadly[YARN_REHEARSAL_PART_COUNT];
+    const char *deadly[YARN_SECCOMP_PART_COUNT];
     bool is_unshare_refused; /* by an errno, as containers do, or deadly */
 };
 
 /* Whether the process has a filter: 0 or 1, or a negative errno where /proc does not say. By calls
  * that the loader has just made. */
-YARN_MUST_CHECK int yarn_rehearsal_is_due(void);
+YARN_MUST_CHECK int yarn_seccomp_probe_is_due(void);
 
 /* Tries everything. A negative errno where that cannot be done: no child can be made (-EAGAIN,
  * -EPERM, …), or valgrind runs the program, which ends itself over the attempt (-ENOTSUP). */
-YARN_MUST_CHECK int yarn_rehearsal_run(struct yarn_rehearsal *ret_rehearsal);
+YARN_MUST_CHECK int yarn_seccomp_probe_run(struct yarn_seccomp_probe *ret_probe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/recording/trust.h"
+#include "preload/recording/totals.h"
 
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
@@ -50,7 +50,7 @@ static uint64_t cpu_ns_of(const struct yarn_recording *recording)
     return yarn_coverage_cpu_ns(&recording->coverage) + recording->missed_ns;
 }
 
-bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
+bool yarn_totals_lacks_samples(const struct yarn_recording *recording)
 {
     uint64_t least_ns = PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / recording->spec.frequency_hz;
     return recording->clock_event != YARN_DUMP_NONE &&
@@ -58,7 +58,7 @@ bool yarn_trust_lacks_samples(const struct yarn_recording *recording)
            host_cpu_ns(recording) >= least_ns && cpu_ns_of(recording) >= least_ns;
 }
 
-bool yarn_trust_leaves_kernel(const struct yarn_recording *recording)
+bool yarn_totals_leaves_kernel(const struct yarn_recording *recording)
 {
     if (recording->clock_event == YARN_DUMP_NONE)
         return false;
@@ -92,7 +92,7 @@ static uint64_t unripe_ns(const struct yarn_recording *recording)
 static uint64_t kernel_ns(const struct yarn_recording *recording, uint64_t cpu_ns,
                           uint64_t unsampled_ns)
 {
-    if (!yarn_trust_leaves_kernel(recording))
+    if (!yarn_totals_leaves_kernel(recording))
         return 0;
     uint64_t period_ns = recording->session.specs[recording->clock_event].spec.period;
     uint64_t lost_ns = recording->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
@@ -120,7 +120,7 @@ static void read_cpu_time(struct yarn_recording *recording)
                                                     yarn_coverage_cpu_ns(&recording->coverage)));
     uint64_t in_kernel_ns = kernel_ns(recording, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
-    uint64_t children_ns = recording->ledger ? atomic_load(&recording->ledger->cpu_ns) : 0;
+    uint64_t children_ns = recording->charges ? atomic_load(&recording->charges->cpu_ns) : 0;
     recording->totals.value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
     recording->totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
     recording->totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
@@ -132,13 +132,13 @@ static void read_cpu_time(struct yarn_recording *recording)
     recording->totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
         yarn_coverage_off_cpu_ns(&recording->coverage);
     recording->totals.value[YARN_DUMP_TOTAL_CHILDREN] =
-        recording->ledger ? atomic_load(&recording->ledger->nr_children) : 0;
+        recording->charges ? atomic_load(&recording->charges->nr_children) : 0;
 }
 
-bool yarn_trust_has_children(const struct yarn_recording *recording)
+bool yarn_totals_has_children(const struct yarn_recording *recording)
 {
-    return recording->ledger && atomic_load(&recording->ledger->cpu_ns) >=
-                                    YARN_NS_PER_SECOND / recording->spec.frequency_hz;
+    return recording->charges && atomic_load(&recording->charges->cpu_ns) >=
+                                     YARN_NS_PER_SECOND / recording->spec.frequency_hz;
 }
 
 static void write_totals(struct yarn_recording *recording)
@@ -177,7 +177,7 @@ static void write_counts(struct yarn_recording *recording)
         yarn_u64_max(recording->totals.value[YARN_DUMP_TOTAL_LOST], lost + recording->nr_dropped);
 }
 
-void yarn_trust_write(struct yarn_recording *recording)
+void yarn_totals_write(struct yarn_recording *recording)
 {
     if (recording->session.nr_events <= COUNT_EVENTS_MAX)
         read_cpu_time(recording);
@@ -185,7 +185,7 @@ void yarn_trust_write(struct yarn_recording *recording)
     write_totals(recording);
 }
 
-void yarn_trust_write_final(struct yarn_recording *recording)
+void yarn_totals_write_final(struct yarn_recording *recording)
 {
     write_messages(recording);
     write_counts(recording);

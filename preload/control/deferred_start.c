@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/control/deferred_start.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+#include "core/sys/futex.h"
+
+#define DEFER_NS (5 * YARN_NS_PER_MS)
+/* An exec is waited for a second: a signal handler may have led its thread elsewhere. */
+enum { LOOKS_AT_EXEC = 200 };
+
+static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t to)
+{
+    if (!atomic_compare_exchange_strong(&recorder->state, &from, to))
+        return false;
+    yarn_futex_wake(&recorder->state);
+    return true;
+}
+
+bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
+        return true;
+    yarn_futex_wait(&recorder->requests.wanted, 0, DEFER_NS);
+    for (int i = 0; !change_state(recorder, YARN_RECORDER_DEFERRED, YARN_RECORDER_STARTING); i++) {
+        if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
+            return false;
+        yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, DEFER_NS);
+        if (i >= LOOKS_AT_EXEC)
+            yarn_deferred_start_return(recorder);
+    }
+    recorder->is_deferred = false;
+    yarn_pages_forget();
+    yarn_pages_hide_from_children();
+    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
+    yarn_thread_settle(&recorder->thread);
+    return true;
+}
+
+/* Not where another recording of the process had its part before. */
+static bool is_charged_above(struct yarn_recorder *recorder)
+{
+    return atomic_load(&recorder->above) && !recorder->job.facts.lineage.predecessor;
+}
+
+uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder)
+{
+    return is_charged_above(recorder) ? yarn_coverage_host_cpu_ns() : 0;
+}
+
+void yarn_deferred_start_end(struct yarn_recorder *recorder)
+{
+    atomic_store(&recorder->charges, yarn_charges_new());
+    recorder->recording.charges = atomic_load(&recorder->charges);
+    if (!recorder->starts_paused)
+        recorder->recording.missed_ns = yarn_deferred_start_used_ns(recorder);
+}
+
+void yarn_deferred_start_charge(struct yarn_recorder *recorder)
+{
+    const struct yarn_charges *charges = recorder->recording.charges;
+    recorder->charged_ns = 0;
+    if ((recorder->recording.writer && !recorder->recording.is_early) ||
+        !is_charged_above(recorder))
+        return;
+    uint64_t used_ns = yarn_coverage_host_cpu_ns();
+    uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.coverage);
+    recorder->charged_ns =
+        (used_ns > off_ns ? used_ns - off_ns : 0) + (charges ? atomic_load(&charges->cpu_ns) : 0);
+    if (recorder->charged_ns)
+        yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
+}
+
+void yarn_deferred_start_refund(struct yarn_recorder *recorder)
+{
+    if (recorder->charged_ns)
+        yarn_charges_take_back(atomic_load(&recorder->above), recorder->charged_ns);
+    recorder->charged_ns = 0;
+}
+
+/* Charged once. */
+static bool leave_failed(struct yarn_recorder *recorder, bool for_good)
+{
+    if (for_good)
+        return change_state(recorder, YARN_RECORDER_FAILED, YARN_RECORDER_ENDED);
+    return atomic_load(&recorder->state) == YARN_RECORDER_FAILED;
+}
+
+bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
+{
+    uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
+    if (!change_state(recorder, YARN_RECORDER_DEFERRED, to) && !leave_failed(recorder, for_good))
+        /* Charged already, by a thread that is in exec. */
+        return for_good ? change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_ENDED)
+                        : atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+    /* Who would not be recorded is not charged: nobody asked for its time. */
+    if (recorder->starts_paused)
+        return true;
+    recorder->charged_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
+    return true;
+}
+
+void yarn_deferred_start_return(struct yarn_recorder *recorder)
+{
+    uint32_t state = atomic_load(&recorder->state);
+    if (state != YARN_RECORDER_LEAVING && state != YARN_RECORDER_FAILED)
+        return;
+    yarn_deferred_start_refund(recorder);
+    change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_DEFERRED);
+}
