@@ -3,12 +3,6 @@
 
 #include <time.h>
 
-/* As YARN_SAMPLE_TYPE_COMMON of core/record, which decodes it. */
-enum {
-    COMMON = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-             PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
-};
-
 const char *yarn_attr_feature_name(enum yarn_attr_feature feature)
 {
     switch (feature) {
@@ -35,7 +29,7 @@ static struct perf_event_attr common_attr(const struct yarn_attr_options *option
 {
     struct perf_event_attr attr = {
         .size = sizeof attr,
-        .sample_type = COMMON | options->sample_type,
+        .sample_type = YARN_SAMPLE_TYPE_COMMON | options->sample_type,
         .sample_id_all = 1,
         .disabled = 1,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -58,11 +52,20 @@ static void add_side_band(struct perf_event_attr *attr)
     attr->task = 1;
 }
 
+/* Where a sample tells its period, the kernel ignores the period that a software event asks for:
+ * each occurrence is a sample. */
+static bool tells_period(const struct yarn_event_spec *spec)
+{
+    return spec->kind != YARN_EVENT_SOFTWARE || spec->frequency || spec->period <= 1;
+}
+
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
                                     const struct yarn_attr_options *options)
 {
     struct perf_event_attr attr = common_attr(options);
     attr.type = spec->type;
+    if (tells_period(spec))
+        attr.sample_type |= PERF_SAMPLE_PERIOD;
     attr.config = spec->config;
     attr.exclude_user = spec->exclude_user;
     attr.exclude_kernel = spec->exclude_kernel;

@@ -10,6 +10,11 @@
 
 #include "core/event/spec.h"
 
+/* Every event asks for these, and none for ID, STREAM_ID or a stack of branches: so identifier and
+ * time of any record are found without knowing which event wrote it. */
+#define YARN_SAMPLE_TYPE_COMMON                                                                    \
+    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
 /* What an older kernel may refuse with EINVAL or E2BIG, newest first: the order of giving up. */
 enum yarn_attr_feature {
     YARN_ATTR_LOST = 1,           /* 6.0: exact count of lost samples by read(2) */

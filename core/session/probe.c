@@ -91,7 +91,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
-        if (session->has_kernel_chain)
+        if (!session->timer && !session->specs[spec].spec.exclude_kernel)
             options.sample_type |= PERF_SAMPLE_CALLCHAIN;
         break;
     case YARN_SESSION_STACK_CHAIN:
@@ -153,7 +153,6 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
 {
     const struct yarn_session_event *refused = NULL;
     size_t usable = 0;
-    session->has_kernel_chain = false;
     for (uint32_t i = 0; i < session->spec->nr_events; i++) {
         int err = probe_spec(session, i, tid, cpu);
         if (err == -ESRCH)
@@ -162,7 +161,6 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
             refused = &session->specs[i];
         else
             usable++;
-        session->has_kernel_chain |= !err && !session->specs[i].spec.exclude_kernel;
     }
     if (usable || !refused)
         return 0;

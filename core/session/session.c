@@ -54,18 +54,21 @@ static int init_specs(struct yarn_session *session)
     return 0;
 }
 
-static void init_layout(struct yarn_session *session)
+/* As each event was opened. */
+static int init_layouts(struct yarn_session *session)
 {
-    struct yarn_record_layout *layout = &session->merge.decoder.layout;
-    *layout = (struct yarn_record_layout){.sample_type = YARN_SAMPLE_TYPE_COMMON};
-    if (session->stack == YARN_SESSION_STACK_COPY) {
-        layout->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        layout->registers_mask = yarn_attr_unwind_registers();
-        if (session->has_kernel_chain)
-            layout->sample_type |= PERF_SAMPLE_CALLCHAIN;
-    } else if (session->stack == YARN_SESSION_STACK_CHAIN) {
-        layout->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    size_t count = session->spec->nr_events;
+    struct yarn_record_layout *layouts =
+        YARN_ARENA_NEW(&session->arena, struct yarn_record_layout, count);
+    if (!layouts)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        struct perf_event_attr attr = yarn_probe_attr(session, i);
+        layouts[i] = yarn_record_layout_of(&attr);
     }
+    session->merge.decoder.layouts = layouts;
+    session->merge.decoder.numbers = &session->numbers;
+    return 0;
 }
 
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
@@ -101,10 +104,10 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
         err = init_specs(session);
     if (!err)
         err = attachment->open(session);
-    if (!err) {
-        init_layout(session);
+    if (!err)
+        err = init_layouts(session);
+    if (!err)
         return 0;
-    }
     if (!session->report.failure) {
         session->report.failure = "no memory for the session";
         session->report.failure_error = err;
@@ -393,16 +396,6 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
     if (!is_last && may_grow(session))
         grow_in_time(session);
     return count;
-}
-
-bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
-                               uint32_t *ret_number)
-{
-    uint32_t number = yarn_table_find(&session->numbers, id);
-    if (number == YARN_TABLE_NONE)
-        return false;
-    *ret_number = number;
-    return true;
 }
 
 bool yarn_session_can_count(const struct yarn_session *session, uint32_t number)

@@ -67,7 +67,6 @@ struct yarn_session {
     struct yarn_mapped mapped;         /* of events without descriptors */
     uint32_t watch_generation;         /* of the descriptors to poll */
     enum yarn_session_stack stack;     /* as got */
-    bool has_kernel_chain;             /* beside the copies: some event is sampled in the kernel */
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */
@@ -105,10 +104,6 @@ void yarn_session_heed(struct yarn_session *session);
  * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_has_news);
-
-/* The number in `specs` of the event with this id; false for an id that is not ours. */
-bool yarn_session_event_number(const struct yarn_session *session, uint64_t id,
-                               uint32_t *ret_number);
 
 /* False where the count of event `number` is not known: no thread could be attached, or its events
  * have no descriptors. */

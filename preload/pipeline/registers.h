@@ -10,5 +10,5 @@
 #include "unwind/unwinder.h"
 
 /* False where the sample lacks the instruction or stack pointer. */
-bool yarn_registers_of(const struct yarn_record_sample *sample, uint64_t mask,
+bool yarn_registers_of(const struct yarn_record_sample *sample,
                        struct yarn_registers *ret_registers);

@@ -13,13 +13,13 @@ static const uint8_t perf_bit[] = {
     PERF_REG_X86_R15, PERF_REG_X86_IP,
 };
 
-bool yarn_registers_of(const struct yarn_record_sample *sample, uint64_t mask,
+bool yarn_registers_of(const struct yarn_record_sample *sample,
                        struct yarn_registers *ret_registers)
 {
     const uint64_t needed = UINT64_C(1) << DWARF_RSP | UINT64_C(1) << DWARF_RIP;
     ret_registers->valid = 0;
     for (unsigned i = 0; i < YARN_COUNT_OF(perf_bit); i++)
-        if (yarn_record_register(sample, mask, perf_bit[i], &ret_registers->value[i]))
+        if (yarn_record_register(sample, perf_bit[i], &ret_registers->value[i]))
             ret_registers->valid |= UINT64_C(1) << i;
     if ((ret_registers->valid & needed) != needed)
         return false;

@@ -8,8 +8,7 @@
 enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
 
 int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
-                    struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec,
-                    const struct yarn_record_layout *layout)
+                    struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec)
 {
     struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
     if (!frames)
@@ -17,7 +16,6 @@ int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
     *walks = (struct yarn_walks){
         .map = map,
         .unwinder = unwinder,
-        .registers_mask = layout->registers_mask,
         .is_asked = spec->stack != YARN_SESSION_STACK_NONE,
         .frames = frames,
     };
@@ -79,10 +77,10 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
         frames->end = YARN_UNWIND_TRUNCATED;
 }
 
-static bool read_copy(const struct yarn_walks *walks, const struct yarn_record_sample *sample,
-                      struct yarn_registers *ret_registers, struct yarn_stack_copy *ret_stack)
+static bool read_copy(const struct yarn_record_sample *sample, struct yarn_registers *ret_registers,
+                      struct yarn_stack_copy *ret_stack)
 {
-    if (!yarn_registers_of(sample, walks->registers_mask, ret_registers))
+    if (!yarn_registers_of(sample, ret_registers))
         return false;
     *ret_stack = (struct yarn_stack_copy){
         .start = ret_registers->sp,
@@ -113,7 +111,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record
     struct yarn_frames *frames = walks->frames;
     struct yarn_registers registers;
     struct yarn_stack_copy stack;
-    if (!read_copy(walks, &record->sample, &registers, &stack)) {
+    if (!read_copy(&record->sample, &registers, &stack)) {
         frames->count = 0;
         frames->end = YARN_UNWIND_NONE;
         return;

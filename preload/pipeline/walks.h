@@ -19,7 +19,6 @@ enum { YARN_KERNEL_FRAMES_MAX = 128 }; /* the kernel's default of perf_event_max
 struct yarn_walks {
     struct yarn_module_map *map;             /* borrowed */
     struct yarn_unwinder *unwinder;          /* borrowed */
-    uint64_t registers_mask;                 /* of the samples */
     bool is_asked;                           /* for stacks: one that did not come is a cut one */
     uint32_t nr_copies, nr_cut;              /* of late: walked, cut off */
     struct yarn_frames *frames;              /* owned: room for the latest walk */
@@ -27,11 +26,10 @@ struct yarn_walks {
     uint64_t kernel[YARN_KERNEL_FRAMES_MAX]; /* addresses to look up, innermost first */
 };
 
-/* `spec` and `layout` are those of the session that the records are from. */
+/* `spec` is that of the session that the records are from. */
 YARN_MUST_CHECK int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
                                     struct yarn_unwinder *unwinder,
-                                    const struct yarn_session_spec *spec,
-                                    const struct yarn_record_layout *layout);
+                                    const struct yarn_session_spec *spec);
 
 /* Of a record that is a sample. The frames, and the kernel's in `walks`, are valid until the next
  * call. A thread of the kernel's own (io_uring) has none but the kernel's. */

@@ -16,9 +16,10 @@ static bool is_generated(const struct yarn_frames *frames)
     return false;
 }
 
+_Static_assert(YARN_RECORD_NO_EVENT == YARN_DUMP_NONE, "both are of no event");
+
 static void on_sample(struct yarn_recording *recording, const struct yarn_record *record)
 {
-    uint32_t event;
     if (record->pid != (uint32_t)recording->job->facts.pid) {
         recording->totals.value[YARN_DUMP_TOTAL_FOREIGN]++;
         return;
@@ -26,10 +27,6 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     /* By a clock of the whole core: ours, or a thread in the kernel that has no number any more. */
     if (record->tid == (uint32_t)recording->own_tid || record->tid == UINT32_MAX)
         return;
-    if (!yarn_session_event_number(&recording->session, record->id, &event)) {
-        recording->totals.value[YARN_DUMP_TOTAL_RECORDS_BAD]++;
-        return;
-    }
     if (yarn_coverage_excludes(&recording->coverage, record->time_ns))
         return;
     const struct yarn_walks *walks = &recording->walks;
@@ -46,7 +43,7 @@ static void on_sample(struct yarn_recording *recording, const struct yarn_record
     }
     queued->time_ns = record->time_ns;
     queued->weight = record->sample.period;
-    queued->event = event;
+    queued->event = record->event;
     queued->tid = record->tid;
     queued->cpu = record->cpu;
     queued->end = frames->end;
@@ -157,12 +154,9 @@ static void on_lost(struct yarn_recording *recording, const struct yarn_record *
     struct yarn_dump_lost lost = {
         .time_ns = record->time_ns,
         .count = record->lost.count,
-        .event = YARN_DUMP_NONE,
+        .event = record->event,
         .cpu = record->cpu,
     };
-    uint32_t event;
-    if (yarn_session_event_number(&recording->session, record->lost.id, &event))
-        lost.event = event;
     recording->totals.value[YARN_DUMP_TOTAL_LOST] += lost.count;
     if (yarn_recording_begin_dump(recording))
         yarn_dump_write_lost(recording->writer, &lost);
@@ -172,13 +166,10 @@ static void on_throttle(struct yarn_recording *recording, const struct yarn_reco
 {
     struct yarn_dump_throttle throttle = {
         .time_ns = record->time_ns,
-        .event = YARN_DUMP_NONE,
+        .event = record->event,
         .cpu = record->cpu,
         .is_on = record->throttle.is_on,
     };
-    uint32_t event;
-    if (yarn_session_event_number(&recording->session, record->throttle.id, &event))
-        throttle.event = event;
     recording->totals.value[YARN_DUMP_TOTAL_THROTTLED] += throttle.is_on;
     if (yarn_recording_begin_dump(recording))
         yarn_dump_write_throttle(recording->writer, &throttle);
@@ -208,6 +199,8 @@ static void on_record(void *self, const struct yarn_record *record)
         on_throttle(recording, record);
         break;
     case YARN_RECORD_SWITCH:
+    case YARN_RECORD_OTHER:
+        break; /* not stored */
     case YARN_RECORD_UNKNOWN:
     case YARN_RECORD_TYPE_COUNT:
         recording->totals.value[YARN_DUMP_TOTAL_RECORDS_UNKNOWN]++;

@@ -116,7 +116,7 @@ static int open_unwinding(struct yarn_recording *recording)
         err = yarn_frame_names_open(&recording->names, recording->map, &recording->job->facts);
     if (!err)
         err = yarn_walks_open(&recording->walks, recording->map, recording->unwinder,
-                              &recording->spec, &recording->session.merge.decoder.layout);
+                              &recording->spec);
     if (!err)
         err = yarn_queue_open(&recording->queue, QUEUE_BYTES);
     if (!err)

@@ -11,7 +11,7 @@
 
 #include "core/record/merge.h"
 
-enum { RINGS_MAX = 3, RING_ORDER_MIN = 3, RING_ORDERS = 12 };
+enum { RINGS_MAX = 3, RING_ORDER_MIN = 3, RING_ORDERS = 12, EVENTS = 8 };
 
 static struct perf_event_mmap_page pages[RINGS_MAX];
 static struct yarn_ring rings[RINGS_MAX];
@@ -37,15 +37,23 @@ static void touch_wrapped(const struct yarn_wrapped *bytes)
     touch(bytes->second);
 }
 
-static void touch_sample(const struct yarn_record_sample *sample, uint64_t registers_mask)
+static void touch_sample(const struct yarn_record_sample *sample)
 {
+    uint64_t registers_mask = sample->layout->registers_mask;
+    struct yarn_record_counter counter = {0};
+    for (uint64_t at = 0; at < sample->nr_counters; at++) {
+        must(yarn_record_counter(sample, at, &counter));
+        sum += counter.value + counter.id + counter.lost;
+    }
+    must(!yarn_record_counter(sample, sample->nr_counters, &counter));
+    touch_wrapped(&sample->raw);
     touch_wrapped(&sample->callchain);
     touch_wrapped(&sample->registers);
     touch_wrapped(&sample->stack);
     must(yarn_wrapped_size(&sample->callchain) % 8 == 0);
     for (unsigned bit = 0; bit < 64; bit++) {
         uint64_t value = 0;
-        bool is_there = yarn_record_register(sample, registers_mask, bit, &value);
+        bool is_there = yarn_record_register(sample, bit, &value);
         must(is_there == (sample->has_registers && (registers_mask >> bit & 1)));
         sum += value;
     }
@@ -53,14 +61,16 @@ static void touch_sample(const struct yarn_record_sample *sample, uint64_t regis
 
 static void hear_record(void *self, const struct yarn_record *record)
 {
-    const struct yarn_merge *merge = self;
+    (void)self;
     const struct yarn_record_mmap *map = record->mmap;
     nr_told++;
     sum += record->pid + record->tid + record->time_ns + record->cpu + record->id;
     must(record->type < YARN_RECORD_TYPE_COUNT);
     must((map != NULL) == (record->type == YARN_RECORD_MMAP));
     if (record->type == YARN_RECORD_SAMPLE)
-        touch_sample(&record->sample, merge->decoder.layout.registers_mask);
+        touch_sample(&record->sample);
+    if (record->type == YARN_RECORD_OTHER || record->type == YARN_RECORD_UNKNOWN)
+        touch_wrapped(&record->body);
     if (record->type == YARN_RECORD_COMM)
         must(memchr(record->comm.name, 0, sizeof record->comm.name));
     if (map) {
@@ -75,6 +85,34 @@ static void hear_malformed(void *self, uint32_t kernel_type, size_t size)
     nr_told++;
     sum += kernel_type;
     must(size > 0);
+}
+
+/* That of event 7 is the input's; those of 0 to 6 have what that one has not: an address, raw data,
+ * a counter or a group of them. */
+static void make_layouts(struct yarn_record_decoder *decoder, uint8_t asked,
+                         uint64_t registers_mask)
+{
+    static struct yarn_record_layout layouts[EVENTS];
+    static struct yarn_table numbers;
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        bool is_asked = i == EVENTS - 1;
+        layouts[i] = (struct yarn_record_layout){
+            .sample_type = YARN_SAMPLE_TYPE_COMMON | (is_asked ? PERF_SAMPLE_PERIOD : 0) |
+                           (asked & 1 ? PERF_SAMPLE_CALLCHAIN : 0) |
+                           (asked & 2 ? PERF_SAMPLE_REGS_USER : 0) |
+                           (asked & 4 ? PERF_SAMPLE_STACK_USER : 0),
+            .registers_mask = registers_mask,
+            .read_format = asked >> 3, /* every combination, of times, ids, group and losses */
+        };
+        if (!is_asked)
+            layouts[i].sample_type |= (i & 1 ? PERF_SAMPLE_RAW : 0) |
+                                      (i & 2 ? PERF_SAMPLE_READ : 0) |
+                                      (i & 4 ? PERF_SAMPLE_ADDR : 0);
+        must(numbers.slots || yarn_table_open(&numbers, EVENTS, 4 * EVENTS) == 0);
+        must(yarn_table_put(&numbers, i, i) == 0);
+    }
+    decoder->layouts = layouts;
+    decoder->numbers = &numbers;
 }
 
 static void make_ring(size_t i, struct yarn_cursor *head, struct yarn_span bytes)
@@ -95,7 +133,7 @@ static void make_ring(size_t i, struct yarn_cursor *head, struct yarn_span bytes
 
 static void merge_all(struct yarn_merge *merge, uint64_t until_ns)
 {
-    const struct yarn_record_listener listener = {merge, hear_record, hear_malformed};
+    const struct yarn_record_listener listener = {NULL, hear_record, hear_malformed};
     bool is_left;
     nr_told = 0;
     size_t count = yarn_merge_pass(merge, until_ns, &listener, &is_left);
@@ -117,12 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     merge.sources = sources;
     merge.count = 1 + yarn_cursor_u8(&head) % RINGS_MAX;
     uint8_t parts = yarn_cursor_u8(&head);
-    merge.decoder.layout = (struct yarn_record_layout){
-        .sample_type = YARN_SAMPLE_TYPE_COMMON | (parts & 1 ? PERF_SAMPLE_CALLCHAIN : 0) |
-                       (parts & 2 ? PERF_SAMPLE_REGS_USER : 0) |
-                       (parts & 4 ? PERF_SAMPLE_STACK_USER : 0),
-        .registers_mask = yarn_cursor_u64(&head),
-    };
+    make_layouts(&merge.decoder, parts, yarn_cursor_u64(&head));
     uint64_t until_ns = yarn_cursor_u64(&head);
     struct yarn_span rest = yarn_span_from(head.span, head.at + merge.count * 10);
     size_t share = rest.size / merge.count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/record/handmade.h"
 
+#include <check.h>
 #include <stdlib.h>
 
 const struct handmade_identity handmade_someone = {
@@ -63,6 +64,17 @@ struct perf_event_header handmade_header(const struct handmade_record *record)
     struct perf_event_header header;
     memcpy(&header, record->data, sizeof header);
     return header;
+}
+
+void handmade_know(struct yarn_record_decoder *decoder, const struct yarn_record_layout *layouts,
+                   uint64_t id, uint32_t number)
+{
+    static struct yarn_table numbers;
+    if (!numbers.slots)
+        ck_assert_int_eq(yarn_table_open(&numbers, 16, 16), 0);
+    ck_assert_int_eq(yarn_table_put(&numbers, id, number), 0);
+    decoder->layouts = layouts;
+    decoder->numbers = &numbers;
 }
 
 void handmade_ring_open(struct handmade_ring *ring, size_t size, uint64_t position)

@@ -13,6 +13,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
 #include "tests/support/suite.h"
+#include "tests/unit/core/record/handmade.h"
 
 /* What this kernel really writes, so that a layout that we misread in its documents is found. */
 enum {
@@ -40,28 +41,32 @@ static struct {
     uint64_t map_start;
 } seen;
 
+static struct yarn_record_layout layout;
+
+static const struct perf_event_attr clock_attr = {
+    .type = PERF_TYPE_SOFTWARE,
+    .size = sizeof clock_attr,
+    .config = PERF_COUNT_SW_CPU_CLOCK,
+    .sample_period = 200000,
+    .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+                   PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+    .sample_regs_user = 1u << REGISTER_SP | 1u << REGISTER_IP,
+    .sample_stack_user = STACK_BYTES,
+    .exclude_kernel = 1,
+    .exclude_callchain_kernel = 1,
+    .exclude_hv = 1,
+    .mmap = 1,
+    .mmap2 = 1,
+    .comm = 1,
+    .task = 1,
+    .sample_id_all = 1,
+    .use_clockid = 1,
+    .clockid = CLOCK_MONOTONIC,
+};
+
 static int open_event(void)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof attr,
-        .config = PERF_COUNT_SW_CPU_CLOCK,
-        .sample_period = 200000,
-        .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-                       PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = 1u << REGISTER_SP | 1u << REGISTER_IP,
-        .sample_stack_user = STACK_BYTES,
-        .exclude_kernel = 1,
-        .exclude_callchain_kernel = 1,
-        .exclude_hv = 1,
-        .mmap = 1,
-        .mmap2 = 1,
-        .comm = 1,
-        .task = 1,
-        .sample_id_all = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-    };
+    struct perf_event_attr attr = clock_attr;
     return yarn_perf_open(&attr, 0, -1);
 }
 
@@ -76,10 +81,10 @@ static bool stack_has_mark(const struct yarn_wrapped *stack)
 
 static void hear_sample(const struct yarn_record *record)
 {
-    uint64_t ip, sp, mask = merge.decoder.layout.registers_mask;
+    uint64_t ip, sp;
     ck_assert(record->sample.has_registers);
-    ck_assert(yarn_record_register(&record->sample, mask, REGISTER_IP, &ip));
-    ck_assert(yarn_record_register(&record->sample, mask, REGISTER_SP, &sp));
+    ck_assert(yarn_record_register(&record->sample, REGISTER_IP, &ip));
+    ck_assert(yarn_record_register(&record->sample, REGISTER_SP, &sp));
     ck_assert_uint_eq(ip, record->sample.ip);
     ck_assert_uint_ne(sp, 0);
     ck_assert_uint_eq(record->sample.period, 200000);
@@ -154,11 +159,8 @@ static void begin(void)
     source = (struct yarn_merge_source){.ring = &ring};
     merge.sources = &source;
     merge.count = 1;
-    merge.decoder.layout = (struct yarn_record_layout){
-        .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-                       PERF_SAMPLE_STACK_USER,
-        .registers_mask = 1u << REGISTER_SP | 1u << REGISTER_IP,
-    };
+    layout = yarn_record_layout_of(&clock_attr);
+    handmade_know(&merge.decoder, &layout, event_id, 0);
 }
 
 static void read_all(void)
@@ -236,6 +238,156 @@ START_TEST(kernel_tells_of_executable_mappings)
 }
 END_TEST
 
+/* ---- several events, each with a layout of its own, in one ring ---- */
+
+enum { FAULTS = 1, GROUP, TRACEPOINT, EVENTS, FAULTS_PERIOD = 10, FAULTS_MADE = 1000 };
+
+static struct {
+    size_t samples[EVENTS], faults_at_pages;
+    uint64_t group_faults;
+    uint8_t *pages;
+} mixed;
+
+/* Of a tracepoint that this process hits; negative where it may not know. */
+static int tracepoint_number(void)
+{
+    int number = -1;
+    FILE *file = fopen("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "r");
+    if (!file)
+        return -1;
+    if (fscanf(file, "%d", &number) != 1)
+        number = -1;
+    fclose(file);
+    return number;
+}
+
+static struct perf_event_attr attr_of_faults(void)
+{
+    struct perf_event_attr attr = clock_attr;
+    attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+    attr.sample_period = FAULTS_PERIOD;
+    attr.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_ADDR;
+    return attr;
+}
+
+static struct perf_event_attr attr_of_group(void)
+{
+    struct perf_event_attr attr = clock_attr;
+    attr.sample_period = 2 * YARN_NS_PER_MS; /* who is throttled does not count */
+    attr.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
+    attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                       PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return attr;
+}
+
+static struct perf_event_attr attr_of_tracepoint(uint64_t number)
+{
+    struct perf_event_attr attr = clock_attr;
+    attr.type = PERF_TYPE_TRACEPOINT;
+    attr.config = number;
+    attr.sample_period = 1;
+    attr.exclude_kernel = 0;
+    attr.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+    return attr;
+}
+
+static void hear_mixed(void *self, const struct yarn_record *record)
+{
+    const struct yarn_record_sample *sample = &record->sample;
+    struct yarn_record_counter counter;
+    (void)self;
+    if (record->type != YARN_RECORD_SAMPLE)
+        return;
+    ck_assert_uint_lt(record->event, EVENTS);
+    mixed.samples[record->event]++;
+    ck_assert_uint_eq(record->tid, (uint32_t)getpid());
+    ck_assert(sample->has_registers == !record->event);
+    switch (record->event) {
+    case FAULTS:
+        ck_assert_uint_eq(sample->period, FAULTS_PERIOD);
+        mixed.faults_at_pages +=
+            sample->address - (uint64_t)(uintptr_t)mixed.pages < (uint64_t)FAULTS_MADE * 4096;
+        break;
+    case GROUP:
+        ck_assert_uint_eq(sample->nr_counters, 2);
+        ck_assert_uint_gt(sample->time_running_ns, 0);
+        ck_assert(yarn_record_counter(sample, 1, &counter));
+        mixed.group_faults = counter.value;
+        break;
+    case TRACEPOINT:
+        ck_assert_uint_ge(yarn_wrapped_size(&sample->raw), 16);
+        break;
+    default:
+        ck_assert_uint_gt(yarn_wrapped_size(&sample->stack), 0);
+    }
+}
+
+static void make_faults(void)
+{
+    mixed.pages = mmap(NULL, (size_t)FAULTS_MADE * 4096, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(mixed.pages, MAP_FAILED);
+    ck_assert_int_eq(madvise(mixed.pages, (size_t)FAULTS_MADE * 4096, MADV_NOHUGEPAGE), 0);
+    for (size_t i = 0; i < FAULTS_MADE; i++)
+        *(volatile uint8_t *)(mixed.pages + i * 4096) = 1;
+}
+
+static void add_event(const struct perf_event_attr *attr, uint32_t number, int group_fd,
+                      struct yarn_record_layout *layouts, int *ret_fd)
+{
+    struct perf_event_attr off = *attr;
+    uint64_t id;
+    off.disabled = 1;
+    int fd = (int)syscall(SYS_perf_event_open, &off, 0, -1, group_fd, PERF_FLAG_FD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(yarn_perf_set_output(fd, event_fd), 0);
+    ck_assert_int_eq(yarn_perf_id(fd, &id), 0);
+    if (attr->sample_period)
+        layouts[number] = yarn_record_layout_of(attr);
+    handmade_know(&merge.decoder, layouts, id, number);
+    *ret_fd = fd;
+}
+
+START_TEST(kernel_writes_events_of_different_layouts_into_one_ring)
+{
+    static struct yarn_record_layout layouts[EVENTS];
+    const struct yarn_record_listener listener = {NULL, hear_mixed, hear_malformed};
+    struct perf_event_attr faults = attr_of_faults(), group = attr_of_group();
+    struct perf_event_attr counted = faults;
+    int fds[EVENTS + 1], nr_fds = 0, number = tracepoint_number();
+    bool is_left;
+    begin();
+    layouts[0] = layout;
+    add_event(&faults, FAULTS, -1, layouts, &fds[nr_fds++]);
+    add_event(&group, GROUP, -1, layouts, &fds[nr_fds++]);
+    counted.sample_period = 0;
+    add_event(&counted, FAULTS, fds[1], layouts, &fds[nr_fds++]);
+    if (number >= 0) {
+        struct perf_event_attr tracepoint = attr_of_tracepoint((uint64_t)number);
+        add_event(&tracepoint, TRACEPOINT, -1, layouts, &fds[nr_fds++]);
+    } else {
+        printf("skipped: a tracepoint beside them, for tracefs is not to be read here\n");
+    }
+    handmade_know(&merge.decoder, layouts, event_id, 0);
+    int i = nr_fds;
+    while (i-- > 0) /* a group's leader last */
+        ck_assert_int_eq(yarn_perf_enable(fds[i]), 0);
+    make_faults();
+    burn_with_mark(20 * YARN_NS_PER_MS);
+    for (i = 0; i < nr_fds; i++)
+        ck_assert_int_eq(yarn_perf_disable(fds[i]), 0);
+    ck_assert_int_eq(yarn_perf_disable(event_fd), 0);
+    yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left);
+    ck_assert_uint_gt(mixed.samples[0], 10);
+    ck_assert_uint_gt(mixed.samples[GROUP], 3);
+    ck_assert_uint_ge(mixed.samples[FAULTS], FAULTS_MADE / FAULTS_PERIOD);
+    ck_assert_uint_le(mixed.samples[FAULTS], 2 * (FAULTS_MADE / FAULTS_PERIOD));
+    ck_assert_uint_ge(mixed.group_faults, FAULTS_MADE);
+    ck_assert_uint_ge(mixed.faults_at_pages, mixed.samples[FAULTS] / 2);
+    ck_assert(number < 0 || mixed.samples[TRACEPOINT] > 0);
+}
+END_TEST
+
 int main(void)
 {
     int fd = open_event();
@@ -251,6 +403,7 @@ int main(void)
                    kernel_samples_hold_registers_and_the_stack_through_many_rounds_of_the_ring);
     tcase_add_test(tcase, kernel_tells_of_names_and_new_threads);
     tcase_add_test(tcase, kernel_tells_of_executable_mappings);
+    tcase_add_test(tcase, kernel_writes_events_of_different_layouts_into_one_ring);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

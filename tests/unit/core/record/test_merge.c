@@ -57,7 +57,6 @@ static void open_rings(size_t count)
         put_count[i] = 0;
     }
     merge = (struct yarn_merge){.sources = sources, .count = count};
-    merge.decoder.layout.sample_type = YARN_SAMPLE_TYPE_COMMON;
     nr_heard = 0;
 }
 

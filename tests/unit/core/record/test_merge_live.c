@@ -48,11 +48,11 @@ static void make_sample(struct writer *writer, uint64_t time_ns)
     struct handmade_identity identity = {
         .cpu = writer->cpu,
         .time_ns = time_ns,
-        .id = writer->nr_put,
+        .id = handmade_someone.id,
     };
     size_t stack_bytes = stack_bytes_of(writer->nr_put);
     handmade_begin(&writer->record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-    handmade_sample(&writer->record, &identity, 0, 1);
+    handmade_sample(&writer->record, &identity, writer->nr_put, 1);
     yarn_bytes_u64(&writer->record.bytes, stack_bytes);
     handmade_pattern(&writer->record, stack_bytes, (uint8_t)writer->nr_put);
     yarn_bytes_u64(&writer->record.bytes, stack_bytes);
@@ -90,12 +90,12 @@ static void *write_samples(void *argument)
 static void check_stack(const struct yarn_record *record)
 {
     uint8_t stack[STACK_MAX];
-    size_t size = stack_bytes_of(record->id);
+    size_t size = stack_bytes_of(record->sample.ip);
     ck_assert_uint_eq(yarn_wrapped_size(&record->sample.stack), size);
     ck_assert(yarn_wrapped_read(&record->sample.stack, 0, stack, size));
     for (size_t i = 0; i < size; i++)
-        if (stack[i] != (uint8_t)(record->id + i))
-            ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->id, i);
+        if (stack[i] != (uint8_t)(record->sample.ip + i))
+            ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->sample.ip, i);
 }
 
 static void hear_record(void *self, const struct yarn_record *record)
@@ -103,7 +103,7 @@ static void hear_record(void *self, const struct yarn_record *record)
     (void)self;
     uint32_t cpu = record->cpu;
     ck_assert_uint_lt(cpu, WRITERS);
-    ck_assert_uint_eq(record->id, reader.nr[cpu]++);
+    ck_assert_uint_eq(record->sample.ip, reader.nr[cpu]++);
     reader.nr_records++;
     if (watches_time)
         ck_assert_uint_gt(record->time_ns, reader.last_ns);
@@ -171,7 +171,10 @@ static void merge_while_they_write(void)
     static struct yarn_merge merge;
     merge.sources = sources;
     merge.count = WRITERS;
-    merge.decoder.layout.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_STACK_USER;
+    static const struct yarn_record_layout layout = {
+        .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STACK_USER,
+    };
+    handmade_know(&merge.decoder, &layout, handmade_someone.id, 0);
     atomic_store(&clock_now, 1);
 
     start_writers(sources);

@@ -5,7 +5,13 @@
 #include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
-enum { MMAP_PROTECTION = 5, DEVICE_MAJOR = 0x12345, DEVICE_MINOR = 0xabcde };
+enum {
+    MMAP_PROTECTION = 5,
+    DEVICE_MAJOR = 0x12345,
+    DEVICE_MINOR = 0xabcde,
+    EVENT_ID = 41,
+    EVENT = 3
+};
 
 static struct handmade_record made;
 static struct yarn_record_decoder decoder;
@@ -13,6 +19,7 @@ static struct yarn_record_decoder decoder;
 static void begin(uint32_t type, uint16_t misc)
 {
     memset(&decoder, 0xcc, sizeof decoder);
+    handmade_know(&decoder, NULL, EVENT_ID, EVENT);
     handmade_begin(&made, type, misc);
 }
 
@@ -212,7 +219,7 @@ START_TEST(lost_tells_the_event_and_how_many)
     yarn_bytes_u64(&made.bytes, UINT64_C(1) << 50);
     end();
     decode_whole(YARN_RECORD_LOST, &record);
-    ck_assert_uint_eq(record.lost.id, 41);
+    ck_assert_uint_eq(record.event, EVENT);
     ck_assert_uint_eq(record.lost.count, UINT64_C(1) << 50);
 }
 END_TEST
@@ -224,7 +231,7 @@ START_TEST(lost_samples_name_no_event)
     yarn_bytes_u64(&made.bytes, 42);
     end();
     decode_whole(YARN_RECORD_LOST, &record);
-    ck_assert_uint_eq(record.lost.id, 0);
+    ck_assert_uint_eq(record.event, YARN_RECORD_NO_EVENT);
     ck_assert_uint_eq(record.lost.count, 42);
 }
 END_TEST
@@ -234,11 +241,11 @@ START_TEST(throttle_and_unthrottle_tell_the_event)
     struct yarn_record record;
     begin(_i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
     yarn_bytes_u64(&made.bytes, 51);
-    yarn_bytes_u64(&made.bytes, 52);
+    yarn_bytes_u64(&made.bytes, EVENT_ID);
     yarn_bytes_u64(&made.bytes, 53);
     end();
     decode_whole(YARN_RECORD_THROTTLE, &record);
-    ck_assert_uint_eq(record.throttle.id, 52);
+    ck_assert_uint_eq(record.event, EVENT);
     ck_assert(record.throttle.is_on == (_i == 1));
 }
 END_TEST
@@ -264,11 +271,61 @@ START_TEST(switch_tells_the_direction_and_whether_by_force)
 }
 END_TEST
 
-START_TEST(record_of_a_type_that_nobody_knows_is_told_as_unknown)
+START_TEST(switch_of_a_whole_core_tells_the_other_thread)
 {
-    static const uint32_t types[] = {
-        0,  PERF_RECORD_MMAP, PERF_RECORD_AUX, PERF_RECORD_KSYMBOL, PERF_RECORD_SWITCH_CPU_WIDE, 22,
-        64, 0x7fffffff,       UINT32_MAX};
+    struct yarn_record record;
+    begin(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT);
+    yarn_bytes_u32(&made.bytes, 61);
+    yarn_bytes_u32(&made.bytes, 62);
+    end();
+    decode_whole(YARN_RECORD_SWITCH, &record);
+    ck_assert(record.switched.is_out);
+    ck_assert_uint_eq(record.switched.other_pid, 61);
+    ck_assert_uint_eq(record.switched.other_tid, 62);
+}
+END_TEST
+
+static const struct {
+    uint32_t type;
+    uint16_t body_bytes;
+} other_rows[] = {
+    {PERF_RECORD_MMAP, 40},
+    {PERF_RECORD_READ, 16},
+    {PERF_RECORD_AUX, 24},
+    {PERF_RECORD_ITRACE_START, 8},
+    {PERF_RECORD_NAMESPACES, 128},
+    {PERF_RECORD_KSYMBOL, 24},
+    {PERF_RECORD_BPF_EVENT, 16},
+    {PERF_RECORD_CGROUP, 16},
+    {PERF_RECORD_TEXT_POKE, 24},
+    {21, 8},
+    {22, 24},
+};
+
+START_TEST(record_of_a_kind_that_is_not_stored_is_known_and_has_its_body)
+{
+    struct handmade_split split;
+    struct yarn_record record;
+    begin(other_rows[_i].type, 0);
+    handmade_pattern(&made, other_rows[_i].body_bytes, 1);
+    end();
+    struct perf_event_header header = handmade_header(&made);
+    split = handmade_split_at(&made, 12);
+    ck_assert_int_eq(yarn_record_decode(&decoder, &header, &split.bytes, &record), 0);
+    check_common(&record, YARN_RECORD_OTHER);
+    ck_assert_uint_eq(yarn_wrapped_size(&record.body), other_rows[_i].body_bytes);
+    for (uint8_t i = 0; i < other_rows[_i].body_bytes; i++) {
+        uint8_t byte;
+        ck_assert(yarn_wrapped_read(&record.body, i, &byte, 1));
+        ck_assert_uint_eq(byte, 1u + i);
+    }
+    handmade_split_free(&split);
+}
+END_TEST
+
+START_TEST(record_of_a_kind_of_a_later_kernel_is_told_as_unknown)
+{
+    static const uint32_t types[] = {0, 23, 64, 0x7fffffff, UINT32_MAX};
     for (size_t i = 0; i < YARN_COUNT_OF(types); i++) {
         struct yarn_record record;
         begin(types[i], 9);
@@ -294,6 +351,10 @@ static const struct {
     {PERF_RECORD_THROTTLE, 0, 64},
     {PERF_RECORD_UNTHROTTLE, 0, 64},
     {PERF_RECORD_SWITCH, 0, 40},
+    {PERF_RECORD_SWITCH_CPU_WIDE, 0, 48},
+    {PERF_RECORD_AUX, 0, 64},
+    {PERF_RECORD_KSYMBOL, 0, 56},
+    {PERF_RECORD_TEXT_POKE, 0, 52},
     {77, 0, 40},
 };
 
@@ -347,7 +408,10 @@ static void add_typed_cases(TCase *tcase)
     tcase_add_test(tcase, lost_samples_name_no_event);
     tcase_add_loop_test(tcase, throttle_and_unthrottle_tell_the_event, 0, 2);
     tcase_add_test(tcase, switch_tells_the_direction_and_whether_by_force);
-    tcase_add_test(tcase, record_of_a_type_that_nobody_knows_is_told_as_unknown);
+    tcase_add_test(tcase, switch_of_a_whole_core_tells_the_other_thread);
+    tcase_add_loop_test(tcase, record_of_a_kind_that_is_not_stored_is_known_and_has_its_body, 0,
+                        YARN_COUNT_OF(other_rows));
+    tcase_add_test(tcase, record_of_a_kind_of_a_later_kernel_is_told_as_unknown);
     tcase_add_loop_test(tcase, record_tells_its_time_without_being_decoded, 0,
                         YARN_COUNT_OF(short_rows));
 }

@@ -18,6 +18,7 @@ static const unsigned register_bits[] = {0, 7, 16, 63};
 
 static struct handmade_record made;
 static struct yarn_record_decoder decoder;
+static struct yarn_record_layout layout;
 
 static uint64_t parts_of(int subset)
 {
@@ -28,8 +29,9 @@ static uint64_t parts_of(int subset)
 static void begin_sample(uint64_t parts)
 {
     memset(&decoder, 0xcc, sizeof decoder);
-    decoder.layout.sample_type = YARN_SAMPLE_TYPE_COMMON | parts;
-    decoder.layout.registers_mask = REGISTERS_MASK;
+    layout.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | parts;
+    layout.registers_mask = REGISTERS_MASK;
+    handmade_know(&decoder, &layout, handmade_someone.id, 0);
     handmade_begin(&made, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     handmade_sample(&made, &handmade_someone, UINT64_C(0x7fff00001234), UINT64_C(1) << 40);
 }
@@ -110,7 +112,7 @@ static void check_registers(const struct yarn_record_sample *sample, bool is_the
     for (unsigned bit = 0; bit < 64; bit++) {
         uint64_t value = 99;
         bool is_asked = REGISTERS_MASK >> bit & 1;
-        bool is_got = yarn_record_register(sample, REGISTERS_MASK, bit, &value);
+        bool is_got = yarn_record_register(sample, bit, &value);
         ck_assert(is_got == (is_there && is_asked));
         ck_assert_uint_eq(value, is_got ? UINT64_C(0xabcdef0000) + bit : 99);
     }
@@ -229,11 +231,11 @@ START_TEST(sample_asked_for_no_register_has_none)
     struct handmade_split split;
     uint64_t value;
     begin_sample(PERF_SAMPLE_REGS_USER);
-    decoder.layout.registers_mask = 0;
+    layout.registers_mask = 0;
     yarn_bytes_u64(&made.bytes, PERF_SAMPLE_REGS_ABI_64);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
     for (unsigned bit = 0; bit < 64; bit++)
-        ck_assert(!yarn_record_register(&record.sample, 0, bit, &value));
+        ck_assert(!yarn_record_register(&record.sample, bit, &value));
     handmade_split_free(&split);
 }
 END_TEST

@@ -51,7 +51,7 @@ static void on_record(void *self, const struct yarn_record *record)
     (void)self;
     if (record->type == YARN_RECORD_LOST) {
         sum.lost += record->lost.count;
-        ck_assert_uint_eq(record->lost.id, ID);
+        ck_assert_uint_eq(record->event, 0);
         return;
     }
     uint64_t sp, first_word;
@@ -67,7 +67,7 @@ static void on_record(void *self, const struct yarn_record *record)
     if (!terms.registers_mask)
         return;
     ck_assert(sample->has_registers);
-    ck_assert(yarn_record_register(sample, terms.registers_mask, 7, &sp));
+    ck_assert(yarn_record_register(sample, 7, &sp));
     ck_assert_uint_lt((uint64_t)(uintptr_t)&sp - sp + 65536, 2 * 65536);
     size_t size = yarn_wrapped_size(&sample->stack);
     sum.nr_with_stack += size >= 8 && yarn_wrapped_read(&sample->stack, 0, &first_word, 8);
@@ -87,16 +87,22 @@ static void drain(void)
     struct yarn_ring ring = yarn_ring_of(slot->page, slot->data, slot->data_bytes);
     struct yarn_merge_source source = {.ring = &ring};
     static struct yarn_merge merge;
+    struct yarn_table numbers;
     struct yarn_record_listener listener = {.record = on_record, .malformed = on_malformed};
     bool left;
     merge.sources = &source;
     merge.count = 1;
-    merge.decoder.layout = (struct yarn_record_layout){
-        .sample_type = YARN_SAMPLE_TYPE_COMMON |
+    struct yarn_record_layout layout = {
+        .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD |
                        (terms.registers_mask ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
         .registers_mask = terms.registers_mask,
     };
+    merge.decoder.layouts = &layout;
+    merge.decoder.numbers = &numbers;
+    ck_assert_int_eq(yarn_table_open(&numbers, 4, 4), 0);
+    ck_assert_int_eq(yarn_table_put(&numbers, ID, 0), 0);
     yarn_merge_pass(&merge, UINT64_MAX, &listener, &left);
+    yarn_table_close(&numbers);
 }
 
 static int add_writable(void *context, const struct yarn_proc_map *map)
