@@ -314,6 +314,12 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
     print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
     print_reasons(profile, number, out);
+    if (trust->ends_unknown) {
+        print_label(out, "ends unknown");
+        (void)fprintf(out->file, "%12s  of threads with %s of CPU time\n",
+                      yarn_number_grouped(trust->ends_unknown).text,
+                      yarn_number_duration(trust->ends_unknown_ns).text);
+    }
     print_label(out, "profiler's own");
     (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
     if (cpu_ns)

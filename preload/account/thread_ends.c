@@ -7,10 +7,11 @@
 
 /* Who and how long are one word, so that they are whole or not there: which thread of those that
  * share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is
- * below 2^10. */
-enum { SLOTS = 4096, CPU_BITS = 53 };
+ * below 2^9. */
+enum { SLOTS = YARN_THREAD_ENDS_MAX, CPU_BITS = 53 };
 
 #define CPU_MAX ((UINT64_C(1) << CPU_BITS) - 1) /* 104 days */
+#define WRITING UINT64_C(1)                     /* nobody's mark: somebody writes here */
 
 struct note {
     _Atomic uint64_t who; /* 0: none */
@@ -18,18 +19,30 @@ struct note {
 };
 
 static struct note notes[SLOTS];
-static _Atomic bool has_notes;
+static _Atomic size_t nr_notes;
+static _Atomic uint64_t nr_unnoted, unnoted_ns;
 
 static uint64_t mark_of(pid_t tid)
 {
     return ((uint64_t)tid / SLOTS + 1) << CPU_BITS;
 }
 
+static bool is_whole(uint64_t who)
+{
+    return who > CPU_MAX;
+}
+
 void yarn_thread_ends_note(const struct yarn_thread_end *end)
 {
     struct note *note = &notes[(size_t)end->tid % SLOTS];
-    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
-        atomic_store_explicit(&has_notes, true, memory_order_relaxed);
+    uint64_t none = 0;
+    atomic_fetch_add_explicit(&nr_notes, 1, memory_order_relaxed);
+    if (!atomic_compare_exchange_strong(&note->who, &none, WRITING)) {
+        atomic_fetch_sub_explicit(&nr_notes, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&nr_unnoted, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&unnoted_ns, end->cpu_ns, memory_order_relaxed);
+        return;
+    }
     atomic_store_explicit(&note->time_ns, end->time_ns, memory_order_relaxed);
     atomic_store_explicit(&note->who, mark_of(end->tid) | yarn_u64_min(end->cpu_ns, CPU_MAX),
                           memory_order_release);
@@ -51,18 +64,22 @@ bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end 
     if ((who & ~CPU_MAX) != mark_of(tid))
         return false;
     *ret_end = read_note(note, who);
-    /* Where another thread has just written, its note stays. */
-    return ret_end->time_ns <= until_ns && atomic_compare_exchange_strong(&note->who, &who, 0);
+    if (ret_end->time_ns > until_ns)
+        return false;
+    atomic_store_explicit(&note->who, 0, memory_order_release);
+    atomic_fetch_sub_explicit(&nr_notes, 1, memory_order_relaxed);
+    return true;
 }
 
 bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end)
 {
-    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
+    if (!yarn_thread_ends_count())
         return false;
     while (*cursor < SLOTS) {
         const struct note *note = &notes[(*cursor)++];
         uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
-        if (!who || atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
+        if (!is_whole(who) ||
+            atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
             continue;
         *ret_end = read_note(note, who);
         return true;
@@ -70,12 +87,27 @@ bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread
     return false;
 }
 
+size_t yarn_thread_ends_count(void)
+{
+    return atomic_load_explicit(&nr_notes, memory_order_relaxed);
+}
+
+uint64_t yarn_thread_ends_take_unnoted(uint64_t *cpu_ns)
+{
+    *cpu_ns += atomic_exchange(&unnoted_ns, 0);
+    return atomic_exchange(&nr_unnoted, 0);
+}
+
 void yarn_thread_ends_forget(void)
 {
-    if (!atomic_load_explicit(&has_notes, memory_order_relaxed))
-        return;
+    uint64_t cpu_ns = 0;
     /* What is written here is a page's copy. */
+    if (atomic_load_explicit(&nr_unnoted, memory_order_relaxed))
+        yarn_thread_ends_take_unnoted(&cpu_ns);
+    if (!yarn_thread_ends_count())
+        return;
     for (size_t i = 0; i < SLOTS; i++)
         if (atomic_load_explicit(&notes[i].who, memory_order_relaxed))
             atomic_store_explicit(&notes[i].who, 0, memory_order_relaxed);
+    atomic_store(&nr_notes, 0);
 }

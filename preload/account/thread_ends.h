@@ -17,14 +17,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { YARN_THREAD_ENDS_MAX = 8192 };
+
 struct yarn_thread_end {
     pid_t tid;
     uint64_t time_ns; /* monotonic */
     uint64_t cpu_ns;  /* of its life, but for what it does after its last destructor */
 };
 
-/* Of the calling thread. Another with the same number modulo 4096 takes its place: numbers are
- * given in turn, so that one would have to wait for the reader while 4,095 others begin. */
+/* Of the calling thread. Where the note of another with the same number modulo
+ * YARN_THREAD_ENDS_MAX was not taken yet, it is only counted: numbers are given in turn, so the
+ * reader is that many births of the machine behind. */
 void yarn_thread_ends_note(const struct yarn_thread_end *end);
 
 /* What the thread noted, once; false where it noted nothing until then: what was noted later is
@@ -34,6 +37,12 @@ bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end 
 /* The next that was noted before until_ns and not taken; it stays. False: there is none any more.
  * *cursor is 0 for the first. */
 bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end);
+
+/* How many wait to be taken, about. */
+size_t yarn_thread_ends_count(void);
+
+/* Ends that were only counted since the last call; adds their CPU time. */
+uint64_t yarn_thread_ends_take_unnoted(uint64_t *cpu_ns);
 
 /* In a child after fork: its parent's threads are not its. */
 void yarn_thread_ends_forget(void);

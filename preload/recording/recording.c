@@ -18,8 +18,6 @@ enum {
 
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
-/* A thread's end is told by the kernel within this time, or not at all. */
-#define UNREPORTED_NS (500 * YARN_NS_PER_MS)
 #define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
@@ -174,6 +172,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
         deepen(recording);
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
+    yarn_thread_snapshot_read_notes(recording, recording->drained_ns, false);
     note_failure(recording);
     return count;
 }
@@ -223,10 +222,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_charges_visit(recording->charges, remove_left, recording);
     yarn_intake_settle(recording, UINT64_MAX);
     sweep(recording);
-    /* Not since now: on a busy machine the drain was a while ago, and the begin of a thread that
-     * has ended since then is not read yet. */
-    if (recording->drained_ns > UNREPORTED_NS)
-        yarn_thread_snapshot_read_notes(recording, recording->drained_ns - UNREPORTED_NS);
+    yarn_thread_snapshot_read_notes(recording, recording->drained_ns, true);
     bool has_warning = false;
     if (!recording->has_reported_no_samples && yarn_totals_lacks_samples(recording)) {
         recording->has_reported_no_samples = true;

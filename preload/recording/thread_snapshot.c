@@ -4,10 +4,12 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
-#include "preload/account/thread_ends.h"
 #include "preload/recording/recording.h"
 
-enum { COMM_BYTES = 64 };
+enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
+
+/* Longer than it takes a record to become visible. */
+#define LOOK_AGAIN_NS YARN_NS_PER_MS
 
 /* The host's threads, without ours; how many. */
 static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
@@ -63,21 +65,33 @@ static void write_end(struct yarn_recording *recording, const struct yarn_thread
 
 static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
-    return &snapshot->noted[(size_t)tid % YARN_SNAPSHOT_NOTED];
+    return &snapshot->noted[(size_t)tid % YARN_THREAD_ENDS_MAX];
+}
+
+static bool is_reported(struct yarn_thread_snapshot *snapshot, pid_t tid)
+{
+    return *noted(snapshot, tid) == -tid;
+}
+
+/* Another of the same number may come. */
+static void forget(struct yarn_thread_snapshot *snapshot, pid_t tid)
+{
+    if (*noted(snapshot, tid) == tid || is_reported(snapshot, tid))
+        *noted(snapshot, tid) = 0;
 }
 
 void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
-    if (*noted(snapshot, tid) == tid)
-        *noted(snapshot, tid) = 0; /* another of the same number */
+    forget(snapshot, tid);
 }
 
 void yarn_thread_snapshot_on_exit(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
 {
     struct yarn_thread_end end;
     remove_tid(&recording->snapshot, tid);
-    if (*noted(&recording->snapshot, tid) == tid)
+    if (is_reported(&recording->snapshot, tid))
         return;
+    forget(&recording->snapshot, tid);
     if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_thread_end){
             .tid = tid,
@@ -94,19 +108,44 @@ static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t
            (tid != recording->job->facts.pid || !yarn_process_thread_is_dead(tid));
 }
 
-void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t until_ns)
+static void write_note(struct yarn_recording *recording, struct yarn_thread_end end)
+{
+    if (!yarn_thread_ends_take(end.tid, end.time_ns, &end))
+        return;
+    remove_tid(&recording->snapshot, end.tid);
+    *noted(&recording->snapshot, end.tid) = -end.tid;
+    write_end(recording, &end);
+}
+
+static void write_notes(struct yarn_recording *recording, uint64_t until_ns)
 {
     struct yarn_thread_end end;
     uint64_t cpu_ns;
     size_t cursor = 0;
-    while (yarn_thread_ends_next(&cursor, until_ns, &end)) {
-        if (is_alive(recording, end.tid, &cpu_ns) ||
-            !yarn_thread_ends_take(end.tid, end.time_ns, &end))
-            continue;
-        remove_tid(&recording->snapshot, end.tid);
-        *noted(&recording->snapshot, end.tid) = end.tid;
-        write_end(recording, &end);
+    while (yarn_thread_ends_next(&cursor, until_ns, &end))
+        if (!is_alive(recording, end.tid, &cpu_ns))
+            write_note(recording, end);
+}
+
+/* Why not at the first look at which one is gone: what the kernel tells of its end, and of its
+ * begin, is in the rings by then, and told by the next drain. */
+void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t drained_ns,
+                                     bool is_due)
+{
+    struct yarn_thread_snapshot *snapshot = &recording->snapshot;
+    struct yarn_thread_end end;
+    uint64_t cpu_ns;
+    size_t cursor = 0;
+    if ((!is_due && yarn_thread_ends_count() < NOTES_MANY) ||
+        drained_ns < snapshot->looked_ns + LOOK_AGAIN_NS)
+        return;
+    while (yarn_thread_ends_next(&cursor, drained_ns, &end)) {
+        if (*noted(snapshot, end.tid) == end.tid)
+            write_note(recording, end);
+        else if (!is_alive(recording, end.tid, &cpu_ns))
+            *noted(snapshot, end.tid) = end.tid;
     }
+    snapshot->looked_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
 }
 
 void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t since_ns)
@@ -126,7 +165,7 @@ void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t sin
         };
         yarn_dump_write_thread_name(recording->writer, &name);
     }
-    yarn_thread_snapshot_read_notes(recording, since_ns);
+    write_notes(recording, since_ns);
     /* A list that was cut off lacks some who are there. */
     for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < recording->snapshot.count; i++) {
         pid_t tid = recording->snapshot.tids[i];
@@ -137,7 +176,7 @@ void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t sin
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
         *noted(&recording->snapshot, tid) =
-            tid; /* the kernel may tell it, too, if it was just now */
+            -tid; /* the kernel may tell it, too, if it was just now */
         write_end(recording, &end);
     }
     recording->snapshot.count = 0;
@@ -147,7 +186,7 @@ void yarn_thread_snapshot_end(struct yarn_recording *recording)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
     size_t count = list(recording, tids);
-    yarn_thread_snapshot_read_notes(recording, UINT64_MAX);
+    write_notes(recording, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
         struct yarn_thread_end end = {.tid = tids[i]};
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -155,7 +194,7 @@ void yarn_thread_snapshot_end(struct yarn_recording *recording)
             end.time_ns = now_ns;
         else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
             continue;
-        if (*noted(&recording->snapshot, tids[i]) != tids[i])
+        if (!is_reported(&recording->snapshot, tids[i]))
             write_end(recording, &end);
     }
 }

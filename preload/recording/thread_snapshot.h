@@ -12,18 +12,20 @@
 #include <sys/types.h>
 
 #include "core/base/base.h"
+#include "preload/account/thread_ends.h"
 
 enum {
     YARN_SNAPSHOT_MAX = 1024, /* of more than these nothing is told */
-    YARN_SNAPSHOT_NOTED = 1024,
 };
 
 struct yarn_thread_snapshot {
     pid_t
         tids[YARN_SNAPSHOT_MAX]; /* of those that were there at the last stop and have not ended */
     size_t count;
-    pid_t noted[YARN_SNAPSHOT_NOTED]; /* whose end is in the dump by its note: at tid modulo the
-                                         size */
+    /* Of threads that noted their ends, as the notes lie: the number of one that was gone at the
+     * last look, when that was, and less than 0 of one whose end is in the dump. */
+    pid_t noted[YARN_THREAD_ENDS_MAX];
+    uint64_t looked_ns;
 };
 
 struct yarn_recording;
@@ -43,10 +45,12 @@ void yarn_thread_snapshot_on_exit(struct yarn_recording *recording, pid_t tid, u
  * names of those who are. */
 void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t since_ns);
 
-/* Writes the ends that threads noted before until_ns and of which nobody has told since: the kernel
- * tells only of threads that have events. Not of those that are still there: the last thread runs
- * the exit handlers after its note. */
-void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t until_ns);
+/* After a drain that began at drained_ns: writes the ends that threads noted and of which nobody
+ * has told, since the kernel tells only of threads that have events. Not of those that are still
+ * there: the last thread runs the exit handlers after its note. At a flush, and where there are
+ * many. */
+void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t drained_ns,
+                                     bool is_due);
 
 /* The host ends: the ends of all, and what CPU time each has used. */
 void yarn_thread_snapshot_end(struct yarn_recording *recording);

@@ -3,6 +3,7 @@
 
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
+#include "preload/account/thread_ends.h"
 
 enum {
     COUNT_EVENTS_MAX = 64, /* with more open, CPU time is only read at the end */
@@ -151,6 +152,8 @@ static void write_totals(struct yarn_recording *recording)
         yarn_pages_total() + yarn_session_ring_bytes(&r->session);
     r->totals.value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(r->writer);
     r->totals.value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = r->spec.interval_ns;
+    r->totals.value[YARN_DUMP_TOTAL_ENDS_UNKNOWN] +=
+        yarn_thread_ends_take_unnoted(&r->totals.value[YARN_DUMP_TOTAL_ENDS_UNKNOWN_NS]);
     yarn_dump_write_totals(r->writer, &r->totals);
 }
 

@@ -4,7 +4,7 @@
 #include "preload/account/thread_ends.h"
 #include "tests/support/suite.h"
 
-enum { LARGEST_TID = (1 << 22) - 1, SHARING = 4096 };
+enum { LARGEST_TID = (1 << 22) - 1, SHARING = YARN_THREAD_ENDS_MAX };
 
 static void note(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 {
@@ -38,23 +38,33 @@ START_TEST(what_a_thread_noted_is_taken_once)
 }
 END_TEST
 
-START_TEST(nobody_gets_the_time_of_another)
+START_TEST(nobody_gets_the_time_of_another_and_what_finds_no_room_is_counted)
 {
+    uint64_t unnoted_ns = 1;
     note(5, 1, 50);
     take_none(6);
     take_none(5 + SHARING);
-    note(5 + SHARING, 2, 60); /* in the place of the first */
-    take_none(5);
-    take(5 + SHARING, 2, 60);
+    note(5 + SHARING, 2, 60);
+    note(5 + 2 * SHARING, 3, 70);
+    take_none(5 + SHARING);
+    take(5, 1, 50);
+    ck_assert_uint_eq(yarn_thread_ends_take_unnoted(&unnoted_ns), 2);
+    ck_assert_uint_eq(unnoted_ns, 1 + 60 + 70);
+    ck_assert_uint_eq(yarn_thread_ends_take_unnoted(&unnoted_ns), 0);
+    ck_assert_uint_eq(unnoted_ns, 1 + 60 + 70);
+    note(5 + SHARING, 4, 80);
+    take(5 + SHARING, 4, 80);
 }
 END_TEST
 
-START_TEST(four_thousand_threads_in_turn_have_a_place_each)
+START_TEST(eight_thousand_threads_in_turn_have_a_place_each)
 {
     for (pid_t tid = 1000; tid < 1000 + SHARING; tid++)
         note(tid, 1, (uint64_t)tid * 3);
+    ck_assert_uint_eq(yarn_thread_ends_count(), SHARING);
     for (pid_t tid = 1000; tid < 1000 + SHARING; tid++)
         take(tid, 1, (uint64_t)tid * 3);
+    ck_assert_uint_eq(yarn_thread_ends_count(), 0);
 }
 END_TEST
 
@@ -111,8 +121,12 @@ END_TEST
 
 START_TEST(a_child_knows_nothing_of_its_parents_threads)
 {
+    uint64_t unnoted_ns = 0;
+    note(11, 1, 1);
     note(11, 1, 1);
     yarn_thread_ends_forget();
+    ck_assert_uint_eq(yarn_thread_ends_count(), 0);
+    ck_assert_uint_eq(yarn_thread_ends_take_unnoted(&unnoted_ns), 0);
     take_none(11);
     note(11, 2, 2);
     yarn_thread_ends_forget();
@@ -126,8 +140,8 @@ int main(void)
     Suite *suite = suite_create("thread_ends");
     TCase *tcase = tcase_create("notes");
     tcase_add_test(tcase, what_a_thread_noted_is_taken_once);
-    tcase_add_test(tcase, nobody_gets_the_time_of_another);
-    tcase_add_test(tcase, four_thousand_threads_in_turn_have_a_place_each);
+    tcase_add_test(tcase, nobody_gets_the_time_of_another_and_what_finds_no_room_is_counted);
+    tcase_add_test(tcase, eight_thousand_threads_in_turn_have_a_place_each);
     tcase_add_test(tcase, time_beyond_what_fits_stays_the_threads_own);
     tcase_add_test(tcase, what_was_noted_after_an_end_is_another_threads);
     tcase_add_test(tcase, what_is_found_stays_until_it_is_taken);
