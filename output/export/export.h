@@ -13,10 +13,10 @@
 
 #include <stdio.h>
 
-#include "output/analysis/choice.h"
-#include "output/analysis/load.h"
-#include "output/analysis/profile.h"
-#include "output/analysis/timeline.h"
+#include "output/analysis/load/load.h"
+#include "output/analysis/profile/profile.h"
+#include "output/analysis/table/choice.h"
+#include "output/analysis/time/timeline.h"
 
 struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */

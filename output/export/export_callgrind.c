@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 #include "output/export/export.h"
 #include "output/export/numbering.h"
 #include "output/export/samples.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 #include "output/export/export.h"
 #include "output/export/paths.h"
 #include "output/export/samples.h"

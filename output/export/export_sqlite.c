@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 #include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"

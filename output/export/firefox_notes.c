@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 
 static uint64_t key_of(uint32_t dump, uint32_t tid)
 {

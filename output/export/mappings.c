@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 #include "output/export/samples.h"
 
 enum { KIND_FILE = 0 };

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/analysis/kernel_time.h"
+#include "output/analysis/time/kernel_time.h"
 #include "output/export/export.h"
 
 struct yarn_export_sample {

@@ -5,7 +5,7 @@
  * turns the direction of writing or cannot be seen, and bytes that are no UTF-8 become escapes (\n,
  * \x1b, \u202e, \U000e0001). Names come from other people's programs and must not steer a terminal.
  * The result is UTF-8, and legible: making it legible again changes nothing. All texts of a profile
- * are (output/analysis/strings.h).
+ * are (output/analysis/value/strings.h).
  * Threads: safe anywhere.
  */
 #pragma once

@@ -2,8 +2,8 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "output/yarnprof/status.h"
-#include "output/yarnprof/verb.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/verb.h"
 
 enum { MAPPED_BYTES_MIN = 256 << 10 };
 

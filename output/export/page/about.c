@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "output/analysis/coverage.h"
-#include "output/analysis/kernel_time.h"
-#include "output/analysis/unsampled.h"
+#include "output/analysis/time/coverage.h"
+#include "output/analysis/time/kernel_time.h"
+#include "output/analysis/time/unsampled.h"
 #include "output/export/page/html.h"
 
 enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };

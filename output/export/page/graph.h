@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "output/analysis/filter.h"
-#include "output/analysis/match.h"
+#include "output/analysis/compare/match.h"
+#include "output/analysis/profile/filter.h"
 #include "output/export/page/slices.h"
 
 struct yarn_page_side {

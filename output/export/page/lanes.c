@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
+#include "output/analysis/value/array.h"
 
 static bool is_filtered(const struct yarn_lanes *lanes)
 {

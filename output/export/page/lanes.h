@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "output/analysis/filter.h"
+#include "output/analysis/profile/filter.h"
 
 enum yarn_lanes_kind { YARN_LANES_THREADS, YARN_LANES_NAMES, YARN_LANES_ALL };
 

@@ -151,7 +151,7 @@ class Model {
         return whole ? value / whole : 0;
     }
 
-    /* An estimate of a share and its variance, by the samples: as output/analysis/diff.h says. */
+    /* An estimate of a share and its variance, by the samples: as output/analysis/compare/diff.h says. */
     estimate(side, weight, squares) {
         const whole = this.sides[side].total[0], allSquares = this.sides[side].squares[0];
         if (!whole)

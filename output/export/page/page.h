@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "output/analysis/filter.h"
+#include "output/analysis/profile/filter.h"
 #include "output/export/page/graph.h"
 
 struct yarn_page {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/array.h"
-#include "output/analysis/stack_sums.h"
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/value/array.h"
 
 /* The pseudo-functions that the root sides of stacks may have, and then: none. */
 enum { NR_ROOTS = YARN_FUNCTION_PSEUDO_COUNT + 1 };

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "output/analysis/profile.h"
-#include "output/analysis/timeline.h"
+#include "output/analysis/profile/profile.h"
+#include "output/analysis/time/timeline.h"
 #include "output/export/page/lanes.h"
 
 /* Of memory, for each byte of the dumps, that cells and their page take beyond a fixed number. */

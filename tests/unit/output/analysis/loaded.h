@@ -6,8 +6,8 @@
 #pragma once
 
 #include "dump_maker.h"
-#include "output/analysis/load.h"
-#include "output/analysis/rows.h"
+#include "output/analysis/load/load.h"
+#include "output/analysis/table/rows.h"
 
 struct loaded {
     char folder[64];

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "loaded.h"
-#include "output/analysis/annotation.h"
-#include "output/analysis/called.h"
-#include "output/analysis/module_file.h"
+#include "output/analysis/source/module_file.h"
+#include "output/analysis/table/annotation.h"
+#include "output/analysis/table/called.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "output/analysis/demangle.h"
+#include "output/analysis/value/demangle.h"
 #include "tests/support/suite.h"
 
 static char text[YARN_DEMANGLED_SIZE];

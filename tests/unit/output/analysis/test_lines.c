@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "inlined.h"
-#include "output/analysis/demangle.h"
-#include "output/analysis/lines.h"
+#include "output/analysis/source/lines.h"
+#include "output/analysis/value/demangle.h"
 #include "tests/support/suite.h"
 
 static struct yarn_lines *lines;

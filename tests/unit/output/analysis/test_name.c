@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "output/analysis/name.h"
+#include "output/analysis/value/name.h"
 #include "tests/support/suite.h"
 
 static struct yarn_strings strings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "output/analysis/ranges.h"
+#include "output/analysis/value/ranges.h"
 #include "tests/support/suite.h"
 
 static struct yarn_ranges ranges;

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "output/analysis/timeline.h"
+#include "output/analysis/time/timeline.h"
 #include "tests/support/suite.h"
 
 static const struct {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "loaded.h"
-#include "output/analysis/tree.h"
+#include "output/analysis/tree/tree.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

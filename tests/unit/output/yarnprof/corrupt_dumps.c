@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output/analysis/load.h"
-#include "output/analysis/rows.h"
-#include "output/analysis/tree.h"
+#include "output/analysis/load/load.h"
+#include "output/analysis/table/rows.h"
+#include "output/analysis/tree/tree.h"
 #include "output/dump/merger.h"
 #include "tests/unit/output/yarnprof/corruption.h"
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/compare/change.h"
+
+#include <math.h>
+
+static const double deviations = 1.959964; /* of a normal distribution: 95 % lie within */
+
+/* An estimate and what is known of it. */
+struct estimate {
+    double value; /* as it was seen */
+    double centre, variance;
+    double freedom; /* degrees of it, where the variance is of runs */
+};
+
+/* Of Student's distribution, 97.5 % lie below. Up to ten degrees by table, between its rows by the
+ * inverse; above by the expansion of Cornish and Fisher, right to four digits there. */
+static double student(double freedom)
+{
+    static const double least[] = {12.706, 4.303, 3.182, 2.776, 2.571,
+                                   2.447,  2.365, 2.306, 2.262, 2.228};
+    double z = deviations, cube = z * z * z;
+    if (!(freedom > 1))
+        return least[0];
+    if (freedom >= 10)
+        return z + (cube + z) / (4 * freedom) +
+               (5 * cube * z * z + 16 * cube + 3 * z) / (96 * freedom * freedom);
+    int row = (int)freedom;
+    double part = freedom - row;
+    return 1 / ((1 - part) / least[row - 1] + part / least[row]);
+}
+
+static double divide(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static struct estimate of_runs(enum yarn_diff_scale scale, const struct yarn_diff_sum *part,
+                               const struct yarn_diff_sum *whole, const struct yarn_diff_time *time)
+{
+    bool is_share = scale == YARN_DIFF_SHARES;
+    double base = is_share ? (double)whole->weight : time->seconds;
+    double base_squares = is_share ? whole->runs.squares : time->squares;
+    double runs = (double)time->nr_runs, ratio = divide((double)part->weight, base);
+    double squares =
+        part->runs.squares - 2 * ratio * part->runs.products[scale] + ratio * ratio * base_squares;
+    return (struct estimate){
+        .value = ratio,
+        .centre = ratio,
+        /* Why the maximum: of runs that are all alike rounding leaves less than nothing. */
+        .variance = divide(runs / (runs - 1) * fmax(squares, 0), base * base),
+        .freedom = runs - 1,
+    };
+}
+
+static struct estimate share_of_samples(const struct yarn_diff_sum *part,
+                                        const struct yarn_diff_sum *whole)
+{
+    double more = divide(whole->squares, (double)whole->weight);
+    double trials = (double)whole->weight + 2 * more;
+    double share = trials > 0 ? ((double)part->weight + more) / trials : 0.5;
+    double inside = part->squares + more * more;
+    double outside = fmax(whole->squares - part->squares, 0) + more * more;
+    double squares = (1 - share) * (1 - share) * inside + share * share * outside;
+    return (struct estimate){
+        .value = divide((double)part->weight, (double)whole->weight),
+        .centre = share,
+        .variance = trials > 0 ? squares / (trials * trials) : 0.125,
+    };
+}
+
+static struct estimate rate_of_samples(const struct yarn_diff_sum *part,
+                                       const struct yarn_diff_sum *whole, double seconds)
+{
+    double more = divide(whole->squares, (double)whole->weight);
+    double rate = divide((double)part->weight, seconds);
+    return (struct estimate){
+        .value = rate,
+        .centre = rate,
+        .variance = divide(part->squares + more * more, seconds * seconds),
+    };
+}
+
+static double quantile_of(const struct estimate sides[2], double variance)
+{
+    double freedom = 0;
+    for (size_t side = 0; side < 2; side++) {
+        if (sides[side].freedom > 0)
+            freedom += sides[side].variance * sides[side].variance / sides[side].freedom;
+    }
+    return freedom > 0 ? student(variance * variance / freedom) : deviations;
+}
+
+struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_diff_sum parts[2],
+                                  const struct yarn_diff_sum wholes[2],
+                                  const struct yarn_diff_time times[2], bool is_by_runs)
+{
+    struct estimate sides[2];
+    double unit = scale == YARN_DIFF_SHARES ? 100 : 1;
+    for (size_t i = 0; i < 2; i++)
+        sides[i] = is_by_runs ? of_runs(scale, &parts[i], &wholes[i], &times[i])
+                   : scale == YARN_DIFF_SHARES
+                       ? share_of_samples(&parts[i], &wholes[i])
+                       : rate_of_samples(&parts[i], &wholes[i], times[i].seconds);
+    double variance = sides[0].variance + sides[1].variance;
+    double centre = sides[1].centre - sides[0].centre;
+    double reach = quantile_of(sides, variance) * sqrt(variance);
+    return (struct yarn_change){
+        .values = {unit * sides[0].value, unit * sides[1].value},
+        .change = unit * (sides[1].value - sides[0].value),
+        .low = unit * (centre - reach),
+        .high = unit * (centre + reach),
+        .is_noise = fabs(centre) <= reach,
+    };
+}

@@ -1,0 +1,29 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Which dumps are of one run of a program: a process with those that it forked and that its execs
+ * became, and siblings whose parent left no dump. Samples of one run are alike in what differs from
+ * run to run; so where there are several, they are what a change is judged by (diff.h).
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/profile/profile.h"
+
+/* More than these are laid together, evenly: their sums would cost more than they tell. */
+enum { YARN_CLUSTERS_MAX = 64 };
+
+struct yarn_cluster {
+    double seconds; /* that it was recorded, of those that are looked at */
+};
+
+struct yarn_clusters {
+    uint32_t *of_dump;             /* owned: of each dump, its cluster */
+    struct yarn_cluster *clusters; /* owned array */
+    size_t count;
+};
+
+/* `from_ns`, `to_ns`: the time that is looked at. */
+YARN_MUST_CHECK int yarn_clusters_build(const struct yarn_profile *profile, uint64_t from_ns,
+                                        uint64_t to_ns, struct yarn_clusters *ret_clusters);
+void yarn_clusters_fini(struct yarn_clusters *clusters);

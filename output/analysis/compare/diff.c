@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/compare/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "output/analysis/compare/change.h"
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/time/kernel_time.h"
+#include "output/analysis/value/array.h"
+
+struct builder {
+    const struct yarn_profile *const *profiles;
+    const struct yarn_diff_options *options;
+    struct yarn_diff *diff;
+    struct yarn_diff_row *sums;            /* owned: of one event, by function of the match */
+    struct yarn_diff_row *run;             /* owned: the same of one run */
+    uint32_t kernel;                       /* of the match: [kernel] */
+    struct yarn_diff_sum kernel_totals[2]; /* of one event: what it is a share of */
+};
+
+/* What is worked out of one profile before its events are added. */
+struct side {
+    size_t number;
+    const struct yarn_profile *profile;
+    const uint32_t *shared; /* borrowed: of each function, its number in the match */
+    uint8_t *threads, *functions, *repeated; /* owned */
+    uint8_t *chosen;                         /* owned: the threads that are added up */
+    struct yarn_clusters clusters;
+};
+
+static int add_event(struct builder *builder, size_t side, uint32_t number)
+{
+    const struct yarn_profile *profile = builder->profiles[side];
+    struct yarn_diff *diff = builder->diff;
+    const struct yarn_profile_event *event = &profile->events[number];
+    struct yarn_diff_event added = {
+        .name = yarn_profile_text(profile, event->name),
+        .unit = yarn_profile_text(profile, event->unit),
+        .numbers = {YARN_DUMP_NONE, YARN_DUMP_NONE},
+    };
+    size_t at = 0;
+    while (at < diff->nr_events && (strcmp(diff->events[at].name, added.name) != 0 ||
+                                    strcmp(diff->events[at].unit, added.unit) != 0))
+        at++;
+    if (at == diff->nr_events) {
+        struct yarn_diff_event *events = yarn_array_grow(diff->events, &diff->events_capacity,
+                                                         diff->nr_events + 1, sizeof *events);
+        if (!events)
+            return -ENOMEM;
+        diff->events = events;
+        events[diff->nr_events++] = added;
+    }
+    diff->events[at].numbers[side] = number;
+    diff->events[at].totals[side] =
+        (struct yarn_diff_sum){.weight = event->total, .samples = event->samples};
+    return 0;
+}
+
+static int add_events(struct builder *builder)
+{
+    int err = 0;
+    for (size_t side = 0; side < 2; side++) {
+        const struct yarn_profile *profile = builder->profiles[side];
+        for (uint32_t i = 0; !err && i < profile->nr_events; i++) {
+            if (profile->events[i].samples &&
+                yarn_filter_has_event(builder->options->filter, profile, i))
+                err = add_event(builder, side, i);
+        }
+    }
+    return err;
+}
+
+static void side_fini(struct side *side)
+{
+    free(side->threads);
+    free(side->functions);
+    free(side->repeated);
+    free(side->chosen);
+    yarn_clusters_fini(&side->clusters);
+}
+
+static int find_repeated(struct side *side)
+{
+    const struct yarn_profile *profile = side->profile;
+    uint32_t *keys = calloc(profile->nr_stacks + 1, sizeof *keys);
+    for (size_t i = 0; keys && i < profile->nr_stacks; i++)
+        keys[i] = side->shared[profile->stacks[i].function];
+    if (keys)
+        side->repeated = yarn_stacks_repeated(profile, keys);
+    free(keys);
+    return side->repeated ? 0 : -ENOMEM;
+}
+
+static int side_init(struct side *side, const struct builder *builder, size_t number)
+{
+    const struct yarn_diff_options *options = builder->options;
+    const struct yarn_profile *profile = builder->profiles[number];
+    *side = (struct side){
+        .number = number,
+        .profile = profile,
+        .shared = builder->diff->match.numbers[number],
+        .threads = yarn_filter_threads(options->filter, profile),
+        .functions = yarn_filter_functions(options->filter, profile),
+        .chosen = calloc(profile->nr_threads + 1, 1),
+    };
+    int err = side->threads && side->functions && side->chosen ? 0 : -ENOMEM;
+    if (!err)
+        err = find_repeated(side);
+    if (!err)
+        err = yarn_clusters_build(profile, options->from_ns[number], options->to_ns[number],
+                                  &side->clusters);
+    if (err)
+        side_fini(side);
+    return err;
+}
+
+static void add(struct builder *builder, const struct side *side, enum yarn_diff_part part,
+                uint32_t function, struct yarn_diff_sum more)
+{
+    if (!side->functions[function])
+        return;
+    struct yarn_diff_sum *sum = &builder->run[side->shared[function]].sums[part][side->number];
+    sum->weight += more.weight;
+    sum->samples += more.samples;
+    sum->squares += more.squares;
+}
+
+/* Leaves, and what stands for stacks or root sides that are missing. */
+static void add_cells(struct builder *builder, const struct side *side, uint32_t event)
+{
+    const struct yarn_profile *profile = side->profile;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        struct yarn_diff_sum more = {
+            .weight = cell->weight, .samples = cell->samples, .squares = cell->squares};
+        if (cell->event != event || !side->chosen[cell->thread])
+            continue;
+        if (cell->stack == YARN_DUMP_NONE) {
+            add(builder, side, YARN_DIFF_SELF, YARN_FUNCTION_NO_STACK, more);
+            add(builder, side, YARN_DIFF_TOTAL, YARN_FUNCTION_NO_STACK, more);
+            continue;
+        }
+        add(builder, side, YARN_DIFF_SELF, profile->stacks[cell->stack].function, more);
+        uint32_t root = yarn_profile_root_of(cell->stack_end);
+        if (root != YARN_DUMP_NONE)
+            add(builder, side, YARN_DIFF_TOTAL, root, more);
+    }
+}
+
+/* What the chosen threads spent. */
+static int add_chosen(struct builder *builder, const struct side *side, uint32_t event)
+{
+    const struct yarn_profile *profile = side->profile;
+    struct yarn_stack_choice choice = {.event = event, .threads = side->chosen};
+    struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
+    if (!sums)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->nr_stacks; i++) {
+        struct yarn_diff_sum more = {
+            .weight = sums[i].total, .samples = sums[i].samples, .squares = sums[i].squares};
+        if (more.samples && !side->repeated[i])
+            add(builder, side, YARN_DIFF_TOTAL, profile->stacks[i].function, more);
+    }
+    free(sums);
+    add_cells(builder, side, event);
+    return 0;
+}
+
+/* A run's sum, whose bases are those of the whole run, joins the others; and is empty again. */
+static void join(struct yarn_diff_sum *sum, struct yarn_diff_sum *run,
+                 const double bases[YARN_DIFF_SCALE_COUNT])
+{
+    double spent = (double)run->weight;
+    sum->weight += run->weight;
+    sum->samples += run->samples;
+    sum->squares += run->squares;
+    sum->runs.squares += spent * spent;
+    for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++)
+        sum->runs.products[scale] += spent * bases[scale];
+    *run = (struct yarn_diff_sum){0};
+}
+
+static void join_run(struct builder *builder, const struct side *side,
+                     const struct yarn_diff_sum *whole, double seconds)
+{
+    for (size_t i = 0; i < builder->diff->match.count; i++) {
+        uint64_t base = whole->weight;
+        if (i == builder->kernel)
+            base += builder->run[i].sums[YARN_DIFF_SELF][side->number].weight;
+        double bases[] = {[YARN_DIFF_SHARES] = (double)base, [YARN_DIFF_SECONDS] = seconds};
+        for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
+            struct yarn_diff_sum *run = &builder->run[i].sums[part][side->number];
+            if (run->weight || run->samples)
+                join(&builder->sums[i].sums[part][side->number], run, bases);
+        }
+    }
+}
+
+/* Of the event, all threads of one run; YARN_DUMP_NONE: of all. */
+static struct yarn_diff_sum whole_of(const struct side *side, uint32_t event, uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    struct yarn_diff_sum whole = {0};
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        uint32_t of = side->clusters.of_dump[profile->threads[cell->thread].dump];
+        if (cell->event != event || (run != YARN_DUMP_NONE && of != run))
+            continue;
+        whole.weight += cell->weight;
+        whole.samples += cell->samples;
+        whole.squares += cell->squares;
+    }
+    return whole;
+}
+
+/* As if it had been sampled once a period. */
+static struct yarn_diff_sum kernel_of(const struct builder *builder, const struct side *side,
+                                      uint32_t event, uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    uint64_t ns = 0, period_ns = yarn_u64_max(profile->events[event].period, 1);
+    if (builder->options->is_part || yarn_kernel_time_event(profile) != event)
+        return (struct yarn_diff_sum){0};
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        if (run == YARN_DUMP_NONE || side->clusters.of_dump[i] == run)
+            ns += profile->dumps[i].trust.kernel_ns;
+    return (struct yarn_diff_sum){
+        .weight = ns,
+        .squares = (double)ns * (double)period_ns,
+    };
+}
+
+static void add_whole(struct yarn_diff_sum *total, const struct yarn_diff_sum *whole)
+{
+    total->squares += whole->squares;
+    total->runs.squares += (double)whole->weight * (double)whole->weight;
+}
+
+/* What it is a share of is itself and what was sampled. */
+static void add_kernel(struct builder *builder, const struct side *side,
+                       const struct yarn_diff_sum *whole, struct yarn_diff_sum kernel)
+{
+    struct yarn_diff_sum *total = &builder->kernel_totals[side->number];
+    for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
+        builder->run[builder->kernel].sums[part][side->number] = kernel;
+    kernel.weight += whole->weight;
+    kernel.squares += whole->squares;
+    total->weight += kernel.weight;
+    add_whole(total, &kernel);
+}
+
+static int add_run(struct builder *builder, struct side *side, struct yarn_diff_event *event,
+                   uint32_t run)
+{
+    const struct yarn_profile *profile = side->profile;
+    uint32_t number = event->numbers[side->number];
+    struct yarn_diff_sum whole = whole_of(side, number, run);
+    for (size_t i = 0; i < profile->nr_threads; i++) {
+        uint32_t of = side->clusters.of_dump[profile->threads[i].dump];
+        side->chosen[i] = side->threads[i] && (run == YARN_DUMP_NONE || of == run);
+    }
+    int err = add_chosen(builder, side, number);
+    add_kernel(builder, side, &whole, kernel_of(builder, side, number, run));
+    double seconds = run == YARN_DUMP_NONE ? 0 : side->clusters.clusters[run].seconds;
+    join_run(builder, side, &whole, seconds);
+    add_whole(&event->totals[side->number], &whole);
+    return err;
+}
+
+static int add_side(struct builder *builder, struct side *side, struct yarn_diff_event *event)
+{
+    int err = 0;
+    if (event->numbers[side->number] == YARN_DUMP_NONE)
+        return 0;
+    if (!builder->diff->is_by_runs)
+        return add_run(builder, side, event, YARN_DUMP_NONE);
+    for (uint32_t run = 0; !err && run < side->clusters.count; run++)
+        err = add_run(builder, side, event, run);
+    return err;
+}
+
+static struct yarn_diff_time time_of(const struct side *side)
+{
+    struct yarn_diff_time time = {.nr_runs = side->clusters.count};
+    for (size_t i = 0; i < side->clusters.count; i++) {
+        double seconds = side->clusters.clusters[i].seconds;
+        time.seconds += seconds;
+        time.squares += seconds * seconds;
+    }
+    return time;
+}
+
+static void compare(const struct builder *builder, struct yarn_diff_row *row)
+{
+    const struct yarn_diff *diff = builder->diff;
+    const struct yarn_diff_sum *totals =
+        row->function == builder->kernel ? builder->kernel_totals : diff->events[row->event].totals;
+    for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++) {
+        for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
+            row->changes[scale][part] = yarn_change_of((enum yarn_diff_scale)scale, row->sums[part],
+                                                       totals, diff->times, diff->is_by_runs);
+    }
+}
+
+/* Moves the sums of one event into rows, and empties them. */
+static int take_rows(struct builder *builder, uint32_t event)
+{
+    struct yarn_diff *diff = builder->diff;
+    for (uint32_t i = 0; i < diff->match.count; i++) {
+        struct yarn_diff_row *sum = &builder->sums[i];
+        const struct yarn_diff_sum *totals = sum->sums[YARN_DIFF_TOTAL];
+        bool is_kernel = i == builder->kernel && (totals[0].weight || totals[1].weight);
+        if (!totals[0].samples && !totals[1].samples && !is_kernel)
+            continue;
+        struct yarn_diff_row *rows =
+            yarn_array_grow(diff->rows, &diff->capacity, diff->count + 1, sizeof *rows);
+        if (!rows)
+            return -ENOMEM;
+        diff->rows = rows;
+        sum->event = event;
+        sum->function = i;
+        compare(builder, sum);
+        rows[diff->count++] = *sum;
+        *sum = (struct yarn_diff_row){0};
+    }
+    return 0;
+}
+
+static int in_order(const void *left, const void *right, void *self)
+{
+    const struct yarn_diff_row *a = left, *b = right;
+    const struct builder *builder = self;
+    enum yarn_diff_scale scale = builder->options->scale;
+    enum yarn_diff_part part = builder->options->part;
+    const struct yarn_change *x = &a->changes[scale][part], *y = &b->changes[scale][part];
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    if (x->is_noise != y->is_noise)
+        return x->is_noise ? 1 : -1;
+    if (fabs(x->change) != fabs(y->change))
+        return fabs(x->change) > fabs(y->change) ? -1 : 1;
+    const struct yarn_match_function *first = &builder->diff->match.functions[a->function];
+    const struct yarn_match_function *second = &builder->diff->match.functions[b->function];
+    int names = strcmp(first->name, second->name);
+    if (!names)
+        names = strcmp(first->module, second->module);
+    return names ? names : a->function < b->function ? -1 : 1;
+}
+
+static int add_rows(struct builder *builder, struct side sides[2])
+{
+    struct yarn_diff *diff = builder->diff;
+    for (uint32_t event = 0; event < diff->nr_events; event++) {
+        memset(builder->kernel_totals, 0, sizeof builder->kernel_totals);
+        int err = add_side(builder, &sides[0], &diff->events[event]);
+        if (!err)
+            err = add_side(builder, &sides[1], &diff->events[event]);
+        if (!err)
+            err = take_rows(builder, event);
+        if (err)
+            return err;
+    }
+    if (diff->count)
+        qsort_r(diff->rows, diff->count, sizeof *diff->rows, in_order, builder);
+    return 0;
+}
+
+static int add_sides(struct builder *builder, struct side sides[2])
+{
+    struct yarn_diff *diff = builder->diff;
+    for (size_t i = 0; i < 2; i++)
+        diff->times[i] = time_of(&sides[i]);
+    diff->is_by_runs = diff->times[0].nr_runs > 1 && diff->times[1].nr_runs > 1;
+    return add_rows(builder, sides);
+}
+
+static int build(struct builder *builder)
+{
+    struct side sides[2];
+    struct yarn_diff *diff = builder->diff;
+    int err = yarn_match_build(builder->profiles[0], builder->profiles[1], &diff->match);
+    if (!err)
+        err = yarn_match_add_pseudo(&diff->match, "[kernel]", &builder->kernel);
+    if (!err)
+        err = add_events(builder);
+    if (err)
+        return err;
+    builder->sums = calloc(diff->match.count + 1, sizeof *builder->sums);
+    builder->run = calloc(diff->match.count + 1, sizeof *builder->run);
+    if (!builder->sums || !builder->run)
+        return -ENOMEM;
+    err = side_init(&sides[0], builder, 0);
+    if (err)
+        return err;
+    err = side_init(&sides[1], builder, 1);
+    if (!err) {
+        err = add_sides(builder, sides);
+        side_fini(&sides[1]);
+    }
+    side_fini(&sides[0]);
+    return err;
+}
+
+int yarn_diff_build(const struct yarn_profile *const profiles[2],
+                    const struct yarn_diff_options *options, struct yarn_diff *ret_diff)
+{
+    struct yarn_diff diff = {0};
+    struct builder builder = {.profiles = profiles, .options = options, .diff = &diff};
+    int err = build(&builder);
+    free(builder.sums);
+    free(builder.run);
+    if (err) {
+        yarn_diff_fini(&diff);
+        return err;
+    }
+    *ret_diff = diff;
+    return 0;
+}
+
+void yarn_diff_fini(struct yarn_diff *diff)
+{
+    yarn_match_fini(&diff->match);
+    free(diff->events);
+    free(diff->rows);
+    *diff = (struct yarn_diff){0};
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/load/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/analysis/load/loader.h"
+#include "output/analysis/value/array.h"
+#include "output/analysis/value/clock.h"
+#include "output/text/legible.h"
+
+static void loader_fini(struct yarn_loader *loader)
+{
+    yarn_number_map_fini(&loader->modules);
+    yarn_number_map_fini(&loader->builds);
+    yarn_number_map_fini(&loader->symbols);
+    yarn_number_map_fini(&loader->starts);
+    yarn_number_map_fini(&loader->frames);
+    yarn_number_map_fini(&loader->stacks);
+    yarn_number_map_fini(&loader->line_modules);
+    yarn_number_map_fini(&loader->symbol_lines);
+    free(loader->start_list);
+    free(loader->late_names);
+    yarn_table_close(&loader->threads);
+}
+
+int yarn_loader_begin_dump(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dumps = yarn_array_grow(profile->dumps, &profile->dumps_capacity,
+                                                      profile->nr_dumps + 1, sizeof *dumps);
+    if (!dumps)
+        return -ENOMEM;
+    profile->dumps = dumps;
+    dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->shown};
+    loader->dump = (uint32_t)profile->nr_dumps++;
+    loader->first_thread = (uint32_t)profile->nr_threads;
+    loader->first_frame = (uint32_t)profile->nr_frames;
+    loader->first_stack = (uint32_t)profile->nr_stacks;
+    loader->has_last_thread = false;
+    yarn_number_map_clear(&loader->modules);
+    yarn_number_map_clear(&loader->builds);
+    yarn_number_map_clear(&loader->line_modules);
+    /* Why not cleared: one process with many threads would make all others slow. */
+    yarn_table_close(&loader->threads);
+    int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
+    return err ? err : yarn_loader_on_reset(loader);
+}
+
+int yarn_loader_end_dump(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    int err = yarn_loader_name_kernel(loader);
+    if (!err)
+        err = yarn_loader_apply_late_names(loader);
+    if (!err)
+        err = yarn_loader_place_frames(loader);
+    if (err)
+        return err;
+    for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
+        if (profile->functions[profile->frames[i].function].is_unknown)
+            dump->trust.leaves_unknown += profile->frames[i].leaf_samples;
+    }
+    for (size_t i = loader->first_thread; i < profile->nr_threads; i++) {
+        /* Why: a thread that no record named was there before the recording. */
+        if (!profile->threads[i].has_record)
+            profile->threads[i].start_ns = dump->process.start_ns;
+    }
+    profile->end_ns = yarn_u64_max(profile->end_ns, dump->last_ns);
+    yarn_trust_settle(&dump->trust, dump->has_end);
+    return 0;
+}
+
+/* `at` as the clock of the dumps says it, or from the start of the first of them. */
+static uint64_t moment(uint64_t at, bool is_absolute, uint64_t start_ns, int64_t offset_ns)
+{
+    if (at == UINT64_MAX || (!is_absolute && at > UINT64_MAX - start_ns))
+        return UINT64_MAX;
+    if (!is_absolute)
+        return at + start_ns;
+    return offset_ns > 0 && at < (uint64_t)offset_ns ? 0 : at - (uint64_t)offset_ns;
+}
+
+void yarn_loader_set_time(struct yarn_loader *loader)
+{
+    const struct yarn_time_range *time = &loader->options->time;
+    uint64_t start_ns = loader->profile->start_ns;
+    int64_t offset_ns = yarn_clock_offset_ns(&yarn_loader_dump(loader)->process);
+    bool is_from_start = !time->from_ns && !time->from_is_absolute;
+    loader->from_ns =
+        is_from_start ? 0 : moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns);
+    loader->to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns);
+}
+
+static int read_file(struct yarn_loader *loader)
+{
+    struct yarn_dump_summary summary = {0};
+    uint32_t first;
+    int err = yarn_loader_begin_dump(loader);
+    if (err)
+        return err;
+    first = loader->dump;
+    yarn_loader_set_time(loader);
+    const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor();
+    err = yarn_dump_read_file_within(loader->path, loader->allowance, &visitor, loader, &summary);
+    if (!err)
+        err = yarn_loader_end_dump(loader);
+    for (uint32_t i = first; i <= loader->dump; i++)
+        loader->profile->dumps[i].summary = summary;
+    return err;
+}
+
+static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
+                    const struct yarn_load_options *options, struct yarn_load_reached reached,
+                    struct yarn_dump_allowance *allowance, size_t nr_machines)
+{
+    struct yarn_legible shown;
+    (void)yarn_legible(&shown, source->path);
+    struct yarn_loader loader = {
+        .profile = profile,
+        .options = options,
+        .allowance = allowance,
+        .path = source->path,
+        .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
+        .reached = reached,
+        .nr_machines = nr_machines,
+        .threads = YARN_TABLE_CLOSED,
+    };
+    yarn_legible_fini(&shown);
+    int err = loader.shown ? read_file(&loader) : -ENOMEM;
+    loader_fini(&loader);
+    return err;
+}
+
+/* Gives what is in memory the names that threads had at their times. */
+static void apply_comms(const struct yarn_profile *profile, struct yarn_timeline *timeline)
+{
+    for (size_t i = 0; timeline && i < timeline->count; i++) {
+        struct yarn_timeline_entry *entry = &timeline->entries[i];
+        if (entry->thread != YARN_DUMP_NONE)
+            entry->comm = yarn_profile_comm_at(profile, entry->thread, entry->time_ns);
+    }
+}
+
+static const struct yarn_machine *machine_of(struct yarn_profile *profile,
+                                             const struct yarn_source *source)
+{
+    return yarn_machines_note(&profile->machines, source->machine,
+                              (int64_t)(source->start_realtime_ns - source->start_ns));
+}
+
+static int note_machines(struct yarn_profile *profile, const struct yarn_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->list[i].has_process && !machine_of(profile, &sources->list[i]))
+            return -ENOMEM;
+    return 0;
+}
+
+static uint64_t first_start_ns(struct yarn_profile *profile, const struct yarn_sources *sources)
+{
+    uint64_t start_ns = UINT64_MAX;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct yarn_source *source = &sources->list[i];
+        if (!source->has_process)
+            continue;
+        int64_t shift_ns = yarn_machines_shift_ns(&profile->machines, machine_of(profile, source),
+                                                  profile->machines.count);
+        start_ns = yarn_u64_min(start_ns, source->start_ns + (uint64_t)shift_ns);
+    }
+    return start_ns == UINT64_MAX ? 0 : start_ns;
+}
+
+int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *sources,
+                      const struct yarn_load_options *options,
+                      struct yarn_source_failure *ret_failure)
+{
+    if (note_machines(profile, sources))
+        return -ENOMEM;
+    size_t nr_machines = profile->machines.count;
+    profile->start_ns = first_start_ns(profile, sources);
+    profile->bytes = yarn_sources_bytes(sources);
+    struct yarn_load_reached reached = {.all = profile->bytes};
+    struct yarn_dump_allowance allowance;
+    yarn_dump_allowance_init(&allowance);
+    allowance.reserved_a_byte = options->reserved_a_byte;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct yarn_source *source = &sources->list[i];
+        yarn_dump_allowance_begin(&allowance, sources->count - i);
+        int err = load_one(profile, source, options, reached, &allowance, nr_machines);
+        if (err) {
+            (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
+            (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));
+            return err;
+        }
+        reached.done += source->bytes;
+    }
+    yarn_stack_index_fini(&profile->stack_index);
+    apply_comms(profile, options->timeline);
+    return 0;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/analysis/load/loader.h"
+#include "output/analysis/value/array.h"
+#include "output/analysis/value/name.h"
+
+enum {
+    LEGIBLE_MAX = 4, /* bytes that a byte may become */
+    BUILD_ID_MAX = 64,
+    LINE_MAX = 1024,
+};
+
+int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
+                     const char *format, ...)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->last_ns = yarn_u64_max(dump->last_ns, time_ns);
+    if (!loader->options->timeline || time_ns < loader->from_ns || time_ns > loader->to_ns)
+        return 0;
+
+    char line[LINE_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    struct yarn_timeline_entry entry = {
+        .time_ns = time_ns,
+        .stack = YARN_DUMP_NONE,
+        .thread = thread,
+        .comm = thread == YARN_DUMP_NONE ? dump->comm : loader->profile->threads[thread].comm,
+        .dump = loader->dump,
+        .cpu = (uint16_t)cpu,
+    };
+    int err = yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(line), &entry.text);
+    return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
+}
+
+/* The bytes of a record are gone after the visit; what is kept is legible. */
+static int keep(struct yarn_loader *loader, struct yarn_span *span)
+{
+    return yarn_strings_legible(&loader->profile->strings, *span, span);
+}
+
+/* As they are. */
+static int keep_bytes(struct yarn_loader *loader, struct yarn_span *span)
+{
+    char *kept = yarn_strings_keep(&loader->profile->strings, *span);
+    if (!kept)
+        return -ENOMEM;
+    *span = yarn_span_of(kept, span->size);
+    return 0;
+}
+
+/* Texts with NULs between them: each becomes legible. */
+static int keep_list(struct yarn_loader *loader, struct yarn_span *list)
+{
+    size_t size = 0;
+    char *kept = malloc(LEGIBLE_MAX * list->size + 1);
+    int err = kept ? 0 : -ENOMEM;
+    for (size_t at = 0; !err && at < list->size; at++) {
+        struct yarn_span rest = yarn_span_from(*list, at);
+        const uint8_t *nul = memchr(rest.data, 0, rest.size);
+        struct yarn_span item = yarn_span_sub(rest, 0, nul ? (size_t)(nul - rest.data) : rest.size);
+        at += item.size;
+        err = keep(loader, &item);
+        if (!err && item.size)
+            memcpy(kept + size, item.data, item.size);
+        size += err ? 0 : item.size;
+        if (nul && !err)
+            kept[size++] = 0;
+    }
+    *list = yarn_span_of(kept, size);
+    if (!err)
+        err = keep_bytes(loader, list);
+    free(kept);
+    return err;
+}
+
+static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, size_t count)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = keep(loader, spans[i]);
+    return err;
+}
+
+int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record, const void *thing,
+                     const struct yarn_dump_shown_at *at)
+{
+    char line[LINE_MAX];
+    uint32_t thread = YARN_DUMP_NONE;
+    struct yarn_bytes bytes = yarn_bytes_of(line, sizeof line);
+    yarn_dump_show(&bytes, record, thing);
+    struct yarn_span text = yarn_bytes_span(&bytes);
+    int err = loader->options->timeline ? keep(loader, &text) : 0;
+    if (!err && at->tid != YARN_DUMP_NONE && at->tid)
+        err = yarn_loader_thread(loader, at->tid, &thread);
+    if (err)
+        return err;
+    return yarn_loader_note(loader, at->time_ns, thread, at->cpu, "%.*s", (int)text.size,
+                            (const char *)text.data);
+}
+
+/* Nothing has been read of the process yet. */
+static bool is_blank(const struct yarn_loader *loader)
+{
+    const struct yarn_profile_dump *dump = &loader->profile->dumps[loader->dump];
+    return !dump->has_process && !dump->last_ns && !dump->nr_events && !dump->nr_modules &&
+           !dump->nr_options && !dump->nr_froms &&
+           loader->profile->nr_threads == loader->first_thread;
+}
+
+static int on_process(void *self, const struct yarn_dump_process *record)
+{
+    struct yarn_loader *loader = self;
+    /* Why: a merged dump holds one process after the other, and a record may be lost. */
+    if (!is_blank(loader)) {
+        int ended = yarn_loader_end_dump(loader);
+        if (ended)
+            return ended;
+        ended = yarn_loader_begin_dump(loader);
+        if (ended)
+            return ended;
+    }
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->process = *record;
+    dump->has_process = record->pid != 0;
+    yarn_loader_set_time(loader);
+    struct yarn_dump_process *process = &dump->process;
+    struct yarn_span *spans[] = {&process->exe, &process->host, &process->kernel, &process->arch,
+                                 &process->boot_id};
+    int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (!err)
+        err = keep_list(loader, &process->cmdline);
+    if (err)
+        return err;
+    const char *base = yarn_name_base((const char *)process->exe.data);
+    return yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(base), &dump->comm);
+}
+
+static int on_option(void *self, const struct yarn_dump_option *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_option *options = yarn_array_grow(dump->options, &dump->options_capacity,
+                                                       dump->nr_options + 1, sizeof *options);
+    if (!options)
+        return -ENOMEM;
+    dump->options = options;
+    options[dump->nr_options] = *record;
+    struct yarn_span *spans[] = {&options[dump->nr_options].name, &options[dump->nr_options].value};
+    dump->nr_options++;
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+static int on_sampler(void *self, const struct yarn_dump_sampler *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_dump_sampler *sampler = &yarn_loader_dump(loader)->sampler;
+    *sampler = *record;
+    yarn_loader_dump(loader)->has_sampler = true;
+    struct yarn_span *spans[] = {&sampler->asked, &sampler->got, &sampler->reason,
+                                 &sampler->strategy, &sampler->reader};
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+/* An event that is defined again is the same one, told anew. */
+static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
+{
+    if (number >= UINT16_MAX)
+        return -E2BIG;
+    struct yarn_profile_dump_event *events =
+        yarn_array_grow(dump->events, &dump->events_capacity, (size_t)number + 1, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    dump->events = events;
+    while (dump->nr_events <= number)
+        events[dump->nr_events++] = (struct yarn_profile_dump_event){0};
+    return 0;
+}
+
+static int on_event(void *self, const struct yarn_dump_event *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    uint32_t name, unit;
+    int err = room_for_event(dump, record->number);
+    if (err)
+        return err;
+    struct yarn_profile_dump_event *event = &dump->events[record->number];
+    event->record = *record;
+    struct yarn_span *spans[] = {&event->record.name, &event->record.asked, &event->record.got,
+                                 &event->record.unit, &event->record.reason};
+    err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    if (!err)
+        err = yarn_strings_intern(&profile->strings, record->name, &name);
+    if (!err)
+        err = yarn_strings_intern(&profile->strings, record->unit, &unit);
+    if (!err)
+        err = yarn_profile_event(profile, name, unit, &event->event);
+    if (err)
+        return err;
+    struct yarn_profile_event *shared = &profile->events[event->event];
+    if (!shared->was_opened) {
+        shared->flags = record->flags;
+        shared->period = record->period;
+        shared->frequency = record->frequency;
+        shared->was_opened = !record->error;
+    }
+    return 0;
+}
+
+static int on_count(void *self, const struct yarn_dump_count *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->last_ns = yarn_u64_max(dump->last_ns, record->time_ns);
+    if (record->event >= dump->nr_events)
+        return 0;
+    dump->events[record->event].count = *record;
+    dump->events[record->event].has_count = true;
+    return 0;
+}
+
+static int note_build(struct yarn_loader *loader, const struct yarn_dump_module *kept,
+                      struct yarn_profile_module *module)
+{
+    size_t index = yarn_loader_dump(loader)->nr_modules - 1;
+    uint32_t build = YARN_LOADER_BUILD_UNKNOWN;
+    if (kept->build_id.size && !module->build_id.size)
+        module->build_id = kept->build_id;
+    if (kept->build_id.size)
+        build = yarn_span_equal(kept->build_id, module->build_id)
+                    ? YARN_LOADER_BUILD_FIRST
+                    : YARN_LOADER_BUILD_OTHER + (uint32_t)index;
+    return yarn_number_map_put(&loader->builds, kept->number, build);
+}
+
+static int on_module(void *self, const struct yarn_dump_module *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    uint32_t module;
+    int err = yarn_profile_module(loader->profile, record->path, &module);
+    if (err)
+        return err;
+    err = yarn_number_map_put(&loader->modules, record->number, module);
+    if (!err)
+        err = yarn_loader_note_lines(loader, record);
+    if (err)
+        return err;
+    struct yarn_dump_module *modules = yarn_array_grow(dump->modules, &dump->modules_capacity,
+                                                       dump->nr_modules + 1, sizeof *modules);
+    if (!modules)
+        return -ENOMEM;
+    dump->modules = modules;
+    struct yarn_dump_module *kept = &modules[dump->nr_modules++];
+    *kept = *record;
+    err = keep(loader, &kept->path);
+    kept->build_id =
+        yarn_span_sub(kept->build_id, 0, yarn_size_min(kept->build_id.size, BUILD_ID_MAX));
+    if (!err)
+        err = keep_bytes(loader, &kept->build_id);
+    if (!err)
+        err = note_build(loader, kept, &loader->profile->modules[module]);
+    if (err)
+        return err;
+    uint32_t pid = dump->process.pid;
+    return yarn_loader_note(
+        loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
+        "PERF_RECORD_MMAP2 %u/%u: [0x%" PRIx64 "(0x%" PRIx64 ") @ 0x%" PRIx64 "]: r-xp %s", pid,
+        pid, record->start, record->end - record->start, record->file_offset,
+        yarn_profile_text(loader->profile, loader->profile->modules[module].path));
+}
+
+static int on_lost(void *self, const struct yarn_dump_lost *record)
+{
+    struct yarn_loader *loader = self;
+    uint64_t *lost = &yarn_loader_dump(loader)->trust.lost_records;
+    *lost = yarn_u64_min(*lost + record->count, UINT64_C(1) << 61);
+    return 0;
+}
+
+static int on_message(void *self, const struct yarn_dump_message *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_message *messages = yarn_array_grow(dump->messages, &dump->messages_capacity,
+                                                         dump->nr_messages + 1, sizeof *messages);
+    if (!messages)
+        return -ENOMEM;
+    dump->messages = messages;
+    struct yarn_dump_message *kept = &messages[dump->nr_messages++];
+    *kept = *record;
+    return keep(loader, &kept->text);
+}
+
+static int on_coverage(void *self, const struct yarn_dump_coverage *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_coverage *coverage = yarn_array_grow(dump->coverage, &dump->coverage_capacity,
+                                                          dump->nr_coverage + 1, sizeof *coverage);
+    if (!coverage)
+        return -ENOMEM;
+    dump->coverage = coverage;
+    coverage[dump->nr_coverage++] = *record;
+    return 0;
+}
+
+static int on_totals(void *self, const struct yarn_dump_totals *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    trust->stored = *record;
+    trust->has_stored = true;
+    yarn_loader_dump(loader)->has_end = false; /* each flush has totals: the end was taken back */
+    return yarn_loader_note(loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
+                            "YARN_totals samples %" PRIu64 " lost %" PRIu64 " truncated %" PRIu64
+                            " bytes_written %" PRIu64,
+                            record->value[YARN_DUMP_TOTAL_SAMPLES],
+                            record->value[YARN_DUMP_TOTAL_LOST],
+                            record->value[YARN_DUMP_TOTAL_STACKS_TRUNCATED],
+                            record->value[YARN_DUMP_TOTAL_BYTES_WRITTEN]);
+}
+
+static int on_end(void *self, const struct yarn_dump_end *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->end = *record;
+    dump->has_end = true;
+    return 0;
+}
+
+static int on_from(void *self, const struct yarn_dump_from *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_dump_from *froms =
+        yarn_array_grow(dump->froms, &dump->froms_capacity, dump->nr_froms + 1, sizeof *froms);
+    if (!froms)
+        return -ENOMEM;
+    dump->froms = froms;
+    struct yarn_dump_from *kept = &froms[dump->nr_froms++];
+    *kept = *record;
+    struct yarn_span *spans[] = {&kept->path, &kept->damage};
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+static int on_chunk(void *self, uint64_t offset)
+{
+    struct yarn_loader *loader = self;
+    const struct yarn_load_options *options = loader->options;
+    loader->profile->strings.readable_left +=
+        (offset - loader->reached.chunk) * YARN_STRINGS_READABLE_A_BYTE;
+    loader->reached.chunk = offset;
+    if (options->show_progress)
+        options->show_progress(options->progress_self, loader->reached.done + offset,
+                               loader->reached.all);
+    return 0;
+}
+
+const struct yarn_dump_visitor yarn_loader_visitor = {
+    .process = on_process,
+    .option = on_option,
+    .sampler = on_sampler,
+    .event = on_event,
+    .count = on_count,
+    .thread = yarn_loader_on_thread,
+    .thread_name = yarn_loader_on_thread_name,
+    .thread_end = yarn_loader_on_thread_end,
+    .module = on_module,
+    .symbol = yarn_loader_on_symbol,
+    .frame = yarn_loader_on_frame,
+    .stack = yarn_loader_on_stack,
+    .code_name = yarn_loader_on_code_name,
+    .samples = yarn_loader_on_samples,
+    .lost = on_lost,
+    .message = on_message,
+    .coverage = on_coverage,
+    .totals = on_totals,
+    .end = on_end,
+    .from = on_from,
+    .chunk = on_chunk,
+    .reset = yarn_loader_on_reset,
+};

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/analysis/load/loader.h"
+#include "output/analysis/value/array.h"
+#include "output/analysis/value/name.h"
+
+enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
+
+/* What is taken to be kept of each thing, with the tables that find it again. */
+enum { STACK_BYTES = 44, INDEXED_BYTES = 12, CELL_BYTES = 64, CELLS_AT_ONCE = 16 };
+
+/* The start of the symbol's function is needed again for each of its frames. */
+static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
+{
+    uint64_t *list = yarn_array_grow(loader->start_list, &loader->starts_capacity,
+                                     loader->nr_starts + 1, sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    loader->start_list = list;
+    list[loader->nr_starts] = start;
+    return yarn_number_map_put(&loader->starts, number, (uint32_t)loader->nr_starts++);
+}
+
+static int keep_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
+                       uint32_t function)
+{
+    struct yarn_symbol symbol = {
+        .function = function,
+        .dump = loader->dump,
+        .module = record->module,
+        .start = record->start,
+        .end = record->end,
+    };
+    return record->start ? yarn_symbols_add(&loader->profile->symbols, &symbol) : 0;
+}
+
+/* Two builds have other functions at one address: "libx.so.1[abcdef01]". */
+static void name_build(const char *base, struct yarn_span build_id, char ret_text[BASE_BYTES])
+{
+    int size = snprintf(ret_text, BASE_BYTES, "%.*s[", BASE_BYTES - 2 * BUILD_BYTES - 3, base);
+    for (size_t i = 0; i < yarn_size_min(build_id.size, BUILD_BYTES); i++)
+        size += snprintf(ret_text + size, BASE_BYTES - (size_t)size, "%02x", build_id.data[i]);
+    (void)snprintf(ret_text + size, BASE_BYTES - (size_t)size, "]");
+}
+
+static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
+                   uint32_t module, uint32_t *ret_name)
+{
+    struct yarn_profile *profile = loader->profile;
+    if (record->name.size)
+        return yarn_name_demangle(&profile->strings, record->name, ret_name);
+    const char *base =
+        module && record->start ? yarn_profile_text(profile, profile->modules[module].base) : NULL;
+    char other[BASE_BYTES];
+    uint32_t build = yarn_number_map_find(&loader->builds, record->module);
+    if (base && build != YARN_NUMBER_NONE && build >= YARN_LOADER_BUILD_OTHER) {
+        size_t index = build - YARN_LOADER_BUILD_OTHER;
+        name_build(base, yarn_loader_dump(loader)->modules[index].build_id, other);
+        base = other;
+    }
+    return yarn_name_of_address(&profile->strings, base, record->start, ret_name);
+}
+
+static bool has_build(const struct yarn_loader *loader, uint32_t module)
+{
+    uint32_t build = yarn_number_map_find(&loader->builds, module);
+    return build != YARN_NUMBER_NONE && build != YARN_LOADER_BUILD_UNKNOWN;
+}
+
+int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
+{
+    struct yarn_loader *loader = self;
+    uint32_t name, function;
+    uint32_t module = yarn_number_map_find(&loader->modules, record->module);
+    if (module == YARN_NUMBER_NONE)
+        module = 0;
+    int err = name_of(loader, record, module, &name);
+    if (err)
+        return err;
+    err = yarn_profile_function(loader->profile, module, name, &function);
+    if (err)
+        return err;
+    struct yarn_profile_function *named = &loader->profile->functions[function];
+    named->is_nameless = !record->name.size;
+    named->is_unknown = !record->name.size && (!module || !record->start);
+    if (named->is_unknown || (named->is_nameless && !has_build(loader, record->module)))
+        named->is_made = true;
+    err = yarn_number_map_put(&loader->symbols, record->number, function);
+    if (!err)
+        err = yarn_loader_note_symbol(loader, record);
+    if (!err)
+        err = keep_symbol(loader, record, function);
+    return err ? err : keep_start(loader, record->number, record->start);
+}
+
+/* What is the same frame in every process and epoch. A hash of it must do: that two frames among a
+ * million have one is as likely as one in ten million. Code without a name may be named yet, by
+ * this process for itself. */
+static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn_dump_frame *record,
+                             uint32_t function)
+{
+    bool is_own = loader->profile->functions[function].is_made;
+    uint64_t place =
+        yarn_hash_u64(record->address) + loader->start_list[loader->starts.to[record->symbol]];
+    uint64_t lines = yarn_number_map_find(&loader->symbol_lines, record->symbol);
+    uint64_t who = (uint64_t)function << 32 | (is_own ? loader->dump + 1 : 0);
+    return yarn_hash_u64(yarn_hash_u64(place) ^ who) ^ yarn_hash_u64(lines << 32 | record->flags);
+}
+
+/* Frames of one function (and line), with what is inlined there, are one; `number` is the last.
+ * What has no name yet may get one by its address. */
+static int join_frames(const struct yarn_loader *loader, uint32_t *number)
+{
+    struct yarn_profile *profile = loader->profile;
+    bool is_by_line = loader->options->frames == YARN_FRAMES_BY_LINE;
+    const struct yarn_profile_frame *frames = &profile->frames[*number];
+    if (profile->functions[frames->function].is_nameless)
+        return 0;
+    uint64_t key = frames->flags;
+    for (uint32_t i = 0; i <= frames->nr_inlined; i++) {
+        uint64_t line = is_by_line ? (uint64_t)frames[i].file << 32 | frames[i].line : 0;
+        key = yarn_hash_u64(yarn_hash_u64(yarn_hash_u64(key) + frames[i].function) + line);
+    }
+    uint32_t found = yarn_table_find(&profile->frame_index, key);
+    if (found == YARN_TABLE_NONE)
+        return yarn_table_put(&profile->frame_index, key, *number);
+    profile->nr_frames = *number;
+    *number = found;
+    return 0;
+}
+
+int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    uint32_t function = yarn_number_map_find(&loader->symbols, record->symbol);
+    if (function == YARN_NUMBER_NONE)
+        return 0;
+    int err = 0;
+    if (record->flags & YARN_DUMP_FRAME_KERNEL)
+        err = yarn_loader_kernel_function(profile, function, &function);
+    if (err)
+        return err;
+    uint64_t key = key_of_frame(loader, record, function);
+    uint32_t found = yarn_table_find(&profile->frame_index, key);
+    if (found != YARN_TABLE_NONE)
+        return yarn_number_map_put(&loader->frames, record->number, found);
+    struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
+                                                        profile->nr_frames + 1, sizeof *frames);
+    if (!frames)
+        return -ENOMEM;
+    profile->frames = frames;
+    frames[profile->nr_frames] = (struct yarn_profile_frame){
+        .address = record->address,
+        .start = loader->start_list[loader->starts.to[record->symbol]],
+        .function = function,
+        .flags = record->flags,
+    };
+    uint32_t number = (uint32_t)profile->nr_frames++;
+    err = yarn_loader_add_inlined(loader, record);
+    if (!err && loader->options->frames != YARN_FRAMES_BY_ADDRESS)
+        err = join_frames(loader, &number);
+    if (!err)
+        err = yarn_table_put(&profile->frame_index, key, number);
+    return err ? err : yarn_number_map_put(&loader->frames, record->number, number);
+}
+
+static uint32_t bytes_of_stack(const struct yarn_loader *loader)
+{
+    uint32_t bytes = loader->options->stack_bytes;
+    return bytes ? bytes : STACK_BYTES;
+}
+
+/* What is called by a stack of this epoch is itself of this epoch; but where frames are joined, two
+ * stacks of the dump may be one. */
+static bool may_be_there(const struct yarn_loader *loader, uint32_t parent)
+{
+    return loader->options->frames != YARN_FRAMES_BY_ADDRESS || parent == YARN_DUMP_NONE ||
+           parent < loader->first_stack_of_epoch;
+}
+
+static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame,
+                     uint32_t *ret_stack)
+{
+    struct yarn_profile *profile = loader->profile;
+    *ret_stack = YARN_DUMP_NONE;
+    if (may_be_there(loader, parent)) {
+        *ret_stack = yarn_stack_index_find(&profile->stack_index, profile->stacks, parent, frame);
+        if (*ret_stack != YARN_DUMP_NONE)
+            return 0;
+    }
+    if (!yarn_loader_may_keep(loader, bytes_of_stack(loader)))
+        return 0;
+    struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
+                                                        profile->nr_stacks + 1, sizeof *stacks);
+    if (!stacks)
+        return -ENOMEM;
+    profile->stacks = stacks;
+    stacks[profile->nr_stacks] = (struct yarn_profile_stack){
+        .parent = parent,
+        .frame = frame,
+        .function = profile->frames[frame].function,
+    };
+    *ret_stack = (uint32_t)profile->nr_stacks++;
+    if (loader->options->frames == YARN_FRAMES_BY_ADDRESS)
+        return 0;
+    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
+}
+
+int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_profile *profile = loader->profile;
+    uint32_t frame = yarn_number_map_find(&loader->frames, record->frame);
+    uint32_t parent = yarn_number_map_find(&loader->stacks, record->parent);
+    if (frame == YARN_NUMBER_NONE ||
+        (record->parent != YARN_DUMP_NONE && parent == YARN_NUMBER_NONE))
+        return 0;
+    uint32_t stack = parent;
+    int err = 0;
+    for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++) {
+        err = add_stack(loader, stack, frame + i, &parent);
+        if (parent == YARN_DUMP_NONE)
+            return err; /* there is no room for it */
+        stack = parent;
+    }
+    return err ? err : yarn_number_map_put(&loader->stacks, record->number, stack);
+}
+
+/* Where there is no room to find stacks of this epoch again, a later one has them anew. */
+static int index_stacks(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    uint64_t more = profile->nr_stacks - profile->stack_index.count;
+    if (loader->options->frames == YARN_FRAMES_BY_ADDRESS &&
+        !yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, more * INDEXED_BYTES))
+        return 0;
+    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
+}
+
+int yarn_loader_on_reset(void *self)
+{
+    struct yarn_loader *loader = self;
+    yarn_number_map_clear(&loader->symbols);
+    yarn_number_map_clear(&loader->starts);
+    yarn_number_map_clear(&loader->frames);
+    yarn_number_map_clear(&loader->stacks);
+    yarn_number_map_clear(&loader->symbol_lines);
+    loader->nr_starts = 0;
+    loader->first_stack_of_epoch = (uint32_t)loader->profile->nr_stacks;
+    return index_stacks(loader);
+}
+
+static void count_trust(struct yarn_loader *loader, uint32_t end, uint32_t stack)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    trust->stack_ends[end < YARN_DUMP_STACK_END_COUNT ? end : YARN_DUMP_STACK_FAILED]++;
+    if (stack != YARN_DUMP_NONE)
+        profile->frames[profile->stacks[stack].frame].leaf_samples++;
+}
+
+/* -ENOSPC: there is no room for it. */
+static int add_cell(struct yarn_loader *loader, const struct yarn_cell *cell)
+{
+    struct yarn_cells *cells = &loader->profile->cells;
+    uint64_t price = loader->options->cell_bytes ? loader->options->cell_bytes : CELL_BYTES;
+    if (!loader->nr_cells_paid &&
+        yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, CELLS_AT_ONCE * price))
+        loader->nr_cells_paid = CELLS_AT_ONCE;
+    if (!loader->nr_cells_paid && !yarn_cells_has(cells, cell))
+        return -ENOSPC;
+    size_t before = cells->count;
+    int err = yarn_cells_add(cells, cell);
+    loader->nr_cells_paid -= (uint32_t)(cells->count - before);
+    return err;
+}
+
+static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                 const struct yarn_cell *cell)
+{
+    struct yarn_profile *profile = loader->profile;
+    if (!loader->options->timeline && !loader->options->take_sample)
+        return add_cell(loader, cell);
+    struct yarn_timeline_entry entry = {
+        .time_ns = sample->time_ns,
+        .weight = sample->weight,
+        .stack = cell->stack,
+        .thread = cell->thread,
+        .comm = profile->threads[cell->thread].comm,
+        .dump = loader->dump,
+        .event = cell->event,
+        .cpu = (uint16_t)sample->cpu,
+        .stack_end = cell->stack_end,
+    };
+    if (loader->options->take_sample)
+        return loader->options->take_sample(loader->options->take_self, profile, &entry);
+    return yarn_timeline_add(loader->options->timeline, &entry);
+}
+
+static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    if (sample->event >= dump->nr_events)
+        return 0;
+    uint32_t thread;
+    int err = yarn_loader_thread(loader, sample->tid, &thread);
+    if (err)
+        return err;
+    uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
+    bool is_left_out = stack == YARN_DUMP_NONE && sample->stack != YARN_DUMP_NONE;
+    uint32_t stack_end = is_left_out ? YARN_DUMP_STACK_FAILED : sample->stack_end;
+    count_trust(loader, stack_end, stack);
+    dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
+    dump->events[sample->event].samples++;
+    loader->profile->threads[thread].samples++;
+    if (sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
+        return 0;
+    struct yarn_cell cell = {
+        .weight = sample->weight,
+        .samples = 1,
+        .squares = (double)sample->weight * (double)sample->weight,
+        .stack = loader->options->has_no_stacks ? YARN_DUMP_NONE : stack,
+        .thread = loader->options->has_no_threads ? 0 : thread,
+        .event = (uint16_t)dump->events[sample->event].event,
+        .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
+        .stack_end = (uint8_t)stack_end,
+    };
+    err = place(loader, sample, &cell);
+    if (err == -ENOSPC) {
+        loader->allowance->is_short = true;
+        return 0;
+    }
+    loader->profile->events[cell.event].total += cell.weight;
+    loader->profile->events[cell.event].samples++;
+    return err;
+}
+
+int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+{
+    struct yarn_loader *loader = self;
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = add_sample(loader, &samples[i]);
+    return err;
+}

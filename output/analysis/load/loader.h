@@ -1,0 +1,127 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of reading one dump into a profile: which number of the dump is which of the profile.
+ * Shared by the files that turn records into the profile (load*.c); nobody else includes it.
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/load/load.h"
+#include "output/analysis/value/number_map.h"
+#include "output/dump/shown.h"
+
+/* A name that came after the frames it is for. */
+struct yarn_late_name {
+    uint64_t address, start;
+    uint32_t module;
+    uint32_t function;
+};
+
+/* How far the reading of all files has come, in bytes. */
+struct yarn_load_reached {
+    uint64_t done, all;
+    uint64_t chunk; /* where it lies in its file */
+};
+
+enum yarn_loader_build {
+    YARN_LOADER_BUILD_UNKNOWN,
+    YARN_LOADER_BUILD_FIRST, /* of the file that was seen */
+    YARN_LOADER_BUILD_OTHER, /* and the index of the module in the dump */
+};
+
+struct yarn_loader {
+    struct yarn_profile *profile;
+    const struct yarn_load_options *options;
+    struct yarn_dump_allowance *allowance; /* borrowed; of the file and those behind it */
+    struct yarn_load_reached reached;
+    const char *path, *shown;       /* of the file; legible */
+    uint32_t dump;                  /* index in the profile */
+    int64_t shift_ns;               /* of the times of the process's machine */
+    size_t nr_machines;             /* that were known before any dump was read */
+    uint64_t from_ns, to_ns;        /* samples outside are passed over */
+    struct yarn_number_map modules; /* survives an epoch, as do threads and events */
+    struct yarn_number_map builds;  /* modules: enum yarn_loader_build, or that + index */
+    struct yarn_number_map symbols; /* to functions */
+    struct yarn_number_map starts;  /* of symbols: index in `start_list` */
+    struct yarn_number_map frames;
+    struct yarn_number_map stacks;
+    struct yarn_number_map line_modules; /* modules to those of the lines */
+    struct yarn_number_map symbol_lines; /* symbols to modules of the lines */
+    uint64_t *start_list;                /* owned array */
+    size_t nr_starts, starts_capacity;
+    struct yarn_table threads;                       /* tid to thread of the profile */
+    uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
+    uint32_t first_stack_of_epoch;
+    struct yarn_late_name *late_names; /* owned array */
+    size_t nr_late_names, late_names_capacity;
+    uint32_t last_tid, last_thread;
+    bool has_last_thread;
+    uint32_t nr_cells_paid; /* so many more may be kept */
+};
+
+static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loader)
+{
+    return &loader->profile->dumps[loader->dump];
+}
+
+/* The thread that bears the tid now; one is made up where no record has told of it. */
+YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
+                                       uint32_t *ret_thread);
+
+/* False, and told as damage by the reader, where the file has been given so much already. */
+static inline bool yarn_loader_may_keep(struct yarn_loader *loader, uint64_t bytes)
+{
+    bool may = yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, bytes);
+    loader->allowance->is_short |= !may;
+    return may;
+}
+
+/* Takes every record; `self` is the loader. */
+extern const struct yarn_dump_visitor yarn_loader_visitor;
+/* As that one, with the times of all machines on one clock. */
+struct yarn_dump_visitor yarn_loader_shifted_visitor(void);
+
+/* Members of it. */
+int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
+int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
+int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *record);
+int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
+/* The function of the same name in the kernel, or in a module of it that the name tells. */
+YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
+                                                uint32_t *ret_function);
+/* The process may have ended before the kernel's names were read: where the dump is of this very
+ * boot, this machine's are added to those that came late. */
+YARN_MUST_CHECK int yarn_loader_name_kernel(struct yarn_loader *loader);
+int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
+int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
+int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
+int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
+int yarn_loader_on_reset(void *self);
+
+/* Begins the next process: of the file, or of a merged dump. */
+YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
+/* Which samples count, by the clock of the process. */
+void yarn_loader_set_time(struct yarn_loader *loader);
+/* What can be told only when all records of a process were read. */
+YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
+/* Gives frames the names that came late. */
+YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
+
+/* Where lines are wanted: which module of theirs a module is, and a symbol is in; frames for what
+ * is inlined at the last frame, which is that of the record; the place of each frame of the dump.
+ */
+YARN_MUST_CHECK int yarn_loader_note_lines(struct yarn_loader *loader,
+                                           const struct yarn_dump_module *module);
+YARN_MUST_CHECK int yarn_loader_note_symbol(struct yarn_loader *loader,
+                                            const struct yarn_dump_symbol *symbol);
+YARN_MUST_CHECK int yarn_loader_add_inlined(struct yarn_loader *loader,
+                                            const struct yarn_dump_frame *record);
+YARN_MUST_CHECK int yarn_loader_place_frames(struct yarn_loader *loader);
+
+/* A line of the timeline, where one is wanted; `thread` may be YARN_DUMP_NONE. */
+YARN_MUST_CHECK int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread,
+                                     uint32_t cpu, const char *format, ...) YARN_PRINTF(5, 6);
+/* The same, of a record that has such a line. */
+YARN_MUST_CHECK int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record,
+                                     const void *thing, const struct yarn_dump_shown_at *at);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/profile/filter.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/text.h"
+#include "output/analysis/value/name.h"
+
+static int parse_moment(const char *text, size_t size, uint64_t *ret_ns, bool *ret_is_absolute)
+{
+    bool is_absolute = size && text[0] == '@';
+    size_t skip = is_absolute ? 1 : 0;
+    if (size == skip)
+        return is_absolute ? -EINVAL : 0;
+    int err = yarn_parse_duration(text + skip, size - skip, ret_ns);
+    if (!err)
+        *ret_is_absolute = is_absolute;
+    return err;
+}
+
+int yarn_time_range_parse(const char *text, struct yarn_time_range *ret_range)
+{
+    struct yarn_time_range range = YARN_TIME_RANGE_ALL;
+    const char *dots = strstr(text, "..");
+    if (!dots)
+        return -EINVAL;
+    int err = parse_moment(text, (size_t)(dots - text), &range.from_ns, &range.from_is_absolute);
+    if (err)
+        return err;
+    err = parse_moment(dots + 2, strlen(dots + 2), &range.to_ns, &range.to_is_absolute);
+    if (err)
+        return err;
+    if (range.from_is_absolute == range.to_is_absolute && range.to_ns < range.from_ns)
+        return -EINVAL;
+    *ret_range = range;
+    return 0;
+}
+
+int yarn_filter_set_function(struct yarn_filter *filter, const char *regex, char *ret_why,
+                             size_t size)
+{
+    regex_t compiled;
+    int err = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
+    if (err) {
+        (void)regerror(err, &compiled, ret_why, size);
+        return -EINVAL;
+    }
+    yarn_filter_fini(filter);
+    filter->function = compiled;
+    filter->has_function = true;
+    return 0;
+}
+
+void yarn_filter_fini(struct yarn_filter *filter)
+{
+    if (filter->has_function)
+        regfree(&filter->function);
+    filter->has_function = false;
+}
+
+/* True where a word of the comma list matches one of the texts. */
+static bool list_has(const char *list, const char *text, const char *other)
+{
+    char word[256];
+    if (!list)
+        return true;
+    for (const char *at = list; *at; at += *at == ',') {
+        size_t size = strcspn(at, ",");
+        if (size && size < sizeof word) {
+            memcpy(word, at, size);
+            word[size] = 0;
+            if (fnmatch(word, text, 0) == 0 || fnmatch(word, other, 0) == 0)
+                return true;
+        }
+        at += size;
+    }
+    return false;
+}
+
+bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                           uint32_t event)
+{
+    const char *name = yarn_profile_text(profile, profile->events[event].name);
+    return list_has(filter->events, name, name);
+}
+
+bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                            uint32_t number)
+{
+    const struct yarn_profile_thread *thread = &profile->threads[number];
+    const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
+    char tid[16], pid[16];
+    const char *comm = yarn_profile_text(profile, thread->comm);
+    (void)snprintf(tid, sizeof tid, "%u", thread->tid);
+    (void)snprintf(pid, sizeof pid, "%u", dump->process.pid);
+    return list_has(filter->threads, comm, tid) && list_has(filter->comms, comm, comm) &&
+           list_has(filter->processes, yarn_profile_text(profile, dump->comm), pid);
+}
+
+bool yarn_filter_is_by_thread(const struct yarn_filter *filter)
+{
+    return filter->threads || filter->processes || filter->comms;
+}
+
+bool yarn_filter_is_by_function(const struct yarn_filter *filter)
+{
+    return filter->modules || filter->has_function;
+}
+
+bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                              uint32_t number)
+{
+    const struct yarn_profile_function *function = &profile->functions[number];
+    const struct yarn_profile_module *module = &profile->modules[function->module];
+    if (!list_has(filter->modules, yarn_profile_text(profile, module->base),
+                  yarn_profile_text(profile, module->path)))
+        return false;
+    return !filter->has_function ||
+           regexec(&filter->function, yarn_profile_text(profile, function->name), 0, NULL, 0) == 0;
+}
+
+typedef bool yarn_filter_test_fn(const struct yarn_filter *filter,
+                                 const struct yarn_profile *profile, uint32_t number);
+
+static uint8_t *test_each(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                          size_t count, yarn_filter_test_fn *test)
+{
+    uint8_t *passes = calloc(count + 1, 1);
+    for (size_t i = 0; passes && i < count; i++)
+        passes[i] = test(filter, profile, (uint32_t)i);
+    return passes;
+}
+
+uint8_t *yarn_filter_threads(const struct yarn_filter *filter, const struct yarn_profile *profile)
+{
+    return test_each(filter, profile, profile->nr_threads, yarn_filter_has_thread);
+}
+
+uint8_t *yarn_filter_events(const struct yarn_filter *filter, const struct yarn_profile *profile)
+{
+    return test_each(filter, profile, profile->nr_events, yarn_filter_has_event);
+}
+
+uint8_t *yarn_filter_functions(const struct yarn_filter *filter, const struct yarn_profile *profile)
+{
+    return test_each(filter, profile, profile->nr_functions, yarn_filter_has_function);
+}

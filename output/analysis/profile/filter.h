@@ -1,0 +1,59 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Which part of a profile a view shows. Time is cut while the dumps are read (and events, which
+ * stand for themselves): percentages are of what remains. Threads, processes, modules and functions
+ * only hide: percentages stay those of the whole event.
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include <regex.h>
+
+#include "output/analysis/profile/profile.h"
+
+/* Counted from the start of the recording, or absolute as `script` prints times (after @). */
+struct yarn_time_range {
+    uint64_t from_ns, to_ns; /* to: UINT64_MAX where open */
+    bool from_is_absolute, to_is_absolute;
+};
+
+#define YARN_TIME_RANGE_ALL ((struct yarn_time_range){.to_ns = UINT64_MAX})
+
+/* "A..B", either may be missing. -EINVAL. */
+YARN_MUST_CHECK int yarn_time_range_parse(const char *text, struct yarn_time_range *ret_range);
+
+/* Lists are separated by commas; names are shell patterns. NULL: all. */
+struct yarn_filter {
+    const char *events;
+    const char *threads;   /* names or tids */
+    const char *processes; /* names of executables or pids */
+    const char *comms;     /* names of threads */
+    const char *modules;   /* paths or what follows their last slash */
+    regex_t function;
+    bool has_function;
+};
+
+/* -EINVAL; `ret_why` of `size` bytes says why. */
+YARN_MUST_CHECK int yarn_filter_set_function(struct yarn_filter *filter, const char *regex,
+                                             char *ret_why, size_t size);
+void yarn_filter_fini(struct yarn_filter *filter);
+
+bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                           uint32_t event);
+bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                            uint32_t thread);
+bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                              uint32_t function);
+/* False where every thread passes. */
+bool yarn_filter_is_by_thread(const struct yarn_filter *filter);
+/* False where every function passes. */
+bool yarn_filter_is_by_function(const struct yarn_filter *filter);
+
+/* One byte a thread, event, function: 1 where it passes. Owned by the caller; NULL: no memory. */
+YARN_MUST_CHECK uint8_t *yarn_filter_threads(const struct yarn_filter *filter,
+                                             const struct yarn_profile *profile);
+YARN_MUST_CHECK uint8_t *yarn_filter_events(const struct yarn_filter *filter,
+                                            const struct yarn_profile *profile);
+YARN_MUST_CHECK uint8_t *yarn_filter_functions(const struct yarn_filter *filter,
+                                               const struct yarn_profile *profile);

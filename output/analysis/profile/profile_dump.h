@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a dump tells of one process: its records as they stand, with the spans kept by the profile's
+ * strings, and how far it is to be trusted. Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/profile/trust.h"
+#include "output/dump/reader.h"
+
+struct yarn_profile_dump_event {
+    struct yarn_dump_event record; /* spans are kept by `strings` */
+    struct yarn_dump_count count;
+    bool has_count;
+    uint32_t event; /* of the profile */
+    uint64_t samples;
+};
+
+struct yarn_profile_dump {
+    const char *path; /* owned by `strings` */
+    struct yarn_dump_process process;
+    struct yarn_dump_sampler sampler;
+    struct yarn_dump_end end;
+    bool has_process, has_sampler, has_end;
+    uint64_t last_ns;                       /* of all records */
+    uint32_t comm;                          /* base name of the executable */
+    struct yarn_profile_dump_event *events; /* owned array, by number */
+    size_t nr_events, events_capacity;
+    struct yarn_dump_module *modules; /* owned array */
+    size_t nr_modules, modules_capacity;
+    struct yarn_dump_option *options; /* owned array */
+    size_t nr_options, options_capacity;
+    struct yarn_dump_message *messages; /* owned array */
+    size_t nr_messages, messages_capacity;
+    struct yarn_dump_coverage *coverage; /* owned array; stops and starts as they were stored */
+    size_t nr_coverage, coverage_capacity;
+    struct yarn_dump_from *froms; /* owned array; of a merged dump */
+    size_t nr_froms, froms_capacity;
+    struct yarn_trust trust;
+    struct yarn_dump_summary summary;
+};

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/source/lines.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "core/base/table.h"
+#include "output/analysis/source/code_names.h"
+#include "output/analysis/source/code_units.h"
+#include "output/analysis/value/array.h"
+
+/* Functions in one another at one address: compilers stop long before. */
+enum { INLINED_MAX = 256, BLOCKS_MAX = 1024 };
+
+struct module {
+    char *path;        /* owned */
+    uint8_t *build_id; /* owned */
+    size_t build_id_size;
+    bool is_known; /* `state` and what follows are */
+    enum yarn_debuginfo_state state;
+    struct yarn_debuginfo *debuginfo; /* owned; NULL: none */
+    struct yarn_code_units units;
+    struct yarn_code_names names;
+    struct yarn_table chains; /* address to number in `chains` of the lines */
+};
+
+struct chain {
+    size_t first, count;
+};
+
+/* Each pointer but `folders` is an owned array; its count and its capacity follow. */
+struct yarn_lines {
+    char *folders; /* owned; NULL: the usual */
+    struct module *modules;
+    size_t nr_modules, modules_capacity;
+    struct chain *chains;
+    size_t nr_chains, chains_capacity;
+    struct yarn_line *lines;
+    size_t nr_lines, lines_capacity;
+};
+
+struct yarn_lines *yarn_lines_new(const char *folders)
+{
+    struct yarn_lines *lines = calloc(1, sizeof *lines);
+    if (lines && folders) {
+        lines->folders = strdup(folders);
+        if (!lines->folders) {
+            free(lines);
+            return NULL;
+        }
+    }
+    return lines;
+}
+
+void yarn_lines_free(struct yarn_lines *lines)
+{
+    if (!lines)
+        return;
+    for (size_t i = 0; i < lines->nr_modules; i++) {
+        struct module *module = &lines->modules[i];
+        yarn_code_names_fini(&module->names);
+        yarn_code_units_fini(&module->units);
+        yarn_debuginfo_close(module->debuginfo);
+        yarn_table_close(&module->chains);
+        free(module->path);
+        free(module->build_id);
+    }
+    free(lines->modules);
+    free(lines->chains);
+    free(lines->lines);
+    free(lines->folders);
+    free(lines);
+}
+
+static int add_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id)
+{
+    struct module *modules = yarn_array_grow(lines->modules, &lines->modules_capacity,
+                                             lines->nr_modules + 1, sizeof *modules);
+    if (!modules)
+        return -ENOMEM;
+    lines->modules = modules;
+    struct module module = {
+        .path = strdup(path),
+        .build_id = malloc(build_id.size + 1),
+        .build_id_size = build_id.size,
+        .names = YARN_CODE_NAMES_EMPTY,
+        .chains = YARN_TABLE_CLOSED,
+    };
+    if (!module.path || !module.build_id) {
+        free(module.path);
+        free(module.build_id);
+        return -ENOMEM;
+    }
+    if (build_id.size)
+        memcpy(module.build_id, build_id.data, build_id.size);
+    modules[lines->nr_modules++] = module;
+    return 0;
+}
+
+int yarn_lines_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id,
+                      uint32_t *ret_module)
+{
+    size_t i = 0;
+    for (; i < lines->nr_modules; i++) {
+        const struct module *module = &lines->modules[i];
+        if (yarn_span_equal(build_id, yarn_span_of(module->build_id, module->build_id_size)) &&
+            strcmp(module->path, path) == 0)
+            break;
+    }
+    int err = i == lines->nr_modules ? add_module(lines, path, build_id) : 0;
+    if (!err)
+        *ret_module = (uint32_t)i;
+    return err;
+}
+
+static int know(struct module *module, const char *folders)
+{
+    struct yarn_span build_id = yarn_span_of(module->build_id, module->build_id_size);
+    int err =
+        yarn_debuginfo_open(module->path, build_id, folders, &module->state, &module->debuginfo);
+    if (err)
+        return err;
+    module->is_known = true;
+    if (!module->debuginfo)
+        return 0;
+    err = yarn_code_units_init(&module->units, yarn_debuginfo_dwarf(module->debuginfo));
+    return err ? err : yarn_table_open(&module->chains, 64, (size_t)1 << 31);
+}
+
+static int add_line(struct yarn_lines *lines, const struct yarn_line *line)
+{
+    struct yarn_line *grown =
+        yarn_array_grow(lines->lines, &lines->lines_capacity, lines->nr_lines + 1, sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    lines->lines = grown;
+    grown[lines->nr_lines++] = *line;
+    return 0;
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) ||
+        value > UINT32_MAX)
+        return 0;
+    return (uint32_t)value;
+}
+
+/* Compilers that were given a relative path store it so, beside the folder that they ran in. */
+static const char *folder_of(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attribute;
+    if (!file || *file == '/' || !dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+        return NULL;
+    const char *folder = dwarf_formstring(&attribute);
+    return folder && *folder == '/' ? folder : NULL;
+}
+
+/* Where the line table places the address. */
+static void place_by_table(Dwarf_Die *unit, uint64_t address, struct yarn_line *ret_line)
+{
+    int number = 0, column = 0;
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    if (!line || dwarf_lineno(line, &number) || number <= 0)
+        return;
+    (void)dwarf_linecol(line, &column);
+    ret_line->file = dwarf_linesrc(line, NULL, NULL);
+    ret_line->folder = folder_of(unit, ret_line->file);
+    ret_line->line = ret_line->file ? (uint32_t)number : 0;
+    ret_line->column = column > 0 && ret_line->file ? (uint32_t)column : 0;
+}
+
+/* Where the function that `inlined` was put into calls it. */
+static void place_by_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct yarn_line *ret_line)
+{
+    Dwarf_Files *files;
+    size_t nr_files;
+    uint32_t file = number_of(inlined, DW_AT_call_file);
+    uint32_t number = number_of(inlined, DW_AT_call_line);
+    if (!number || dwarf_getsrcfiles(unit, &files, &nr_files) || file >= nr_files)
+        return;
+    ret_line->file = dwarf_filesrc(files, file, NULL, NULL);
+    ret_line->folder = folder_of(unit, ret_line->file);
+    ret_line->line = ret_line->file ? number : 0;
+    ret_line->column = ret_line->file ? number_of(inlined, DW_AT_call_column) : 0;
+}
+
+/* To the block or inlined function right below `scope` that has the address. */
+static bool step_in(Dwarf_Die *scope, uint64_t address, Dwarf_Die *ret_inner)
+{
+    Dwarf_Die die;
+    if (dwarf_child(scope, &die))
+        return false;
+    do {
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+            if (dwarf_haspc(&die, address) <= 0)
+                break;
+            *ret_inner = die;
+            return true;
+        default:
+            break;
+        }
+    } while (dwarf_siblingof(&die, &die) == 0);
+    return false;
+}
+
+/* The function and what is inlined in it at the address, outermost first. */
+static size_t nest(const Dwarf_Die *function, uint64_t address, Dwarf_Die nested[INLINED_MAX])
+{
+    Dwarf_Die scope = *function;
+    size_t count = 0;
+    nested[count++] = scope;
+    for (size_t i = 0; i < BLOCKS_MAX && count < INLINED_MAX && step_in(&scope, address, &scope);
+         i++) {
+        if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
+            nested[count++] = scope;
+    }
+    return count;
+}
+
+static int search(struct yarn_lines *lines, struct module *module, uint64_t address)
+{
+    struct yarn_code_place place;
+    address -= yarn_debuginfo_bias(module->debuginfo);
+    int err = yarn_code_units_find(&module->units, address, &place);
+    if (err || !place.unit.addr)
+        return err;
+
+    struct yarn_line line = {0};
+    place_by_table(&place.unit, address, &line);
+    if (!place.function.addr)
+        return line.line ? add_line(lines, &line) : 0;
+    Dwarf_Die nested[INLINED_MAX];
+    for (size_t i = nest(&place.function, address, nested); !err && i-- > 0;) {
+        line.is_inlined = i > 0;
+        err = yarn_code_names_find(&module->names, &nested[i], &line.function);
+        if (!err)
+            err = add_line(lines, &line);
+        line = (struct yarn_line){0};
+        if (i)
+            place_by_call(&place.unit, &nested[i], &line);
+    }
+    return err;
+}
+
+static int search_anew(struct yarn_lines *lines, struct module *module, uint64_t address,
+                       uint32_t *ret_chain)
+{
+    struct chain *chains = yarn_array_grow(lines->chains, &lines->chains_capacity,
+                                           lines->nr_chains + 1, sizeof *chains);
+    if (!chains)
+        return -ENOMEM;
+    lines->chains = chains;
+    size_t first = lines->nr_lines;
+    int err = search(lines, module, address);
+    if (err)
+        return err;
+    uint32_t number = (uint32_t)lines->nr_chains;
+    err = yarn_table_put(&module->chains, address, number);
+    if (err)
+        return err;
+    chains[number] = (struct chain){first, lines->nr_lines - first};
+    lines->nr_chains++;
+    *ret_chain = number;
+    return 0;
+}
+
+int yarn_lines_find(struct yarn_lines *lines, uint32_t number, uint64_t address,
+                    struct yarn_line_chain *ret_chain)
+{
+    struct module *module = &lines->modules[number];
+    int err = module->is_known ? 0 : know(module, lines->folders);
+    if (err)
+        return err;
+    if (!module->debuginfo) {
+        *ret_chain = (struct yarn_line_chain){0};
+        return 0;
+    }
+    uint32_t found = yarn_table_find(&module->chains, address);
+    err = found == YARN_TABLE_NONE ? search_anew(lines, module, address, &found) : 0;
+    if (err)
+        return err;
+    const struct chain *chain = &lines->chains[found];
+    *ret_chain = (struct yarn_line_chain){.count = chain->count};
+    if (chain->count)
+        ret_chain->lines = &lines->lines[chain->first];
+    return 0;
+}
+
+const char *yarn_lines_replaced(const struct yarn_lines *lines, size_t n)
+{
+    for (size_t i = 0; i < lines->nr_modules; i++) {
+        const struct module *module = &lines->modules[i];
+        if (module->is_known && module->state == YARN_DEBUGINFO_OTHER_FILE && !n--)
+            return module->path;
+    }
+    return NULL;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/table/annotation.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/value/array.h"
+
+enum { MODULE_KIND_FILE = 0 };
+
+/* How a module stood in a dump; NULL: the dump does not tell. A number's last record counts. */
+static const struct yarn_dump_module *module_of(const struct yarn_profile *profile, uint32_t dump,
+                                                uint32_t number)
+{
+    const struct yarn_profile_dump *of = &profile->dumps[dump];
+    for (size_t i = of->nr_modules; i-- > 0;) {
+        if (of->modules[i].number == number)
+            return &of->modules[i];
+    }
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *one = a, *other = b;
+    return *one < *other ? -1 : *one > *other;
+}
+
+/* Why not by the function's number alone: code without a name when it was recorded may have got one
+ * from debug information since. */
+static int find_starts(struct yarn_annotation *annotation)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    uint64_t *starts = malloc((profile->nr_frames + 1) * sizeof *starts);
+    if (!starts)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        bool is_first = !annotation->nr_starts || starts[annotation->nr_starts - 1] != frame->start;
+        if (frame->function == annotation->function && frame->start != UINT64_MAX && is_first)
+            starts[annotation->nr_starts++] = frame->start;
+    }
+    qsort(starts, annotation->nr_starts, sizeof *starts, by_number);
+    annotation->starts = starts;
+    return 0;
+}
+
+static bool has_symbol(const struct yarn_annotation *annotation, const struct yarn_symbol *symbol)
+{
+    const struct yarn_profile_function *functions = annotation->profile->functions;
+    const struct yarn_profile_function *function = &functions[symbol->function];
+    if (symbol->function == annotation->function)
+        return true;
+    return function->is_nameless && function->module == functions[annotation->function].module &&
+           bsearch(&symbol->start, annotation->starts, annotation->nr_starts,
+                   sizeof *annotation->starts, by_number);
+}
+
+/* The module of the function in each dump. Owned by the caller; NULL: no memory. */
+static const struct yarn_dump_module **modules_of(const struct yarn_annotation *annotation)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    const struct yarn_dump_module **modules = calloc(profile->nr_dumps + 1, sizeof *modules);
+    for (size_t i = 0; modules && i < profile->symbols.count; i++) {
+        const struct yarn_symbol *symbol = &profile->symbols.list[i];
+        if (!modules[symbol->dump] && has_symbol(annotation, symbol))
+            modules[symbol->dump] = module_of(profile, symbol->dump, symbol->module);
+    }
+    return modules;
+}
+
+static bool is_same_build(const struct yarn_dump_module *a, const struct yarn_dump_module *b)
+{
+    return a && b && yarn_span_equal(a->build_id, b->build_id);
+}
+
+/* The samples of each dump that have the function on their stacks. */
+static int count_samples(const struct yarn_annotation *annotation, uint64_t *ret_counts)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    uint8_t *functions = calloc(profile->nr_functions + 1, 1);
+    if (!functions)
+        return -ENOMEM;
+    functions[annotation->function] = 1;
+    uint8_t *with = yarn_stacks_with(profile, functions);
+    free(functions);
+    if (!with)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        if (cell->stack != YARN_DUMP_NONE && with[cell->stack] && annotation->threads[cell->thread])
+            ret_counts[profile->threads[cell->thread].dump] += cell->samples;
+    }
+    free(with);
+    return 0;
+}
+
+static const struct yarn_dump_module *most_sampled(const struct yarn_profile *profile,
+                                                   const struct yarn_dump_module **modules,
+                                                   const uint64_t *counts)
+{
+    const struct yarn_dump_module *best = NULL;
+    uint64_t best_count = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        uint64_t count = 0;
+        for (size_t j = 0; modules[i] && j < profile->nr_dumps; j++)
+            count += is_same_build(modules[i], modules[j]) ? counts[j] : 0;
+        if (modules[i] && (!best || count > best_count)) {
+            best = modules[i];
+            best_count = count;
+        }
+    }
+    return best;
+}
+
+static int add_extent(struct yarn_annotation *annotation, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < annotation->nr_extents; i++) {
+        if (annotation->extents[i].start == start)
+            return 0;
+    }
+    struct yarn_annotation_extent *extents =
+        yarn_array_grow(annotation->extents, &annotation->extents_capacity,
+                        annotation->nr_extents + 1, sizeof *extents);
+    if (!extents)
+        return -ENOMEM;
+    annotation->extents = extents;
+    extents[annotation->nr_extents++] = (struct yarn_annotation_extent){start, end};
+    return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct yarn_annotation_extent *one = a, *other = b;
+    return one->start < other->start ? -1 : one->start > other->start;
+}
+
+static int take_build(struct yarn_annotation *annotation, const struct yarn_dump_module **modules,
+                      const uint64_t *counts)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    const struct yarn_dump_module *build = most_sampled(profile, modules, counts);
+    int err = 0;
+    if (!build)
+        return 0;
+    annotation->build_id = build->build_id;
+    annotation->is_file = build->kind == MODULE_KIND_FILE;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        annotation->other_samples += is_same_build(build, modules[i]) ? 0 : counts[i];
+    for (size_t i = 0; i < profile->nr_threads; i++)
+        annotation->threads[i] &= is_same_build(build, modules[profile->threads[i].dump]);
+    for (size_t i = 0; !err && i < profile->symbols.count; i++) {
+        const struct yarn_symbol *symbol = &profile->symbols.list[i];
+        if (is_same_build(build, modules[symbol->dump]) && has_symbol(annotation, symbol))
+            err = add_extent(annotation, symbol->start, symbol->end);
+    }
+    if (annotation->nr_extents)
+        qsort(annotation->extents, annotation->nr_extents, sizeof *annotation->extents, by_start);
+    return err;
+}
+
+int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_profile *profile,
+                         const struct yarn_filter *filter, uint32_t function)
+{
+    *annotation = (struct yarn_annotation){
+        .profile = profile,
+        .filter = filter,
+        .function = function,
+        .threads = yarn_filter_threads(filter, profile),
+    };
+    int err = annotation->threads ? find_starts(annotation) : -ENOMEM;
+    const struct yarn_dump_module **modules = err ? NULL : modules_of(annotation);
+    uint64_t *counts = calloc(profile->nr_dumps + 1, sizeof *counts);
+    if (!err && (!modules || !counts))
+        err = -ENOMEM;
+    if (!err)
+        err = count_samples(annotation, counts);
+    if (!err)
+        err = take_build(annotation, modules, counts);
+    free(modules);
+    free(counts);
+    if (err)
+        yarn_annotation_fini(annotation);
+    return err;
+}
+
+static int add_site(struct yarn_annotation *annotation, uint64_t address, const char *text)
+{
+    struct yarn_annotation_site *sites = yarn_array_grow(
+        annotation->sites, &annotation->sites_capacity, annotation->nr_sites + 1, sizeof *sites);
+    if (!sites)
+        return -ENOMEM;
+    annotation->sites = sites;
+    sites[annotation->nr_sites++] = (struct yarn_annotation_site){
+        .address = address,
+        .text = text,
+        .function = annotation->function,
+    };
+    return 0;
+}
+
+static int add_line(struct yarn_annotation *annotation, const struct yarn_profile_frame *frame)
+{
+    struct yarn_annotation_line *lines = yarn_array_grow(
+        annotation->lines, &annotation->lines_capacity, annotation->nr_lines + 1, sizeof *lines);
+    if (!lines)
+        return -ENOMEM;
+    annotation->lines = lines;
+    lines[annotation->nr_lines++] = (struct yarn_annotation_line){frame->file, frame->line};
+    return 0;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+    const struct yarn_annotation_site *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    return !one->text - !other->text;
+}
+
+static int compare_lines(const void *a, const void *b, void *context)
+{
+    const struct yarn_annotation_line *one = a, *other = b;
+    const struct yarn_profile *profile = context;
+    int files = one->file == other->file ? 0
+                                         : strcmp(yarn_profile_text(profile, one->file),
+                                                  yarn_profile_text(profile, other->file));
+    return files ? files : one->line < other->line ? -1 : one->line > other->line;
+}
+
+/* Sorts, and keeps one of each. */
+static void settle(struct yarn_annotation *annotation)
+{
+    struct yarn_profile *profile = (struct yarn_profile *)annotation->profile;
+    struct yarn_annotation_site *sites = annotation->sites;
+    struct yarn_annotation_line *lines = annotation->lines;
+    size_t kept = 0;
+    if (sites)
+        qsort(sites, annotation->nr_sites, sizeof *sites, compare_sites);
+    for (size_t i = 0; i < annotation->nr_sites; i++) {
+        if (!kept || sites[kept - 1].address != sites[i].address)
+            sites[kept++] = sites[i];
+    }
+    annotation->nr_sites = kept;
+    kept = 0;
+    if (lines)
+        qsort_r(lines, annotation->nr_lines, sizeof *lines, compare_lines, profile);
+    for (size_t i = 0; i < annotation->nr_lines; i++) {
+        if (!kept || compare_lines(&lines[kept - 1], &lines[i], profile))
+            lines[kept++] = lines[i];
+    }
+    annotation->nr_lines = kept;
+}
+
+static uint32_t find_site(const struct yarn_annotation *annotation, uint64_t address)
+{
+    size_t low = 0, high = annotation->nr_sites;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (annotation->sites[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? (uint32_t)low - 1 : YARN_DUMP_NONE;
+}
+
+static uint32_t find_line(const struct yarn_annotation *annotation,
+                          const struct yarn_profile_frame *frame)
+{
+    struct yarn_annotation_line key = {frame->file, frame->line};
+    size_t low = 0, high = annotation->nr_lines;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_lines(&key, &annotation->lines[middle], (void *)annotation->profile);
+        if (!order)
+            return (uint32_t)middle;
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return YARN_DUMP_NONE;
+}
+
+/* The innermost frame that the compiler made of the same instruction, by its place behind it. */
+static const struct yarn_profile_frame *innermost(const struct yarn_profile *profile,
+                                                  uint32_t number)
+{
+    const struct yarn_profile_frame *frame = &profile->frames[number];
+    while (number + 1 < profile->nr_frames && frame[1].start == UINT64_MAX &&
+           frame[1].address == frame->address) {
+        frame++;
+        number++;
+    }
+    return frame;
+}
+
+static void place_stack(struct yarn_annotation *annotation, uint32_t stack)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    uint32_t number = profile->stacks[stack].frame;
+    const struct yarn_profile_frame *frame = &profile->frames[number];
+    uint32_t site = find_site(annotation, frame->address);
+    annotation->site_keys[stack] = site;
+    annotation->line_keys[stack] = find_line(annotation, frame);
+    if (site == YARN_DUMP_NONE)
+        return;
+    const struct yarn_profile_frame *inner = innermost(profile, number);
+    annotation->sites[site].file = inner->file;
+    annotation->sites[site].line = inner->line;
+    annotation->sites[site].function = inner->function;
+}
+
+static int add_stacks(struct yarn_annotation *annotation,
+                      const struct yarn_disassembly *disassembly)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    int err = 0;
+    for (size_t i = 0; !err && i < profile->nr_stacks; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[profile->stacks[i].frame];
+        if (profile->stacks[i].function != annotation->function)
+            continue;
+        err = add_line(annotation, frame);
+        if (!err && !yarn_disassembly_find(disassembly, frame->address))
+            err = add_site(annotation, frame->address, NULL);
+    }
+    return err;
+}
+
+int yarn_annotation_place(struct yarn_annotation *annotation,
+                          const struct yarn_disassembly *disassembly)
+{
+    const struct yarn_profile *profile = annotation->profile;
+    int err = 0;
+    annotation->site_keys = malloc((profile->nr_stacks + 1) * sizeof *annotation->site_keys);
+    annotation->line_keys = malloc((profile->nr_stacks + 1) * sizeof *annotation->line_keys);
+    if (!annotation->site_keys || !annotation->line_keys)
+        return -ENOMEM;
+    for (size_t i = 0; !err && i < disassembly->count; i++)
+        err = add_site(annotation, disassembly->instructions[i].address,
+                       disassembly->instructions[i].text);
+    if (!err)
+        err = add_stacks(annotation, disassembly);
+    if (err)
+        return err;
+    settle(annotation);
+    for (size_t i = 1; i < annotation->nr_sites; i++) {
+        const struct yarn_instruction *before =
+            yarn_disassembly_find(disassembly, annotation->sites[i - 1].address);
+        annotation->sites[i].is_after_gap = !before || before->end != annotation->sites[i].address;
+    }
+    for (uint32_t i = 0; i < profile->nr_stacks; i++) {
+        annotation->site_keys[i] = annotation->line_keys[i] = YARN_DUMP_NONE;
+        if (profile->stacks[i].function == annotation->function)
+            place_stack(annotation, i);
+    }
+    return 0;
+}
+
+void yarn_annotation_fini(struct yarn_annotation *annotation)
+{
+    free(annotation->threads);
+    free(annotation->starts);
+    free(annotation->extents);
+    free(annotation->sites);
+    free(annotation->lines);
+    free(annotation->site_keys);
+    free(annotation->line_keys);
+    *annotation = (struct yarn_annotation){0};
+}

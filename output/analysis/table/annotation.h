@@ -1,0 +1,86 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One function from within: which of its instructions and which of its source lines the samples
+ * fell into. What the compiler put into the function is part of the line that calls it, so that the
+ * lines, the instructions and the flat view agree on what the function itself spent.
+ * Where dumps saw several builds of the module, the one with most samples in the function is shown.
+ * Knows profiles; does not know how instructions look (disassembly) nor what a source file says.
+ *
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/profile/filter.h"
+#include "output/analysis/profile/profile.h"
+#include "output/analysis/source/disassembly.h"
+
+/* An instruction or, where it could not be disassembled, an address that was sampled. */
+struct yarn_annotation_site {
+    uint64_t address;
+    const char *text;    /* borrowed from the disassembly; NULL: none */
+    uint32_t file, line; /* of the innermost inlined function; 0 where unknown or unsampled */
+    uint32_t function;   /* the innermost; the annotated one where nothing is inlined there */
+    bool is_after_gap;   /* between it and the one before lie other functions, or nothing */
+};
+
+struct yarn_annotation_line {
+    uint32_t file, line;
+};
+
+struct yarn_annotation_extent {
+    uint64_t start, end;
+};
+
+/* Each pointer without another word is an owned array; its count follows. */
+struct yarn_annotation {
+    const struct yarn_profile *profile; /* borrowed, as the filter; outlive it */
+    const struct yarn_filter *filter;
+    uint32_t function;
+    uint8_t *threads; /* a byte a thread: passes the filter and is of the build that is shown */
+    struct yarn_span build_id; /* of that build; empty: unknown */
+    bool is_file;              /* its code comes from a file, which has the module's path */
+    uint64_t other_samples;    /* in the function, of other builds: left out */
+    uint64_t *starts;          /* of its frames' functions, sorted */
+    size_t nr_starts;
+    struct yarn_annotation_extent *extents; /* the function's code; none where it is inlined */
+    size_t nr_extents, extents_capacity;
+    struct yarn_annotation_site *sites; /* by address */
+    size_t nr_sites, sites_capacity;
+    struct yarn_annotation_line *lines; /* by name of the file, then line */
+    size_t nr_lines, lines_capacity;
+    uint32_t *site_keys, *line_keys; /* one a stack; YARN_DUMP_NONE: not of the function */
+};
+
+struct yarn_annotation_sum {
+    uint64_t self; /* in the event's unit */
+    uint64_t total;
+    uint64_t samples; /* that make up `self` */
+    uint64_t total_samples;
+};
+
+/* Of one event. */
+struct yarn_annotation_sums {
+    struct yarn_annotation_sum whole;
+    struct yarn_annotation_sum *sites; /* owned arrays, by number */
+    struct yarn_annotation_sum *lines;
+};
+
+/* The profile has been loaded with lines and inlined functions. -ENOMEM. */
+YARN_MUST_CHECK int yarn_annotation_init(struct yarn_annotation *annotation,
+                                         const struct yarn_profile *profile,
+                                         const struct yarn_filter *filter, uint32_t function);
+/* Makes sites and lines; `disassembly` (may be empty) holds what could be had of the extents. */
+YARN_MUST_CHECK int yarn_annotation_place(struct yarn_annotation *annotation,
+                                          const struct yarn_disassembly *disassembly);
+/* Idempotent. */
+void yarn_annotation_fini(struct yarn_annotation *annotation);
+
+YARN_MUST_CHECK int yarn_annotation_sum(const struct yarn_annotation *annotation, uint32_t event,
+                                        struct yarn_annotation_sums *ret_sums);
+void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums);
+
+/* What each function of the profile spent itself, with what was put into it. */
+YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_profile *profile,
+                                          const struct yarn_filter *filter, uint32_t event,
+                                          struct yarn_annotation_sum **ret_selfs);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/table/rows.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/value/array.h"
+
+struct builder {
+    const struct yarn_profile *profile;
+    enum yarn_by by;
+    uint8_t *events, *threads, *functions; /* owned: what passes the filter */
+    uint32_t *keys;                        /* owned: of stacks; YARN_DUMP_NONE: hidden */
+    uint8_t *repeated;                     /* owned: stacks whose key is further out as well */
+    uint8_t *below;                        /* owned: stacks with a function that passes */
+    struct yarn_row *sums;                 /* owned: of one event, by key */
+    size_t nr_keys;
+};
+
+static bool is_by_stack(enum yarn_by by)
+{
+    return by == YARN_BY_FUNCTION || by == YARN_BY_LINE || by == YARN_BY_MODULE;
+}
+
+static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
+{
+    switch (by) {
+    case YARN_BY_FUNCTION:
+        return profile->nr_functions;
+    case YARN_BY_LINE:
+        return profile->places.count;
+    case YARN_BY_MODULE:
+        return profile->nr_modules;
+    case YARN_BY_THREAD:
+        return profile->nr_threads;
+    case YARN_BY_PROCESS:
+        return profile->nr_dumps;
+    case YARN_BY_CPU:
+        return (size_t)UINT16_MAX + 1;
+    default:
+        return profile->nr_events;
+    }
+}
+
+static void builder_fini(struct builder *builder)
+{
+    free(builder->events);
+    free(builder->threads);
+    free(builder->functions);
+    free(builder->keys);
+    free(builder->repeated);
+    free(builder->below);
+    free(builder->sums);
+}
+
+static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
+{
+    const struct yarn_profile *profile = builder->profile;
+    const struct yarn_profile_stack *stack = &profile->stacks[number];
+    if (!builder->functions[stack->function])
+        return YARN_DUMP_NONE;
+    switch (builder->by) {
+    case YARN_BY_FUNCTION:
+        return stack->function;
+    case YARN_BY_LINE:
+        return profile->frames[stack->frame].place;
+    default:
+        return profile->functions[stack->function].module;
+    }
+}
+
+/* Their places have the same numbers, and they belong to module 0. */
+static uint32_t key_of_pseudo(const struct builder *builder, uint32_t function)
+{
+    if (!builder->functions[function])
+        return YARN_DUMP_NONE;
+    return builder->by == YARN_BY_MODULE ? 0 : function;
+}
+
+static int builder_init(struct builder *builder, const struct yarn_profile *profile,
+                        const struct yarn_filter *filter, enum yarn_by by)
+{
+    size_t nr_keys = count_keys(profile, by);
+    *builder = (struct builder){
+        .profile = profile,
+        .by = by,
+        .events = yarn_filter_events(filter, profile),
+        .threads = yarn_filter_threads(filter, profile),
+        .functions = yarn_filter_functions(filter, profile),
+        .keys = calloc(profile->nr_stacks + 1, sizeof *builder->keys),
+        .sums = calloc(nr_keys + 1, sizeof *builder->sums),
+        .nr_keys = nr_keys,
+    };
+    bool is_whole =
+        builder->events && builder->threads && builder->functions && builder->keys && builder->sums;
+    for (uint32_t i = 0; is_whole && is_by_stack(by) && i < profile->nr_stacks; i++)
+        builder->keys[i] = key_of_stack(builder, i);
+    if (is_whole && is_by_stack(by))
+        is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
+    else if (is_whole)
+        is_whole = (builder->below = yarn_stacks_with(profile, builder->functions)) != NULL;
+    if (!is_whole)
+        builder_fini(builder);
+    return is_whole ? 0 : -ENOMEM;
+}
+
+static void add_self(struct yarn_row *row, const struct yarn_cell *cell)
+{
+    row->self += cell->weight;
+    row->samples += cell->samples;
+}
+
+static void add_total(struct yarn_row *row, const struct yarn_cell *cell)
+{
+    row->total += cell->weight;
+    row->total_samples += cell->samples;
+}
+
+/* What is on top of the stacks, and what stands for stacks, or their root sides, that are missing.
+ * A module has none of the latter: what is missing could be anywhere. */
+static void add_ends(struct builder *builder, uint32_t event)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        if (cell->event != event || !builder->threads[cell->thread])
+            continue;
+        bool has_stack = cell->stack != YARN_DUMP_NONE;
+        uint32_t root = yarn_profile_root_of(cell->stack_end);
+        uint32_t leaf =
+            has_stack ? builder->keys[cell->stack] : key_of_pseudo(builder, YARN_FUNCTION_NO_STACK);
+        if (leaf != YARN_DUMP_NONE)
+            add_self(&builder->sums[leaf], cell);
+        if (leaf != YARN_DUMP_NONE && !has_stack)
+            add_total(&builder->sums[leaf], cell);
+        if (has_stack && root != YARN_DUMP_NONE && builder->by != YARN_BY_MODULE &&
+            (root = key_of_pseudo(builder, root)) != YARN_DUMP_NONE)
+            add_total(&builder->sums[root], cell);
+    }
+}
+
+static int add_by_stack(struct builder *builder, uint32_t event)
+{
+    const struct yarn_profile *profile = builder->profile;
+    struct yarn_stack_choice choice = {.event = event, .threads = builder->threads};
+    struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
+    if (!sums)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->nr_stacks; i++) {
+        uint32_t key = builder->keys[i];
+        if (!sums[i].samples || key == YARN_DUMP_NONE || builder->repeated[i])
+            continue;
+        builder->sums[key].total += sums[i].total;
+        builder->sums[key].total_samples += sums[i].samples;
+    }
+    free(sums);
+    add_ends(builder, event);
+    return 0;
+}
+
+static uint32_t key_of_cell(const struct builder *builder, const struct yarn_cell *cell)
+{
+    switch (builder->by) {
+    case YARN_BY_THREAD:
+        return cell->thread;
+    case YARN_BY_PROCESS:
+        return builder->profile->threads[cell->thread].dump;
+    case YARN_BY_CPU:
+        return cell->cpu;
+    default:
+        return cell->event;
+    }
+}
+
+/* Where functions are filtered, `self` is what they spent and `total` what was spent below them. */
+static void add_by_cell(struct builder *builder, uint32_t event)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        if (cell->event != event || !builder->threads[cell->thread])
+            continue;
+        bool is_stack = cell->stack != YARN_DUMP_NONE;
+        uint32_t leaf = is_stack ? profile->stacks[cell->stack].function : YARN_FUNCTION_NO_STACK;
+        bool is_self = builder->functions[leaf];
+        if (!is_self && !(is_stack && builder->below[cell->stack]))
+            continue;
+        struct yarn_row *row = &builder->sums[key_of_cell(builder, cell)];
+        add_total(row, cell);
+        if (is_self)
+            add_self(row, cell);
+    }
+}
+
+/* Moves the sums of one event into rows, and empties them. */
+static int take_rows(struct builder *builder, uint32_t event, struct yarn_rows *rows)
+{
+    for (size_t i = 0; i < builder->nr_keys; i++) {
+        struct yarn_row *sum = &builder->sums[i];
+        if (!sum->total_samples)
+            continue;
+        struct yarn_row *grown =
+            yarn_array_grow(rows->rows, &rows->capacity, rows->count + 1, sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        rows->rows = grown;
+        grown[rows->count] = *sum;
+        grown[rows->count].event = event;
+        grown[rows->count].key = (uint32_t)i;
+        rows->count++;
+        *sum = (struct yarn_row){0};
+    }
+    return 0;
+}
+
+static int add_events(struct builder *builder, struct yarn_rows *rows)
+{
+    int err = 0;
+    for (uint32_t event = 0; !err && event < builder->profile->nr_events; event++) {
+        if (!builder->events[event] || !builder->profile->events[event].samples)
+            continue;
+        if (is_by_stack(builder->by))
+            err = add_by_stack(builder, event);
+        else
+            add_by_cell(builder, event);
+        if (!err)
+            err = take_rows(builder, event, rows);
+    }
+    return err;
+}
+
+const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
+                          const struct yarn_row *row)
+{
+    switch (by) {
+    case YARN_BY_FUNCTION:
+        return yarn_profile_text(profile, profile->functions[row->key].name);
+    case YARN_BY_LINE:
+        return yarn_profile_text(profile, profile->places.places[row->key].name);
+    case YARN_BY_MODULE:
+        return yarn_profile_text(profile, profile->modules[row->key].base);
+    case YARN_BY_THREAD:
+        return yarn_profile_text(profile, profile->threads[row->key].comm);
+    case YARN_BY_PROCESS:
+        return yarn_profile_text(profile, profile->dumps[row->key].comm);
+    case YARN_BY_EVENT:
+        return yarn_profile_text(profile, profile->events[row->key].name);
+    default:
+        return "";
+    }
+}
+
+struct order {
+    const struct yarn_profile *profile;
+    enum yarn_by by;
+    bool total_first, total_second;
+};
+
+static int compare(const void *a, const void *b, void *context)
+{
+    const struct yarn_row *one = a, *other = b;
+    const struct order *order = context;
+    if (one->event != other->event)
+        return one->event < other->event ? -1 : 1;
+    if (order->total_first && one->total != other->total)
+        return one->total > other->total ? -1 : 1;
+    if (one->self != other->self)
+        return one->self > other->self ? -1 : 1;
+    if (order->total_second && one->total != other->total)
+        return one->total > other->total ? -1 : 1;
+    int names = strcmp(yarn_row_name(order->profile, order->by, one),
+                       yarn_row_name(order->profile, order->by, other));
+    if (names)
+        return names;
+    return one->key < other->key ? -1 : one->key > other->key;
+}
+
+static void sort_rows(struct yarn_rows *rows, struct order order)
+{
+    order.by = rows->by;
+    if (rows->count)
+        qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
+}
+
+void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows)
+{
+    sort_rows(rows, (struct order){.profile = profile, .total_first = true});
+}
+
+void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct yarn_rows *rows)
+{
+    sort_rows(rows, (struct order){.profile = profile, .total_second = true});
+}
+
+int yarn_rows_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
+                    enum yarn_by by, struct yarn_rows *ret_rows)
+{
+    struct yarn_rows rows = {.by = by};
+    struct builder builder;
+    int err = builder_init(&builder, profile, filter, by);
+    if (err)
+        return err;
+    err = add_events(&builder, &rows);
+    builder_fini(&builder);
+    if (err) {
+        yarn_rows_fini(&rows);
+        return err;
+    }
+    sort_rows(&rows, (struct order){.profile = profile});
+    *ret_rows = rows;
+    return 0;
+}
+
+void yarn_rows_fini(struct yarn_rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct yarn_rows){0};
+}

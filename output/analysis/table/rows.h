@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The flat view: one row for each event and function (or module, thread, …) with what it spent
+ * itself and what was spent below it. Something that is several times on a stack (recursion) counts
+ * once a sample.
+ * Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/profile/filter.h"
+#include "output/analysis/profile/profile.h"
+
+enum yarn_by {
+    YARN_BY_FUNCTION,
+    YARN_BY_LINE,
+    YARN_BY_MODULE,
+    YARN_BY_THREAD,
+    YARN_BY_PROCESS,
+    YARN_BY_CPU,
+    YARN_BY_EVENT,
+    YARN_BY_COUNT,
+};
+
+struct yarn_row {
+    uint32_t event;
+    uint32_t key;  /* number of the function, place, module, thread, dump, cpu or event */
+    uint64_t self; /* in the event's unit */
+    uint64_t total;
+    uint64_t samples;       /* that make up `self` */
+    uint64_t total_samples; /* that make up `total` */
+};
+
+struct yarn_rows {
+    enum yarn_by by;
+    struct yarn_row *rows; /* owned array; by event, then self descending, then name */
+    size_t count;
+    size_t capacity;
+};
+
+/* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines. */
+YARN_MUST_CHECK int yarn_rows_build(const struct yarn_profile *profile,
+                                    const struct yarn_filter *filter, enum yarn_by by,
+                                    struct yarn_rows *ret_rows);
+/* Another order within an event: by total, or by self and, where that is equal, by total. */
+void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows);
+void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct yarn_rows *rows);
+void yarn_rows_fini(struct yarn_rows *rows);
+
+/* Name of what a row stands for: of the function, of the thread, …; "" for cpus. */
+const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
+                          const struct yarn_row *row);

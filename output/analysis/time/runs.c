@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/time/runs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "output/analysis/value/array.h"
+
+enum {
+    WINDOW_ENTRIES = 4096,       /* of a run, in memory */
+    WINDOWS_ENTRIES = 256 << 10, /* of all, where there are that many runs */
+};
+
+struct run {
+    uint64_t at, end;                   /* in the file, of what is not in the window */
+    struct yarn_timeline_entry *window; /* owned */
+    size_t next, count;                 /* in the window */
+};
+
+struct yarn_runs {
+    int fd; /* owned */
+    enum yarn_timeline_order order;
+    uint64_t size;
+    struct run *runs; /* owned array */
+    size_t count, capacity;
+    size_t *heap; /* owned: runs that are not at their end, the earliest entry on top */
+    size_t nr_heap;
+    bool is_open; /* windows and heap are there */
+};
+
+static int open_in(const char *folder)
+{
+    char path[4096];
+    if (!folder || !folder[0])
+        return -ENOENT;
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    /* Why: not every file system has files without a name. */
+    if (snprintf(path, sizeof path, "%s/yarnprof.XXXXXX", folder) >= (int)sizeof path)
+        return -ENAMETOOLONG;
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    (void)unlink(path);
+    return fd;
+}
+
+static int open_somewhere(void)
+{
+    const char *const folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+    int fd = -ENOENT;
+    for (size_t i = 0; fd < 0 && i < YARN_COUNT_OF(folders); i++)
+        fd = open_in(folders[i]);
+    return fd;
+}
+
+int yarn_runs_new(enum yarn_timeline_order order, struct yarn_runs **ret_runs)
+{
+    struct yarn_runs *runs = calloc(1, sizeof *runs);
+    if (!runs)
+        return -ENOMEM;
+    runs->order = order;
+    runs->fd = open_somewhere();
+    int err = runs->fd;
+    if (err < 0) {
+        free(runs);
+        return err;
+    }
+    *ret_runs = runs;
+    return 0;
+}
+
+void yarn_runs_free(struct yarn_runs *runs)
+{
+    if (!runs)
+        return;
+    for (size_t i = 0; i < runs->count; i++)
+        free(runs->runs[i].window);
+    free(runs->runs);
+    free(runs->heap);
+    (void)close(runs->fd);
+    free(runs);
+}
+
+static int append(int fd, const struct yarn_timeline_entry *entries, size_t count,
+                  uint64_t *file_size)
+{
+    const uint8_t *bytes = (const uint8_t *)entries;
+    size_t size = count * sizeof *entries;
+    while (size) {
+        ssize_t written = pwrite(fd, bytes, size, (off_t)*file_size);
+        if (written <= 0)
+            return written ? -errno : -EIO;
+        bytes += written;
+        size -= (size_t)written;
+        *file_size += (uint64_t)written;
+    }
+    return 0;
+}
+
+int yarn_runs_add(struct yarn_runs *runs, const struct yarn_timeline_entry *entries, size_t count)
+{
+    struct run *grown =
+        yarn_array_grow(runs->runs, &runs->capacity, runs->count + 1, sizeof *grown);
+    if (!grown)
+        return -ENOMEM;
+    runs->runs = grown;
+    struct run run = {.at = runs->size, .end = runs->size + count * sizeof *entries};
+    int err = append(runs->fd, entries, count, &runs->size);
+    if (!err)
+        grown[runs->count++] = run;
+    return err;
+}
+
+/* The next entries of a run; none at its end. */
+static int fill(const struct yarn_runs *runs, struct run *run, size_t room)
+{
+    size_t size = (size_t)yarn_u64_min(room * sizeof *run->window, run->end - run->at);
+    size_t have = 0;
+    while (have < size) {
+        ssize_t got =
+            pread(runs->fd, (uint8_t *)run->window + have, size - have, (off_t)(run->at + have));
+        if (got <= 0)
+            return got ? -errno : -EIO;
+        have += (size_t)got;
+    }
+    run->at += size;
+    run->next = 0;
+    run->count = size / sizeof *run->window;
+    return 0;
+}
+
+static size_t window_entries(const struct yarn_runs *runs)
+{
+    return yarn_size_max(16, yarn_size_min(WINDOW_ENTRIES, WINDOWS_ENTRIES / runs->count));
+}
+
+static bool is_before(const struct yarn_runs *runs, size_t a, size_t b)
+{
+    const struct run *one = &runs->runs[a], *other = &runs->runs[b];
+    const struct yarn_timeline_entry *first = &one->window[one->next];
+    const struct yarn_timeline_entry *second = &other->window[other->next];
+    if (yarn_timeline_is_before(runs->order, first, second))
+        return true;
+    return a < b && !yarn_timeline_is_before(runs->order, second, first);
+}
+
+/* What is at `at` goes down to where it belongs. */
+static void sink(struct yarn_runs *runs, size_t at)
+{
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < runs->nr_heap; child++) {
+            if (is_before(runs, runs->heap[child], runs->heap[least]))
+                least = child;
+        }
+        if (least == at)
+            return;
+        size_t moved = runs->heap[at];
+        runs->heap[at] = runs->heap[least];
+        runs->heap[least] = moved;
+        at = least;
+    }
+}
+
+static int open_windows(struct yarn_runs *runs)
+{
+    runs->heap = calloc(runs->count + 1, sizeof *runs->heap);
+    if (!runs->heap)
+        return -ENOMEM;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct run *run = &runs->runs[i];
+        run->window = calloc(window_entries(runs), sizeof *run->window);
+        int err = run->window ? fill(runs, run, window_entries(runs)) : -ENOMEM;
+        if (err)
+            return err;
+        if (run->count)
+            runs->heap[runs->nr_heap++] = i;
+    }
+    for (size_t i = runs->nr_heap; i-- > 0;)
+        sink(runs, i);
+    runs->is_open = true;
+    return 0;
+}
+
+int yarn_runs_next(struct yarn_runs *runs, struct yarn_timeline_entry *ret_entry)
+{
+    int err = runs->is_open || !runs->count ? 0 : open_windows(runs);
+    if (err || !runs->nr_heap)
+        return err;
+    struct run *run = &runs->runs[runs->heap[0]];
+    *ret_entry = run->window[run->next++];
+    if (run->next == run->count)
+        err = fill(runs, run, window_entries(runs));
+    if (!run->count)
+        runs->heap[0] = runs->heap[--runs->nr_heap];
+    if (runs->nr_heap)
+        sink(runs, 0);
+    return err ? err : 1;
+}
+
+static int write_in_order(struct yarn_runs *runs, int fd, uint64_t *ret_size)
+{
+    struct yarn_timeline_entry *buffer = calloc(WINDOW_ENTRIES, sizeof *buffer);
+    uint64_t size = 0;
+    int more = buffer ? 1 : -ENOMEM;
+    while (more > 0) {
+        size_t count = 0;
+        while (count < WINDOW_ENTRIES && (more = yarn_runs_next(runs, &buffer[count])) > 0)
+            count++;
+        int err = more < 0 ? more : append(fd, buffer, count, &size);
+        more = err ? err : more;
+    }
+    free(buffer);
+    *ret_size = size;
+    return more;
+}
+
+int yarn_runs_map(struct yarn_runs *runs, const struct yarn_timeline_entry **ret_mapped)
+{
+    uint64_t size;
+    int fd = open_somewhere();
+    if (fd < 0)
+        return fd;
+    int err = write_in_order(runs, fd, &size);
+    if (!err) {
+        void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+        err = mapped == MAP_FAILED ? -errno : 0;
+        if (!err)
+            *ret_mapped = mapped;
+    }
+    (void)close(fd);
+    return err;
+}

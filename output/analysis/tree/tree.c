@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/tree/tree.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/value/array.h"
+
+/* Stacks of one function below one node: they become a node. */
+struct bucket {
+    uint64_t total, samples;
+    uint32_t first; /* stack; YARN_DUMP_NONE: there is none. The others follow by `next` */
+};
+
+/* A node whose stacks' callees are still to be followed. */
+struct open_node {
+    uint32_t node;
+    uint32_t first; /* stack */
+};
+
+struct builder {
+    const struct yarn_profile *profile;
+    struct yarn_tree *tree;
+    double min_percent;
+    uint8_t *events, *threads; /* owned: what passes the filter */
+    uint8_t *stacks;           /* owned; NULL: all pass */
+    /* Owned, by stack, valid within one root: */
+    uint32_t *node_of;      /* YARN_DUMP_NONE: none, or below the least */
+    uint32_t *callees;      /* the first stack that this one calls */
+    uint32_t *next;         /* of its caller's callees and, later, of its bucket */
+    struct bucket *buckets; /* owned; by function */
+    uint32_t *touched;      /* owned: functions whose bucket is not empty */
+    size_t nr_touched;
+    struct open_node *open; /* owned array */
+    size_t nr_open, open_capacity;
+};
+
+static void builder_fini(struct builder *builder)
+{
+    free(builder->events);
+    free(builder->threads);
+    free(builder->stacks);
+    free(builder->node_of);
+    free(builder->callees);
+    free(builder->next);
+    free(builder->buckets);
+    free(builder->touched);
+    free(builder->open);
+}
+
+static int choose_stacks(struct builder *builder, const struct yarn_filter *filter)
+{
+    if (!yarn_filter_is_by_function(filter))
+        return 0;
+    uint8_t *functions = yarn_filter_functions(filter, builder->profile);
+    if (!functions)
+        return -ENOMEM;
+    builder->stacks = yarn_stacks_with(builder->profile, functions);
+    free(functions);
+    return builder->stacks ? 0 : -ENOMEM;
+}
+
+static int builder_init(struct builder *builder, const struct yarn_profile *profile,
+                        const struct yarn_filter *filter, double min_percent,
+                        struct yarn_tree *tree)
+{
+    *builder = (struct builder){
+        .profile = profile,
+        .tree = tree,
+        .min_percent = min_percent,
+        .events = yarn_filter_events(filter, profile),
+        .threads = yarn_filter_threads(filter, profile),
+        .node_of = calloc(profile->nr_stacks + 1, sizeof *builder->node_of),
+        .callees = calloc(profile->nr_stacks + 1, sizeof *builder->callees),
+        .next = calloc(profile->nr_stacks + 1, sizeof *builder->next),
+        .buckets = calloc(profile->nr_functions + 1, sizeof *builder->buckets),
+        .touched = calloc(profile->nr_functions + 1, sizeof *builder->touched),
+    };
+    bool is_whole = builder->events && builder->threads && builder->node_of && builder->callees &&
+                    builder->next && builder->buckets && builder->touched;
+    int err = is_whole ? choose_stacks(builder, filter) : -ENOMEM;
+    for (size_t i = 0; !err && i < profile->nr_functions; i++)
+        builder->buckets[i].first = YARN_DUMP_NONE;
+    if (err)
+        builder_fini(builder);
+    return err;
+}
+
+static void add_total(struct yarn_tree_node *node, uint64_t total, uint64_t samples)
+{
+    node->total += total;
+    node->total_samples += samples;
+}
+
+/* Links each stack that has samples to its caller's; the outermost ones, as a list. */
+static uint32_t link_stacks(struct builder *builder, const struct yarn_stack_sum *sums)
+{
+    uint32_t outermost = YARN_DUMP_NONE;
+    size_t nr_stacks = builder->profile->nr_stacks;
+    for (size_t i = 0; i < nr_stacks; i++) {
+        builder->callees[i] = YARN_DUMP_NONE;
+        builder->node_of[i] = YARN_DUMP_NONE;
+    }
+    for (size_t i = nr_stacks; i-- > 0;) {
+        uint32_t parent = builder->profile->stacks[i].parent;
+        uint32_t *first = parent == YARN_DUMP_NONE ? &outermost : &builder->callees[parent];
+        if (!sums[i].samples)
+            continue;
+        builder->next[i] = *first;
+        *first = (uint32_t)i;
+    }
+    return outermost;
+}
+
+/* Puts a list of stacks into the buckets of their functions. */
+static void sort_out(struct builder *builder, uint32_t first, const struct yarn_stack_sum *sums)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (uint32_t stack = first, next; stack != YARN_DUMP_NONE; stack = next) {
+        const struct yarn_profile_stack *is = &profile->stacks[stack];
+        struct bucket *bucket = &builder->buckets[is->function];
+        if (bucket->first == YARN_DUMP_NONE)
+            builder->touched[builder->nr_touched++] = is->function;
+        next = builder->next[stack];
+        builder->next[stack] = bucket->first;
+        bucket->first = stack;
+        bucket->total += sums[stack].total;
+        bucket->samples += sums[stack].samples;
+    }
+}
+
+/* A full bucket becomes a node; one of too little is left out, with all that it calls. */
+static int take_bucket(struct builder *builder, uint32_t parent, uint32_t function)
+{
+    struct bucket bucket = builder->buckets[function];
+    uint32_t event = builder->tree->nodes[parent].event, number;
+    double least = builder->min_percent / 100 * (double)builder->profile->events[event].total;
+    builder->buckets[function] = (struct bucket){.first = YARN_DUMP_NONE};
+    if ((double)bucket.total < least)
+        return 0;
+    builder->tree->is_cut |= builder->tree->count >= builder->tree->most;
+    if (builder->tree->is_cut)
+        return 0;
+    int err = yarn_tree_add(builder->tree, parent, function, event, &number);
+    if (err)
+        return err;
+    struct yarn_tree_node *node = &builder->tree->nodes[number];
+    add_total(node, bucket.total, bucket.samples);
+    struct open_node *open =
+        yarn_array_grow(builder->open, &builder->open_capacity, builder->nr_open + 1, sizeof *open);
+    if (!open)
+        return -ENOMEM;
+    builder->open = open;
+    open[builder->nr_open++] = (struct open_node){number, bucket.first};
+    return 0;
+}
+
+static int take_buckets(struct builder *builder, uint32_t parent)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < builder->nr_touched; i++)
+        err = take_bucket(builder, parent, builder->touched[i]);
+    builder->nr_touched = 0;
+    return err;
+}
+
+/* From the outside inwards, a node at a time: what is left out is never made. */
+static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_stack_sum *sums)
+{
+    sort_out(builder, link_stacks(builder, sums), sums);
+    int err = take_buckets(builder, top);
+    while (!err && builder->nr_open) {
+        struct open_node open = builder->open[--builder->nr_open];
+        for (uint32_t stack = open.first; stack != YARN_DUMP_NONE; stack = builder->next[stack]) {
+            builder->node_of[stack] = open.node;
+            sort_out(builder, builder->callees[stack], sums);
+        }
+        err = take_buckets(builder, open.node);
+    }
+    return err;
+}
+
+static void add_leaves(struct builder *builder, const struct yarn_stack_choice *choice)
+{
+    for (size_t i = 0; i < builder->profile->cells.count; i++) {
+        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
+        if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(choice, cell))
+            continue;
+        if (builder->node_of[cell->stack] == YARN_DUMP_NONE)
+            continue;
+        struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[cell->stack]];
+        node->self += cell->weight;
+        node->samples += cell->samples;
+    }
+}
+
+/* Sum of the chosen samples with a stack, or of those without one. */
+static struct yarn_stack_sum sum_of(const struct builder *builder,
+                                    const struct yarn_stack_choice *choice, bool has_stack)
+{
+    struct yarn_stack_sum sum = {0};
+    for (size_t i = 0; i < builder->profile->cells.count; i++) {
+        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
+        if ((cell->stack != YARN_DUMP_NONE) != has_stack || !yarn_stack_choice_has(choice, cell))
+            continue;
+        sum.total += cell->weight;
+        sum.samples += cell->samples;
+    }
+    return sum;
+}
+
+/* Stacks with one kind of root side: below the pseudo-function for it, if there is one. */
+static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
+{
+    uint32_t event = builder->tree->nodes[event_node].event;
+    struct yarn_stack_choice choice = {event, builder->threads, builder->stacks, true, root};
+    struct yarn_stack_sum all = sum_of(builder, &choice, true);
+    uint32_t top = event_node;
+    if (!all.samples)
+        return 0;
+    add_total(&builder->tree->nodes[event_node], all.total, all.samples);
+    if (root != YARN_DUMP_NONE) {
+        int err = yarn_tree_add(builder->tree, event_node, root, event, &top);
+        if (err)
+            return err;
+        add_total(&builder->tree->nodes[top], all.total, all.samples);
+    }
+    struct yarn_stack_sum *sums = yarn_stack_sums(builder->profile, &choice);
+    if (!sums)
+        return -ENOMEM;
+    int err = add_stacks(builder, top, sums);
+    if (!err)
+        add_leaves(builder, &choice);
+    free(sums);
+    return err;
+}
+
+static int add_stackless(struct builder *builder, uint32_t event_node)
+{
+    struct yarn_stack_choice choice = {
+        .event = builder->tree->nodes[event_node].event,
+        .threads = builder->threads,
+        .stacks = builder->stacks,
+    };
+    struct yarn_stack_sum all = sum_of(builder, &choice, false);
+    uint32_t number;
+    if (!all.samples)
+        return 0;
+    int err =
+        yarn_tree_add(builder->tree, event_node, YARN_FUNCTION_NO_STACK, choice.event, &number);
+    if (err)
+        return err;
+    struct yarn_tree_node *node = &builder->tree->nodes[number];
+    add_total(node, all.total, all.samples);
+    node->self += all.total;
+    node->samples += all.samples;
+    add_total(&builder->tree->nodes[event_node], all.total, all.samples);
+    return 0;
+}
+
+static int add_event(struct builder *builder, uint32_t event)
+{
+    static const uint32_t roots[] = {YARN_DUMP_NONE, YARN_FUNCTION_TRUNCATED,
+                                     YARN_FUNCTION_NO_UNWIND_INFO, YARN_FUNCTION_FAILED};
+    uint32_t node;
+    int err = yarn_tree_add(builder->tree, YARN_DUMP_NONE, YARN_DUMP_NONE, event, &node);
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(roots); i++)
+        err = add_root(builder, node, roots[i]);
+    return err ? err : add_stackless(builder, node);
+}
+
+int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
+                    double min_percent, struct yarn_tree *ret_tree)
+{
+    struct yarn_tree tree = yarn_tree_of(profile);
+    struct builder builder;
+    int err = builder_init(&builder, profile, filter, min_percent, &tree);
+    if (err)
+        return err;
+    for (uint32_t event = 0; !err && event < profile->nr_events; event++) {
+        if (builder.events[event] && profile->events[event].samples)
+            err = add_event(&builder, event);
+    }
+    builder_fini(&builder);
+    if (!err)
+        err = yarn_tree_sort(&tree, profile, min_percent);
+    if (err) {
+        yarn_tree_fini(&tree);
+        return err;
+    }
+    *ret_tree = tree;
+    return 0;
+}

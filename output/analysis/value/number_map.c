@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/value/number_map.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/value/array.h"
+
+enum { NUMBER_MAX = 1 << 28 };
+
+int yarn_number_map_put(struct yarn_number_map *map, uint32_t number, uint32_t to)
+{
+    if (number >= NUMBER_MAX)
+        return -E2BIG;
+    if (number >= map->count) {
+        uint32_t *grown =
+            yarn_array_grow(map->to, &map->capacity, (size_t)number + 1, sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        map->to = grown;
+        while (map->count <= number)
+            grown[map->count++] = YARN_NUMBER_NONE;
+    }
+    map->to[number] = to;
+    return 0;
+}
+
+void yarn_number_map_clear(struct yarn_number_map *map)
+{
+    map->count = 0;
+}
+
+void yarn_number_map_fini(struct yarn_number_map *map)
+{
+    free(map->to);
+    *map = (struct yarn_number_map){0};
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/value/strings.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/value/array.h"
+#include "output/text/legible.h"
+
+enum { CHUNK_BYTES = 64 * 1024 };
+
+struct yarn_strings_chunk {
+    struct yarn_strings_chunk *next;
+    size_t used, size;
+    char data[];
+};
+
+int yarn_strings_init(struct yarn_strings *strings)
+{
+    *strings = (struct yarn_strings){
+        .index = YARN_TABLE_CLOSED,
+        .readable_left = YARN_STRINGS_READABLE_FREE,
+    };
+    int err = yarn_table_open(&strings->index, 1024, (size_t)1 << 31);
+    if (err)
+        return err;
+    uint32_t empty;
+    err = yarn_strings_intern(strings, yarn_span_of_text(""), &empty);
+    if (err)
+        yarn_strings_fini(strings);
+    return err;
+}
+
+void yarn_strings_fini(struct yarn_strings *strings)
+{
+    while (strings->chunks) {
+        struct yarn_strings_chunk *chunk = strings->chunks;
+        strings->chunks = chunk->next;
+        free(chunk);
+    }
+    free(strings->texts);
+    yarn_table_close(&strings->index);
+    *strings = (struct yarn_strings){.index = YARN_TABLE_CLOSED};
+}
+
+static char *take(struct yarn_strings *strings, size_t size)
+{
+    struct yarn_strings_chunk *chunk = strings->chunks;
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t room = yarn_size_max(size, CHUNK_BYTES);
+        chunk = malloc(sizeof *chunk + room);
+        if (!chunk)
+            return NULL;
+        *chunk = (struct yarn_strings_chunk){.next = strings->chunks, .size = room};
+        strings->chunks = chunk;
+    }
+    char *taken = chunk->data + chunk->used;
+    chunk->used += size;
+    return taken;
+}
+
+char *yarn_strings_keep(struct yarn_strings *strings, struct yarn_span bytes)
+{
+    char *kept = take(strings, bytes.size + 1);
+    if (!kept)
+        return NULL;
+    if (bytes.size)
+        memcpy(kept, bytes.data, bytes.size);
+    kept[bytes.size] = 0;
+    return kept;
+}
+
+/* FNV-1a, spread over the word. */
+static uint64_t hash_of(struct yarn_span text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ text.data[i]) * UINT64_C(0x100000001b3);
+    return yarn_hash_u64(hash);
+}
+
+static bool is_text(const char *have, struct yarn_span want)
+{
+    return strlen(have) == want.size && (!want.size || memcmp(have, want.data, want.size) == 0);
+}
+
+static int intern_legible(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
+{
+    uint64_t key = hash_of(text);
+    uint32_t found;
+    /* Why a loop: two texts may have one hash; the next key is as good as any. */
+    while ((found = yarn_table_find(&strings->index, key)) != YARN_TABLE_NONE) {
+        if (is_text(strings->texts[found], text)) {
+            *ret_number = found;
+            return 0;
+        }
+        key++;
+    }
+
+    const char **texts = yarn_array_grow((void *)strings->texts, &strings->capacity,
+                                         strings->count + 1, sizeof *texts);
+    if (!texts)
+        return -ENOMEM;
+    strings->texts = texts;
+    char *kept = yarn_strings_keep(strings, text);
+    if (!kept)
+        return -ENOMEM;
+    int err = yarn_table_put(&strings->index, key, (uint32_t)strings->count);
+    if (err)
+        return err;
+    texts[strings->count] = kept;
+    *ret_number = (uint32_t)strings->count++;
+    return 0;
+}
+
+int yarn_strings_intern(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
+{
+    char *owned;
+    const uint8_t *nul = text.size ? memchr(text.data, 0, text.size) : NULL;
+    if (nul)
+        text.size = (size_t)(nul - text.data);
+    struct yarn_span legible = yarn_legible_span(text, &owned);
+    int err = text.size && !legible.size ? -ENOMEM : 0;
+    if (!err)
+        err = intern_legible(strings, legible, ret_number);
+    free(owned);
+    return err;
+}
+
+int yarn_strings_legible(struct yarn_strings *strings, struct yarn_span text,
+                         struct yarn_span *ret_text)
+{
+    uint32_t number;
+    int err = yarn_strings_intern(strings, text, &number);
+    if (!err)
+        *ret_text = yarn_span_of_text(strings->texts[number]);
+    return err;
+}

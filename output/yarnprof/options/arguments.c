@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/options/arguments.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/stream/status.h"
+
+enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, NO_COLORS = 4096 };
+
+struct tables {
+    struct option longs[OPTIONS_MAX + 2];
+    char letters[3 * OPTIONS_MAX + 4];
+};
+
+static int has_value(const struct yarn_argument *argument)
+{
+    if (!argument->value)
+        return no_argument;
+    return argument->value[0] == '[' ? optional_argument : required_argument;
+}
+
+static bool is_end(const struct yarn_argument *argument)
+{
+    return !argument->name && !argument->letter;
+}
+
+static bool is_headline(const struct yarn_argument *argument)
+{
+    return argument->name && !argument->name[0];
+}
+
+/* Every verb takes --color, so that a script need not know which ones have colours. */
+static const struct yarn_argument no_colors = {"color", 0, "WHEN", "", YARN_ARGUMENT_COLOR};
+
+/* Each long option answers with its place in the table, so that ids may be shared. */
+static void make_tables(const struct yarn_command *command, struct tables *tables)
+{
+    size_t count = 0;
+    bool has_colors = false;
+    char *letters = tables->letters;
+    if (command->stops_at_operand)
+        *letters++ = '+';
+    *letters++ = ':';
+    for (int i = 0; !is_end(&command->arguments[i]); i++) {
+        const struct yarn_argument *argument = &command->arguments[i];
+        if (is_headline(argument) || count >= OPTIONS_MAX)
+            continue;
+        has_colors |= argument->id == YARN_ARGUMENT_COLOR;
+        if (argument->name)
+            tables->longs[count++] =
+                (struct option){argument->name, has_value(argument), NULL, LONG_BASE + i};
+        if (!argument->letter)
+            continue;
+        *letters++ = (char)argument->letter;
+        if (has_value(argument) == required_argument)
+            *letters++ = ':';
+    }
+    *letters = 0;
+    if (!has_colors)
+        tables->longs[count++] = (struct option){"color", required_argument, NULL, NO_COLORS};
+    tables->longs[count] = (struct option){0};
+}
+
+static void print_help_line(const struct yarn_argument *argument)
+{
+    char left[96];
+    char letter[8] = "    ";
+    if (argument->letter)
+        (void)snprintf(letter, sizeof letter, "-%c%s", argument->letter,
+                       argument->name ? ", " : "");
+    const char *value = argument->value ? argument->value : "";
+    const char *equals = argument->value && argument->value[0] != '[' ? "=" : "";
+    (void)snprintf(left, sizeof left, "  %s%s%s%s%s", letter, argument->name ? "--" : "",
+                   argument->name ? argument->name : "", equals, value);
+    if (strlen(left) < HELP_COLUMN)
+        (void)printf("%-*s %s\n", HELP_COLUMN, left, argument->help);
+    else
+        (void)printf("%s\n%*s %s\n", left, HELP_COLUMN, "", argument->help);
+}
+
+static void print_help(const struct yarn_command *command)
+{
+    (void)printf("usage: yarnprof %s [OPTIONS] %s\n\n%s\n\nOptions:\n", command->verb,
+                 command->operands, command->about);
+    for (const struct yarn_argument *argument = command->arguments; !is_end(argument); argument++) {
+        if (is_headline(argument))
+            (void)printf("\n%s\n", argument->help);
+        else
+            print_help_line(argument);
+    }
+}
+
+/* `got` as getopt_long gives it. */
+static const struct yarn_argument *argument_of(const struct yarn_command *command, int got)
+{
+    if (got == NO_COLORS)
+        return &no_colors;
+    if (got >= LONG_BASE)
+        return &command->arguments[got - LONG_BASE];
+    const struct yarn_argument *argument = command->arguments;
+    while (!is_end(argument) && argument->letter != got)
+        argument++;
+    return argument;
+}
+
+static int complain(const struct yarn_command *command, int got, char **argv)
+{
+    char letter[3] = {'-', (char)optopt, 0};
+    const char *word = optopt > 0 && optopt < LONG_BASE ? letter : argv[optind - 1];
+    yarn_complain(command->verb, "%s %s; see yarnprof %s --help",
+                  got == ':' ? "a value is missing after" : "there is no option", word,
+                  command->verb);
+    return YARN_STATUS_USAGE;
+}
+
+static int take(const struct yarn_command *command, const struct yarn_argument *argument,
+                const char *value)
+{
+    const char *right = "see --help; something else";
+    struct yarn_out unused = {0};
+    int err = argument == &no_colors ? yarn_out_take(&unused, argument->id, value, &right)
+                                     : command->take(command->self, argument->id, value, &right);
+    if (!err)
+        return -1;
+    yarn_complain(command->verb, "--%s=%s: %s would be right", argument->name, value ? value : "",
+                  right);
+    return YARN_STATUS_USAGE;
+}
+
+int yarn_command_parse(const struct yarn_command *command, int argc, char **argv, int *ret_first)
+{
+    struct tables tables;
+    int got;
+    make_tables(command, &tables);
+    opterr = 0;
+    optind = 0;
+    while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
+        if (got == '?' || got == ':')
+            return complain(command, got, argv);
+        const struct yarn_argument *argument = argument_of(command, got);
+        if (argument->id == YARN_ARGUMENT_HELP) {
+            print_help(command);
+            return YARN_STATUS_OK;
+        }
+        int status = take(command, argument, optarg);
+        if (status >= 0)
+            return status;
+    }
+    *ret_first = optind;
+    return -1;
+}

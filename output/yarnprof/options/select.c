@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/options/select.h"
+
+#include <inttypes.h>
+
+#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/stream/progress.h"
+#include "output/yarnprof/stream/status.h"
+
+int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
+{
+    struct yarn_filter *filter = &select->filter;
+    switch (id) {
+    case YARN_ARGUMENT_EVENT:
+        filter->events = value;
+        return 0;
+    case YARN_ARGUMENT_THREAD:
+        filter->threads = value;
+        return 0;
+    case YARN_ARGUMENT_PROCESS:
+        filter->processes = value;
+        return 0;
+    case YARN_ARGUMENT_COMM:
+        filter->comms = value;
+        return 0;
+    case YARN_ARGUMENT_MODULE:
+        filter->modules = value;
+        return 0;
+    case YARN_ARGUMENT_FUNCTION:
+        *ret_right = "an extended regular expression";
+        return yarn_filter_set_function(filter, value, select->regex_fault,
+                                        sizeof select->regex_fault);
+    case YARN_ARGUMENT_TIME:
+        *ret_right = "FROM..TO with times such as 1.5s or 200ms, FROM not after TO";
+        return yarn_time_range_parse(value, &select->time);
+    case YARN_ARGUMENT_INLINES:
+        select->inlines = YARN_INLINES_ON;
+        return 0;
+    case YARN_ARGUMENT_NO_INLINES:
+        select->inlines = YARN_INLINES_OFF;
+        return 0;
+    default:
+        return -ENOENT;
+    }
+}
+
+bool yarn_select_is_part(const struct yarn_select *select)
+{
+    const struct yarn_filter *filter = &select->filter;
+    const struct yarn_time_range *time = &select->time;
+    return yarn_filter_is_by_thread(filter) || yarn_filter_is_by_function(filter) ||
+           time->from_ns || time->from_is_absolute || time->to_ns != UINT64_MAX;
+}
+
+void yarn_select_fini(struct yarn_select *select)
+{
+    yarn_filter_fini(&select->filter);
+}
+
+static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
+{
+    const struct yarn_dump_summary *summary = &dump->summary;
+    if (!summary->nr_damages)
+        return;
+    const struct yarn_dump_damage *first = &summary->damages[0];
+    yarn_complain(verb,
+                  "%s: damaged at offset %" PRIu64 ": %s; %" PRIu64
+                  " bytes passed over in all, the rest is shown",
+                  dump->path, first->offset, first->why, summary->damaged_bytes);
+}
+
+/* What was told when the dump was merged is told again. */
+static void tell_from(const char *verb, const struct yarn_profile_dump *dump)
+{
+    for (size_t i = 0; i < dump->nr_froms; i++) {
+        const struct yarn_dump_from *from = &dump->froms[i];
+        if (from->nr_damages)
+            yarn_complain(verb,
+                          "%s: %s, merged into it, was damaged at offset %" PRIu64 ": %s; %" PRIu64
+                          " bytes passed over in all, the rest is shown",
+                          dump->path, (const char *)from->path.data, from->damage_at,
+                          (const char *)from->damage.data, from->damaged_bytes);
+    }
+}
+
+int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
+{
+    struct yarn_source_failure failure;
+    if (!*paths) {
+        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
+        return YARN_STATUS_USAGE;
+    }
+    for (; *paths; paths++) {
+        yarn_new_file_keep(*paths); /* also where it cannot be read */
+        int err = yarn_sources_add(sources, *paths, &failure);
+        if (err) {
+            yarn_complain(verb, "%s: %s", failure.path, failure.why);
+            return YARN_STATUS_FAILED;
+        }
+    }
+    yarn_sources_sort(sources);
+    if (sources->nr_empty)
+        yarn_complain(verb, "%s passed over: a recording that did not begin, or was cut at once",
+                      yarn_number_of_things(sources->nr_empty, "empty file").text);
+    return -1;
+}
+
+static void show_progress(void *self, uint64_t done, uint64_t all)
+{
+    yarn_progress_show(self, done, all);
+}
+
+static int load(const char *verb, const struct yarn_sources *sources,
+                const struct yarn_load_options *options, struct yarn_profile *ret_profile)
+{
+    struct yarn_source_failure failure;
+    struct yarn_profile profile;
+    int err = yarn_profile_init(&profile);
+    if (err) {
+        yarn_complain(verb, "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    struct yarn_progress progress = yarn_progress_begin("reading");
+    struct yarn_load_options shown = *options;
+    yarn_new_file_allow(yarn_sources_bytes(sources));
+    for (size_t i = 0; i < sources->count; i++)
+        yarn_new_file_keep(sources->list[i].path);
+    shown.show_progress = show_progress;
+    shown.progress_self = &progress;
+    err = yarn_profile_load(&profile, sources, &shown, &failure);
+    yarn_progress_end(&progress);
+    if (err) {
+        yarn_complain(verb, "%s: %s", failure.path, failure.why);
+        yarn_profile_fini(&profile);
+        return YARN_STATUS_FAILED;
+    }
+    *ret_profile = profile;
+    return -1;
+}
+
+int yarn_select_load(const char *verb, char *const *paths, const struct yarn_load_options *options,
+                     struct yarn_profile *ret_profile)
+{
+    struct yarn_sources sources = {0};
+    int status = yarn_select_sources(verb, paths, &sources);
+    if (status < 0)
+        status = load(verb, &sources, options, ret_profile);
+    yarn_sources_fini(&sources);
+    return status;
+}
+
+void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile)
+{
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        /* Why: a merged file is many dumps of one summary. */
+        if (!i || profile->dumps[i].path != profile->dumps[i - 1].path)
+            tell_damage(verb, &profile->dumps[i]);
+        tell_from(verb, &profile->dumps[i]);
+    }
+}
+
+bool yarn_select_has_all_threads(const struct yarn_select *select)
+{
+    return !yarn_filter_is_by_thread(&select->filter);
+}
+
+bool yarn_select_has_all_functions(const struct yarn_select *select)
+{
+    return !yarn_filter_is_by_function(&select->filter);
+}
+
+int yarn_select_load_view(const char *verb, const struct yarn_select *select, unsigned shown,
+                          char *const *paths, struct yarn_load_options *options,
+                          struct yarn_profile *ret_profile)
+{
+    options->time = select->time;
+    int err = yarn_inlines_open(select->inlines, shown & YARN_SELECT_LINES,
+                                shown & YARN_SELECT_INLINES, options);
+    if (err) {
+        yarn_complain(verb, "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_select_load(verb, paths, options, ret_profile);
+    yarn_inlines_close(verb, options);
+    if (status < 0)
+        yarn_select_tell_damage(verb, ret_profile);
+    return status;
+}

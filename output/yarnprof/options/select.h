@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The dumps and the part of them that a command line names, and the profile that they make.
+ * Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/load/load.h"
+#include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/options/inlines.h"
+
+struct yarn_select {
+    struct yarn_filter filter;
+    struct yarn_time_range time;
+    enum yarn_inlines inlines;
+    char regex_fault[160]; /* why the regular expression is none */
+};
+
+#define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
+
+/* What every view of samples takes. */
+#define YARN_SELECT_ARGUMENTS                                                                      \
+    {"inlines", 0, NULL, "inlined functions are frames of their own", YARN_ARGUMENT_INLINES},      \
+        {"no-inlines", 0, NULL, "inlined functions are part of those around them",                 \
+         YARN_ARGUMENT_NO_INLINES},                                                                \
+        {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},                        \
+        {"event", 0, "LIST", "these events (names, shell patterns)", YARN_ARGUMENT_EVENT},         \
+        {"thread", 0, "LIST", "these threads (names or tids)", YARN_ARGUMENT_THREAD},              \
+        {"process", 0, "LIST", "these processes (names or pids)", YARN_ARGUMENT_PROCESS},          \
+        {"comm", 0, "LIST", "threads of these names", YARN_ARGUMENT_COMM},                         \
+        {"module", 0, "LIST", "these modules (paths or file names)", YARN_ARGUMENT_MODULE},        \
+        {"function", 0, "REGEX", "functions whose name matches", YARN_ARGUMENT_FUNCTION},          \
+    {                                                                                              \
+        "time", 0, "A..B", "from A to B after the start (2s..500ms), or @clock..@clock",           \
+            YARN_ARGUMENT_TIME                                                                     \
+    }
+
+/* As take of yarn_command; -ENOENT: the option is not one of these. */
+YARN_MUST_CHECK int yarn_select_take(struct yarn_select *select, int id, const char *value,
+                                     const char **ret_right);
+/* Not everything. Events, which stand for themselves, do not count. */
+bool yarn_select_is_part(const struct yarn_select *select);
+void yarn_select_fini(struct yarn_select *select);
+
+/* The dumps that `paths` (NULL ends it) name, in order of their starts; the same result. */
+YARN_MUST_CHECK int yarn_select_sources(const char *verb, char *const *paths,
+                                        struct yarn_sources *sources);
+
+/* Reads the dumps that `paths` (NULL ends it) name. Complains itself; an exit status, or -1
+ * for success. */
+YARN_MUST_CHECK int yarn_select_load(const char *verb, char *const *paths,
+                                     const struct yarn_load_options *options,
+                                     struct yarn_profile *ret_profile);
+
+/* What a view shows besides functions, where the user leaves it alone. */
+enum yarn_select_shown { YARN_SELECT_LINES = 1, YARN_SELECT_INLINES = 2 };
+
+/* True where no thread or process is chosen. */
+bool yarn_select_has_all_threads(const struct yarn_select *select);
+
+/* True where no function or module is chosen. */
+bool yarn_select_has_all_functions(const struct yarn_select *select);
+
+/* As yarn_select_load, of the part that was selected; `options` are the view's own, and get what
+ * the selection says. Tells of damage. */
+YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_select *select,
+                                          unsigned shown, char *const *paths,
+                                          struct yarn_load_options *options,
+                                          struct yarn_profile *ret_profile);
+
+/* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
+void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile);

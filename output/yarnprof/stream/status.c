@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/stream/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "output/text/legible.h"
+
+void yarn_complain(const char *verb, const char *format, ...)
+{
+    char line[8192];
+    struct yarn_legible legible;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    (void)fprintf(stderr, "yarnprof%s%s: %s\n", verb ? " " : "", verb ? verb : "",
+                  yarn_legible(&legible, line));
+    yarn_legible_fini(&legible);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/stream/written.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "output/analysis/load/load.h"
+#include "output/text/legible.h"
+#include "output/yarnprof/stream/numbers.h"
+
+enum { NAMES_SHOWN = 8 };
+
+/* What lies before the first %, up to the last slash there; "." where that is nothing. */
+static void folder_of(const char *pattern, char *ret_folder, size_t size)
+{
+    struct stat status;
+    size_t fixed = strcspn(pattern, "%");
+    bool is_folder = !pattern[fixed] && stat(pattern, &status) == 0 && S_ISDIR(status.st_mode);
+    while (!is_folder && fixed && pattern[fixed - 1] != '/')
+        fixed--;
+    (void)snprintf(ret_folder, size, "%.*s", (int)fixed, pattern);
+    if (!fixed)
+        (void)snprintf(ret_folder, size, ".");
+}
+
+static bool is_since(const char *path, uint64_t since_ns)
+{
+    struct stat status;
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
+    uint64_t time_ns =
+        (uint64_t)status.st_mtim.tv_sec * YARN_NS_PER_SECOND + (uint64_t)status.st_mtim.tv_nsec;
+    /* Why so late: the kernel stamps files with the time of its last tick. */
+    return time_ns + 20 * YARN_NS_PER_MS >= since_ns;
+}
+
+static void gather(const char *folder, uint64_t since_ns, struct yarn_sources *sources)
+{
+    struct dirent **entries = NULL;
+    struct yarn_source_failure failure;
+    char path[4096 + 256];
+    bool is_here = strcmp(folder, ".") == 0;
+    const char *slash = is_here || folder[strlen(folder) - 1] == '/' ? "" : "/";
+    int count = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof path, "%s%s%s", is_here ? "" : folder, slash,
+                       entries[i]->d_name);
+        /* What is no dump is not ours to tell about. */
+        if (is_since(path, since_ns) && yarn_sources_add(sources, path, &failure))
+            (void)failure;
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void tell_none(const char *folder)
+{
+    (void)fprintf(stderr,
+                  "[yarn: no dump was written into %s: nothing was sampled, or the command is "
+                  "statically linked or privileged]\n",
+                  folder);
+}
+
+/* Of a folder that may hold older dumps, too, only what is one file is named. */
+static void tell_what_next(const struct yarn_sources *sources, const char *folder)
+{
+    struct yarn_legible legible;
+    const char *what = sources->count == 1 ? sources->list[0].path : folder;
+    (void)fprintf(stderr, "[see: yarnprof report %s]\n", yarn_legible(&legible, what));
+    yarn_legible_fini(&legible);
+}
+
+static void tell(const struct yarn_sources *sources, const char *folder)
+{
+    struct yarn_profile profile;
+    struct yarn_source_failure failure;
+    struct yarn_load_options options = {
+        .time = YARN_TIME_RANGE_ALL,
+        .has_no_threads = true,
+        .has_no_stacks = true,
+        .frames = YARN_FRAMES_BY_FUNCTION,
+    };
+    struct yarn_trust sum = {0};
+    uint64_t bytes = 0;
+    if (yarn_profile_init(&profile))
+        return;
+    if (yarn_profile_load(&profile, sources, &options, &failure) == 0) {
+        for (size_t i = 0; i < profile.nr_dumps; i++) {
+            yarn_trust_add(&sum, &profile.dumps[i].trust);
+            bytes += profile.dumps[i].summary.file_bytes;
+        }
+        (void)fprintf(stderr, "[yarn: %s, ", yarn_number_of_things(sum.samples, "sample").text);
+        (void)fprintf(stderr, "%s, %s]\n", yarn_number_of_things(sources->count, "dump").text,
+                      yarn_number_bytes(bytes).text);
+        for (size_t i = 0; i < sources->count && i < NAMES_SHOWN; i++) {
+            struct yarn_legible legible;
+            (void)fprintf(stderr, "  %s\n", yarn_legible(&legible, sources->list[i].path));
+            yarn_legible_fini(&legible);
+        }
+        if (sources->count > NAMES_SHOWN)
+            (void)fprintf(stderr, "  and %zu more in %s\n", sources->count - NAMES_SHOWN, folder);
+        tell_what_next(sources, folder);
+    }
+    yarn_profile_fini(&profile);
+}
+
+void yarn_written_tell(const char *pattern, uint64_t since_ns)
+{
+    struct yarn_sources sources = {0};
+    char folder[4096];
+    folder_of(pattern, folder, sizeof folder);
+    gather(folder, since_ns, &sources);
+    yarn_sources_sort(&sources);
+    if (sources.count)
+        tell(&sources, folder);
+    else
+        tell_none(folder);
+    yarn_sources_fini(&sources);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/export/export.h"
+#include "output/export/samples.h"
+#include "output/yarnprof/options/select.h"
+#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/verb.h"
+
+enum { TO = YARN_ARGUMENT_OWN, NO_LINES };
+
+static const struct yarn_argument arguments[] = {
+    {"to", 't', "FORMAT",
+     "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data or sqlite", TO},
+    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
+    {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Else:", 0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
+};
+
+struct request {
+    struct yarn_select select;
+    const struct yarn_export_format *format;
+    const char *path; /* NULL: standard output */
+    bool has_no_lines;
+};
+
+static int take_format(struct request *request, const char *name, const char **ret_right)
+{
+    const struct yarn_export_format *format;
+    *ret_right = "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data or sqlite";
+    for (size_t i = 0; (format = yarn_export_format(i)); i++) {
+        if (strcmp(format->name, name) == 0) {
+            request->format = format;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    switch (id) {
+    case TO:
+        return take_format(request, value, ret_right);
+    case YARN_ARGUMENT_OUTPUT:
+        request->path = value;
+        return 0;
+    case NO_LINES:
+        request->has_no_lines = true;
+        return 0;
+    default:
+        return yarn_select_take(&request->select, id, value, ret_right);
+    }
+}
+
+static const struct yarn_command command = {
+    .verb = "export",
+    .operands = "FILE…",
+    .about = "Writes dumps in another tool's format.",
+    .arguments = arguments,
+    .take = take,
+};
+
+static int fail(const struct request *request, const struct yarn_export *export, int err)
+{
+    if (err == -EFBIG && !(export && export->why[0]))
+        yarn_complain("export", "it would be larger than any that a recording of this size makes");
+    else
+        yarn_complain("export", "%s: %s", request->path ? request->path : "standard output",
+                      export && export->why[0] ? export->why : yarn_new_file_why(err));
+    return YARN_STATUS_FAILED;
+}
+
+/* A format without room for several events gets the first that has samples, and the others are
+ * named: events are never added up. */
+static int keep_one_event(const struct yarn_export *export)
+{
+    const struct yarn_profile *profile = export->profile;
+    struct yarn_export_total *totals = yarn_export_totals(export);
+    uint32_t kept = YARN_DUMP_NONE;
+    if (!totals)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < profile->nr_events; i++) {
+        if (!totals[i].count)
+            continue;
+        if (kept == YARN_DUMP_NONE) {
+            kept = i;
+            continue;
+        }
+        export->choice->events[i] = 0;
+        yarn_complain("export", "this format holds one event: %s is written, %s is not (--event)",
+                      yarn_profile_text(profile, profile->events[kept].name),
+                      yarn_profile_text(profile, profile->events[i].name));
+    }
+    free(totals);
+    return 0;
+}
+
+static int write_file(const struct request *request, struct yarn_export *export)
+{
+    struct yarn_new_file file;
+    unsigned needs = request->format->needs;
+    int err = yarn_new_file_open(&file, request->path,
+                                 needs & YARN_EXPORT_FILE     ? YARN_NEW_FILE_SEEKABLE
+                                 : needs & YARN_EXPORT_BINARY ? YARN_NEW_FILE_PLAIN
+                                                              : YARN_NEW_FILE_BOUNDED);
+    if (err)
+        return fail(request, NULL, err);
+    export->file = file.file;
+    export->path = file.beside;
+    err = request->format->write(export);
+    if (!err)
+        err = yarn_new_file_commit(&file);
+    yarn_new_file_abandon(&file);
+    return err ? fail(request, export, err) : YARN_STATUS_OK;
+}
+
+static int export_profile(const struct request *request, const struct yarn_profile *profile,
+                          struct yarn_timeline *timeline)
+{
+    struct yarn_choice choice;
+    unsigned needs = request->format->needs;
+    int err = yarn_timeline_sort(timeline);
+    if (!err)
+        err = yarn_timeline_gather(timeline);
+    if (!err)
+        err = yarn_choice_init(&choice, profile, &request->select.filter);
+    if (err)
+        return fail(request, NULL, err);
+    struct yarn_export export = {
+        .profile = profile,
+        .timeline = needs & YARN_EXPORT_TIMES ? timeline : NULL,
+        .choice = &choice,
+        .is_part = yarn_select_is_part(&request->select),
+        .version = YARN_VERSION,
+        .most_bytes = yarn_new_file_allowed(),
+    };
+    err = needs & YARN_EXPORT_ONE_EVENT ? keep_one_event(&export) : 0;
+    int status = err ? fail(request, NULL, err) : write_file(request, &export);
+    yarn_choice_fini(&choice);
+    return status;
+}
+
+static int load_and_export(const struct request *request, char *const *paths)
+{
+    unsigned needs = request->format->needs;
+    struct yarn_timeline timeline = {
+        .most = YARN_TIMELINE_MOST,
+        .order = needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME,
+    };
+    struct yarn_profile profile;
+    struct yarn_load_options options = {
+        .by_cpu = needs & YARN_EXPORT_CPUS,
+        .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
+                          yarn_select_has_all_threads(&request->select),
+        .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
+        .frames = request->format->frames,
+        .stack_bytes = request->format->stack_bytes,
+        .cell_bytes = request->format->cell_bytes,
+        .reserved_a_byte = request->format->reserved_a_byte,
+    };
+    unsigned shown = 0;
+    if (needs & YARN_EXPORT_LINES && !request->has_no_lines)
+        shown |= YARN_SELECT_LINES;
+    if (needs & YARN_EXPORT_INLINES && !request->has_no_lines)
+        shown |= YARN_SELECT_INLINES;
+    int status =
+        yarn_select_load_view("export", &request->select, shown, paths, &options, &profile);
+    if (status < 0) {
+        status = export_profile(request, &profile, &timeline);
+        yarn_profile_fini(&profile);
+    }
+    yarn_timeline_fini(&timeline);
+    return status;
+}
+
+int yarn_verb_export(int argc, char **argv)
+{
+    struct request request = {.select = YARN_SELECT_EMPTY};
+    struct yarn_command mine = command;
+    int first;
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status < 0 && !request.format) {
+        yarn_complain("export", "no format is named (--to); see yarnprof export --help");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0 && request.format->needs & YARN_EXPORT_BINARY &&
+        yarn_new_file_is_terminal(request.path)) {
+        yarn_complain("export", "%s is nothing for a terminal: name a file with -o",
+                      request.format->name);
+        status = YARN_STATUS_USAGE;
+    }
+    if (request.has_no_lines)
+        request.select.inlines = YARN_INLINES_OFF;
+    if (status < 0)
+        status = load_and_export(&request, argv + first);
+    yarn_select_fini(&request.select);
+    return status;
+}

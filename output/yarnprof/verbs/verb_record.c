@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/config/options.h"
+#include "core/event/parse.h"
+#include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/stream/written.h"
+#include "output/yarnprof/verbs/launch.h"
+#include "output/yarnprof/verbs/verb.h"
+
+enum {
+    FIRST_OPTION = YARN_ARGUMENT_OWN, /* plus enum yarn_option */
+    STACKS = FIRST_OPTION + YARN_OPTION_COUNT,
+};
+
+/* Why -g has no value here: users of perf type it without one. */
+#define YARN_OPTION(id, name, letter, type, field, parse, default_text, value, help, right)        \
+    {name, (letter) == 'g' ? 0 : (letter), value,                                                  \
+     sizeof(default_text) > 1 ? help " (" default_text ")" : help, FIRST_OPTION + (id)},
+#define YARN_OPTION_LATER(name)
+static const struct yarn_argument arguments[] = {
+    {NULL, 'g', NULL, "record stacks, which is the default", STACKS},
+    {"call-graph", 0, "HOW", "the same as --callgraph", FIRST_OPTION + YARN_OPTION_CALLGRAPH},
+#include "core/config/options.def"
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
+};
+#undef YARN_OPTION
+#undef YARN_OPTION_LATER
+
+static const char *const option_names[YARN_OPTION_COUNT] = {
+#define YARN_OPTION(id, name, ...) [id] = (name),
+#define YARN_OPTION_LATER(name)
+#include "core/config/options.def"
+#undef YARN_OPTION
+#undef YARN_OPTION_LATER
+};
+
+struct request {
+    struct yarn_arena arena;
+    struct yarn_options options;
+};
+
+/* YARN_LOG_FILE for log-file. */
+static void variable_of(enum yarn_option option, char *ret_name, size_t size)
+{
+    (void)snprintf(ret_name, size, "YARN_%s", option_names[option]);
+    for (char *at = ret_name; *at; at++) {
+        if (*at == '-')
+            *at = '_';
+        else if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+    }
+}
+
+static int check_events(struct request *request, const char *value, const char **ret_right)
+{
+    static struct yarn_event_list list;
+    struct yarn_parse_error error;
+    static char text[256];
+    int err = yarn_event_list_parse(value, strlen(value), &request->arena, &list, &error);
+    if (err != -EINVAL)
+        return err;
+    (void)snprintf(text, sizeof text,
+                   "%s (at %zu); a comma list of events such as "
+                   "cpu-clock,page-faults",
+                   error.why, error.at + 1);
+    *ret_right = text;
+    return err;
+}
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    struct yarn_option_fault fault = {.right = "another value"};
+    char variable[64];
+    if (id == STACKS)
+        return 0;
+    enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
+    int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
+    *ret_right = fault.right;
+    if (!err && option == YARN_OPTION_EVENTS)
+        err = check_events(request, value, ret_right);
+    if (err)
+        return err;
+    variable_of(option, variable, sizeof variable);
+    return yarn_launch_set(variable, value);
+}
+
+static const struct yarn_command command = {
+    .verb = "record",
+    .operands = "[--] COMMAND…",
+    .about = "Runs the command with the profiler in it and gives the command's own exit status. "
+             "Each option\nis a variable of the environment as well: --log-file is YARN_LOG_FILE.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Where dumps go, by the options, the variable, or the compact variable. */
+static const char *output_of(struct request *request)
+{
+    struct yarn_option_fault fault;
+    extern char **environ;
+    if (yarn_options_from_env(&request->options, &request->arena, environ, &fault))
+        return NULL;
+    return request->options.output;
+}
+
+static int run(struct request *request, char *const argv[])
+{
+    struct yarn_launch launch;
+    char why[4096 + 512];
+    if (yarn_launch_find(&launch, why, sizeof why)) {
+        yarn_complain("record", "libyarn_preload.so is missing: %s", why);
+        return YARN_STATUS_FAILED;
+    }
+    uint64_t since_ns = now_ns();
+    int status = yarn_launch_run(&launch, argv);
+    const char *pattern = isatty(STDERR_FILENO) ? output_of(request) : NULL;
+    if (pattern && status != YARN_STATUS_NO_COMMAND && status != YARN_STATUS_CANNOT_RUN)
+        yarn_written_tell(pattern, since_ns);
+    return status;
+}
+
+int yarn_verb_record(int argc, char **argv)
+{
+    struct request request = {.arena = YARN_ARENA_CLOSED};
+    struct yarn_command mine = command;
+    int first;
+    if (yarn_arena_open(&request.arena, 4 * YARN_OPTIONS_ARENA_BYTES)) {
+        yarn_complain("record", "%s", strerror(ENOMEM));
+        return YARN_STATUS_FAILED;
+    }
+    yarn_options_default(&request.options);
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status < 0 && !argv[first]) {
+        yarn_complain("record", "no command is named; see yarnprof record --help");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0)
+        status = run(&request, argv + first);
+    yarn_arena_close(&request.arena);
+    return status;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/analysis/table/called.h"
+#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/verb.h"
+#include "output/yarnprof/views/report.h"
+
+enum {
+    TREE = YARN_ARGUMENT_OWN,
+    CALLERS,
+    BY,
+    SORT,
+    PERCENT_LIMIT,
+    SIDE_BY_SIDE,
+    ROWS_OF_TEXT = 40,
+};
+
+#define LEAST_PERCENT_OF_TREE 0.5
+#define LEAST_PERCENT_OF_CALLERS 1.0
+
+enum { CALLERS_CELL_BYTES = 100 };
+
+static const struct yarn_argument arguments[] = {
+    {"tree", 0, NULL, "top-down: what each function called", TREE},
+    {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
+    {"by", 0, "KEY", "function, line, module, thread, process, cpu or event", BY},
+    {"sort", 0, "ORDER", "self or total", SORT},
+    YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
+    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
+     PERCENT_LIMIT},
+    {"side-by-side", 0, NULL, "all events in one table (text)", SIDE_BY_SIDE},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Output:", 0},
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
+struct request {
+    struct yarn_view view;
+    struct yarn_report report;
+    enum yarn_by by;
+    bool has_by, has_least;
+    const char *callers_of; /* NULL: all */
+};
+
+static int take_by(struct request *request, const char *value, const char **ret_right)
+{
+    static const char *const words[YARN_BY_COUNT] = {
+        [YARN_BY_FUNCTION] = "function", [YARN_BY_LINE] = "line",       [YARN_BY_MODULE] = "module",
+        [YARN_BY_THREAD] = "thread",     [YARN_BY_PROCESS] = "process", [YARN_BY_CPU] = "cpu",
+        [YARN_BY_EVENT] = "event",
+    };
+    *ret_right = "function, line, module, thread, process, cpu or event";
+    for (size_t i = 0; i < YARN_BY_COUNT; i++) {
+        if (strcmp(words[i], value) == 0) {
+            request->by = (enum yarn_by)i;
+            request->has_by = true;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int take_sort(struct request *request, const char *value, const char **ret_right)
+{
+    *ret_right = "self or total";
+    request->report.is_by_total = strcmp(value, "total") == 0;
+    return request->report.is_by_total || strcmp(value, "self") == 0 ? 0 : -EINVAL;
+}
+
+static int take_percent(struct request *request, const char *value, const char **ret_right)
+{
+    char *end;
+    *ret_right = "a percentage from 0 to 100";
+    double percent = strtod(value, &end);
+    if (end == value || *end || !(percent >= 0 && percent <= 100))
+        return -EINVAL;
+    request->report.least_percent = percent;
+    request->has_least = true;
+    return 0;
+}
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    switch (id) {
+    case TREE:
+        request->report.view = YARN_REPORT_TREE;
+        return 0;
+    case CALLERS:
+        request->report.view = YARN_REPORT_CALLERS;
+        request->callers_of = value;
+        return 0;
+    case BY:
+        return take_by(request, value, ret_right);
+    case SORT:
+        return take_sort(request, value, ret_right);
+    case SIDE_BY_SIDE:
+        request->report.is_side_by_side = true;
+        return 0;
+    case PERCENT_LIMIT:
+        return take_percent(request, value, ret_right);
+    default:
+        return yarn_view_take(&request->view, id, value, ret_right);
+    }
+}
+
+static const struct yarn_command command = {
+    .verb = "report",
+    .operands = "FILE…",
+    .about =
+        "Shows which functions (modules, threads, …) the samples fell into: in themselves and, "
+        "in total,\nbelow them.",
+    .arguments = arguments,
+    .take = take,
+};
+
+static int build_callers(struct request *request)
+{
+    struct yarn_report *report = &request->report;
+    struct yarn_callers_options options = {.min_percent = report->least_percent};
+    uint8_t *starts = NULL;
+    if (request->callers_of) {
+        starts = yarn_functions_called(report->profile, request->callers_of, NULL);
+        if (!starts)
+            return -ENOMEM;
+        options.starts = starts;
+    }
+    int err = yarn_callers_build(report->profile, report->filter, &options, &report->tree);
+    free(starts);
+    return err;
+}
+
+static int build(struct request *request)
+{
+    struct yarn_report *report = &request->report;
+    int err = yarn_rows_build(report->profile, report->filter, request->by, &report->rows);
+    if (err)
+        return err;
+    if (report->is_by_total)
+        yarn_rows_sort_by_total(report->profile, &report->rows);
+    else if (request->view.out.format == YARN_OUT_TEXT)
+        yarn_rows_sort_by_self_and_total(report->profile, &report->rows);
+    if (report->view == YARN_REPORT_TREE)
+        return yarn_tree_build(report->profile, report->filter, report->least_percent,
+                               &report->tree);
+    return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
+}
+
+static int print(const struct yarn_report *report, const struct yarn_out *out)
+{
+    switch (out->format) {
+    case YARN_OUT_JSON:
+        return yarn_report_json(report, out);
+    case YARN_OUT_CSV:
+        yarn_report_csv(report, out);
+        return 0;
+    default:
+        return yarn_report_text(report, out);
+    }
+}
+
+static int show(struct request *request, struct yarn_profile *profile)
+{
+    struct yarn_report *report = &request->report;
+    bool is_text = request->view.out.format == YARN_OUT_TEXT;
+    report->profile = profile;
+    report->filter = &request->view.select.filter;
+    report->is_part = yarn_select_is_part(&request->view.select);
+    report->limit =
+        yarn_view_limit(&request->view, report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0);
+    if (!request->has_least)
+        report->least_percent = !is_text                              ? 0
+                                : report->view == YARN_REPORT_CALLERS ? LEAST_PERCENT_OF_CALLERS
+                                                                      : LEAST_PERCENT_OF_TREE;
+    report->trust.clean_end = true;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        yarn_trust_add(&report->trust, &profile->dumps[i].trust);
+
+    int err = build(request);
+    int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "report");
+    if (!err && status < 0)
+        err = print(report, &request->view.out);
+    bool is_cut = report->tree.is_cut;
+    if (is_cut && is_text && status < 0)
+        (void)fputs("\n[The tree is cut: it has more nodes than a recording of this size makes.]\n",
+                    request->view.out.file);
+    yarn_rows_fini(&report->rows);
+    yarn_tree_fini(&report->tree);
+    if (status < 0 || err)
+        status = yarn_out_finish(&request->view.out, "report", err);
+    if (!is_cut || status != YARN_STATUS_OK)
+        return status;
+    yarn_complain("report", "the tree is cut: --percent-limit leaves out what is small");
+    return YARN_STATUS_FAILED;
+}
+
+static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
+{
+    bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
+    bool is_by_sample = is_by_thread || request->by == YARN_BY_CPU || request->by == YARN_BY_EVENT;
+    struct yarn_load_options options = {
+        .by_cpu = request->by == YARN_BY_CPU,
+        .frames = request->by == YARN_BY_LINE ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
+        .reserved_a_byte = request->report.view == YARN_REPORT_ROWS ? 0 : YARN_TREE_A_BYTE,
+        .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
+        .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
+        .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
+    };
+    unsigned shown = 0;
+    if (request->by == YARN_BY_LINE)
+        shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
+    else if (request->report.view != YARN_REPORT_ROWS)
+        shown = YARN_SELECT_INLINES;
+    return yarn_select_load_view("report", &request->view.select, shown, paths, &options,
+                                 ret_profile);
+}
+
+int yarn_verb_report(int argc, char **argv)
+{
+    struct request request = {.view = YARN_VIEW_EMPTY};
+    struct yarn_command mine = command;
+    int first;
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status >= 0)
+        goto done;
+    if (request.report.view != YARN_REPORT_ROWS && request.has_by &&
+        request.by != YARN_BY_FUNCTION) {
+        yarn_complain("report", "--tree and --callers are by function");
+        status = YARN_STATUS_USAGE;
+        goto done;
+    }
+    struct yarn_profile profile;
+    status = load(&request, argv + first, &profile);
+    if (status >= 0)
+        goto done;
+    status = show(&request, &profile);
+    yarn_profile_fini(&profile);
+done:
+    yarn_select_fini(&request.view.select);
+    return status;
+}

@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What `yarnprof annotate` shows of one function and in which forms: between the verb, which reads
+ * the command line, and the files that print. Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/table/annotation.h"
+#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/views/source_text.h"
+
+enum { YARN_ANNOTATE_NOTES_MAX = 8 };
+
+/* The source file of some lines; those of one file stand together. */
+struct yarn_annotate_file {
+    const char *path;    /* as recorded; "" where the lines are unknown */
+    size_t first, count; /* lines of the annotation */
+    struct yarn_source_text text;
+};
+
+struct yarn_annotate {
+    struct yarn_annotation annotation;
+    struct yarn_disassembly disassembly;
+    const char *objdump;              /* borrowed; NULL: the one that PATH finds */
+    const char *source_root;          /* borrowed; NULL: none */
+    struct yarn_annotate_file *files; /* owned array */
+    size_t nr_files, files_capacity;
+    /* What could not be had, a sentence each. */
+    char notes[YARN_ANNOTATE_NOTES_MAX][256];
+    size_t nr_notes;
+    size_t limit;   /* the hottest lines and instructions; 0: all */
+    size_t context; /* lines and instructions around each */
+};
+
+/* Disassembles, finds the sources, and notes what could not be had. -ENOMEM. */
+YARN_MUST_CHECK int yarn_annotate_init(struct yarn_annotate *annotate,
+                                       const struct yarn_profile *profile,
+                                       const struct yarn_filter *filter, uint32_t function);
+/* Idempotent. */
+void yarn_annotate_fini(struct yarn_annotate *annotate);
+
+/* -ENOMEM. */
+YARN_MUST_CHECK int yarn_annotate_text(const struct yarn_annotate *annotate,
+                                       const struct yarn_out *out);
+YARN_MUST_CHECK int yarn_annotate_json(const struct yarn_annotate *annotate,
+                                       const struct yarn_out *out);
+
+/* One byte an item, 1 where it is among the `limit` with most samples (0: has any), by itself and
+ * then in total. Owned by the caller; NULL: no memory. */
+YARN_MUST_CHECK uint8_t *yarn_annotate_hottest(const struct yarn_annotation_sum *sums, size_t count,
+                                               size_t limit);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "output/analysis/value/name.h"
+#include "output/yarnprof/stream/columns.h"
+#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/views/diff.h"
+
+enum {
+    FIXED_COLUMNS = 59, /* of the numbers and the gaps before the names */
+    INTERVAL_COLUMNS = 25,
+    NAME_LEAST = 12,
+    NAME_MOST = 100,
+    MODULE_LEAST = 4,
+    MODULE_MOST = 28,
+};
+
+#define NOTHING_LEFT SIZE_MAX
+
+bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_shown)
+{
+    const struct yarn_diff_row *rows = view->diff->rows;
+    *nr_shown = row && rows[row - 1].event == rows[row].event ? *nr_shown + 1 : 1;
+    return !view->limit || *nr_shown <= view->limit;
+}
+
+const char *yarn_diff_module(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                             bool is_path)
+{
+    const char *path = view->diff->match.functions[row->function].module;
+    return is_path ? path : yarn_name_base(path);
+}
+
+static const char *name_of(const struct yarn_diff_view *view, const struct yarn_diff_row *row)
+{
+    return view->diff->match.functions[row->function].name;
+}
+
+struct widths {
+    size_t name, module; /* 0: as long as it is; of the module NOTHING_LEFT: it has no room */
+};
+
+/* Intervals take the place of names on a narrow terminal. */
+static bool has_interval(const struct yarn_out *out)
+{
+    return !out->columns || (size_t)out->columns >= FIXED_COLUMNS + NAME_LEAST + MODULE_LEAST;
+}
+
+static struct widths fit(const struct yarn_diff_view *view, const struct yarn_out *out)
+{
+    size_t nr_shown = 0;
+    struct widths widths = {strlen("FUNCTION"), strlen("MODULE")};
+    for (size_t i = 0; i < view->diff->count; i++) {
+        const struct yarn_diff_row *row = &view->diff->rows[i];
+        if (!yarn_diff_is_shown(view, i, &nr_shown))
+            continue;
+        widths.name = yarn_size_max(widths.name, yarn_text_columns(name_of(view, row)));
+        widths.module =
+            yarn_size_max(widths.module, yarn_text_columns(yarn_diff_module(view, row, false)));
+    }
+    if (!out->columns)
+        return (struct widths){yarn_size_min(widths.name, NAME_MOST), 0};
+    size_t columns = (size_t)out->columns;
+    size_t fixed = FIXED_COLUMNS - (has_interval(out) ? 0 : INTERVAL_COLUMNS);
+    size_t room = columns > fixed + NAME_LEAST ? columns - fixed : NAME_LEAST;
+    size_t module = yarn_size_min(widths.module, MODULE_MOST);
+    if (widths.name + 2 + module > room)
+        widths.name = yarn_size_max(yarn_size_min(widths.name, NAME_LEAST),
+                                    room > module + 2 ? room - module - 2 : 0);
+    widths.module = room > widths.name + 2 + MODULE_LEAST ? room - widths.name - 2 : NOTHING_LEFT;
+    return widths;
+}
+
+/* "12.34 %", or what was spent a second. */
+static void value_text(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                       double value, char *ret_text, size_t size)
+{
+    const char *unit = view->diff->events[row->event].unit;
+    if (view->options->scale == YARN_DIFF_SHARES)
+        (void)snprintf(ret_text, size, "%.2f %%", value);
+    else
+        (void)snprintf(ret_text, size, "%s",
+                       yarn_number_in_unit((uint64_t)llround(value), unit).text);
+}
+
+static void signed_text(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
+                        double value, char *ret_text, size_t size)
+{
+    char text[48];
+    if (view->options->scale == YARN_DIFF_SHARES)
+        (void)snprintf(text, sizeof text, "%.2f", fabs(value));
+    else
+        value_text(view, row, fabs(value), text, sizeof text);
+    (void)snprintf(ret_text, size, "%c%s", value < 0 ? '-' : '+', text);
+}
+
+static void print_change(const struct yarn_diff_view *view, const struct yarn_out *out,
+                         const struct yarn_diff_row *row, const struct yarn_change *change)
+{
+    char text[56], low[56], high[56], interval[128] = "";
+    enum yarn_paint paint = change->is_noise     ? YARN_PAINT_FAINT
+                            : change->change > 0 ? YARN_PAINT_HOT
+                                                 : YARN_PAINT_WARM;
+    signed_text(view, row, change->change, text, sizeof text);
+    signed_text(view, row, change->low, low, sizeof low);
+    signed_text(view, row, change->high, high, sizeof high);
+    if (has_interval(out))
+        (void)snprintf(interval, sizeof interval, "  %9s … %-9s ", low, high);
+    (void)fprintf(out->file, "  %s%10s%s%s%s", yarn_out_paint(out, paint), text, interval,
+                  change->is_noise ? "≈" : " ", yarn_out_plain(out));
+}
+
+static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
+                      const struct yarn_diff_row *row, struct widths widths)
+{
+    const struct yarn_change *change = &row->changes[view->options->scale][view->options->part];
+    for (size_t side = 0; side < 2; side++) {
+        char text[48];
+        value_text(view, row, change->values[side], text, sizeof text);
+        (void)fprintf(out->file, "%s%9s", side ? "  " : "", text);
+    }
+    print_change(view, out, row, change);
+    (void)fputs("  ", out->file);
+    if (out->columns || yarn_text_columns(name_of(view, row)) <= widths.name)
+        yarn_print_cell(out, name_of(view, row), widths.name);
+    else
+        yarn_print_cut(out, name_of(view, row), 0);
+    if (widths.module != NOTHING_LEFT) {
+        (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
+        yarn_print_cut(out, yarn_diff_module(view, row, false), widths.module);
+        (void)fputs(yarn_out_plain(out), out->file);
+    }
+    (void)fputc('\n', out->file);
+}
+
+static void print_side(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       const struct yarn_diff_event *event, size_t side)
+{
+    const struct yarn_diff_sum *total = &event->totals[side];
+    double ns = view->diff->times[side].seconds * 1e9;
+    (void)fprintf(out->file, "  %-8s", side ? "after" : "before");
+    (void)fprintf(out->file, "%s, %s in %s: ", yarn_number_of_things(total->samples, "sample").text,
+                  yarn_number_in_unit(total->weight, event->unit).text,
+                  yarn_number_duration((uint64_t)ns).text);
+    yarn_print_cut(out, view->paths[side], 0);
+    (void)fputc('\n', out->file);
+}
+
+/* So that nobody looks for news among rows that hold none. */
+static void print_verdict(const struct yarn_diff_view *view, const struct yarn_out *out,
+                          uint32_t event)
+{
+    size_t nr_rows = 0, nr_changed = 0;
+    for (size_t i = 0; i < view->diff->count; i++) {
+        const struct yarn_diff_row *row = &view->diff->rows[i];
+        nr_rows += row->event == event;
+        nr_changed += row->event == event &&
+                      !row->changes[view->options->scale][view->options->part].is_noise;
+    }
+    if (nr_changed)
+        (void)fprintf(out->file, "%s of %s changed beyond noise.\n",
+                      yarn_number_grouped(nr_changed).text,
+                      yarn_number_of_things(nr_rows, "function").text);
+    else
+        (void)fputs("Nothing changed beyond noise.\n", out->file);
+}
+
+static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       uint32_t number, struct widths widths)
+{
+    const struct yarn_diff_event *event = &view->diff->events[number];
+    const char *part = view->options->part == YARN_DIFF_SELF ? "Self" : "Total";
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
+    yarn_print_cut(out, event->name, 0);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    print_side(view, out, event, 0);
+    print_side(view, out, event, 1);
+    print_verdict(view, out, number);
+    (void)fprintf(out->file, "%s %s; ≈ is within noise.\n", part,
+                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
+    (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n\n",
+                  view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
+    (void)fprintf(out->file, "%s%9s  %9s  %10s%s   ", yarn_out_paint(out, YARN_PAINT_FAINT),
+                  "BEFORE", "AFTER", "CHANGE", has_interval(out) ? "              INTERVAL  " : "");
+    yarn_print_cell(out, "FUNCTION", widths.name);
+    (void)fprintf(out->file, "%s%s\n", widths.module == NOTHING_LEFT ? "" : "  MODULE",
+                  yarn_out_plain(out));
+}
+
+static void print_rest(const struct yarn_diff_view *view, const struct yarn_out *out,
+                       size_t nr_of_event)
+{
+    if (view->limit && nr_of_event > view->limit)
+        (void)fprintf(out->file, "… and %s; --limit=0 shows all\n",
+                      yarn_number_of_things(nr_of_event - view->limit, "more row").text);
+}
+
+void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out)
+{
+    const struct yarn_diff *diff = view->diff;
+    struct widths widths = fit(view, out);
+    size_t nr_of_event = 0;
+    if (!diff->count)
+        (void)fputs("no samples to compare\n", out->file);
+    for (size_t i = 0; i < diff->count; i++) {
+        size_t before = nr_of_event;
+        bool is_shown = yarn_diff_is_shown(view, i, &nr_of_event);
+        if (nr_of_event == 1 && i) {
+            print_rest(view, out, before);
+            (void)fputc('\n', out->file);
+        }
+        if (nr_of_event == 1)
+            print_head(view, out, diff->rows[i].event, widths);
+        if (is_shown)
+            print_row(view, out, &diff->rows[i], widths);
+    }
+    print_rest(view, out, nr_of_event);
+}

@@ -1,0 +1,26 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What `yarnprof info` tells of each dump, as text and as JSON. Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/profile/profile.h"
+#include "output/yarnprof/stream/out.h"
+
+/* Threads of a dump lie together: [begin, end). */
+struct yarn_info_threads {
+    size_t begin, end;
+};
+
+struct yarn_info_threads yarn_info_threads_of(const struct yarn_profile *profile, size_t dump);
+
+/* The host's CPU time: the recorder's own sum or, where a cut dump has none, a clock's count. */
+uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump);
+
+void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *out);
+/* -ENOMEM. */
+YARN_MUST_CHECK int yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out);
+
+/* Build ids are bytes; `size` of ret_text is at least 2 * 32 + 1. */
+const char *yarn_info_build_id(struct yarn_span build_id, char *ret_text, size_t size);

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What `yarnprof report` shows and in which forms: between the verb, which reads the command line,
+ * and the files that print. Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/table/rows.h"
+#include "output/analysis/tree/tree.h"
+#include "output/yarnprof/options/select.h"
+#include "output/yarnprof/stream/out.h"
+
+enum yarn_report_view { YARN_REPORT_ROWS, YARN_REPORT_TREE, YARN_REPORT_CALLERS };
+
+struct yarn_report {
+    const struct yarn_profile *profile;
+    const struct yarn_filter *filter;
+    struct yarn_rows rows;
+    struct yarn_tree tree; /* of the views with depth */
+    struct yarn_trust trust;
+    enum yarn_report_view view;
+    size_t limit;         /* rows or nodes; 0: all */
+    double least_percent; /* nodes below are not shown */
+    bool is_by_total;
+    bool is_side_by_side; /* text: one table for all events */
+    bool is_part; /* something was filtered: what is missing from the whole is not told by row */
+};
+
+/* -ENOMEM. */
+YARN_MUST_CHECK int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out);
+YARN_MUST_CHECK int yarn_report_json(const struct yarn_report *report, const struct yarn_out *out);
+void yarn_report_csv(const struct yarn_report *report, const struct yarn_out *out);
+
+/* Parts of the text: what was recorded and what is missing from it; the views with depth. */
+void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out);
+void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_out *out);
+/* Rows below those of the event: samples that were lost, time in the kernel that could not be
+ * sampled, time that passed unsampled. */
+void yarn_report_print_missing(const struct yarn_report *report, const struct yarn_out *out,
+                               uint32_t event);
+
+/* What an event should have had besides: time that passed unsampled has that of lost samples in it,
+ * which is shown as theirs. */
+struct yarn_report_missing {
+    uint64_t lost;        /* samples */
+    uint64_t lost_weight; /* 0: unknown */
+    uint64_t unsampled_ns, kernel_ns;
+};
+
+struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t event);
+
+/* "cpu-clock: 1,234 samples, 1.24 s". */
+void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
+                             uint32_t event);
+/* The rows of all events in one table; where the terminal is too narrow nothing is printed. */
+YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_report *report,
+                                           const struct yarn_out *out, bool *ret_fits);
+
+/* What a row is called, and the second name (of its module, its process, …; "" for none). */
+void yarn_report_name(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
+                      size_t size);
+void yarn_report_detail(const struct yarn_report *report, const struct yarn_row *row,
+                        char *ret_text, size_t size);
+const char *yarn_report_title(enum yarn_by by);
+const char *yarn_report_detail_title(enum yarn_by by);
+
+/* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
+bool yarn_report_is_one_share(const struct yarn_report *report);
+
+/* What is named and coloured alike in all. */
+enum yarn_paint yarn_report_paint_of(double percent);
+/* " (inlined)" behind the name of a function that is; else "". */
+const char *yarn_report_inlined_of(const struct yarn_profile *profile, uint32_t function);

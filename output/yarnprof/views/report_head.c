@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+
+#include "output/analysis/time/coverage.h"
+#include "output/analysis/time/kernel_time.h"
+#include "output/analysis/time/unsampled.h"
+#include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/stream/columns.h"
+#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/views/report.h"
+
+#define NAMELESS_PERCENT 10.0 /* with more a reader may wonder */
+
+enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
+
+/* The dump with the most samples stands for a tree of processes. */
+static const struct yarn_profile_dump *chief_of(const struct yarn_profile *profile)
+{
+    const struct yarn_profile_dump *chief = &profile->dumps[0];
+    for (size_t i = 1; i < profile->nr_dumps; i++) {
+        if (profile->dumps[i].trust.samples > chief->trust.samples)
+            chief = &profile->dumps[i];
+    }
+    return chief;
+}
+
+static void print_run(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    const struct yarn_profile_dump *chief = chief_of(profile);
+    char more[64] = "";
+    char *line = yarn_command_line(chief->process.cmdline);
+    const char *what = line && line[0] ? line : yarn_profile_text(profile, chief->comm);
+    size_t nr_others = profile->nr_dumps - 1;
+    if (nr_others)
+        (void)snprintf(more, sizeof more, " and %zu more process%s", nr_others,
+                       nr_others == 1 ? "" : "es");
+    size_t columns = out->columns ? (size_t)out->columns : COMMAND_MOST;
+    size_t room = columns > strlen(more) ? columns - strlen(more) : columns;
+    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
+    yarn_print_cut(out, what[0] ? what : chief->path, room);
+    (void)fprintf(out->file, "%s%s\n", more, yarn_out_plain(out));
+    yarn_command_line_free(line);
+}
+
+static void print_size(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    size_t nr_threads = 0;
+    for (size_t i = 0; i < profile->nr_threads; i++)
+        nr_threads += profile->threads[i].samples || profile->threads[i].has_record;
+    const struct yarn_profile_dump *chief = chief_of(profile);
+    if (profile->end_ns > profile->start_ns && profile->start_ns)
+        (void)fprintf(out->file, "%s, ",
+                      yarn_number_duration(profile->end_ns - profile->start_ns).text);
+    if (profile->nr_dumps > 1)
+        (void)fprintf(out->file, "%s, ", yarn_number_of_things(profile->nr_dumps, "dump").text);
+    else if (chief->process.pid)
+        (void)fprintf(out->file, "pid %u, ", chief->process.pid);
+    (void)fprintf(out->file, "%s", yarn_number_of_things(nr_threads, "thread").text);
+    if (chief->has_sampler)
+        (void)fprintf(out->file, ", sampled by %.*s, %s", (int)chief->sampler.got.size,
+                      (const char *)chief->sampler.got.data, yarn_kernel_word(chief));
+    (void)fputc('\n', out->file);
+}
+
+static void warn(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
+static void warn(const struct yarn_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(out->file, "%swarning: ", yarn_out_paint(out, YARN_PAINT_WARNING));
+    (void)vfprintf(out->file, format, args);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    va_end(args);
+}
+
+static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out *out)
+{
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    if (gaps.truncated > 0)
+        warn(out,
+             "%.1f %% of the stacks are cut: their outer part is [truncated]; the most that the "
+             "kernel "
+             "copies is YARN_CALLGRAPH=dwarf:65528",
+             gaps.truncated);
+    if (gaps.no_unwind_info > 0)
+        warn(out, "%.1f %% of the stacks end where there is [no unwind information]",
+             gaps.no_unwind_info);
+    if (gaps.failed > 0)
+        warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]", gaps.failed);
+    if (gaps.none > 0)
+        warn(out, "%.1f %% of the samples have no stack: their callers are unknown", gaps.none);
+    if (gaps.unknown > 0)
+        warn(out, "%.1f %% of the samples are in code of which nothing is known: [unknown]",
+             gaps.unknown);
+}
+
+/* As far as the recordings that were cut off tell how far behind they were. */
+static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    uint64_t nr_cut = 0, unwritten_ns = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        nr_cut += !profile->dumps[i].has_end;
+        unwritten_ns = yarn_u64_max(unwritten_ns, profile->dumps[i].trust.unwritten_ns);
+    }
+    if (!nr_cut)
+        return;
+    warn(out, "%s%s did not end cleanly: the last moments%s are missing%s%s",
+         profile->nr_dumps == 1 ? "the recording" : yarn_number_grouped(nr_cut).text,
+         profile->nr_dumps == 1 ? "" : " of the recordings", nr_cut == 1 ? "" : " of each",
+         unwritten_ns ? ", up to " : "",
+         unwritten_ns ? yarn_number_duration(unwritten_ns).text : "");
+}
+
+static void warn_of_missing(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_trust *trust = &report->trust;
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    if (gaps.lost > 0)
+        warn(out, "%s of %s samples were lost (%.1f %%)", yarn_number_grouped(trust->lost).text,
+             yarn_number_grouped(trust->samples + trust->lost).text, gaps.lost);
+    if (gaps.kernel > 0 && yarn_kernel_is_refused(report->profile))
+        warn(out, "%.1f %% of the CPU time was spent in the kernel, which may not be sampled: %s",
+             gaps.kernel, yarn_kernel_remedy());
+    else if (gaps.kernel > 0)
+        warn(out, "%.1f %% of the CPU time was spent in the kernel, which the event leaves out",
+             gaps.kernel);
+    if (gaps.unsampled > 0)
+        warn(out, "%s of CPU time passed unsampled (%.1f %%)",
+             yarn_number_duration(trust->unsampled_ns).text, gaps.unsampled);
+    if (trust->throttled)
+        warn(out, "the kernel throttled the sampling %s",
+             yarn_number_of_things(trust->throttled, "time").text);
+    warn_of_cut(report->profile, out);
+    if (trust->disagrees)
+        warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
+}
+
+static void note(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
+static void note(const struct yarn_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(out->file, "%snote: ", yarn_out_paint(out, YARN_PAINT_FAINT));
+    (void)vfprintf(out->file, format, args);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    va_end(args);
+}
+
+/* The user wanted it so, but whoever reads may be another one. */
+static void tell_stops(const struct yarn_report *report, const struct yarn_out *out)
+{
+    struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);
+    if (sum.off_ns)
+        note(out, "recording was stopped for %s of %s (%.1f %%), in which %s of CPU time passed",
+             yarn_number_duration(sum.off_ns).text,
+             yarn_number_duration(sum.on_ns + sum.off_ns).text,
+             yarn_percent(sum.off_ns, sum.on_ns + sum.off_ns),
+             yarn_number_duration(sum.off_cpu_ns).text);
+}
+
+static void tell_machines(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    char moved[128] = "";
+    uint64_t moved_ns = yarn_machines_moved_ns(&profile->machines);
+    if (profile->machines.count < 2)
+        return;
+    if (moved_ns)
+        (void)snprintf(moved, sizeof moved, " (one of them moved by %s meanwhile)",
+                       yarn_number_duration(moved_ns).text);
+    note(out,
+         "times of %zu machines are laid side by side by their clocks of real time, and are as "
+         "exact as those agree%s",
+         profile->machines.count, moved);
+}
+
+static void tell_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
+{
+    char text[1024];
+    size_t size = 0;
+    struct yarn_unsampled parts = yarn_unsampled_of_all(report->profile);
+    if (report->is_part || yarn_trust_gaps(&report->trust).unsampled <= 0 ||
+        parts.ns[YARN_UNSAMPLED_UNKNOWN] == report->trust.unsampled_ns)
+        return;
+    for (size_t i = 0; i < YARN_UNSAMPLED_COUNT; i++)
+        if (parts.ns[i])
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? ", " : "",
+                                     yarn_number_duration(parts.ns[i]).text,
+                                     yarn_unsampled_word((enum yarn_unsampled_reason)i));
+    note(out, "of the unsampled time %s", text);
+}
+
+/* Stripped programs and libraries: what would help is in nobody's manual. */
+static void hint_at_symbols(const struct yarn_report *report, const struct yarn_out *out)
+{
+    const struct yarn_profile *profile = report->profile;
+    uint64_t nameless = 0;
+    for (size_t i = 0; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        const struct yarn_profile_function *function = &profile->functions[frame->function];
+        if (function->is_nameless && !function->is_unknown && frame->start)
+            nameless += frame->leaf_samples;
+    }
+    double percent = yarn_percent(nameless, report->trust.samples);
+    if (percent > NAMELESS_PERCENT)
+        note(out,
+             "%.1f %% of the samples are in code without names; debug symbols would help "
+             "(those installed since: with --inlines)",
+             percent);
+}
+
+void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)
+{
+    print_run(report, out);
+    print_size(report, out);
+    tell_machines(report->profile, out);
+    tell_stops(report, out);
+    warn_of_missing(report, out);
+    tell_why_unsampled(report, out);
+    warn_of_stacks(&report->trust, out);
+    hint_at_symbols(report, out);
+    if (!report->trust.samples)
+        warn(out, "there is no sample");
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/views/script.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "output/analysis/table/choice.h"
+#include "output/analysis/value/clock.h"
+#include "output/text/legible.h"
+#include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/stream/progress.h"
+
+static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
+    "comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso",
+};
+
+static int field_of(const char *word, size_t size)
+{
+    for (int i = 0; i < YARN_SCRIPT_FIELD_COUNT; i++) {
+        if (strlen(field_names[i]) == size && memcmp(field_names[i], word, size) == 0)
+            return i;
+    }
+    return -EINVAL;
+}
+
+int yarn_script_parse_fields(const char *text, unsigned *fields)
+{
+    bool is_change = text[0] == '+' || text[0] == '-';
+    unsigned chosen = is_change ? *fields : 0;
+    for (const char *at = text; *at; at += *at == ',') {
+        bool is_less = at[0] == '-';
+        if (is_change != (at[0] == '+' || is_less))
+            return -EINVAL;
+        at += is_change;
+        size_t size = strcspn(at, ",");
+        int field = field_of(at, size);
+        if (field < 0)
+            return field;
+        chosen = is_less ? chosen & ~(1u << field) : chosen | 1u << field;
+        at += size;
+    }
+    *fields = chosen;
+    return 0;
+}
+
+/* A frame as it is printed. */
+struct line {
+    char *text; /* owned; NULL: not yet made */
+    size_t size;
+};
+
+struct printer {
+    const struct yarn_script *script;
+    FILE *file;
+    struct yarn_choice choice;
+    struct line *lines; /* owned; of each frame */
+    size_t kept_bytes;  /* of them */
+};
+
+enum { LINES_BYTES_MAX = 16 << 20 };
+
+static bool has(const struct yarn_script *script, enum yarn_script_field field)
+{
+    return script->fields & (1u << field);
+}
+
+static void print_text(FILE *file, const char *text)
+{
+    struct yarn_legible legible;
+    (void)fputs(yarn_legible(&legible, text), file);
+    yarn_legible_fini(&legible);
+}
+
+static void print_ids(const struct yarn_script *script, FILE *file, uint32_t pid, uint32_t tid)
+{
+    if (has(script, YARN_SCRIPT_PID) && has(script, YARN_SCRIPT_TID))
+        (void)fprintf(file, "%7u/%-7u ", pid, tid);
+    else if (has(script, YARN_SCRIPT_PID))
+        (void)fprintf(file, "%7u ", pid);
+    else if (has(script, YARN_SCRIPT_TID))
+        (void)fprintf(file, "%7u ", tid);
+}
+
+/* Who, where and when. */
+static void print_begin(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
+                        FILE *file)
+{
+    const struct yarn_profile *profile = script->profile;
+    const struct yarn_profile_dump *dump = &profile->dumps[entry->dump];
+    uint32_t pid = dump->process.pid;
+    uint32_t tid = entry->thread == YARN_DUMP_NONE ? pid : profile->threads[entry->thread].tid;
+    if (has(script, YARN_SCRIPT_COMM)) {
+        print_text(file, yarn_profile_text(profile, entry->comm));
+        (void)fputc(' ', file);
+    }
+    print_ids(script, file, pid, tid);
+    if (has(script, YARN_SCRIPT_CPU) && entry->cpu != UINT16_MAX)
+        (void)fprintf(file, "[%03u] ", entry->cpu);
+    if (has(script, YARN_SCRIPT_TIME)) {
+        uint64_t time_ns = yarn_clock_shown_ns(&dump->process, entry->time_ns);
+        (void)fprintf(file, "%5" PRIu64 ".%06" PRIu64 ": ", time_ns / YARN_NS_PER_SECOND,
+                      time_ns % YARN_NS_PER_SECOND / 1000);
+    }
+}
+
+static void print_frame_anew(const struct yarn_script *script, FILE *file,
+                             const struct yarn_profile_frame *frame)
+{
+    const struct yarn_profile *profile = script->profile;
+    const struct yarn_profile_function *function = &profile->functions[frame->function];
+    (void)fputc('\t', file);
+    if (has(script, YARN_SCRIPT_IP))
+        (void)fprintf(file, "%16" PRIx64 " ", frame->address);
+    if (has(script, YARN_SCRIPT_SYM)) {
+        print_text(file,
+                   function->is_unknown ? "[unknown]" : yarn_profile_text(profile, function->name));
+        if (has(script, YARN_SCRIPT_SYMOFF) && !function->is_unknown &&
+            frame->address >= frame->start)
+            (void)fprintf(file, "+0x%" PRIx64, frame->address - frame->start);
+    }
+    if (function->is_inlined && has(script, YARN_SCRIPT_SYM)) {
+        (void)fputs(" (inlined)", file);
+    } else if (has(script, YARN_SCRIPT_DSO)) {
+        (void)fputs(" (", file);
+        print_text(file, yarn_profile_text(profile, profile->modules[function->module].path));
+        (void)fputc(')', file);
+    }
+    (void)fputc('\n', file);
+}
+
+/* The line of a frame is the same each time, and there are a thousand times as many lines as
+ * frames. */
+static int print_frame(struct printer *printer, uint32_t number)
+{
+    const struct yarn_script *script = printer->script;
+    struct line *line = &printer->lines[number];
+    if (!line->text && printer->kept_bytes > LINES_BYTES_MAX) {
+        print_frame_anew(script, printer->file, &script->profile->frames[number]);
+        return 0;
+    }
+    if (!line->text) {
+        FILE *memory = open_memstream(&line->text, &line->size);
+        if (!memory)
+            return -errno;
+        print_frame_anew(script, memory, &script->profile->frames[number]);
+        if (fclose(memory))
+            return -ENOMEM;
+        printer->kept_bytes += line->size;
+    }
+    (void)fwrite_unlocked(line->text, 1, line->size, printer->file);
+    return 0;
+}
+
+static void print_pseudo_frame(const struct yarn_script *script, FILE *file, uint32_t function)
+{
+    struct yarn_profile_frame frame = {.function = function, .start = UINT64_MAX};
+    print_frame_anew(script, file, &frame);
+}
+
+static int print_stack(struct printer *printer, const struct yarn_timeline_entry *entry)
+{
+    const struct yarn_script *script = printer->script;
+    const struct yarn_profile_stack *stacks = script->profile->stacks;
+    uint32_t root = yarn_profile_root_of(entry->stack_end);
+    int err = 0;
+    (void)fputc('\n', printer->file);
+    for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE;
+         stack = stacks[stack].parent)
+        err = print_frame(printer, stacks[stack].frame);
+    if (entry->stack == YARN_DUMP_NONE)
+        print_pseudo_frame(script, printer->file, YARN_FUNCTION_NO_STACK);
+    else if (root != YARN_DUMP_NONE)
+        print_pseudo_frame(script, printer->file, root);
+    (void)fputc('\n', printer->file);
+    return err;
+}
+
+static int print_sample(struct printer *printer, const struct yarn_timeline_entry *entry)
+{
+    const struct yarn_script *script = printer->script;
+    const struct yarn_profile *profile = script->profile;
+    FILE *file = printer->file;
+    bool has_frames =
+        has(script, YARN_SCRIPT_IP) || has(script, YARN_SCRIPT_SYM) || has(script, YARN_SCRIPT_DSO);
+    print_begin(script, entry, file);
+    if (has(script, YARN_SCRIPT_PERIOD))
+        (void)fprintf(file, "%10" PRIu64 " ", entry->weight);
+    if (has(script, YARN_SCRIPT_EVENT)) {
+        print_text(file, yarn_profile_text(profile, profile->events[entry->event].name));
+        (void)fputs(": ", file);
+    }
+    if (has_frames)
+        return print_stack(printer, entry);
+    (void)fputc('\n', file);
+    return 0;
+}
+
+static void print_header(const struct yarn_script *script, FILE *file)
+{
+    /* As perf has it: Firefox's importer knows the text by this line. */
+    (void)fputs("# ========\n", file);
+    for (size_t i = 0; i < script->profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &script->profile->dumps[i];
+        char *line = yarn_command_line(dump->process.cmdline);
+        (void)fputs("# dump: ", file);
+        print_text(file, dump->path);
+        (void)fprintf(file, "\n# pid: %u\n# cmdline: ", dump->process.pid);
+        print_text(file, line ? line : "");
+        (void)fputc('\n', file);
+        yarn_command_line_free(line);
+        for (size_t e = 0; e < dump->nr_events; e++) {
+            const struct yarn_dump_event *event = &dump->events[e].record;
+            char asked[256];
+            (void)snprintf(asked, sizeof asked, "%.*s: %.*s", (int)event->name.size,
+                           (const char *)event->name.data, (int)event->got.size,
+                           (const char *)event->got.data);
+            (void)fputs("# event: ", file);
+            print_text(file, asked);
+            (void)fprintf(file, event->error ? " refused (%s)\n" : "\n",
+                          strerror((int)event->error));
+        }
+    }
+    (void)fputs("# ========\n#\n", file);
+}
+
+static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_entry *entry)
+{
+    if (entry->text)
+        return entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread];
+    return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
+}
+
+static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
+{
+    const struct yarn_script *script = printer->script;
+    if (!passes(&printer->choice, entry) || (entry->text && script->is_samples_only))
+        return 0;
+    if (entry->thread != YARN_DUMP_NONE)
+        entry->comm = yarn_profile_comm_at(script->profile, entry->thread, entry->time_ns);
+    if (!entry->text)
+        return print_sample(printer, entry);
+    print_begin(script, entry, printer->file);
+    print_text(printer->file, yarn_profile_text(script->profile, entry->text));
+    (void)fputc('\n', printer->file);
+    return 0;
+}
+
+static int printer_init(struct printer *printer, const struct yarn_script *script, FILE *file)
+{
+    *printer = (struct printer){
+        .script = script,
+        .file = file,
+        .lines = calloc(script->profile->nr_frames + 1, sizeof *printer->lines),
+    };
+    int err = printer->lines ? yarn_choice_init(&printer->choice, script->profile, script->filter)
+                             : -ENOMEM;
+    if (err)
+        free(printer->lines);
+    return err;
+}
+
+static void printer_fini(struct printer *printer)
+{
+    for (size_t i = 0; i < printer->script->profile->nr_frames; i++)
+        free(printer->lines[i].text);
+    free(printer->lines);
+    yarn_choice_fini(&printer->choice);
+}
+
+int yarn_script_print(const struct yarn_script *script, struct yarn_timeline *timeline,
+                      const struct yarn_out *out)
+{
+    struct printer printer;
+    struct yarn_timeline_entry entry;
+    int err = printer_init(&printer, script, out->file);
+    if (err)
+        return err;
+    if (!script->has_no_header)
+        print_header(script, out->file);
+    /* On a terminal, what is printed tells how far it has come. */
+    struct yarn_progress progress = yarn_progress_begin("printing");
+    progress.is_on = progress.is_on && !out->is_terminal;
+    uint64_t nr_printed = 0;
+    int more = 1;
+    /* Why until it fails: who has left the pager, or closed the pipe, wants no more of it. */
+    while (!err && more > 0 && !ferror(out->file)) {
+        more = yarn_timeline_next(timeline, &entry);
+        if (more > 0)
+            err = print_entry(&printer, &entry);
+        yarn_progress_show(&progress, ++nr_printed, timeline->nr_added);
+    }
+    yarn_progress_end(&progress);
+    printer_fini(&printer);
+    return err ? err : more < 0 ? more : 0;
+}
