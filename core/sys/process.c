@@ -374,6 +374,11 @@ uint64_t yarn_process_blocked_signals(pid_t tid)
     return read_status_mask(tid, "SigBlk:");
 }
 
+uint64_t yarn_process_pending_signals(pid_t tid)
+{
+    return read_status_mask(tid, "SigPnd:");
+}
+
 bool yarn_process_has_pinned(void)
 {
     return read_status_mask(yarn_process_tid(), "VmPin:") != 0; /* decimal, too */
@@ -409,13 +414,29 @@ struct scheduling {
     uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
+static bool runs_first(const struct scheduling *now)
+{
+    return now->policy == SCHED_FIFO || now->policy == SCHED_RR || now->policy == SCHED_DEADLINE;
+}
+
+static long read_scheduling(struct scheduling *ret_now)
+{
+    *ret_now = (struct scheduling){.size = sizeof *ret_now};
+    return yarn_raw_call(SYS_sched_getattr, 0, (long)ret_now, (long)sizeof *ret_now, 0, 0, 0);
+}
+
+bool yarn_process_is_real_time(void)
+{
+    struct scheduling now;
+    return !read_scheduling(&now) && runs_first(&now);
+}
+
 void yarn_process_prefer_latency(void)
 {
     yarn_raw_call(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0, 0);
-    struct scheduling now = {.size = sizeof now};
-    long result = yarn_raw_call(SYS_sched_getattr, 0, (long)&now, (long)sizeof now, 0, 0, 0);
-    bool is_real_time = now.policy == SCHED_FIFO || now.policy == SCHED_RR;
-    if (result || (now.policy != SCHED_OTHER && !is_real_time))
+    struct scheduling now;
+    long result = read_scheduling(&now);
+    if (result || (now.policy != SCHED_OTHER && !runs_first(&now)))
         return;
     now.policy = SCHED_OTHER;
     now.priority = 0;

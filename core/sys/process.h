@@ -89,6 +89,9 @@ uint64_t yarn_process_birth_ns(pid_t pid);
  * out. */
 uint64_t yarn_process_blocked_signals(pid_t tid);
 
+/* Those that are sent to the thread itself and wait, a mask; 0 where that cannot be found out. */
+uint64_t yarn_process_pending_signals(pid_t tid);
+
 /* False where the process has no memory locked for devices or perf's rings beyond the user's
  * budget, or where that cannot be found out. */
 bool yarn_process_has_pinned(void);
@@ -103,6 +106,9 @@ void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size);
  * timeouts without slack (else 50 us), a slice of a tenth of a millisecond (Linux 6.12 and later),
  * and ahead of others where it is permitted to. */
 void yarn_process_prefer_latency(void);
+
+/* The calling thread runs ahead of all that are not (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE). */
+bool yarn_process_is_real_time(void);
 
 /* Opens a folder for reading its names. */
 YARN_MUST_CHECK int yarn_process_open_folder(int dir, const char *path);

@@ -32,6 +32,13 @@ static uint64_t bit_of(int number)
     return UINT64_C(1) << (number - 1);
 }
 
+uint64_t yarn_signal_set_mask(uint64_t mask)
+{
+    uint64_t replaced = 0;
+    yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&replaced, MASK_BYTES, 0, 0);
+    return replaced;
+}
+
 static int act(int number, const struct kernel_sigaction *action,
                struct kernel_sigaction *ret_action)
 {

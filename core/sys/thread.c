@@ -12,6 +12,8 @@
 #include "core/base/raw.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/process.h"
+#include "core/sys/signal.h"
 #include "core/sys/thread_arch.h"
 
 enum {
@@ -33,22 +35,15 @@ static bool is_in_room(const struct yarn_thread *thread)
     return thread->memory == room + GUARD_BYTES;
 }
 
-static uint64_t set_signal_mask(uint64_t mask)
-{
-    uint64_t before = 0;
-    yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, sizeof mask, 0, 0);
-    return before;
-}
-
 static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn run, void *argument,
                     bool is_apart)
 {
     uint8_t *stack_top = memory + STACK_BYTES;
     *thread = (struct yarn_thread){.memory = memory};
-    uint64_t before = set_signal_mask(~UINT64_C(0));
+    uint64_t before = yarn_signal_set_mask(~UINT64_C(0));
     long tid = yarn_thread_clone(yarn_thread_flags(is_apart), stack_top, &thread->tid,
                                  yarn_thread_tls_init(stack_top), run, argument);
-    set_signal_mask(before);
+    yarn_signal_set_mask(before);
     if (!yarn_raw_is_error(tid))
         return 0;
     *thread = (struct yarn_thread){.memory = NULL};
@@ -156,4 +151,13 @@ bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)
     if (fd >= 0 && !is_own && watch(fd, mask_of(WAKE_SIGNAL)))
         return is_asked; /* the host's own keeps it readable until the host takes it */
     return is_asked;
+}
+
+bool yarn_thread_is_asked(void)
+{
+    const uint64_t own = mask_of(WAKE_SIGNAL) | mask_of(UNCOUNTED_SIGNAL);
+    uint64_t pending = 0;
+    /* Of the process, too, hence the second look, which costs more. */
+    yarn_raw_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
+    return pending & ~own && yarn_process_pending_signals(yarn_process_tid()) & ~own;
 }

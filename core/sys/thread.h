@@ -73,3 +73,6 @@ YARN_MUST_CHECK int yarn_thread_open_wake(void);
  * else -1. True where the host sent the C library's signal, to each of its tasks, as libpsx does,
  * which waits until each has handled it or is gone. */
 bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd);
+
+/* Another signal waits that somebody has sent to the calling thread alone, which blocks all. */
+bool yarn_thread_is_asked(void);

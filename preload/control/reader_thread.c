@@ -83,10 +83,15 @@ static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *re
 }
 
 /* The host wants something of each of its tasks, and waits until each has done it or is gone: the
- * reader cannot, so it goes. */
-static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn_reader *reader)
+ * reader cannot, so it goes. By another signal than the one that wakes it this is seen once a
+ * flush.
+ */
+static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn_reader *reader,
+                               bool has_flushed)
 {
-    if (!yarn_thread_clear_wakes(&recorder->thread, reader->is_woken ? reader->wake_fd : -1))
+    int woken_fd = reader->is_woken ? reader->wake_fd : -1;
+    if (!yarn_thread_clear_wakes(&recorder->thread, woken_fd) &&
+        !(has_flushed && yarn_thread_is_asked()))
         return false;
     yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING, "the recording ended",
                       "the host asks each of its tasks for something by a signal (libpsx), which "
@@ -124,20 +129,21 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     uint64_t timeout_ns =
         yarn_schedule_wait_ns(&recorder->schedule, flush_ns - interval_ns, interval_ns);
     size_t nr_records = 0; /* since a flush was due */
+    bool is_due = false;
     for (;;) {
         bool has_news;
         if (atomic_load(&recorder->nr_in_exec) && !hold(recorder))
             return END_REQUESTED;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
-        if (is_asked_as_a_task(recorder, reader))
+        if (is_asked_as_a_task(recorder, reader, is_due))
             return END_REQUESTED;
         yarn_commands_run_urgent(recorder);
         take_marks(recorder);
         note_filter(recorder);
         nr_records += yarn_recording_drain(recording, &has_news);
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        bool is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
+        is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
         bool is_settled = yarn_recording_settle(recording, is_due);
         if (!yarn_commands_run(recorder))
             return END_REQUESTED;

@@ -4,6 +4,8 @@
 #include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
+#include "core/sys/process.h"
+#include "core/sys/signal.h"
 #include "core/sys/timer.h"
 #include "preload/account/thread_ends.h"
 #include "preload/control/deferred_start.h"
@@ -16,6 +18,9 @@
 #define LOOK_NS (5 * YARN_NS_PER_MS)
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
 enum { LOOKS_IN_VAIN = 10 };
+
+/* For a place in the queue of rights, each a turn of the reader's. */
+enum { PUT_TRIES = 10000 };
 
 enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
 
@@ -235,8 +240,7 @@ static void wait_for_other(struct yarn_recorder *recorder, uint32_t tid)
         yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
 }
 
-bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
-                        const char *why)
+static bool stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, const char *why)
 {
     bool is_first = !atomic_exchange(&recorder->is_left, 1);
     uint32_t tid = atomic_load(&recorder->thread.tid); /* after that: of nobody who is replaced */
@@ -254,9 +258,21 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
     return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
 }
 
+/* Why without signals: a handler of the host's that needs another reader, too, would wait for the
+ * thread that it has interrupted. */
+bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
+                        const char *why)
+{
+    uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
+    bool has_ended = stop(recorder, reason, why);
+    yarn_signal_set_mask(mask);
+    return has_ended;
+}
+
 int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
 {
     int err = 0;
+    uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
     if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
         defer_start(recorder);
     } else {
@@ -266,6 +282,7 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
         err = run(recorder, line);
     }
     atomic_store(&recorder->is_left, 0);
+    yarn_signal_set_mask(mask);
     return err;
 }
 
@@ -350,6 +367,11 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
         return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
                                   "the host sets a seccomp filter; the timer sampler makes system "
                                   "calls on its threads");
+    /* Behind it the host can wait for the reader only by running, which such a thread does before
+     * the reader for ever. */
+    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] && yarn_process_is_real_time())
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
+                                  "a real-time thread of the host sets a seccomp filter");
     if (yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER))
         return false; /* the reader is slow: it sees the filter at its next look */
     return false;
@@ -379,14 +401,28 @@ void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
         atomic_load(&recorder->thread.tid);
 }
 
+/* Where there is no place, as many threads change theirs at once, the reader makes some. */
+static int put_ids(struct yarn_recorder *recorder)
+{
+    int err = yarn_ids_queue_put(&recorder->ids);
+    for (int i = 0; i < PUT_TRIES && err == -EAGAIN; i++) {
+        if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
+            return 0; /* it has gone, with all that it had */
+        err = yarn_ids_queue_put(&recorder->ids);
+    }
+    return err;
+}
+
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 {
     bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
-    if (is_deadly)
-        recorder->stop_reason = "the host changed its rights, and its seccomp filter ends whoever "
-                                "asks for them as the reader would";
-    if (is_recording(recorder) && (is_deadly || yarn_ids_queue_put(&recorder->ids)))
+    if (is_recording(recorder) && (is_deadly || put_ids(recorder))) {
+        recorder->stop_reason = is_deadly ? "the host changed its rights, and its seccomp filter "
+                                            "ends whoever asks for them as the reader would"
+                                          : "the host changed its rights, and the reader could not "
+                                            "be told which";
         yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
+    }
     if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
         return; /* it has gone */
 }

@@ -22,6 +22,7 @@ WAYS = {
     "ids": (None, 1),
     "raw-ids": (None, 1),
     "groups": (None, 1),
+    "threads": (None, 1),
     "bounds": (None, 1),
 }
 
@@ -80,6 +81,11 @@ class Rights(harness.Case):
                 self.assertNotIn("cores", [d["sampler"]["strategy"] for d in dumps[1:]])
                 if way != "helper":
                     self.assertGreater(dumps[-1]["trust"]["samples"], 0)
+
+    def test_handler_that_leaves_while_its_thread_does(self):
+        run = self.run_program([RIGHTS, "handler"])
+        self.assertEqual((run.status, run.stdout.splitlines()[0]), (0, b"failed: 0"))
+        self.assertNotIn(b"a task has", run.stdout)
 
     def test_who_changes_ids_and_leaves_has_no_empty_dump(self):
         folder = self.folder()

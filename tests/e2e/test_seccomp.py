@@ -146,6 +146,13 @@ class PerfGoesOn(Case):
     def test_second_filter_of_all_threads(self):
         self.assert_goes_on("twice", end="seccomp")
 
+    def test_filter_of_a_real_time_thread(self):
+        """It could wait for the reader only by running, before the reader."""
+        if os.getuid() != 0:
+            self.skipTest("needs root, to run in real time")
+        run = self.assert_same_outside(["chrt", "-f", "10", SANDBOX, "prctl"], YARN_SAMPLER="perf")
+        self.assertIn("real-time", self.messages(self.only_dump(run)))
+
     def test_rights_given_up_behind_a_filter(self):
         if os.getuid() != 0:
             self.skipTest("needs root, to have rights that can be given up")

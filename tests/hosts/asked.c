@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `asked tasks`: signals each task of the process by the C library's internal number, as libpsx
- * does to change the rights of all, and waits until each has handled it or is gone.
+ * `asked tasks NUMBER`: signals each task of the process, by the C library's internal number as
+ * libpsx does to change the rights of all, or by any, and waits until each has handled it or is
+ * gone.
  * `asked all`: blocks every signal, sends itself each, and takes it by sigtimedwait.
  */
 #include <dirent.h>
@@ -20,7 +21,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { ASKING = 33, TASKS_MAX = 16, MASK_BYTES = 8, ROUNDS = 3, UNITS = 4, PAUSE_US = 300 };
+enum { TASKS_MAX = 16, MASK_BYTES = 8, ROUNDS = 3, UNITS = 4, PAUSE_US = 300 };
 
 struct kernel_action {
     void *handler;
@@ -32,6 +33,7 @@ struct kernel_action {
 static _Atomic pid_t answered[TASKS_MAX];
 static pid_t asked[TASKS_MAX];
 static atomic_bool is_over;
+static int asking;
 
 static void answer(int number)
 {
@@ -49,7 +51,7 @@ static void handle_asking(void)
     struct sigaction own = {.sa_handler = answer, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &own, NULL);
     syscall(SYS_rt_sigaction, SIGUSR1, NULL, &action, MASK_BYTES);
-    syscall(SYS_rt_sigaction, ASKING, &action, NULL, MASK_BYTES);
+    syscall(SYS_rt_sigaction, asking, &action, NULL, MASK_BYTES);
 }
 
 static bool waits_for(pid_t task)
@@ -59,7 +61,7 @@ static bool waits_for(pid_t task)
         i++;
     if (!asked[i]) {
         asked[i] = task;
-        syscall(SYS_tkill, task, ASKING);
+        syscall(SYS_tkill, task, asking);
     }
     return atomic_load(&answered[i]) != task;
 }
@@ -126,5 +128,6 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
+    asking = argc > 2 ? atoi(argv[2]) : 0;
     return strcmp(argv[1], "all") == 0 ? send_all() : ask_tasks();
 }

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,13 +20,23 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
-enum { NOBODY = 60003, STACK_BYTES = 64 * 1024, CHILDREN = 10, GROUPS = 300 };
+enum {
+    NOBODY = 60003,
+    STACK_BYTES = 64 * 1024,
+    CHILDREN = 10,
+    GROUPS = 300,
+    THREADS = 40,
+    SWINGS = 10,
+    LEAPS = 12,
+    LEAP_US = 150,
+};
 
 /* Opened before anything is given up: a root without /proc would hide what there is. */
 static int tasks;
@@ -204,6 +215,49 @@ static int by_children(void)
     return failed;
 }
 
+static void *swing(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    for (int i = 0; i < SWINGS; i++)
+        if (syscall(SYS_setresgid, -1, NOBODY, -1) || syscall(SYS_setresgid, -1, 0, -1))
+            return barrier;
+    return NULL;
+}
+
+/* Many threads change theirs at once. */
+static int by_threads(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_t barrier;
+    int failed = pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS && !failed; i++)
+        failed = pthread_create(&threads[i], NULL, swing, &barrier);
+    for (int i = 0; i < THREADS && !failed; i++) {
+        void *result;
+        failed = pthread_join(threads[i], &result) || result;
+    }
+    return failed || by_ids();
+}
+
+static void leave_again(int number)
+{
+    (void)number;
+    if (unshare(CLONE_NEWUTS))
+        printf("failed in a handler\n");
+}
+
+/* A handler enters a namespace while its thread does, at about each moment of that. */
+static int by_handler(void)
+{
+    struct sigaction action = {.sa_handler = leave_again, .sa_flags = SA_RESTART};
+    int failed = sigaction(SIGALRM, &action, NULL);
+    for (int i = 1; i <= LEAPS && !failed; i++) {
+        struct itimerval once = {.it_value = {.tv_usec = LEAP_US * i}};
+        failed = setitimer(ITIMER_REAL, &once, NULL) || unshare(CLONE_NEWUTS);
+    }
+    return failed;
+}
+
 /* Of a user with more groups than there is room for. */
 static int by_groups(void)
 {
@@ -258,6 +312,10 @@ static int give_up(const char *way, char *folder)
         return by_setns();
     if (!strcmp(way, "ids"))
         return by_ids();
+    if (!strcmp(way, "threads"))
+        return by_threads();
+    if (!strcmp(way, "handler"))
+        return by_handler();
     if (!strcmp(way, "raw-ids"))
         return by_raw_ids();
     if (!strcmp(way, "groups"))
