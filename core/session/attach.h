@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 #define YARN_NOT_WATCHED SIZE_MAX /* too many: by time */
 

@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
+#include "core/session/change.h"
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
@@ -13,7 +14,7 @@ enum {
     THREADS_MORE = 64,
     SPARE_FILES = 8,
     OTHER_EVENTS_MAX = 1024, /* opened while samples come: 10 ms */
-    CHANGES_MAX = YARN_SESSION_DEEPEN_TRIES + YARN_SESSION_GROW_TRIES,
+    CHANGES_MAX = 2 * YARN_CHANGE_TRIES,
 };
 
 /* ---- leaders and their rings ---- */

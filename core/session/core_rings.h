@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 /* Room for so many rings. A failure is in the report. */
 YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session, size_t max_rings);

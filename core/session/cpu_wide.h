@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 /* In place of the inherited clocks, disabled; where that is refused they stay, and the error is in
  * session->wide. -ENOENT: there is not just one clock that is sampled by a period. */

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 /* What stands behind a refusal, a static sentence. */
 const char *yarn_probe_reason(int err);

@@ -2,6 +2,7 @@
 #include "core/session/session.h"
 
 #include "core/session/attach.h"
+#include "core/session/change.h"
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
@@ -13,9 +14,6 @@ enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 
 /* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
-
-enum { GROW_SAMPLES = 12 };
-#define GROW_AGAIN_NS (25 * YARN_NS_PER_MS)
 
 /* What is recorded, and what that has to be attached to: counted once, for the choice of the
  * strategy, for the memory, and for each try. */
@@ -226,128 +224,9 @@ void yarn_session_disable(struct yarn_session *session)
     session->report.attachment->disable(session);
 }
 
-/* Where cores have the rings, at a rate that they hold. */
-static int change_to(struct yarn_session *session, struct yarn_plan *plan)
+void yarn_session_deepen(struct yarn_session *session)
 {
-    if (!session->threads)
-        yarn_plan_slow_down(session->spec, session->nr_cpus, plan);
-    int err = session->report.attachment->change(session, plan);
-    if (err)
-        return err;
-    session->nr_changes++;
-    if (session->is_aside)
-        session->soon_ns = 0;
-    session->is_aside = false;
-    return 0;
-}
-
-static bool lacks_memory(int err)
-{
-    return err == -EDQUOT || err == -ENOMEM;
-}
-
-/* Of a core. */
-static size_t whole_ring_bytes(const struct yarn_session *session)
-{
-    return yarn_plan_of_core(session->spec, session->nr_cpus).ring_bytes;
-}
-
-/* The rings that it began with have the user's budget of locked memory, all of which larger ones
- * need; those come beside them, for a moment. */
-static bool is_in_the_way(const struct yarn_session *session)
-{
-    const struct yarn_plan *got = &session->report.got;
-    struct yarn_plan begin = yarn_plan_to_begin(session->spec, session->nr_cpus);
-    return !session->nr_changes && got->ring_bytes == begin.ring_bytes &&
-           got->stack_bytes == begin.stack_bytes && !yarn_process_has_pinned();
-}
-
-/* Gives that budget back by way of smaller rings: -EBUSY, until the former ones are empty. */
-static int step_aside(struct yarn_session *session)
-{
-    struct yarn_plan plan = session->report.got;
-    int err = yarn_plan_aside(&plan) ? change_to(session, &plan) : -EDQUOT;
-    if (err)
-        return err;
-    session->is_aside = true;
-    session->soon_ns = YARN_NS_PER_MS;
-    return -EBUSY;
-}
-
-/* In rings as large as there is memory for, but larger than those that there are. */
-static int change_rings(struct yarn_session *session, struct yarn_plan *plan)
-{
-    const size_t ring_bytes = session->report.got.ring_bytes;
-    for (;;) {
-        int err = change_to(session, plan);
-        if (!lacks_memory(err) || session->threads)
-            return err;
-        if (plan->ring_bytes <= whole_ring_bytes(session) && is_in_the_way(session))
-            return step_aside(session);
-        if (plan->ring_bytes / 2 <= ring_bytes)
-            return err;
-        plan->ring_bytes /= 2;
-    }
-}
-
-int yarn_session_deepen(struct yarn_session *session)
-{
-    const size_t ring_bytes = session->report.got.ring_bytes;
-    struct yarn_plan plan = session->report.got;
-    if (session->is_aside || session->nr_former_cores)
-        return -EBUSY;
-    if (!session->threads) /* which may not have grown yet */
-        plan.ring_bytes = yarn_size_max(ring_bytes, whole_ring_bytes(session));
-    if (!session->report.attachment->change || session->stack != YARN_SESSION_STACK_COPY ||
-        !yarn_plan_deeper(session->spec, session->nr_cpus, &plan))
-        return -EOPNOTSUPP;
-    int err = change_rings(session, &plan);
-    if (lacks_memory(err) && yarn_plan_deeper_within(&plan, ring_bytes))
-        err = change_to(session, &plan);
-    return err;
-}
-
-/* Where there is no memory the rings stay, and get as few samples as they hold. */
-static int grow(struct yarn_session *session)
-{
-    const struct yarn_plan got = session->report.got;
-    struct yarn_plan plan =
-        session->is_aside ? yarn_plan_of_core(session->spec, session->nr_cpus) : got;
-    plan.ring_bytes = whole_ring_bytes(session);
-    if (session->nr_former_cores)
-        return -EBUSY;
-    if (got.ring_bytes >= plan.ring_bytes)
-        return 0;
-    int err = change_rings(session, &plan);
-    if (!lacks_memory(err) || session->is_aside)
-        return err;
-    plan.ring_bytes = got.ring_bytes;
-    yarn_plan_slow_down(session->spec, session->nr_cpus, &plan);
-    return plan.rate_permille == got.rate_permille ? 0 : change_to(session, &plan);
-}
-
-static bool may_grow(const struct yarn_session *session)
-{
-    bool is_time =
-        session->nr_samples >= GROW_SAMPLES && session->nr_grow_tries < YARN_SESSION_GROW_TRIES;
-    return (is_time || session->is_aside) && session->is_enabled && !session->wide.events;
-}
-
-/* Once there are enough samples for somebody to live longer than a moment. Why more than once:
- * threads appear meanwhile. Who stepped aside does not stay there. */
-static void grow_in_time(struct yarn_session *session)
-{
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (now_ns < session->grow_after_ns)
-        return;
-    int err = grow(session);
-    if (err == -EBUSY)
-        return;
-    session->grow_after_ns = now_ns + (GROW_AGAIN_NS << 2 * session->nr_grow_tries);
-    if (err != -EAGAIN)
-        session->nr_grow_tries = YARN_SESSION_GROW_TRIES;
-    else if (session->nr_grow_tries < YARN_SESSION_GROW_TRIES)
-        session->nr_grow_tries++;
+    yarn_change_want_deeper(session);
 }
 
 void yarn_session_heed(struct yarn_session *session)
@@ -393,8 +272,8 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
     size_t count = yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
-    if (!is_last && may_grow(session))
-        grow_in_time(session);
+    if (!is_last)
+        yarn_change_in_time(session);
     return count;
 }
 

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 struct yarn_thread_watch {
     struct yarn_event event;

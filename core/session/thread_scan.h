@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "core/session/session.h"
+#include "core/session/state.h"
 
 /* -ESRCH: the thread has gone, which is no fault. */
 typedef int (*yarn_thread_attach_fn)(struct yarn_session *session, pid_t tid);

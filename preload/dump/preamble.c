@@ -220,7 +220,7 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
                          const struct yarn_lineage *lineage, const struct yarn_session *session)
 {
     struct yarn_plan plan = session->report.got;
-    if (session->is_aside) /* for a moment: what is asked for comes */
+    if (session->change.is_aside) /* for a moment: what is asked for comes */
         plan.rate_permille = 0;
     write_process(writer, job, lineage);
     write_options(writer, &job->options);

@@ -18,7 +18,6 @@ enum {
 
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
-#define DEEPEN_AGAIN_NS (200 * YARN_NS_PER_MS)
 
 /* Looked for by the image itself, and only where there is a dump to say so in. */
 static struct yarn_lineage lineage_of(const struct yarn_recording *recording)
@@ -136,40 +135,31 @@ static void confirm_later(struct yarn_recording *recording, uint64_t now_ns)
     recording->confirm_at_ns = now_ns + CONFIRM_FIRST_NS;
 }
 
-static void tell_deeper(struct yarn_recording *recording)
+/* Where they are now, but were not `before`. */
+static void tell_deeper(struct yarn_recording *recording, uint32_t before)
 {
+    uint32_t stack_bytes = recording->session.report.got.stack_bytes;
+    if (stack_bytes <= yarn_size_max(before, recording->spec.stack_bytes))
+        return;
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     yarn_text_add(&text, "stacks are copied up to ");
-    yarn_text_add_u64(&text, recording->session.report.got.stack_bytes);
+    yarn_text_add_u64(&text, stack_bytes);
     yarn_text_add(&text, " bytes deep from now on");
     yarn_messages_add(recording->messages, YARN_MESSAGE_INFO, bytes,
                       "many did not fit into the copies asked for");
-}
-
-/* Where too many stacks end beyond their copies. */
-static void deepen(struct yarn_recording *recording)
-{
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (now_ns < recording->deepen_after_ns)
-        return;
-    int err = yarn_session_deepen(&recording->session);
-    if (err == -EBUSY)
-        return;
-    bool is_over = err != -EAGAIN || ++recording->nr_deepen_tries == YARN_SESSION_DEEPEN_TRIES;
-    recording->deepen_after_ns = is_over ? UINT64_MAX : now_ns + DEEPEN_AGAIN_NS;
-    if (!err)
-        tell_deeper(recording);
 }
 
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_intake_of(recording);
     const uint32_t nr_changes = recording->session.nr_changes;
+    const uint32_t stack_bytes = recording->session.report.got.stack_bytes;
     recording->drained_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     if (yarn_walks_are_cut(&recording->walks))
-        deepen(recording);
+        yarn_session_deepen(&recording->session);
+    tell_deeper(recording, stack_bytes);
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
     yarn_thread_snapshot_read_notes(recording, recording->drained_ns, false);

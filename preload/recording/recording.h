@@ -63,8 +63,6 @@ struct yarn_recording {
     uint32_t reported_holds; /* of the session's */
     bool has_reported_no_samples;
     uint32_t nr_changes_reported; /* of the session's */
-    unsigned nr_deepen_tries;     /* for deeper copies */
-    uint64_t deepen_after_ns;     /* the next */
     bool is_early;                /* its file is there, though there is nothing to store */
     bool saw_thread_end;          /* since the last look at the host's threads */
 };

@@ -88,10 +88,10 @@ static void end(void)
 
 static void drain_until_grown(void)
 {
-    for (int i = 0; i < DRAINS_MAX && (!session.nr_changes || session.is_aside); i++)
+    for (int i = 0; i < DRAINS_MAX && (!session.nr_changes || session.change.is_aside); i++)
         drain();
     ck_assert_uint_ge(session.nr_changes, 1);
-    ck_assert(!session.is_aside);
+    ck_assert(!session.change.is_aside);
 }
 
 START_TEST(rings_grow_once_there_are_samples_or_get_fewer)

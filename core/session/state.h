@@ -1,0 +1,82 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a session consists of: the attachments fill it, session.h is what may be done with it.
+ * Others read the report, `specs` and the counts.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/table.h"
+#include "core/event/attr.h"
+#include "core/event/event.h"
+#include "core/record/merge.h"
+#include "core/session/host_clock.h"
+#include "core/session/report.h"
+
+struct yarn_timer_sampler;
+struct yarn_thread_rings;
+
+struct yarn_session_core {
+    int cpu;
+    struct yarn_event leader;          /* a dummy on the reader thread: never hangs up */
+    struct perf_event_mmap_page *page; /* owned mapping */
+    struct yarn_ring ring;
+    uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last look */
+};
+
+/* See attach_mapped.c. */
+struct yarn_mapped {
+    uint32_t spec; /* number of the one event */
+    struct yarn_host_clock clock;
+};
+
+/* See change.h. */
+struct yarn_change {
+    bool wants_deeper; /* copies, beside rings of the whole size */
+    bool is_aside;     /* in smaller rings until there is memory for larger ones */
+    unsigned nr_tries;
+    uint64_t after_ns; /* the next */
+};
+
+/* See cpu_wide.h. */
+struct yarn_cpu_wide {
+    struct yarn_event *events; /* one for each core, some closed; NULL: there are none */
+    int error;                 /* negative errno of a refusal: it is not tried again */
+    uint32_t spec;             /* number of the event that they stand for */
+    uint64_t next_look_ns;     /* at whether the clocks go on */
+    struct yarn_host_clock clock;
+};
+
+struct yarn_session {
+    const struct yarn_session_spec *spec; /* borrowed */
+    struct yarn_session_report report;
+    struct yarn_arena arena;
+    int *cpus; /* present */
+    size_t nr_cpus;
+    size_t nr_threads; /* listed at the opening, ours too */
+    struct yarn_session_core *cores;
+    size_t nr_cores, max_cores;
+    struct yarn_session_core *former_cores; /* others have taken their place; not empty yet */
+    size_t nr_former_cores;
+    struct yarn_event *events; /* on the host's threads */
+    size_t nr_events, max_events;
+    struct yarn_session_event *specs;  /* one for each of spec->events */
+    struct yarn_table numbers;         /* id of an event -> its number in `specs` */
+    struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
+    struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
+    struct yarn_cpu_wide wide;         /* of the strategy per-core */
+    struct yarn_mapped mapped;         /* of events without descriptors */
+    uint32_t watch_generation;         /* of the descriptors to poll */
+    enum yarn_session_stack stack;     /* as got */
+    bool may_drop_events;              /* for want of descriptors */
+    bool is_enabled;                   /* kept by the attachment per core */
+    uint32_t nr_changes;               /* of how samples are taken, since the opening */
+    uint64_t nr_births;                /* of threads, as far as they were told */
+    uint64_t nr_samples;               /* read */
+    struct yarn_change change;
+    uint64_t soon_ns; /* how soon to look again, beyond what the rings need; 0 */
+    struct yarn_merge merge;
+};
+
+#define YARN_SESSION_CLOSED ((struct yarn_session){.spec = NULL})
