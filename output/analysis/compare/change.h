@@ -1,12 +1,59 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Differences of sums of weights and how far they can be believed; the formulas stand in diff.h.
+ * Differences of sums of weights, each with the interval in which it lies with 95 %.
+ *
+ * Where each side has several runs of a program (clusters.h), their spread is what a change is
+ * judged by: both a share and a rate are a ratio R = sum(x) / sum(d) over K runs, x what the
+ * function spent in a run, d what all did, or its seconds; its variance is K / (K - 1) sum((x - R
+ * d)^2) / sum(d)^2, and the quantile is Student's, with Welch's degrees of freedom. Centred at the
+ * change.
+ *
+ * Else it is judged by its samples, which are taken to be independent; w are their weights:
+ *  - shares: with u = sum(w^2) / sum(w) for one more sample inside and one outside (Agresti and
+ *    Caffo), p = (sum of w inside + u) / (sum of w + 2 u), of variance ((1 - p)^2 (sum of w^2
+ * inside
+ *    + u^2) + p^2 (sum of w^2 outside + u^2)) / (sum of w + 2 u)^2. Centred at the difference of
+ * these p, which for few samples is nearer to 0 than the change;
+ *  - a second: a Poisson process in T seconds, variance (sum of w^2 inside + u^2) / T^2. Centred at
+ * the change. 1.96 standard deviations to each side.
+ *
+ * A change whose interval holds 0 is within noise. Of many functions that did not change, one in
+ * twenty is outside.
+ *
  * Threads: safe anywhere.
  */
 #pragma once
 
-#include "output/analysis/compare/diff.h"
+#include "core/base/base.h"
+
+enum yarn_diff_scale { YARN_DIFF_SHARES, YARN_DIFF_SECONDS, YARN_DIFF_SCALE_COUNT };
+
+struct yarn_change {
+    double values[2]; /* before, after: percent, or the event's unit a second */
+    double change;    /* the difference */
+    double low, high; /* the interval */
+    bool is_noise;
+};
+
+/* What runs add up to, for the spread: x is a run's weight here, d its weight in all or its
+ * seconds. */
+struct yarn_diff_spread {
+    double squares, products[YARN_DIFF_SCALE_COUNT]; /* sum of x^2; of x d */
+};
+
+struct yarn_diff_sum {
+    uint64_t weight, samples;
+    double squares; /* of each sample's weight */
+    struct yarn_diff_spread runs;
+};
+
+/* How long was recorded, run by run. */
+struct yarn_diff_time {
+    double seconds; /* 0: nothing is known a second */
+    double squares; /* of each run's */
+    size_t nr_runs;
+};
 
 /* `parts` of `wholes`, before and after: shares in percent, or what was spent a second. */
 struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_diff_sum parts[2],

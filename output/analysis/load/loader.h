@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "output/analysis/load/load.h"
+#include "output/analysis/load/load_options.h"
 #include "output/analysis/value/number_map.h"
 #include "output/dump/shown.h"
 

@@ -59,13 +59,6 @@ struct yarn_profile_frame {
     uint32_t nr_inlined; /* frames that follow */
 };
 
-/* A parent has a smaller number than its children. */
-struct yarn_profile_stack {
-    uint32_t parent; /* YARN_DUMP_NONE: the frame is the outermost */
-    uint32_t frame;
-    uint32_t function;
-};
-
 struct yarn_profile_thread {
     uint32_t dump;
     uint32_t tid, parent_tid;

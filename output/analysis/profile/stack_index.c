@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/profile/profile.h"
-
 static uint64_t hash_of(uint32_t parent, uint32_t frame)
 {
     return yarn_hash_u64((uint64_t)parent << 32 | frame);

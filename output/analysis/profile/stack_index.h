@@ -9,8 +9,14 @@
 #pragma once
 
 #include "core/base/base.h"
+#include "output/dump/types.h"
 
-struct yarn_profile_stack;
+/* A parent has a smaller number than its children. */
+struct yarn_profile_stack {
+    uint32_t parent; /* YARN_DUMP_NONE: the frame is the outermost */
+    uint32_t frame;
+    uint32_t function;
+};
 
 struct yarn_stack_index {
     uint32_t *slots; /* owned; 1 + number of a stack, 0: free */

@@ -8,7 +8,9 @@
  */
 #pragma once
 
-#include "output/analysis/time/timeline.h"
+#include "output/analysis/time/timeline_entry.h"
+
+struct yarn_runs;
 
 /* The file is in TMPDIR, else in /var/tmp, which is meant for large files, else in /tmp. */
 YARN_MUST_CHECK int yarn_runs_new(enum yarn_timeline_order order, struct yarn_runs **ret_runs);

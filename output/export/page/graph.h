@@ -64,9 +64,3 @@ struct yarn_page_graph {
     struct yarn_page_cell *cells; /* by event, thread, leaf, slice */
     size_t nr_cells, cells_capacity;
 };
-
-/* `sides[0].profile` NULL: one profile is shown. Makes the slices of both sides equally wide. */
-YARN_MUST_CHECK int yarn_page_graph_build(const struct yarn_page_side sides[2],
-                                          const struct yarn_filter *filter,
-                                          struct yarn_page_graph *ret_graph);
-void yarn_page_graph_fini(struct yarn_page_graph *graph);

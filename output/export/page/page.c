@@ -2,6 +2,7 @@
 #include "output/export/page/page.h"
 
 #include "output/export/page/about.h"
+#include "output/export/page/graph_build.h"
 #include "output/export/page/html.h"
 #include "output/export/page/numbers.h"
 #include "output/export/page/parts.h"

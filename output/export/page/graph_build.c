@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/export/page/graph.h"
+#include "output/export/page/graph_build.h"
 
 #include <stdlib.h>
 

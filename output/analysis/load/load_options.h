@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a view wants of the dumps that are loaded for it.
+ */
+#pragma once
+
+#include "output/analysis/profile/filter.h"
+#include "output/analysis/profile/profile.h"
+#include "output/analysis/source/lines.h"
+#include "output/analysis/time/timeline.h"
+
+/* 0 or a negative errno, which ends the loading. */
+typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
+                           const struct yarn_timeline_entry *sample);
+
+/* How many bytes of all have been read. */
+typedef void yarn_load_progress_fn(void *self, uint64_t done, uint64_t all);
+
+/* What the view tells apart: frames that are alike become one, and with them stacks. */
+enum yarn_frames_kind { YARN_FRAMES_BY_ADDRESS, YARN_FRAMES_BY_LINE, YARN_FRAMES_BY_FUNCTION };
+
+struct yarn_load_options {
+    struct yarn_time_range time;
+    bool by_cpu;         /* cells are kept apart by cpu */
+    bool has_no_threads; /* cells are not kept apart by thread: all are of thread 0 */
+    bool has_no_stacks;  /* nor by stack: all are of none */
+    enum yarn_frames_kind frames;
+    /* Memory that the view takes, at most, of what a byte of the dumps allows: */
+    uint32_t stack_bytes, cell_bytes; /* for each; 0: the usual */
+    uint32_t reserved_a_byte;         /* for each byte of the dumps, whatever they hold */
+    struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
+    struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
+    bool has_no_inlines;              /* inlined functions become no frames of their own */
+    yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */
+    void *take_self;
+    yarn_load_progress_fn *show_progress; /* NULL: nobody looks */
+    void *progress_self;
+};
