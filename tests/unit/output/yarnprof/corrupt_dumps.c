@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/sys/kernel_names.h"
 #include "output/analysis/load/load.h"
 #include "output/analysis/table/rows.h"
 #include "output/analysis/tree/tree.h"
@@ -64,6 +65,15 @@ static bool corrupt(const struct dump *dump, uint64_t *state, struct corrupted *
         abort();
     memcpy(ret_corrupted->bytes, dump->bytes, dump->size);
     return corruption_apply(ret_corrupted, state, ret_corruption);
+}
+
+/* Why: reading the machine's own list for each harmed frame of the kernel took nine tenths of all. */
+bool __wrap_yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path);
+
+bool __wrap_yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path)
+{
+    (void)names, (void)path;
+    return true;
 }
 
 static int put(void *self, struct yarn_span bytes)

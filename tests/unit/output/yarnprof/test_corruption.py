@@ -53,7 +53,7 @@ def run(*arguments):
 
 def record(folder):
     """A few real dumps: two programs, and what they become merged."""
-    programs = [[shutil.which("python3"), "-c", PYTHON], [shutil.which("sqlite3"), ":memory:", SQL]]
+    programs = [[sys.executable, "-c", PYTHON], [shutil.which("sqlite3"), ":memory:", SQL]]
     for argv in programs:
         if argv[0]:
             subprocess.run(argv, check=True, stdout=subprocess.DEVNULL,
