@@ -5,6 +5,7 @@ The records are those of output/dump/format.def, so that a new one is here by it
 import ctypes
 import ctypes.util
 import functools
+import itertools
 import pathlib
 import re
 import struct
@@ -59,17 +60,24 @@ def varint(value):
 
 
 def zigzag(value):
-    return varint(value << 1 if value >= 0 else (-value << 1) - 1)
+    return varint(unsigned(value))
 
 
-def squeeze(data, level=3):
-    """One frame of zstd."""
+@functools.cache
+def load_zstd():
+    """Once: looking for it starts programs."""
     library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
     library.ZSTD_compressBound.restype = ctypes.c_size_t
     library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
     library.ZSTD_compress.restype = ctypes.c_size_t
     library.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
                                       ctypes.c_size_t, ctypes.c_int]
+    return library
+
+
+def squeeze(data, level=3):
+    """One frame of zstd."""
+    library = load_zstd()
     room = library.ZSTD_compressBound(len(data))
     target = ctypes.create_string_buffer(room)
     size = library.ZSTD_compress(target, room, data, len(data), level)
@@ -99,21 +107,31 @@ def signed(number):
     return number - 2**64 if number >> 63 else number
 
 
+def unsigned(number):
+    return number << 1 if number >= 0 else (-number << 1) - 1
+
+
+def coded_numbers(kind, encoding, numbers):
+    """As the column's encoding has them, before they are varints."""
+    if encoding == "DELTA":
+        return [unsigned(signed(b - a)) for a, b in zip((0, *numbers), numbers)]
+    if encoding == "NEXT":
+        before = itertools.accumulate(numbers, lambda a, b: max(a, b + 1), initial=0)
+        return [unsigned(signed(a - b)) for a, b in zip(before, numbers)]
+    if kind in ("I32", "I64"):
+        return [unsigned(signed(number)) for number in numbers]
+    return numbers
+
+
 @functools.lru_cache(maxsize=64)
 def column_bytes(kind, encoding, numbers, count):
-    """Varints, byte by byte."""
-    numbers = (numbers,) * count if isinstance(numbers, int) else numbers
-    before, stored = 0, []
-    for number in numbers:
-        if encoding == "DELTA":
-            stored.append(zigzag(signed(number - before)))
-            before = number
-        elif encoding == "NEXT":
-            stored.append(zigzag(signed(before - number)))
-            before = max(before, number + 1)
-        else:
-            stored.append(zigzag(signed(number)) if kind in ("I32", "I64") else varint(number))
-    return b"".join(bytes(one[i] for one in stored if len(one) > i) for i in range(10))
+    """Varints, byte by byte: the first bytes of all, the second ones of those that have one, …"""
+    left = coded_numbers(kind, encoding, (numbers,) * count if isinstance(numbers, int) else numbers)
+    planes = []
+    while left:
+        planes.append(bytes([number & 0x7F | (number > 0x7F) << 7 for number in left]))
+        left = [number >> 7 for number in left if number > 0x7F]
+    return b"".join(planes)
 
 
 def record_bytes(number, payload):
