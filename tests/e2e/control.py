@@ -58,6 +58,14 @@ def let_work(pid, seconds):
     wait_until(lambda: time.clock_gettime(clock) >= end)
 
 
+def wait_for_sample(folder, function):
+    """Until the dump of a running program has one of it."""
+    def is_there():
+        done = harness.yarnprof("report", "--format=json", folder, check=False)
+        return not done.returncode and f'"{function}"' in done.stdout.decode()
+    wait_until(is_there)
+
+
 def status(path):
     """The words of `status`; the dump's path may hold blanks."""
     line = ctl(path, "status").stdout.rstrip("\n")

@@ -52,6 +52,7 @@ class Owner(harness.Case):
                 self.assert_recorded_whole([*NAMESPACE, OWNER], YARN_SAMPLER=sampler)
 
 
+@harness.once
 class Scan(harness.Case):
     def test_every_byte_of_every_data_segment_can_be_read(self):
         """By the host, its child and its grandchild, as Guile's collector and LeakSanitizer do."""
@@ -67,6 +68,7 @@ class Scan(harness.Case):
         self.assertEqual((run.status, run.stdout, run.stderr), (0, b"0\n", b""))
 
 
+@harness.once
 class Leave(harness.Case):
     """A thread that never comes back from a call of ours holds nothing that others wait for."""
 

@@ -70,6 +70,7 @@ class Fork(Case):
                 pids = [process["pid"] for process in self.processes(run)]
                 self.assertEqual(len(pids), len(set(pids)), "a process has two dumps")
 
+    @harness.once
     def test_ways_that_are_left_alone(self):
         for way in ("_Fork", "clone", "programs"):
             with self.subTest(way=way):
@@ -86,6 +87,7 @@ class Fork(Case):
         self.assertGreaterEqual(told, 0.98 * count * milliseconds / 1000)
         self.assertLessEqual(told, run.user_seconds + run.system_seconds)
 
+    @harness.once
     def test_short_children_cost_little(self):
         """In what does not depend on the machine's other work; what CPU time it is, `scripts/bench`
         tells. Measured: 8 to 10 page faults and 0.1 to 0.9 switches, of the reader that naps, a child."""
@@ -98,6 +100,7 @@ class Fork(Case):
         self.assertLess(faults, 15)
         self.assertLess(switches, 2)
 
+    @harness.once
     def test_fork_while_forty_threads_work(self):
         self.assert_same_outside([CHILDREN, "threads"])
 
@@ -140,6 +143,7 @@ class Fork(Case):
         (only,) = self.processes(run)
         self.assertEqual(only["exit"], "exit")
 
+    @harness.once
     def test_follow(self):
         for follow, nr_dumps in (("none", 1), ("exec", 1), ("fork", 3), ("fork,exec", 3)):
             with self.subTest(follow=follow):
@@ -171,6 +175,7 @@ work()
 
 
 class Exec(Case):
+    @harness.once
     def test_new_image_names_its_predecessor(self):
         for call in EXEC_CALLS:
             with self.subTest(call=call):
@@ -193,6 +198,7 @@ class Exec(Case):
         trust = harness.trust(run.dumps)
         self.assertGreater(trust["samples"], 0.9 * trust["cpu_ns"] * harness.FREQUENCY / 1e9)
 
+    @harness.once
     def test_images_without_us(self):
         script = self.folder() / "script"
         script.write_text("#!/bin/sh\nexit 9\n")
@@ -215,12 +221,14 @@ class Exec(Case):
             self.skipTest("no su on this machine")
         self.assert_same_outside([IMAGES, "to", su])
 
+    @harness.once
     def test_without_follow_exec_images_are_not_recorded(self):
         for follow, nr_dumps in (("none", 1), ("fork", 1), ("exec", 3)):
             with self.subTest(follow=follow):
                 run = self.assert_same_outside([IMAGES, "execv", 2], YARN_FOLLOW=follow)
                 self.assertEqual(len(self.dumps_of(run)), nr_dumps)
 
+    @harness.once
     def test_comm_chooses_executables(self):
         for comm, nr_dumps in (("images", 3), ("im*,x", 3), ("other", 0)):
             with self.subTest(comm=comm):
@@ -228,6 +236,7 @@ class Exec(Case):
                 self.assertEqual(len(self.dumps_of(run)), nr_dumps)
 
 
+@harness.once
 class End(Case):
     def test_orderly_ends_lose_nothing(self):
         for way, status in (

@@ -63,6 +63,7 @@ class Filters(Case):
         self.assertGreater(shares.get("work_before", 0), 90)
         return run
 
+    @harness.once
     def test_filter_of_all_threads_ends_the_recording(self):
         for way in ("tsync", "threads-all"):
             with self.subTest(way=way):
@@ -72,15 +73,18 @@ class Filters(Case):
                 self.assertIn("for all of its threads", self.messages(dump))
                 self.assertIn("work_before", harness.self_percent(run.dumps))
 
+    @harness.once
     def test_any_filter_ends_the_timer_sampler(self):
         for way in ("prctl", "syscall", "tsync", "strict", "fork", "killed"):
             with self.subTest(way=way):
                 self.assert_ended_before(way, "the host sets a seccomp filter", YARN_SAMPLER="timer")
 
+    @harness.once
     def test_threads_under_the_timer_sampler(self):
         run = self.assert_same_outside([SANDBOX, "threads-main"], YARN_SAMPLER="timer")
         self.assertEqual(self.only_dump(run)["process"]["exit"], "seccomp")
 
+    @harness.once
     def test_failed_filter_begins_another_recording(self):
         for sampler in ("auto", "timer"):
             with self.subTest(sampler=sampler):
@@ -90,10 +94,12 @@ class Filters(Case):
                 self.assertEqual(ends, ["exit", "seccomp"])
                 self.assertIn("work_behind", harness.self_percent(run.dumps))
 
+    @harness.once
     def test_every_word_of_a_call_passes_through(self):
         run = self.assert_same_outside([SANDBOX, "calls"])
         self.assertEqual(run.stdout, b"six words\none word\nclone\nprctl\ndone\n")
 
+    @harness.once
     def test_children_of_a_shut_in_host_are_left_alone(self):
         run = self.assert_same_outside([SANDBOX, "fork"])
         self.assertEqual(run.stdout, b"child: 5\ndone\n")
@@ -134,15 +140,18 @@ class PerfGoesOn(Case):
     def test_kill(self):
         self.assert_goes_on("killed", -signal.SIGSYS)
 
+    @harness.once
     def test_kill_of_the_last_thread_is_the_end_of_the_process(self):
         self.assert_goes_on("killed-thread", -signal.SIGSYS, "exit_raw")
         self.assert_goes_on("strict-killed", -signal.SIGKILL, "exit_raw")
 
+    @harness.once
     def test_strict_mode(self):
         for way in ("strict", "strict-syscall"):
             with self.subTest(way=way):
                 self.assert_goes_on(way, 6, "exit_raw")
 
+    @harness.once
     def test_second_filter_of_all_threads(self):
         self.assert_goes_on("twice", end="seccomp")
 

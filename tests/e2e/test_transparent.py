@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 
+import control
 import harness
 
 
@@ -88,6 +89,7 @@ class Transparent(harness.Case):
         self.assertIn(b"single-threaded: 1", run.stdout)
         self.assertIn(b"tasks by links: 1", run.stdout)
 
+    @harness.once
     def test_addresses_that_the_host_has_given_back(self):
         """It maps over them once more, and the reader must not lie there by then."""
         for sampler in ("auto", "timer"):
@@ -102,6 +104,7 @@ class Transparent(harness.Case):
         for _ in range(5):
             self.assertEqual(plain.outside(), self.run_program(argv).outside())
 
+    @harness.once
     def test_thread_sanitizer(self):
         """Its runtime replaces the C library's functions by some that want thread-local memory."""
         compiler = shutil.which("gcc")
@@ -121,6 +124,7 @@ class Transparent(harness.Case):
             self.skipTest("needs root, to have rights that can be given up")
         self.assert_same_outside([harness.HOSTS / "setids"])
 
+    @harness.once
     def test_children(self):
         plain = self.run_program([harness.HOSTS / "forks"], preload=False)
         profiled = self.run_program([harness.HOSTS / "forks"])
@@ -128,6 +132,7 @@ class Transparent(harness.Case):
         harness.yarnprof("verify", profiled.dumps)
         self.assertIn("main", harness.self_percent(profiled.dumps))
 
+    @harness.once
     def test_shell_pipeline(self):
         script = "for i in 1 2 3; do echo $i; done | sort -r | head -n 2; exit 3"
         plain = self.run_program(["/bin/sh", "-c", script], preload=False)
@@ -147,8 +152,9 @@ class Transparent(harness.Case):
             folder = self.folder()
             begun = time.monotonic()
             process = harness.start([harness.HOSTS / "split", "10"], folder, preload)
-            time.sleep(0.5)
+            control.let_work(process.pid, 0.1)
             proc = f"/proc/{process.pid}"
+            control.wait_until(lambda: len(os.listdir(f"{proc}/task")) == 1 + preload)
             names[preload] = sorted(os.listdir(f"{proc}/fd"))
             nr_threads[preload] = len(os.listdir(f"{proc}/task"))
             harness.wait(process, begun, folder)

@@ -160,7 +160,7 @@ def make(folder):
     (folder / "work.sql").write_text(SQL)
     write_big_c(folder / "big.c")
     write_big_cc(folder / "big.cc")
-    write_text(folder / "text", 7_000_000)
+    write_text(folder / "text", 2_500_000)
     (folder / "lines").write_text((folder / "text").read_text().replace(" ", "\n"))
     (folder / "work.pl").write_text(PERL)
     (folder / "work.sh").write_text(BASH)

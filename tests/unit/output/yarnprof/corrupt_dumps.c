@@ -67,7 +67,8 @@ static bool corrupt(const struct dump *dump, uint64_t *state, struct corrupted *
     return corruption_apply(ret_corrupted, state, ret_corruption);
 }
 
-/* Why: reading the machine's own list for each harmed frame of the kernel took nine tenths of all. */
+/* Why: reading the machine's own list for each harmed frame of the kernel took nine tenths of all.
+ */
 bool __wrap_yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path);
 
 bool __wrap_yarn_kernel_names_step(struct yarn_kernel_names *names, const char *path)
