@@ -15,14 +15,14 @@
 
 #include "core/base/base.h"
 
-enum yarn_dump_purse {
-    YARN_DUMP_PURSE_UNPACKED, /* bytes of payloads, and of texts each time that they are named */
-    YARN_DUMP_PURSE_DECODED,  /* things in batches */
-    YARN_DUMP_PURSE_KEPT,     /* bytes of memory */
-    YARN_DUMP_PURSE_SAMPLES,
-    YARN_DUMP_PURSE_FRAMES, /* of the stacks of all samples */
-    YARN_DUMP_PURSE_WEIGHT, /* of all samples of all events */
-    YARN_DUMP_PURSE_COUNT,
+enum yarn_dump_budget {
+    YARN_DUMP_BUDGET_UNPACKED, /* bytes of payloads, and of texts each time that they are named */
+    YARN_DUMP_BUDGET_DECODED,  /* things in batches */
+    YARN_DUMP_BUDGET_KEPT,     /* bytes of memory */
+    YARN_DUMP_BUDGET_SAMPLES,
+    YARN_DUMP_BUDGET_FRAMES, /* of the stacks of all samples */
+    YARN_DUMP_BUDGET_WEIGHT, /* of all samples of all events */
+    YARN_DUMP_BUDGET_COUNT,
 };
 
 /* What a thing is taken to cost in memory, with all that views make of it. */
@@ -41,8 +41,8 @@ enum {
 };
 
 struct yarn_dump_allowance {
-    uint64_t left[YARN_DUMP_PURSE_COUNT];   /* of the file that is being read */
-    uint64_t shared[YARN_DUMP_PURSE_COUNT]; /* of those behind it */
+    uint64_t left[YARN_DUMP_BUDGET_COUNT];   /* of the file that is being read */
+    uint64_t shared[YARN_DUMP_BUDGET_COUNT]; /* of those behind it */
     uint32_t reserved_a_byte; /* of memory a byte of the files: others take it, it is not spent */
     bool is_short;            /* something was left out that the reader does not know of yet */
 };
@@ -55,10 +55,10 @@ void yarn_dump_allowance_begin(struct yarn_dump_allowance *allowance, size_t nr_
 void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes);
 /* False, and nothing is taken, where there is not so much left. */
 static inline bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance,
-                                             enum yarn_dump_purse purse, uint64_t amount)
+                                             enum yarn_dump_budget budget, uint64_t amount)
 {
-    if (amount > allowance->left[purse])
+    if (amount > allowance->left[budget])
         return false;
-    allowance->left[purse] -= amount;
+    allowance->left[budget] -= amount;
     return true;
 }

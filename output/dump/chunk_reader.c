@@ -187,7 +187,7 @@ static void pass_over_damaged(struct yarn_dump_chunk_reader *reader, size_t whol
 static bool is_bomb(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk)
 {
     return !yarn_dump_chunk_is_sane(chunk) ||
-           !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_UNPACKED,
+           !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED,
                                       chunk->raw_bytes);
 }
 

@@ -54,7 +54,7 @@ static size_t width_of(const struct yarn_dump_field *field)
 }
 
 /* What is added to a member to make it a number: none is 0 in the file and the greatest number in
- * memory; times are told from the chunk's. */
+ * memory; times count from the chunk's. */
 static uint64_t added_to(const struct yarn_dump_field *field, uint64_t base_ns)
 {
     if (field->kind == YARN_DUMP_KIND_REF)

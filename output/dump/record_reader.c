@@ -89,14 +89,14 @@ void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dum
         [YARN_DUMP_EXCESS_AMOUNT] = "a number is larger than any time or count, and cut",
         [YARN_DUMP_EXCESS_TEXT] = "a text is longer than any recorder writes, and cut",
     };
-    if (!(reader->told & 1u << excess))
+    if (!(reader->reported & 1u << excess))
         yarn_dump_summary_add_damage(reader->summary, reader->offset, 0, sentences[excess]);
-    reader->told |= 1u << excess;
+    reader->reported |= 1u << excess;
 }
 
 bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_KEPT, bytes))
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_KEPT, bytes))
         return true;
     yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
     return false;
@@ -104,7 +104,7 @@ bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes)
 
 bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_UNPACKED, text.size))
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED, text.size))
         return true;
     yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
     return false;
@@ -113,7 +113,7 @@ bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span 
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
     if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
-        !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_DECODED, count) ||
+        !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_DECODED, count) ||
         !make_room(reader, (size_t)count)) {
         reader->summary->records_bad++;
         return false;
@@ -386,7 +386,7 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
     struct yarn_cursor cursor = yarn_cursor_of(payload);
     reader->base_ns = base_ns;
     reader->offset = offset;
-    reader->told = 0;
+    reader->reported = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
     reader->nr_streams = 0;
     while (!result && yarn_cursor_left(&cursor)) {

@@ -25,7 +25,7 @@ struct yarn_dump_record_reader {
     struct yarn_dump_totals totals;
     uint64_t base_ns;              /* of the chunk */
     uint64_t offset;               /* of the chunk in the file */
-    unsigned told;                 /* of the chunk: bits of enum yarn_dump_excess that were noted */
+    unsigned reported;             /* of the chunk: bits of enum yarn_dump_excess that were noted */
     size_t things_left;            /* that batches of this chunk may still hold */
     bool awaits_process;           /* a new process began, its PROCESS record has not come */
     size_t capacity;               /* in things, of each of these: */

@@ -52,7 +52,7 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
     if (!yarn_dump_set_has(&reader->known.stacks, sample->stack)) {
         reader->summary->records_bad++;
         reader->summary->samples_nameless++;
-    } else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_FRAMES,
+    } else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_FRAMES,
                                          reader->known.depths[sample->stack])) {
         return;
     } else {
@@ -65,7 +65,7 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
 /* Sums over a file, and over some files, are numbers of 64 bits. */
 static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_WEIGHT, sample->weight))
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_WEIGHT, sample->weight))
         return;
     sample->weight = 0;
     yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_WEIGHT);
@@ -147,7 +147,7 @@ static bool read_rows(struct yarn_dump_record_reader *reader, struct yarn_span p
         reader->summary->records_bad++;
         return false;
     }
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_PURSE_SAMPLES, *ret_nr_samples))
+    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_SAMPLES, *ret_nr_samples))
         return true;
     yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_SAMPLES);
     return false;

@@ -33,7 +33,7 @@ struct perf_data {
     struct yarn_perf_file file;
     struct yarn_mappings mappings;
     uint64_t *bases; /* owned; of each mapping, and behind them the pseudo-functions */
-    uint32_t *comms; /* owned; of each thread: the name that was told last; 0: none */
+    uint32_t *comms; /* owned; of each thread: the name that was written last; 0: none */
     uint8_t *dumps;  /* owned; a byte each, 1: begun */
     struct perf_event_attr *attrs; /* owned */
     uint64_t *ids;                 /* owned; of each event of the profile */
@@ -184,7 +184,7 @@ static void put_comm(struct perf_data *perf, uint32_t pid, uint32_t tid, uint64_
     yarn_perf_end_record(&perf->file);
 }
 
-/* The kernel's map, as perf wants to be told of it; its symbols are those of the reading machine.
+/* The kernel's map, as perf wants to have it; its symbols are those of the reading machine.
  */
 static void put_kernel(struct perf_data *perf, uint64_t time_ns)
 {

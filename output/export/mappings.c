@@ -102,7 +102,7 @@ static int find_or_add(struct yarn_mappings *mappings, const struct yarn_mapping
     return 0;
 }
 
-/* The last that fits: a module that came again where it was is told again. */
+/* The last that fits: a module that came again where it was is written again. */
 static int place_frame(struct yarn_mappings *mappings, const struct yarn_profile *profile,
                        const struct modules *modules, size_t frame)
 {

@@ -19,7 +19,7 @@ static bool has_all_pages(const struct yarn_sqlite_file *sqlite)
 
 static int fail(struct yarn_sqlite_file *sqlite)
 {
-    /* Why the question: a full disk is told by the same number. */
+    /* Why the question: a full disk has the same number. */
     if (sqlite3_errcode(sqlite->db) == SQLITE_FULL && has_all_pages(sqlite))
         return -EFBIG;
     if (!sqlite->why[0])

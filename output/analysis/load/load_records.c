@@ -168,7 +168,7 @@ static int on_sampler(void *self, const struct yarn_dump_sampler *record)
     return keep_all(loader, spans, YARN_COUNT_OF(spans));
 }
 
-/* An event that is defined again is the same one, told anew. */
+/* An event that is defined again is the same one, defined anew. */
 static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
 {
     if (number >= UINT16_MAX)

@@ -235,7 +235,7 @@ static int index_stacks(struct yarn_loader *loader)
     struct yarn_profile *profile = loader->profile;
     uint64_t more = profile->nr_stacks - profile->stack_index.count;
     if (loader->options->frames == YARN_FRAMES_BY_ADDRESS &&
-        !yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, more * INDEXED_BYTES))
+        !yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, more * INDEXED_BYTES))
         return 0;
     return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
@@ -267,14 +267,14 @@ static int add_cell(struct yarn_loader *loader, const struct yarn_cell *cell)
 {
     struct yarn_cells *cells = &loader->profile->cells;
     uint64_t price = loader->options->cell_bytes ? loader->options->cell_bytes : CELL_BYTES;
-    if (!loader->nr_cells_paid &&
-        yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, CELLS_AT_ONCE * price))
-        loader->nr_cells_paid = CELLS_AT_ONCE;
-    if (!loader->nr_cells_paid && !yarn_cells_has(cells, cell))
+    if (!loader->nr_cells_granted &&
+        yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, CELLS_AT_ONCE * price))
+        loader->nr_cells_granted = CELLS_AT_ONCE;
+    if (!loader->nr_cells_granted && !yarn_cells_has(cells, cell))
         return -ENOSPC;
     size_t before = cells->count;
     int err = yarn_cells_add(cells, cell);
-    loader->nr_cells_paid -= (uint32_t)(cells->count - before);
+    loader->nr_cells_granted -= (uint32_t)(cells->count - before);
     return err;
 }
 

@@ -57,7 +57,7 @@ struct yarn_loader {
     size_t nr_late_names, late_names_capacity;
     uint32_t last_tid, last_thread;
     bool has_last_thread;
-    uint32_t nr_cells_paid; /* so many more may be kept */
+    uint32_t nr_cells_granted; /* so many more may be kept */
 };
 
 static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loader)
@@ -65,14 +65,14 @@ static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loa
     return &loader->profile->dumps[loader->dump];
 }
 
-/* The thread that bears the tid now; one is made up where no record has told of it. */
+/* The thread that bears the tid now; one is made up where no record has named it. */
 YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
                                        uint32_t *ret_thread);
 
-/* False, and told as damage by the reader, where the file has been given so much already. */
+/* False, and reported as damage by the reader, where the file has been given so much already. */
 static inline bool yarn_loader_may_keep(struct yarn_loader *loader, uint64_t bytes)
 {
-    bool may = yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_PURSE_KEPT, bytes);
+    bool may = yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, bytes);
     loader->allowance->is_short |= !may;
     return may;
 }
@@ -103,7 +103,7 @@ int yarn_loader_on_reset(void *self);
 YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
 /* Which samples count, by the clock of the process. */
 void yarn_loader_set_time(struct yarn_loader *loader);
-/* What can be told only when all records of a process were read. */
+/* What is known only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
 /* Gives frames the names that came late. */
 YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);

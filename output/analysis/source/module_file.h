@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The file of a recorded module, as long as it is still the one that was recorded: told by its
+ * The file of a recorded module, as long as it is still the one that was recorded: known by its
  * build id. Knows paths and build ids; does not know what is in the file (debuginfo, disassembly).
  *
  * Threads: safe anywhere.

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * CPU time in the kernel that was not sampled, by process or by thread. A process's is told by its
- * dump. A thread's is what its CPU time exceeds its samples by, scaled to that; what cannot be told
- * of a thread is its process's. Threads: one owner at a time.
+ * CPU time in the kernel that was not sampled, by process or by thread. A process's is in its
+ * dump. A thread's is what its CPU time exceeds its samples by, scaled to that; what cannot be
+ * known of a thread is its process's. Threads: one owner at a time.
  */
 #pragma once
 

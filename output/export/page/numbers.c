@@ -73,7 +73,7 @@ static uint64_t period_of(const struct yarn_page_cell *cells, size_t count)
     return period;
 }
 
-/* Of the samples' weights, each by its weight: with it their squares can be told. */
+/* Of the samples' weights, each by its weight: with it their squares can be computed. */
 static uint64_t mean_of(const struct yarn_page_cell *cell)
 {
     return cell->weight ? (uint64_t)llround(cell->squares / (double)cell->weight) : 0;

@@ -9,8 +9,8 @@
  *   nodes behind the root: how many; number - parent of each; function of each
  *   leaves: how many; of each node (difference from the one before, signed)
  *   groups, one an event and thread: how many; of each event, thread, cells, period (0: weights
- *     are told), then of its cells: leaf (difference); slice (difference if the leaf is the same);
- *     samples - 1; and weight if told
+ *     are given), then of its cells: leaf (difference); slice (difference if the leaf is the same);
+ *     samples - 1; and weight if given
  *
  * Threads: one.
  */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whether a view shows inlined functions as frames, and the source lines that it takes (as
- * --inlines and --no-inlines have it), and what is told of modules whose lines stay unknown.
+ * --inlines and --no-inlines have it), and what is reported of modules whose lines stay unknown.
  * Threads: one.
  */
 #pragma once

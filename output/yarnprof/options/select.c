@@ -70,7 +70,7 @@ static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
                   dump->path, first->offset, first->why, summary->damaged_bytes);
 }
 
-/* What was told when the dump was merged is told again. */
+/* What was reported when the dump was merged is reported again. */
 static void tell_from(const char *verb, const struct yarn_profile_dump *dump)
 {
     for (size_t i = 0; i < dump->nr_froms; i++) {

@@ -168,7 +168,7 @@ static int ask(const char *path, const struct request *request)
         return YARN_STATUS_FAILED;
     }
     int err = yarn_socket_send(fd, yarn_span_of_text(request->line));
-    if (!err || err == -EPIPE) /* who was sent away was told why */
+    if (!err || err == -EPIPE) /* who was sent away was sent the reason */
         err = read_reply(fd, reply, request->timeout_ms);
     (void)close(fd);
     if (!err)

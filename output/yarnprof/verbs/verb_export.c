@@ -16,7 +16,7 @@ static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
     YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Else:", 0},
+    {"", 0, NULL, "Other options:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
 };

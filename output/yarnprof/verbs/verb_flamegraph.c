@@ -16,7 +16,7 @@ static const struct yarn_argument arguments[] = {
      BEFORE},
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
     YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Else:", 0},
+    {"", 0, NULL, "Other options:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
 };

@@ -63,7 +63,7 @@ static void tell(const char *path, const struct yarn_dump_summary *summary)
                       path, summary->cut_at);
 }
 
-/* 0, or the status of a failure that was told. */
+/* 0, or the status of a failure that was reported. */
 static int merge(const struct yarn_sources *sources, const char *path, FILE *file)
 {
     struct yarn_dump_merger merger;

@@ -7,23 +7,23 @@
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/views/info.h"
 
-/* The process that is told. */
-struct told {
+/* The process that is shown. */
+struct subject {
     const struct yarn_profile *profile;
     const struct yarn_profile_dump *dump;
     size_t first_thread; /* of its own among those of the profile */
 };
 
 /* Writes what the n-th object of a list says. */
-typedef void put_fields_fn(struct yarn_json *json, const struct told *told, size_t n);
+typedef void put_fields_fn(struct yarn_json *json, const struct subject *subject, size_t n);
 
-static void put_list(struct yarn_json *json, const struct told *told, const char *key, size_t count,
-                     put_fields_fn *put_fields)
+static void put_list(struct yarn_json *json, const struct subject *subject, const char *key,
+                     size_t count, put_fields_fn *put_fields)
 {
     yarn_json_begin_array(json, key);
     for (size_t i = 0; i < count; i++) {
         yarn_json_begin_object(json, NULL);
-        put_fields(json, told, i);
+        put_fields(json, subject, i);
         yarn_json_end_object(json);
     }
     yarn_json_end_array(json);
@@ -107,9 +107,9 @@ static void put_sampler(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_end_object(json);
 }
 
-static void put_event(struct yarn_json *json, const struct told *told, size_t n)
+static void put_event(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_profile_dump_event *event = &told->dump->events[n];
+    const struct yarn_profile_dump_event *event = &subject->dump->events[n];
     const struct yarn_dump_event *record = &event->record;
     yarn_json_span(json, "name", record->name);
     yarn_json_span(json, "asked", record->asked);
@@ -128,13 +128,14 @@ static void put_event(struct yarn_json *json, const struct told *told, size_t n)
     yarn_json_bool(json, "kernel_refused", record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
 }
 
-static void put_thread(struct yarn_json *json, const struct told *told, size_t n)
+static void put_thread(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_profile_thread *thread = &told->profile->threads[told->first_thread + n];
-    const struct yarn_dump_process *process = &told->dump->process;
+    const struct yarn_profile_thread *thread =
+        &subject->profile->threads[subject->first_thread + n];
+    const struct yarn_dump_process *process = &subject->dump->process;
     yarn_json_u64(json, "tid", thread->tid);
     yarn_json_u64(json, "parent_tid", thread->parent_tid);
-    yarn_json_text(json, "comm", yarn_profile_text(told->profile, thread->comm));
+    yarn_json_text(json, "comm", yarn_profile_text(subject->profile, thread->comm));
     yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, thread->start_ns));
     if (thread->has_ended)
         yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(process, thread->end_ns));
@@ -144,9 +145,9 @@ static void put_thread(struct yarn_json *json, const struct told *told, size_t n
     yarn_json_u64(json, "samples", thread->samples);
 }
 
-static void put_module(struct yarn_json *json, const struct told *told, size_t n)
+static void put_module(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_dump_module *module = &told->dump->modules[n];
+    const struct yarn_dump_module *module = &subject->dump->modules[n];
     char build_id[72];
     yarn_json_span(json, "path", module->path);
     yarn_json_text_or_null(json, "build_id",
@@ -155,7 +156,7 @@ static void put_module(struct yarn_json *json, const struct told *told, size_t n
     yarn_json_u64(json, "end", module->end);
     yarn_json_u64(json, "file_offset", module->file_offset);
     yarn_json_u64(json, "bias", module->bias);
-    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, module->time_ns));
+    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&subject->dump->process, module->time_ns));
     yarn_json_text(json, "kind", yarn_dump_word_of_module_kind(module->kind));
     yarn_json_text(json, "state", yarn_dump_word_of_module_state(module->state));
 }
@@ -184,10 +185,10 @@ static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *du
     yarn_json_end_object(json);
 }
 
-static void put_message(struct yarn_json *json, const struct told *told, size_t n)
+static void put_message(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_dump_message *message = &told->dump->messages[n];
-    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&told->dump->process, message->time_ns));
+    const struct yarn_dump_message *message = &subject->dump->messages[n];
+    yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&subject->dump->process, message->time_ns));
     yarn_json_text(json, "kind", yarn_dump_word_of_message_kind(message->kind));
     yarn_json_u64(json, "tid", message->tid);
     yarn_json_span(json, "text", message->text);
@@ -225,17 +226,17 @@ static void put_options(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_end_object(json);
 }
 
-static void put_damage(struct yarn_json *json, const struct told *told, size_t n)
+static void put_damage(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_dump_damage *damage = &told->dump->summary.damages[n];
+    const struct yarn_dump_damage *damage = &subject->dump->summary.damages[n];
     yarn_json_u64(json, "offset", damage->offset);
     yarn_json_u64(json, "bytes", damage->size);
     yarn_json_text(json, "why", damage->why);
 }
 
-static void put_from(struct yarn_json *json, const struct told *told, size_t n)
+static void put_from(struct yarn_json *json, const struct subject *subject, size_t n)
 {
-    const struct yarn_dump_from *from = &told->dump->froms[n];
+    const struct yarn_dump_from *from = &subject->dump->froms[n];
     yarn_json_span(json, "path", from->path);
     yarn_json_u64(json, "bytes", from->file_bytes);
     yarn_json_u64(json, "damages", from->nr_damages);
@@ -251,7 +252,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_dump_summary *summary = &dump->summary;
     struct yarn_info_threads threads = yarn_info_threads_of(profile, number);
-    struct told told = {profile, dump, threads.begin};
+    struct subject subject = {profile, dump, threads.begin};
     char version[16];
     (void)snprintf(version, sizeof version, "%u.%u", summary->version_major,
                    summary->version_minor);
@@ -261,16 +262,16 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     yarn_json_u64(json, "bytes", summary->file_bytes);
     put_process(json, dump);
     put_sampler(json, dump);
-    put_list(json, &told, "events", dump->nr_events, put_event);
-    put_list(json, &told, "threads", threads.end - threads.begin, put_thread);
-    put_list(json, &told, "modules", dump->nr_modules, put_module);
+    put_list(json, &subject, "events", dump->nr_events, put_event);
+    put_list(json, &subject, "threads", threads.end - threads.begin, put_thread);
+    put_list(json, &subject, "modules", dump->nr_modules, put_module);
     put_trust(json, dump);
     put_options(json, dump);
-    put_list(json, &told, "messages", dump->nr_messages, put_message);
+    put_list(json, &subject, "messages", dump->nr_messages, put_message);
     put_stopped(json, dump);
-    put_list(json, &told, "damage",
+    put_list(json, &subject, "damage",
              yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages)), put_damage);
-    put_list(json, &told, "merged_from", dump->nr_froms, put_from);
+    put_list(json, &subject, "merged_from", dump->nr_froms, put_from);
     yarn_json_end_object(json);
 }
 

@@ -85,7 +85,7 @@ static void print_coverage(const struct yarn_profile_dump *dump, const struct ya
                   yarn_number_duration(sum.off_ns).text, yarn_number_duration(sum.off_cpu_ns).text);
 }
 
-/* What a merged dump was made of; damage is told on standard error, as that of any dump. */
+/* What a merged dump was made of; damage is reported on standard error, as that of any dump. */
 static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     char text[4096 + 64];

@@ -24,7 +24,7 @@ struct yarn_report {
     double least_percent; /* nodes below are not shown */
     bool is_by_total;
     bool is_side_by_side; /* text: one table for all events */
-    bool is_part; /* something was filtered: what is missing from the whole is not told by row */
+    bool is_part; /* something was filtered: what is missing from the whole is not shown by row */
 };
 
 /* -ENOMEM. */
