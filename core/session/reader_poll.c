@@ -48,14 +48,15 @@ static void drop_dead(struct yarn_reader *reader)
             reader->fds[i].fd = -1;
 }
 
-/* Until the first look nothing is known, and a start is when threads come. */
+/* Until the first look nothing is known, and a start is when threads come: those that inherit do
+ * not need the reader. */
 static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
 {
     uint64_t nr_births = reader->session->nr_births - reader->nr_births_seen;
     uint64_t passed_ns = now_ns - reader->births_ns;
     reader->nr_births_seen += nr_births;
     reader->births_ns = now_ns;
-    return passed_ns == now_ns ||
+    return (passed_ns == now_ns && !reader->session->threads) ||
            (nr_births >= BIRTHS_LEAST && nr_births * YARN_NS_PER_SECOND / BIRTHS_RATE >= passed_ns);
 }
 

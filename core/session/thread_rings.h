@@ -33,6 +33,7 @@ struct yarn_thread_rings {
     uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
     size_t share_bytes; /* of one ring, where there is too little memory for all; 0 */
     bool is_waiting;    /* for those who were let go */
+    bool has_news;      /* in a watch, since the last scan */
     bool is_enabled;
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
     uint64_t switching_before_ns; /* of threads that are gone */

@@ -190,8 +190,11 @@ class PerThread(Case):
                                        **variables)
         (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
-        # A thread that is known late has that time unsampled, and told.
+        # A thread that is known late has that time unsampled, and told; 70 % were seen where a birth
+        # that came soon after another waited for the next look.
         unsampled = 100 * dump["trust"]["unsampled_ns"] / dump["trust"]["cpu_ns"]
+        print(f"\n{unsampled:.2f} % unsampled {variables}")
+        self.assertLess(unsampled, 8)
         for i in range(8):
             share = shares[f"void (anonymous namespace)::worker<{i}>()"]
             self.assertAlmostEqual(share, 12.5, delta=2 + unsampled)
