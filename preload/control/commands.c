@@ -77,10 +77,11 @@ static void reserve_dump(struct yarn_recorder *recorder)
         .start_ns = facts->start_ns,
         .start_realtime_ns = facts->start_realtime_ns,
     };
-    if (!yarn_recording_reserve(&recorder->recording) ||
-        recorder->job.seccomp.deadly[YARN_SECCOMP_CONTROL] || !yarn_file_lock(recording->file.fd))
+    if (!yarn_process_dump_reserve(&recorder->recording.dump) ||
+        recorder->job.seccomp.deadly[YARN_SECCOMP_CONTROL] ||
+        !yarn_file_lock(recording->dump.file.fd))
         return;
-    dump.number = recording->file.number;
+    dump.number = recording->dump.file.number;
     yarn_charges_note(atomic_load(&recorder->above), &dump);
 }
 
@@ -93,8 +94,8 @@ static void follow_ids(struct yarn_recorder *recorder)
         int err = yarn_ids_take(ids);
         yarn_ids_queue_free(&recorder->ids, ids);
         if (err)
-            yarn_recording_fail(
-                recording, "the reader could not give up the rights that the host gave up", err);
+            yarn_failure_note(&recording->failure,
+                              "the reader could not give up the rights that the host gave up", err);
     }
 }
 
@@ -163,7 +164,7 @@ bool yarn_commands_run(struct yarn_recorder *recorder)
         if (wanted >> command & 1)
             carry_out(recorder, command);
     /* Else the reader ends, and who waits for its rights waits until it has gone. */
-    if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure)
+    if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure.what)
         yarn_requests_finish(&recorder->requests);
     return true;
 }
@@ -209,18 +210,18 @@ void yarn_commands_open_socket(struct yarn_recorder *recorder)
 
 static int check(const struct yarn_recording *recording, struct yarn_text *reply)
 {
-    if (!recording->failure)
+    if (!recording->failure.what)
         return 0;
-    yarn_text_add(reply, recording->failure);
-    yarn_messages_add_error(reply, recording->failure_error);
+    yarn_text_add(reply, recording->failure.what);
+    yarn_messages_add_error(reply, recording->failure.error);
     return -EIO;
 }
 
 static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
-    const uint64_t *totals = recording->totals.value;
-    bool is_off = recording->coverage.is_off;
+    const uint64_t *totals = recording->account.totals.value;
+    bool is_off = recording->account.coverage.is_off;
     yarn_text_add(text, "state=");
     yarn_text_add(text, is_off ? "stopped" : "recording");
     yarn_text_add(text, " pid=");
@@ -230,7 +231,7 @@ static void add_status(struct yarn_text *text, const struct yarn_recorder *recor
     yarn_text_add(text, " lost=");
     yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
     yarn_text_add(text, " dump=");
-    yarn_text_add(text, recording->writer ? recording->file.path : "none");
+    yarn_text_add(text, recording->dump.writer ? recording->dump.file.path : "none");
 }
 
 static int answer_client(void *self, const struct yarn_control_command *command,
@@ -265,7 +266,7 @@ static int answer_client(void *self, const struct yarn_control_command *command,
     case YARN_CONTROL_VERB_COUNT:
         return -EINVAL;
     }
-    if (recording->failure)
+    if (recording->failure.what)
         *reply = yarn_text_of(reply->data, reply->capacity);
     return check(recording, reply);
 }

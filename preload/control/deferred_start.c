@@ -51,20 +51,19 @@ uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder)
 void yarn_deferred_start_end(struct yarn_recorder *recorder)
 {
     atomic_store(&recorder->charges, yarn_charges_new());
-    recorder->recording.charges = atomic_load(&recorder->charges);
+    recorder->recording.account.charges = atomic_load(&recorder->charges);
     if (!recorder->starts_paused)
-        recorder->recording.missed_ns = yarn_deferred_start_used_ns(recorder);
+        recorder->recording.account.missed_ns = yarn_deferred_start_used_ns(recorder);
 }
 
 void yarn_deferred_start_charge(struct yarn_recorder *recorder)
 {
-    const struct yarn_charges *charges = recorder->recording.charges;
+    const struct yarn_charges *charges = recorder->recording.account.charges;
     recorder->charged_ns = 0;
-    if ((recorder->recording.writer && !recorder->recording.is_early) ||
-        !is_charged_above(recorder))
+    if (yarn_process_dump_is_begun(&recorder->recording.dump) || !is_charged_above(recorder))
         return;
     uint64_t used_ns = yarn_coverage_host_cpu_ns();
-    uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.coverage);
+    uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.account.coverage);
     recorder->charged_ns =
         (used_ns > off_ns ? used_ns - off_ns : 0) + (charges ? atomic_load(&charges->cpu_ns) : 0);
     if (recorder->charged_ns)

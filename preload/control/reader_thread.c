@@ -24,7 +24,7 @@ enum { FLUSH_SLACK_SHARE = 8 };
 
 static void fail(struct yarn_recorder *recorder, const char *what, int err)
 {
-    yarn_recording_fail(&recorder->recording, what, err);
+    yarn_failure_note(&recorder->recording.failure, what, err);
     yarn_commands_become(recorder, YARN_RECORDER_FAILED);
 }
 
@@ -117,8 +117,8 @@ static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint6
 static bool has_to_flush(const struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
-    return !recording->coverage.is_off || recorder->has_unsaved ||
-           atomic_load(&recorder->messages.count) != recording->nr_messages_written;
+    return !recording->account.coverage.is_off || recorder->has_unsaved ||
+           atomic_load(&recorder->messages.count) != recording->dump.nr_messages_written;
 }
 
 static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *reader)
@@ -158,11 +158,11 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
             flush_ns = now_ns + interval_ns;
         }
         bool is_quiet = is_due && !nr_records;
-        if ((is_quiet || recording->saw_thread_end) && yarn_recording_is_alone(recording))
+        if ((is_quiet || recording->pipeline.saw_thread_end) && yarn_recording_is_alone(recording))
             return ALONE;
         if (is_due)
             nr_records = 0;
-        if (recording->failure)
+        if (recording->failure.what)
             return BROKEN;
         timeout_ns = is_settled
                          ? next_timeout(recorder, has_news && reader->woke_early, now_ns, flush_ns)
@@ -192,9 +192,9 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
                               "the recording ended", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
-        recording->has_reported_failure = true;
+        recording->failure.is_reported = true;
         yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
-                          recording->failure);
+                          recording->failure.what);
     }
     yarn_recording_halt(recording);
     yarn_deferred_start_charge(recorder);

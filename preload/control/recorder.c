@@ -71,8 +71,9 @@ static void describe_failure(const struct yarn_recording *recording, const char 
                              struct yarn_text *line)
 {
     yarn_text_add(line, what);
-    yarn_text_add(line, recording->failure ? recording->failure : "the reader did not start");
-    yarn_messages_add_error(line, recording->failure_error);
+    yarn_text_add(line,
+                  recording->failure.what ? recording->failure.what : "the reader did not start");
+    yarn_messages_add_error(line, recording->failure.error);
 }
 
 static int run(struct yarn_recorder *recorder, struct yarn_text *line)
@@ -80,7 +81,7 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
     int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
                                 yarn_job_is_apart(&recorder->job));
     if (err) {
-        yarn_recording_fail(&recorder->recording, "no thread could be made", err);
+        yarn_failure_note(&recorder->recording.failure, "no thread could be made", err);
         atomic_store(&recorder->state, YARN_RECORDER_FAILED);
         describe_failure(&recorder->recording, nothing_recorded, line);
         return err;
@@ -131,9 +132,9 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
-    if (recorder->recording.failure) {
-        recorder->recording.failure = NULL;
-        recorder->recording.is_failure_unreported = false;
+    if (recorder->recording.failure.what) {
+        recorder->recording.failure.what = NULL;
+        recorder->recording.failure.is_unstored = false;
     }
     yarn_control_socket_forget(&recorder->control);
     recorder->has_unsaved = false;
@@ -442,9 +443,9 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 
 bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
 {
-    if (is_recording(recorder) || !recorder->recording.is_failure_unreported)
+    if (is_recording(recorder) || !recorder->recording.failure.is_unstored)
         return false;
-    recorder->recording.is_failure_unreported = false;
+    recorder->recording.failure.is_unstored = false;
     describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
     return true;
 }

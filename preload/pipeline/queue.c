@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/pipeline/queue.h"
 
-static size_t bytes_of(unsigned nr_frames, unsigned nr_kernel)
-{
-    return sizeof(struct yarn_queued) + nr_frames * sizeof(struct yarn_frame) +
-           nr_kernel * sizeof(uint64_t);
-}
+static const size_t longest = sizeof(struct yarn_queued) +
+                              YARN_KERNEL_FRAMES_MAX * sizeof(uint64_t) +
+                              sizeof(struct yarn_frames);
 
 int yarn_queue_open(struct yarn_queue *queue, size_t bytes)
 {
@@ -13,21 +11,36 @@ int yarn_queue_open(struct yarn_queue *queue, size_t bytes)
     return yarn_arena_open(&queue->arena, bytes);
 }
 
-struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames, unsigned nr_kernel)
+struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue)
 {
     if (yarn_queue_is_empty(queue)) {
         yarn_arena_rewind(&queue->arena, 0);
         queue->taken = 0;
     }
-    struct yarn_queued *queued = yarn_arena_alloc(&queue->arena, bytes_of(nr_frames, nr_kernel),
-                                                  alignof(struct yarn_queued));
-    if (!queued)
-        return NULL;
-    queued->count = nr_frames;
-    queued->nr_kernel = nr_kernel;
-    queued->frame = (struct yarn_frame *)(queued + 1);
-    queued->kernel = (uint64_t *)(queued->frame + nr_frames);
+    struct yarn_queued *queued =
+        yarn_arena_alloc(&queue->arena, longest, alignof(struct yarn_queued));
+    if (queued)
+        queued->nr_kernel = 0;
     return queued;
+}
+
+struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued)
+{
+    queued->frames = (struct yarn_frames *)(queued->kernel + queued->nr_kernel);
+    queued->frames->count = 0;
+    return queued->frames;
+}
+
+/* Behind it. */
+static size_t end_of(const struct yarn_queue *queue, const struct yarn_queued *queued)
+{
+    const void *end = queued->frames->frame + queued->frames->count;
+    return (size_t)((const uint8_t *)end - queue->arena.base);
+}
+
+void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued)
+{
+    yarn_arena_rewind(&queue->arena, end_of(queue, queued));
 }
 
 struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
@@ -35,7 +48,7 @@ struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
     if (yarn_queue_is_empty(queue))
         return NULL;
     struct yarn_queued *queued = (void *)(queue->arena.base + queue->taken);
-    queue->taken += bytes_of(queued->count, queued->nr_kernel);
+    queue->taken = end_of(queue, queued);
     return queued;
 }
 

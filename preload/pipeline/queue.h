@@ -3,7 +3,8 @@
  *
  * Samples that are unwound and not yet named and stored, first in, first out. Unwinding has to be
  * quick, because the record stays in the kernel's ring until it is done; naming may take a while
- * (the first name of a module reads its symbol tables), so it happens after the rings are empty.
+ * (the first name of a module reads its symbol tables), so it happens after the rings are empty. A
+ * walk writes its frames where they wait.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -12,15 +13,15 @@
 #include "core/base/arena.h"
 #include "unwind/unwinder.h"
 
+enum { YARN_KERNEL_FRAMES_MAX = 128 }; /* the kernel's default of perf_event_max_stack is 127 */
+
 struct yarn_queued {
     uint64_t time_ns;
     uint64_t weight;
     uint32_t event, tid, cpu;
-    enum yarn_unwind_end end;
-    unsigned count;           /* of frames */
-    unsigned nr_kernel;       /* frames of the kernel, above those */
-    uint64_t *kernel;         /* in the queue: their addresses to look up, innermost first */
-    struct yarn_frame *frame; /* in the queue; their modules are the map's, which keeps them */
+    unsigned nr_kernel;         /* frames of the kernel, above the others */
+    struct yarn_frames *frames; /* in the queue, of which `count` may be looked at */
+    uint64_t kernel[];          /* addresses to look up, innermost first */
 };
 
 struct yarn_queue {
@@ -32,11 +33,16 @@ struct yarn_queue {
 
 YARN_MUST_CHECK int yarn_queue_open(struct yarn_queue *queue, size_t bytes);
 
-/* Room for a sample with so many frames, to be filled by the caller; NULL where there is none. */
-struct yarn_queued *yarn_queue_put(struct yarn_queue *queue, unsigned nr_frames,
-                                   unsigned nr_kernel);
+/* Room for the longest sample, without frames; NULL where there is none. */
+struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);
 
-/* The oldest; valid until the next put into the emptied queue. NULL where there is none. */
+/* The frames of the kernel are in it: room for the others, behind them. */
+struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
+
+/* What was reserved is filled. */
+void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued);
+
+/* The oldest; valid until the next reserve from the emptied queue. NULL where there is none. */
 struct yarn_queued *yarn_queue_take(struct yarn_queue *queue);
 
 static inline bool yarn_queue_is_empty(const struct yarn_queue *queue)

@@ -70,8 +70,9 @@ static void write_module(struct yarn_stacks *stacks, const struct yarn_module *m
         return;
 }
 
-void yarn_stacks_write_modules(struct yarn_stacks *stacks)
+void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer)
 {
+    stacks->writer = writer;
     for (uint32_t i = 0; i < yarn_module_map_count(stacks->map); i++) {
         const struct yarn_module *module = yarn_module_map_at(stacks->map, i);
         /* Looks at its file, where it is still mapped: for the build id. */
@@ -192,13 +193,14 @@ static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_fr
 /* Interns the frames, outermost first. */
 static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct yarn_queued *queued)
 {
+    const struct yarn_frames *frames = queued->frames;
     struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
     struct yarn_recent_stack *recent = recent_of(stacks, queued->tid);
-    for (unsigned depth = 0; depth < queued->count; depth++) {
-        unsigned i = queued->count - 1 - depth;
+    for (unsigned depth = 0; depth < frames->count; depth++) {
+        unsigned i = frames->count - 1 - depth;
         struct yarn_recent_frame *known = &recent->frame[depth];
-        if (depth >= recent->count || !is_same(known, &queued->frame[i])) {
-            *known = intern_frame(stacks, &queued->frame[i], queued->time_ns, result.stack);
+        if (depth >= recent->count || !is_same(known, &frames->frame[i])) {
+            *known = intern_frame(stacks, &frames->frame[i], queued->time_ns, result.stack);
             recent->count = depth + 1;
         }
         result.stack = known->stack;
@@ -227,10 +229,11 @@ static void follow_epoch(struct yarn_stacks *stacks)
             stacks->recent[i]->count = 0;
 }
 
-struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
+struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued)
 {
     struct yarn_stack_result result;
+    stacks->writer = writer;
     /* Begun again where the writer began a new epoch on the way, whose numbers do not go with the
      * old ones. */
     do {

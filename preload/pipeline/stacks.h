@@ -45,7 +45,7 @@ enum { YARN_KNOWN_FUNCTIONS_LOG2 = 12 };
 struct yarn_stacks {
     struct yarn_module_map *map;     /* borrowed */
     struct yarn_frame_names *names;  /* borrowed */
-    struct yarn_dump_writer *writer; /* borrowed; NULL until the dump is begun */
+    struct yarn_dump_writer *writer; /* borrowed; of the latest call */
     uint64_t nr_frames_added;        /* each cost a look-up of its name */
     struct yarn_table numbers;       /* of frames: address, module and flags -> number */
     uint32_t epoch;                  /* of the writer, that `numbers` belong to */
@@ -62,12 +62,12 @@ struct yarn_stack_result {
 YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
                                      struct yarn_frame_names *names);
 
-struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks,
+struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
 /* Stores the modules that no frame has named: a module is stored when the first one does, because
  * only then its file has been looked at. */
-void yarn_stacks_write_modules(struct yarn_stacks *stacks);
+void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer);
 
 /* Idempotent. */
 void yarn_stacks_close(struct yarn_stacks *stacks);

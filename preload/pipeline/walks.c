@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/pipeline/walks.h"
 
-#include "core/base/pages.h"
 #include "preload/pipeline/registers.h"
 
 /* Copies are too short where more than one in CUT_SHARE was; one alone is no share. */
 enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
 
-int yarn_walks_open(struct yarn_walks *walks, struct yarn_module_map *map,
-                    struct yarn_unwinder *unwinder, const struct yarn_session_spec *spec)
+void yarn_walks_init(struct yarn_walks *walks, struct yarn_module_map *map,
+                     struct yarn_unwinder *unwinder, bool is_asked)
 {
-    struct yarn_frames *frames = yarn_pages_map(sizeof *frames);
-    if (!frames)
-        return -ENOMEM;
     *walks = (struct yarn_walks){
         .map = map,
         .unwinder = unwinder,
-        .is_asked = spec->stack != YARN_SESSION_STACK_NONE,
-        .frames = frames,
+        .is_asked = is_asked,
     };
-    return 0;
 }
 
-void yarn_walks_close(struct yarn_walks *walks)
+static void add_kernel(struct yarn_queued *queued, uint64_t ip)
 {
-    yarn_pages_unmap(walks->frames, sizeof *walks->frames);
-    walks->frames = NULL;
-}
-
-static void add_kernel(struct yarn_walks *walks, uint64_t ip)
-{
-    if (walks->nr_kernel == YARN_KERNEL_FRAMES_MAX)
+    if (queued->nr_kernel == YARN_KERNEL_FRAMES_MAX)
         return;
-    walks->kernel[walks->nr_kernel] = ip - (walks->nr_kernel ? 1 : 0);
-    walks->nr_kernel++;
+    queued->kernel[queued->nr_kernel] = ip - (queued->nr_kernel ? 1 : 0);
+    queued->nr_kernel++;
 }
 
 /* The kernel's part of the chain, which comes first; returns where it ends. */
-static size_t walk_kernel(struct yarn_walks *walks, const struct yarn_wrapped *chain)
+static size_t walk_kernel(struct yarn_queued *queued, const struct yarn_wrapped *chain)
 {
     bool is_in_kernel = false;
     size_t at = 0;
@@ -48,16 +36,15 @@ static size_t walk_kernel(struct yarn_walks *walks, const struct yarn_wrapped *c
         else if (!is_in_kernel)
             break;
         else
-            add_kernel(walks, ip);
+            add_kernel(queued, ip);
     }
     return at;
 }
 
-static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at)
+static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at,
+                       struct yarn_frames *frames)
 {
-    struct yarn_frames *frames = walks->frames;
     uint64_t ip;
-    frames->count = 0;
     for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
         if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
             continue;
@@ -106,13 +93,12 @@ bool yarn_walks_are_cut(const struct yarn_walks *walks)
     return walks->nr_cut >= CUT_LEAST && walks->nr_cut * CUT_SHARE > walks->nr_copies;
 }
 
-static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record)
+static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample *sample,
+                      struct yarn_frames *frames)
 {
-    struct yarn_frames *frames = walks->frames;
     struct yarn_registers registers;
     struct yarn_stack_copy stack;
-    if (!read_copy(&record->sample, &registers, &stack)) {
-        frames->count = 0;
+    if (!read_copy(sample, &registers, &stack)) {
         frames->end = YARN_UNWIND_NONE;
         return;
     }
@@ -121,9 +107,8 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record *record
 }
 
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */
-static void walk_ip(struct yarn_walks *walks, uint64_t ip)
+static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_frames *frames)
 {
-    struct yarn_frames *frames = walks->frames;
     frames->frame[0] = (struct yarn_frame){
         .ip = ip, .lookup_ip = ip, .module = yarn_module_map_find(walks->map, ip)};
     frames->count = 1;
@@ -136,29 +121,28 @@ static bool has_user_part(const struct yarn_frames *frames)
     return frames->count > 1 || (frames->count && frames->frame[0].ip);
 }
 
-const struct yarn_frames *yarn_walks_of(struct yarn_walks *walks, const struct yarn_record *record)
+void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+                     struct yarn_queued *queued)
 {
     const struct yarn_record_sample *sample = &record->sample;
-    struct yarn_frames *frames = walks->frames;
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    walks->nr_kernel = 0;
-    size_t user_at = walk_kernel(walks, &sample->callchain);
-    if (is_kernel && !walks->nr_kernel)
-        add_kernel(walks, sample->ip);
+    size_t user_at = walk_kernel(queued, &sample->callchain);
+    if (is_kernel && !queued->nr_kernel)
+        add_kernel(queued, sample->ip);
+    struct yarn_frames *frames = yarn_queued_frames(queued);
     if (sample->has_registers)
-        walk_copy(walks, record);
+        walk_copy(walks, sample, frames);
     else
-        walk_chain(walks, &sample->callchain, user_at);
+        walk_chain(walks, &sample->callchain, user_at, frames);
     if (is_kernel && !has_user_part(frames)) {
         frames->count = 0;
         frames->end = walks->is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
-        return frames;
+        return;
     }
     if (!frames->count)
-        walk_ip(walks, sample->ip);
+        walk_ip(walks, sample->ip, frames);
     /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
      */
     if (frames->end == YARN_UNWIND_NONE && walks->is_asked)
         frames->end = YARN_UNWIND_TRUNCATED;
-    return frames;
 }

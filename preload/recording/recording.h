@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The recording as the reader thread carries it on: session, module map, unwinder, names and
- * dump, and the records' way through them. Knows what becomes of each record; does not know
- * threads, commands or the host's life (recorder, lifecycle).
+ * The recording of one process as the reader thread carries it on: a session, the pipeline that its
+ * records go through, the account of times and the dump, and when each has its turn. Does not know
+ * what becomes of a record (pipeline), threads, commands or the host's life (recorder, lifecycle).
  *
  * The dump is begun with the first sample (or a warning, or YARN_EMPTY=keep), so that a process
  * that does nothing leaves no file.
@@ -12,80 +12,39 @@
  */
 #pragma once
 
-#include "core/session/session.h"
-#include "output/dump/writer.h"
-#include "preload/account/charges.h"
-#include "preload/account/coverage.h"
-#include "preload/dump/dump_file.h"
-#include "preload/dump/messages.h"
-#include "preload/pipeline/queue.h"
-#include "preload/pipeline/stacks.h"
-#include "preload/pipeline/walks.h"
-#include "preload/process/job.h"
-#include "preload/recording/thread_snapshot.h"
+#include "preload/account/account.h"
+#include "preload/dump/process_dump.h"
+#include "preload/pipeline/pipeline.h"
+#include "preload/recording/reports.h"
 
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
-    const char *failure;            /* what ended or prevented it, a static sentence; NULL */
-    int failure_error;
-    pid_t own_tid;                     /* of the reader, which opened it */
-    int own_stat;                      /* kept for a root without /proc; -1 */
-    struct yarn_process_leader leader; /* at the last look whether we are alone */
     struct yarn_session_spec spec;
     struct yarn_session session;
-    struct yarn_module_map *map;
-    struct yarn_unwinder *unwinder;
-    struct yarn_frame_names names;
-    struct yarn_walks walks;
-    struct yarn_queue queue;
-    struct yarn_stacks stacks;
-    struct yarn_dump_file file;
-    struct yarn_lineage lineage;     /* as in the dump */
-    struct yarn_dump_writer *writer; /* NULL until the dump is begun */
-    struct yarn_dump_totals totals;
-    struct yarn_coverage coverage;
-    struct yarn_thread_snapshot snapshot;
+    struct yarn_account account;
+    struct yarn_process_dump dump;
+    struct yarn_pipeline pipeline;
+    struct yarn_failure failure;
+    struct yarn_reports reports;
+    int own_stat;                            /* kept for a root without /proc; -1 */
+    struct yarn_process_leader leader;       /* at the last look whether we are alone */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
-    uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
-    uint64_t drained_ns;  /* when the last drain began that was not the last of all; 0: none has */
-    uint64_t sampled_ns;  /* weight of its samples */
-    uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
-    uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
-    struct yarn_charges *charges;                 /* borrowed; of children never recorded; NULL */
-    size_t nr_messages_written, nr_messages_kept; /* told the writer; in the file */
-    bool has_reported_failure;                    /* by a message */
-    bool is_failure_unreported;                   /* the dump, if there is one, does not say it */
-    bool has_tried_dump;                          /* to begin it; there is no second try */
-    bool is_held;   /* by a seal: they were enabled before and are not now */
-    bool is_sealed; /* the dump has its end, for an exec */
-    bool has_reported_refused_threads;
-    uint32_t reported_holds; /* of the session's */
-    bool has_reported_no_samples;
+    uint64_t drained_ns; /* when the last drain began that was not the last of all; 0: none */
     uint32_t nr_changes_reported; /* of the session's */
-    bool is_early;                /* its file is there, though there is nothing to store */
-    bool saw_thread_end;          /* since the last look at the host's threads */
+    bool is_held;                 /* by a seal: they were enabled before and are not now */
+    bool is_sealed;               /* the dump has its end, for an exec */
+    bool has_reported_no_samples;
 };
 
 /* Opens everything, the events off. On failure it is closed, but `failure` stays. */
 YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
 
-/* Notes what ends the recording; the first time counts. */
-int yarn_recording_fail(struct yarn_recording *recording, const char *what, int err);
-
 /* Begins with the events on; or stopped by the user's options, where the process has used used_ns
  * of CPU time by itself before. */
 void yarn_recording_begin(struct yarn_recording *recording);
 void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns);
-
-/* The dump's file and preamble, at the first thing that is worth a dump. False where none can be
- * had: then nothing is recorded any more. */
-bool yarn_recording_begin_dump(struct yarn_recording *recording);
-
-/* Creates its file, because that could not be done later: stays empty, and is removed again where
- * that is still allowed, unless something comes. False where it was done before, or cannot be. */
-bool yarn_recording_reserve(struct yarn_recording *recording);
 
 /* One look into the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
  * yarn_merge_pass. */

@@ -34,16 +34,16 @@ int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwi
     return __real_yarn_unwinder_new(ret_unwinder, kind, map);
 }
 
-const struct yarn_frames *__real_yarn_walks_of(struct yarn_walks *walks,
-                                               const struct yarn_record *record);
-const struct yarn_frames *__wrap_yarn_walks_of(struct yarn_walks *walks,
-                                               const struct yarn_record *record);
-const struct yarn_frames *__wrap_yarn_walks_of(struct yarn_walks *walks,
-                                               const struct yarn_record *record)
+void __real_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+                            struct yarn_queued *queued);
+void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+                            struct yarn_queued *queued);
+void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+                            struct yarn_queued *queued)
 {
     truth.time_ns = record->time_ns;
     truth.tid = record->tid;
-    return __real_yarn_walks_of(walks, record);
+    __real_yarn_walks_fill(walks, record, queued);
 }
 
 static void put(const void *bytes, size_t size)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/recording/thread_snapshot.h"
+#include "preload/account/thread_snapshot.h"
 
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
-#include "preload/recording/recording.h"
 
 enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 
@@ -12,37 +11,37 @@ enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 #define LOOK_AGAIN_NS YARN_NS_PER_MS
 
 /* The host's threads, without ours; how many. */
-static size_t list(const struct yarn_recording *recording, pid_t *ret_tids)
+static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 {
     size_t count = 0;
-    int listed = yarn_process_own_threads(recording->job->facts.pid, ret_tids, YARN_SNAPSHOT_MAX);
+    int listed = yarn_process_own_threads(snapshot->pid, ret_tids, YARN_SNAPSHOT_MAX);
     for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
-        if (ret_tids[i] != recording->own_tid)
+        if (ret_tids[i] != snapshot->reader_tid)
             ret_tids[count++] = ret_tids[i];
     return count;
 }
 
-void yarn_thread_snapshot_begin(struct yarn_recording *recording)
+void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
+                                struct yarn_dump_writer *writer, uint64_t process_start_ns)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(recording, tids);
+    size_t count = list(snapshot, tids);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    const struct yarn_facts *facts = &recording->job->facts;
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns = tids[i] == facts->pid ? facts->start_ns : now_ns,
+            .time_ns = tids[i] == snapshot->pid ? process_start_ns : now_ns,
             .comm = yarn_span_of_text(comm),
         };
-        yarn_dump_write_thread(recording->writer, &thread);
+        yarn_dump_write_thread(writer, &thread);
     }
 }
 
-void yarn_thread_snapshot_take(struct yarn_recording *recording)
+void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot)
 {
-    recording->snapshot.count = list(recording, recording->snapshot.tids);
+    snapshot->count = list(snapshot, snapshot->tids);
 }
 
 static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -52,15 +51,15 @@ static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
             snapshot->tids[i] = snapshot->tids[--snapshot->count];
 }
 
-static void write_end(struct yarn_recording *recording, const struct yarn_thread_end *ended)
+static void write_end(struct yarn_dump_writer *writer, const struct yarn_thread_end *ended)
 {
     struct yarn_dump_thread_end end = {
         .tid = (uint32_t)ended->tid,
         .time_ns = ended->time_ns,
         .cpu_ns = ended->cpu_ns,
     };
-    if (recording->writer)
-        yarn_dump_write_thread_end(recording->writer, &end);
+    if (writer)
+        yarn_dump_write_thread_end(writer, &end);
 }
 
 static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -85,54 +84,57 @@ void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t 
     forget(snapshot, tid);
 }
 
-void yarn_thread_snapshot_on_exit(struct yarn_recording *recording, pid_t tid, uint64_t time_ns)
+void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
+                                  struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns)
 {
     struct yarn_thread_end end;
-    remove_tid(&recording->snapshot, tid);
-    if (is_reported(&recording->snapshot, tid))
+    remove_tid(snapshot, tid);
+    if (is_reported(snapshot, tid))
         return;
-    forget(&recording->snapshot, tid);
+    forget(snapshot, tid);
     if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_thread_end){
             .tid = tid,
-            .cpu_ns = yarn_session_thread_cpu_ns(&recording->session, tid),
+            .cpu_ns = yarn_session_thread_cpu_ns(snapshot->session, tid),
         };
     end.time_ns = time_ns;
-    write_end(recording, &end);
+    write_end(writer, &end);
 }
 
 /* The first thread may have ended and wait for the others. */
-static bool is_alive(const struct yarn_recording *recording, pid_t tid, uint64_t *ret_cpu_ns)
+static bool is_alive(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t *ret_cpu_ns)
 {
     return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
-           (tid != recording->job->facts.pid || !yarn_process_thread_is_dead(tid));
+           (tid != snapshot->pid || !yarn_process_thread_is_dead(tid));
 }
 
-static void write_note(struct yarn_recording *recording, struct yarn_thread_end end)
+static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
+                       struct yarn_thread_end end)
 {
     if (!yarn_thread_ends_take(end.tid, end.time_ns, &end))
         return;
-    remove_tid(&recording->snapshot, end.tid);
-    *noted(&recording->snapshot, end.tid) = -end.tid;
-    write_end(recording, &end);
+    remove_tid(snapshot, end.tid);
+    *noted(snapshot, end.tid) = -end.tid;
+    write_end(writer, &end);
 }
 
-static void write_notes(struct yarn_recording *recording, uint64_t until_ns)
+static void write_notes(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
+                        uint64_t until_ns)
 {
     struct yarn_thread_end end;
     uint64_t cpu_ns;
     size_t cursor = 0;
     while (yarn_thread_ends_next(&cursor, until_ns, &end))
-        if (!is_alive(recording, end.tid, &cpu_ns))
-            write_note(recording, end);
+        if (!is_alive(snapshot, end.tid, &cpu_ns))
+            write_note(snapshot, writer, end);
 }
 
 /* Why not at the first look at which one is gone: what the kernel tells of its end, and of its
  * begin, is in the rings by then, and told by the next drain. */
-void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t drained_ns,
+void yarn_thread_snapshot_read_notes(struct yarn_thread_snapshot *snapshot,
+                                     struct yarn_dump_writer *writer, uint64_t drained_ns,
                                      bool is_due)
 {
-    struct yarn_thread_snapshot *snapshot = &recording->snapshot;
     struct yarn_thread_end end;
     uint64_t cpu_ns;
     size_t cursor = 0;
@@ -141,21 +143,22 @@ void yarn_thread_snapshot_read_notes(struct yarn_recording *recording, uint64_t 
         return;
     while (yarn_thread_ends_next(&cursor, drained_ns, &end)) {
         if (*noted(snapshot, end.tid) == end.tid)
-            write_note(recording, end);
-        else if (!is_alive(recording, end.tid, &cpu_ns))
+            write_note(snapshot, writer, end);
+        else if (!is_alive(snapshot, end.tid, &cpu_ns))
             *noted(snapshot, end.tid) = end.tid;
     }
     snapshot->looked_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
 }
 
-void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t since_ns)
+void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
+                                  struct yarn_dump_writer *writer, uint64_t since_ns)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(recording, tids);
+    size_t count = list(snapshot, tids);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
-        remove_tid(&recording->snapshot, tids[i]);
-        if (!recording->writer)
+        remove_tid(snapshot, tids[i]);
+        if (!writer)
             continue;
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread_name name = {
@@ -163,38 +166,38 @@ void yarn_thread_snapshot_compare(struct yarn_recording *recording, uint64_t sin
             .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             .comm = yarn_span_of_text(comm),
         };
-        yarn_dump_write_thread_name(recording->writer, &name);
+        yarn_dump_write_thread_name(writer, &name);
     }
-    write_notes(recording, since_ns);
+    write_notes(snapshot, writer, since_ns);
     /* A list that was cut off lacks some who are there. */
-    for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < recording->snapshot.count; i++) {
-        pid_t tid = recording->snapshot.tids[i];
+    for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < snapshot->count; i++) {
+        pid_t tid = snapshot->tids[i];
         struct yarn_thread_end end;
         if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
             end = (struct yarn_thread_end){
                 .tid = tid,
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
-        *noted(&recording->snapshot, tid) =
-            -tid; /* the kernel may tell it, too, if it was just now */
-        write_end(recording, &end);
+        *noted(snapshot, tid) = -tid; /* the kernel may tell it, too, if it was just now */
+        write_end(writer, &end);
     }
-    recording->snapshot.count = 0;
+    snapshot->count = 0;
 }
 
-void yarn_thread_snapshot_end(struct yarn_recording *recording)
+void yarn_thread_snapshot_end(struct yarn_thread_snapshot *snapshot,
+                              struct yarn_dump_writer *writer)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(recording, tids);
-    write_notes(recording, UINT64_MAX);
+    size_t count = list(snapshot, tids);
+    write_notes(snapshot, writer, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
         struct yarn_thread_end end = {.tid = tids[i]};
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        if (is_alive(recording, tids[i], &end.cpu_ns))
+        if (is_alive(snapshot, tids[i], &end.cpu_ns))
             end.time_ns = now_ns;
         else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
             continue;
-        if (!is_reported(&recording->snapshot, tids[i]))
-            write_end(recording, &end);
+        if (!is_reported(snapshot, tids[i]))
+            write_end(writer, &end);
     }
 }

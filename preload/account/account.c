@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/account/account.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+
+enum {
+    COUNT_EVENTS_MAX = 64, /* with more open, CPU time is only read at the end */
+    PERIODS_WITHOUT_SAMPLE = 20,
+    SHARE_WHOLE = 1024,
+};
+
+void yarn_account_init(struct yarn_account *account, struct yarn_session *session, pid_t pid,
+                       pid_t reader_tid)
+{
+    *account = (struct yarn_account){
+        .session = session,
+        .threads = {.pid = pid, .reader_tid = reader_tid, .session = session},
+        .clock_event = YARN_DUMP_NONE,
+    };
+    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
+        if (!session->specs[i].error && session->specs[i].spec.is_clock)
+            account->clock_event = i;
+}
+
+void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
+                         bool is_leaf_unknown)
+{
+    uint64_t *value = account->totals.value;
+    value[YARN_DUMP_TOTAL_SAMPLES]++;
+    value[YARN_DUMP_TOTAL_STACKS_COMPLETE + sample->stack_end]++;
+    value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN] += is_leaf_unknown;
+    if (sample->event == account->clock_event)
+        account->sampled_ns += sample->weight;
+}
+
+void yarn_account_drop(struct yarn_account *account)
+{
+    account->nr_dropped++;
+    account->totals.value[YARN_DUMP_TOTAL_LOST]++;
+}
+
+static uint64_t subtract(uint64_t whole, uint64_t part)
+{
+    return whole > part ? whole - part : 0;
+}
+
+/* Of the host's threads, while the recording was on. */
+static uint64_t host_cpu_ns(const struct yarn_account *account)
+{
+    return subtract(yarn_coverage_host_cpu_ns(), yarn_coverage_off_cpu_ns(&account->coverage));
+}
+
+/* No event is open where the threads' numbers could not be found out. */
+static bool can_count(const struct yarn_account *account)
+{
+    return account->clock_event != YARN_DUMP_NONE &&
+           yarn_session_can_count(account->session, account->clock_event);
+}
+
+static uint64_t cpu_ns_of(const struct yarn_account *account)
+{
+    if (!can_count(account))
+        return host_cpu_ns(account);
+    return yarn_coverage_cpu_ns(&account->coverage) + account->missed_ns;
+}
+
+bool yarn_account_lacks_samples(const struct yarn_account *account)
+{
+    uint64_t least_ns =
+        PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / account->session->spec->frequency_hz;
+    return account->clock_event != YARN_DUMP_NONE &&
+           !account->totals.value[YARN_DUMP_TOTAL_SAMPLES] && host_cpu_ns(account) >= least_ns &&
+           cpu_ns_of(account) >= least_ns;
+}
+
+static bool leaves_kernel(const struct yarn_account *account)
+{
+    if (account->clock_event == YARN_DUMP_NONE)
+        return false;
+    const struct yarn_session_event *event = &account->session->specs[account->clock_event];
+    return event->spec.exclude_kernel || event->is_kernel_refused;
+}
+
+/* The most that may be without a sample until a period is full, in each thread, and on each core
+ * where clocks are inherited; anew with each change of the events. */
+static uint64_t rest_ns(const struct yarn_account *account)
+{
+    const struct yarn_session *session = account->session;
+    uint64_t period_ns = session->specs[account->clock_event].spec.period;
+    uint64_t nr_threads = subtract(session->nr_threads, 1) + session->nr_births;
+    uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
+    return nr_clocks * (1 + session->nr_changes) * period_ns;
+}
+
+/* Of user mode. UINT64_MAX where clocks may have begun later than their threads, or stood still. */
+static uint64_t unripe_ns(const struct yarn_account *account)
+{
+    const struct yarn_session *session = account->session;
+    if (!session->nr_events || session->report.nr_refused_threads || session->wide.events ||
+        account->totals.value[YARN_DUMP_TOTAL_THROTTLED])
+        return UINT64_MAX;
+    return account->missed_ns + rest_ns(account);
+}
+
+/* Of CPU time without a sample the part in the kernel, where that is left out. The kernel's ticks
+ * tell the share of all time, as a sample of it; what cannot be anything else is more exact. */
+static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
+                          uint64_t unsampled_ns)
+{
+    if (!leaves_kernel(account))
+        return 0;
+    uint64_t period_ns = account->session->specs[account->clock_event].spec.period;
+    uint64_t lost_ns = account->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
+    uint64_t switching_ns = account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
+    uint64_t most_ns = subtract(unsampled_ns, lost_ns + switching_ns);
+    uint64_t least_ns = subtract(most_ns, unripe_ns(account));
+    struct yarn_ticks ticks = yarn_coverage_ticks(&account->coverage);
+    uint64_t share = ticks.all_ns ? ticks.system_ns * SHARE_WHOLE / ticks.all_ns : 0;
+    return yarn_u64_min(yarn_u64_max(cpu_ns / SHARE_WHOLE * share, least_ns), most_ns);
+}
+
+/* It costs a system call for each open event. */
+static void read_cpu_time(struct yarn_account *account)
+{
+    bool has_clock = account->clock_event != YARN_DUMP_NONE;
+    uint64_t cpu_ns = cpu_ns_of(account), unsampled_ns = 0;
+    if (has_clock)
+        unsampled_ns = subtract(cpu_ns, account->sampled_ns);
+    account->totals.value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
+    account->totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] =
+        yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(account->session));
+    if (can_count(account))
+        account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
+            unsampled_ns, yarn_session_switching_ns(account->session, account->clock_event,
+                                                    yarn_coverage_cpu_ns(&account->coverage)));
+    uint64_t in_kernel_ns = kernel_ns(account, cpu_ns, unsampled_ns);
+    unsampled_ns -= in_kernel_ns;
+    uint64_t children_ns = account->charges ? atomic_load(&account->charges->cpu_ns) : 0;
+    account->totals.value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
+    account->totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
+    account->totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
+    account->totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
+    account->totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = !has_clock ? 0
+                                                       : can_count(account)
+                                                           ? account->missed_ns
+                                                           : account->coverage.before_cpu_ns;
+    account->totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
+        yarn_coverage_off_cpu_ns(&account->coverage);
+    account->totals.value[YARN_DUMP_TOTAL_CHILDREN] =
+        account->charges ? atomic_load(&account->charges->nr_children) : 0;
+}
+
+bool yarn_account_has_children(const struct yarn_account *account)
+{
+    return account->charges && atomic_load(&account->charges->cpu_ns) >=
+                                   YARN_NS_PER_SECOND / account->session->spec->frequency_hz;
+}
+
+static void write_totals(struct yarn_account *account, struct yarn_dump_writer *writer)
+{
+    struct yarn_dump_totals *totals = &account->totals;
+    totals->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    totals->value[YARN_DUMP_TOTAL_OFF_NS] =
+        yarn_coverage_off_ns(&account->coverage, totals->time_ns);
+    totals->value[YARN_DUMP_TOTAL_DRAIN_CPU_NS] = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    totals->value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
+        yarn_pages_total() + yarn_session_ring_bytes(account->session);
+    totals->value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(writer);
+    totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->spec->interval_ns;
+    totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN] +=
+        yarn_thread_ends_take_unnoted(&totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN_NS]);
+    yarn_dump_write_totals(writer, totals);
+}
+
+static void write_counts(struct yarn_account *account, struct yarn_dump_writer *writer)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < account->session->spec->nr_events; i++) {
+        if (account->session->specs[i].error || !yarn_session_can_count(account->session, i))
+            continue;
+        struct yarn_perf_count sum = yarn_session_count(account->session, i);
+        struct yarn_dump_count count = {
+            .event = i,
+            .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+            .count = sum.count,
+            .time_enabled_ns = sum.time_enabled_ns,
+            .time_running_ns = sum.time_running_ns,
+            .lost = sum.lost,
+        };
+        lost += sum.lost;
+        yarn_dump_write_count(writer, &count);
+    }
+    /* The kernel's own count is exact; LOST records may themselves find no room. */
+    account->totals.value[YARN_DUMP_TOTAL_LOST] =
+        yarn_u64_max(account->totals.value[YARN_DUMP_TOTAL_LOST], lost + account->nr_dropped);
+}
+
+void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer)
+{
+    if (account->session->nr_events <= COUNT_EVENTS_MAX)
+        read_cpu_time(account);
+    write_totals(account, writer);
+}
+
+void yarn_account_write_final(struct yarn_account *account, struct yarn_dump_writer *writer)
+{
+    write_counts(account, writer);
+    read_cpu_time(account);
+    write_totals(account, writer);
+}

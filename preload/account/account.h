@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The accounting of one followed process: its CPU time against what its samples stand for, so that
+ * a dump says of each second whether it is sampled, left out or unknown. Running totals are stored
+ * at each flush, so that a dump that ends early has them too. Knows times and counts; does not know
+ * stacks, files, or why it is asked.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/session.h"
+#include "output/dump/writer.h"
+#include "preload/account/charges.h"
+#include "preload/account/coverage.h"
+#include "preload/account/thread_snapshot.h"
+
+struct yarn_account {
+    struct yarn_session *session; /* borrowed */
+    struct yarn_charges *charges; /* borrowed; of children never recorded; NULL */
+    struct yarn_coverage coverage;
+    struct yarn_thread_snapshot threads;
+    struct yarn_dump_totals totals;
+    uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
+    uint64_t sampled_ns;  /* weight of its samples */
+    uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
+    uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
+};
+
+/* Of a session that is open; nothing is owned. */
+void yarn_account_init(struct yarn_account *account, struct yarn_session *session, pid_t pid,
+                       pid_t reader_tid);
+
+static inline void yarn_account_count(struct yarn_account *account, enum yarn_dump_total total,
+                                      uint64_t number)
+{
+    account->totals.value[total] += number;
+}
+
+/* A sample that is stored, and one that cannot be. */
+void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
+                         bool is_leaf_unknown);
+void yarn_account_drop(struct yarn_account *account);
+
+/* True where children that were never recorded used as much time as a sample stands for. */
+bool yarn_account_has_children(const struct yarn_account *account);
+
+/* True where the process has used so much time without a sample that it is no accident: in threads
+ * shorter than the time between two samples, or in the kernel. */
+bool yarn_account_lacks_samples(const struct yarn_account *account);
+
+/* The totals up to now. */
+void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer);
+
+/* At the end: the counts of every event, with the kernel's exact number of lost samples, too. */
+void yarn_account_write_final(struct yarn_account *account, struct yarn_dump_writer *writer);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/pipeline/pipeline.h"
+
+#include <sys/mman.h>
+
+#include "core/sys/clock.h"
+
+/* New frames to name before the clock is looked at; a new module's symbols count as many. */
+enum { FRAMES_PER_LOOK = 16 };
+#define QUEUE_BYTES YARN_MIB(4)
+
+int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipeline_spec *spec)
+{
+    *pipeline = (struct yarn_pipeline){.spec = *spec, .queue = YARN_QUEUE_CLOSED};
+    int err = yarn_module_map_new(&pipeline->map, spec->proc);
+    if (!err)
+        err = yarn_unwinder_new(&pipeline->unwinder, spec->unwinder, pipeline->map);
+    if (!err)
+        err = yarn_frame_names_open(&pipeline->names, pipeline->map, spec->facts);
+    if (!err)
+        err = yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
+    if (!err)
+        err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
+    if (err)
+        yarn_pipeline_close(pipeline);
+    else
+        yarn_walks_init(&pipeline->walks, pipeline->map, pipeline->unwinder, spec->wants_stacks);
+    return err;
+}
+
+void yarn_pipeline_close(struct yarn_pipeline *pipeline)
+{
+    yarn_stacks_close(&pipeline->stacks);
+    yarn_queue_close(&pipeline->queue);
+    yarn_frame_names_close(&pipeline->names);
+    yarn_unwinder_free(pipeline->unwinder);
+    yarn_module_map_free(pipeline->map);
+    pipeline->unwinder = NULL;
+    pipeline->map = NULL;
+}
+
+static bool is_generated(const struct yarn_frames *frames)
+{
+    for (unsigned i = 0; i < frames->count; i++)
+        if (yarn_frame_is_generated(&frames->frame[i]))
+            return true;
+    return false;
+}
+
+_Static_assert(YARN_RECORD_NO_EVENT == YARN_DUMP_NONE, "both are of no event");
+
+static struct yarn_queued *reserve(struct yarn_pipeline *pipeline)
+{
+    struct yarn_queued *queued = yarn_queue_reserve(&pipeline->queue);
+    if (queued)
+        return queued;
+    yarn_pipeline_settle(pipeline, UINT64_MAX);
+    return yarn_queue_reserve(&pipeline->queue);
+}
+
+/* Of a thread of the process, at a time that is covered. */
+static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    const struct yarn_pipeline_spec *spec = &pipeline->spec;
+    if (record->pid != (uint32_t)spec->facts->pid) {
+        yarn_account_count(spec->account, YARN_DUMP_TOTAL_FOREIGN, 1);
+        return false;
+    }
+    /* By a clock of the whole core: ours, or a thread in the kernel that has no number any more. */
+    if (record->tid == (uint32_t)spec->reader_tid || record->tid == UINT32_MAX)
+        return false;
+    return !yarn_coverage_excludes(&spec->account->coverage, record->time_ns);
+}
+
+static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    if (!is_wanted(pipeline, record))
+        return;
+    struct yarn_queued *queued = reserve(pipeline);
+    if (!queued) {
+        yarn_account_drop(pipeline->spec.account);
+        return;
+    }
+    queued->time_ns = record->time_ns;
+    queued->weight = record->sample.period;
+    queued->event = record->event;
+    queued->tid = record->tid;
+    queued->cpu = record->cpu;
+    yarn_walks_fill(&pipeline->walks, record, queued);
+    yarn_queue_commit(&pipeline->queue, queued);
+    /* Why at once: other code may stand at the same address a moment later. */
+    if (is_generated(queued->frames))
+        yarn_pipeline_settle(pipeline, UINT64_MAX);
+}
+
+static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queued)
+{
+    struct yarn_dump_writer *writer = pipeline->spec.dump->writer;
+    struct yarn_stack_result stack = yarn_stacks_of(&pipeline->stacks, writer, queued);
+    struct yarn_dump_sample sample = {
+        .time_ns = queued->time_ns,
+        .weight = queued->weight,
+        .event = queued->event,
+        .tid = queued->tid,
+        .cpu = queued->cpu,
+        .stack = stack.stack,
+        .stack_end = queued->frames->end,
+    };
+    yarn_dump_write_sample(writer, &sample);
+    yarn_account_sample(pipeline->spec.account, &sample, stack.is_leaf_unknown);
+}
+
+bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
+{
+    struct yarn_queued *queued;
+    const struct yarn_stacks *stacks = &pipeline->stacks;
+    size_t nr_modules = stacks->written.count;
+    uint64_t looked_at = stacks->nr_frames_added;
+    while ((queued = yarn_queue_take(&pipeline->queue))) {
+        if (yarn_process_dump_begin(pipeline->spec.dump))
+            store(pipeline, queued);
+        bool is_much = stacks->nr_frames_added - looked_at >= FRAMES_PER_LOOK ||
+                       stacks->written.count != nr_modules;
+        if (!is_much || until_ns == UINT64_MAX)
+            continue;
+        looked_at = stacks->nr_frames_added;
+        nr_modules = stacks->written.count;
+        if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= until_ns)
+            break;
+    }
+    return yarn_queue_is_empty(&pipeline->queue);
+}
+
+/* Nothing waits to be named. Why a module's file stays until the next time: the rings have been
+ * drained by then of all that was sampled in it. */
+void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
+{
+    yarn_pipeline_settle(pipeline, UINT64_MAX);
+    yarn_module_map_sweep(pipeline->map);
+    yarn_symbols_sweep(pipeline->names.symbols);
+    yarn_module_map_rest(pipeline->map);
+}
+
+void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns)
+{
+    yarn_frame_names_write_late(&pipeline->names, pipeline->spec.dump->writer, cpu_ns);
+}
+
+void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline)
+{
+    for (uint32_t i = 0; i < yarn_module_map_count(pipeline->map); i++)
+        yarn_module_map_find(pipeline->map, yarn_module_map_at(pipeline->map, i)->start);
+    yarn_module_map_rest(pipeline->map);
+}
+
+static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    const struct yarn_record_mmap *map = record->mmap;
+    if (map->pid != (uint32_t)pipeline->spec.facts->pid || !(map->protection & PROT_EXEC))
+        return;
+    struct yarn_mapping mapping = {
+        .start = map->start,
+        .end = map->start + map->size,
+        .file_offset = map->file_offset,
+        .device = map->device,
+        .inode = map->inode,
+        .time_ns = record->time_ns,
+        .path = map->path,
+    };
+    if (yarn_module_map_add(pipeline->map, &mapping))
+        yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+}
+
+static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    if (record->task.pid != (uint32_t)pipeline->spec.facts->pid)
+        return;
+    pid_t tid = (pid_t)record->task.tid;
+    /* Samples that wait to be named may be its own. */
+    if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->spec.dump))
+        return;
+    if (record->type == YARN_RECORD_EXIT) {
+        pipeline->saw_thread_end = true;
+        yarn_thread_snapshot_on_exit(&pipeline->spec.account->threads, pipeline->spec.dump->writer,
+                                     tid, record->time_ns);
+        return;
+    }
+    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid);
+    if (!pipeline->spec.dump->writer)
+        return;
+    struct yarn_dump_thread thread = {
+        .tid = record->task.tid,
+        .parent_tid = record->task.parent_tid,
+        .time_ns = record->time_ns,
+    };
+    yarn_dump_write_thread(pipeline->spec.dump->writer, &thread);
+}
+
+static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    if (!pipeline->spec.dump->writer || record->comm.pid != (uint32_t)pipeline->spec.facts->pid)
+        return;
+    struct yarn_dump_thread_name name = {
+        .tid = record->comm.tid,
+        .time_ns = record->time_ns,
+        .comm = yarn_span_of_text(record->comm.name),
+    };
+    yarn_dump_write_thread_name(pipeline->spec.dump->writer, &name);
+}
+
+static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    struct yarn_dump_lost lost = {
+        .time_ns = record->time_ns,
+        .count = record->lost.count,
+        .event = record->event,
+        .cpu = record->cpu,
+    };
+    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_LOST, lost.count);
+    if (yarn_process_dump_begin(pipeline->spec.dump))
+        yarn_dump_write_lost(pipeline->spec.dump->writer, &lost);
+}
+
+static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    struct yarn_dump_throttle throttle = {
+        .time_ns = record->time_ns,
+        .event = record->event,
+        .cpu = record->cpu,
+        .is_on = record->throttle.is_on,
+    };
+    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_THROTTLED, throttle.is_on);
+    if (yarn_process_dump_begin(pipeline->spec.dump))
+        yarn_dump_write_throttle(pipeline->spec.dump->writer, &throttle);
+}
+
+static void on_record(void *self, const struct yarn_record *record)
+{
+    struct yarn_pipeline *pipeline = self;
+    switch (record->type) {
+    case YARN_RECORD_SAMPLE:
+        on_sample(pipeline, record);
+        break;
+    case YARN_RECORD_MMAP:
+        on_mapping(pipeline, record);
+        break;
+    case YARN_RECORD_FORK:
+    case YARN_RECORD_EXIT:
+        on_thread(pipeline, record);
+        break;
+    case YARN_RECORD_COMM:
+        on_comm(pipeline, record);
+        break;
+    case YARN_RECORD_LOST:
+        on_lost(pipeline, record);
+        break;
+    case YARN_RECORD_THROTTLE:
+        on_throttle(pipeline, record);
+        break;
+    case YARN_RECORD_SWITCH:
+    case YARN_RECORD_OTHER:
+        break; /* not stored */
+    case YARN_RECORD_UNKNOWN:
+    case YARN_RECORD_TYPE_COUNT:
+        yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_UNKNOWN, 1);
+        break;
+    }
+}
+
+static void on_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    struct yarn_pipeline *pipeline = self;
+    (void)kernel_type;
+    (void)size;
+    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+}
+
+struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline)
+{
+    return (struct yarn_record_listener){
+        .self = pipeline, .record = on_record, .malformed = on_malformed};
+}

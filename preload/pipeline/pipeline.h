@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The way of one followed process's records into its dump: a sample is walked while its record is
+ * in the ring, waits in the queue, gets its names and its stack's number, and is stored; modules,
+ * threads and losses are noted as they come.
+ *
+ *     record ──> walks ──> queue ──> frame names ──> stacks ──> dump
+ *                                                       └─────> account
+ *
+ * An object of one process, which it is told at its opening: several may be open at once, and none
+ * asks who the caller is. Knows records and what becomes of each; does not know rings, commands or
+ * when to flush.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/record/listener.h"
+#include "preload/account/account.h"
+#include "preload/dump/process_dump.h"
+#include "preload/pipeline/frame_names.h"
+#include "preload/pipeline/queue.h"
+#include "preload/pipeline/stacks.h"
+#include "preload/pipeline/walks.h"
+
+struct yarn_pipeline_spec {
+    const struct yarn_facts *facts; /* of the process: its number, and when it started */
+    pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
+    const char *proc;               /* its folder in /proc */
+    enum yarn_unwinder_kind unwinder;
+    bool wants_stacks;            /* the samples are to have them */
+    struct yarn_account *account; /* borrowed, as is the next */
+    struct yarn_process_dump *dump;
+};
+
+struct yarn_pipeline {
+    struct yarn_pipeline_spec spec;
+    struct yarn_module_map *map;
+    struct yarn_unwinder *unwinder;
+    struct yarn_frame_names names;
+    struct yarn_walks walks;
+    struct yarn_queue queue;
+    struct yarn_stacks stacks;
+    bool saw_thread_end; /* since the last look at the host's threads */
+};
+
+/* Closed on failure. What the spec points to outlives it. */
+YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
+                                       const struct yarn_pipeline_spec *spec);
+
+/* Takes every record of the process; outlived by `pipeline`. */
+struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);
+
+/* Names and stores the samples that are queued, until the queue is empty or the clock reaches
+ * `until_ns`. True where it is empty. */
+bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
+
+/* Everything that waits, and the names that came late; `cpu_ns` of the process so far tell whether
+ * the kernel's are worth reading. The second where a dump is begun. */
+void yarn_pipeline_flush(struct yarn_pipeline *pipeline);
+void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns);
+
+/* Looks at the file of each module while it can be found. */
+void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline);
+
+/* Idempotent. */
+void yarn_pipeline_close(struct yarn_pipeline *pipeline);

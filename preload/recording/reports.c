@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recording/reports.h"
+
+#include "core/session/probe.h"
+
+/* Each step down that the kernel forced, once. */
+static void add_steps(struct yarn_reports *reports)
+{
+    const struct yarn_session *session = reports->session;
+    const struct yarn_session_report *report = &session->report;
+    for (uint32_t bit = 1; bit < YARN_ATTR_ALL; bit <<= 1)
+        if (!(report->features & bit))
+            yarn_messages_add(reports->messages, YARN_MESSAGE_INFO, "not in this kernel",
+                              yarn_attr_feature_name(bit));
+    if (report->got.stack_bytes < report->asked.stack_bytes)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+                          "stack copies are smaller than asked for",
+                          "the limit of locked memory leaves no room");
+    if (report->refusal)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+                          "perf was refused, timers take the samples", report->refusal);
+    if (yarn_session_sends_signals(session) && session->spec->stack == YARN_SESSION_STACK_CHAIN)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+                          "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
+    if (report->nr_late_threads)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+                          "threads appeared while events were attached",
+                          "some may be counted twice");
+    for (size_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].error)
+            yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+                              session->spec->events[i].name, session->specs[i].reason);
+}
+
+static void add_options(struct yarn_reports *reports, const struct yarn_options *options)
+{
+    for (size_t i = 0; i < options->nr_warnings; i++)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
+}
+
+void yarn_reports_add_opening(struct yarn_reports *reports, const struct yarn_job *job)
+{
+    add_options(reports, &job->options);
+    add_steps(reports);
+}
+
+/* The times in which the timer sampler sent no signals. */
+static void note_holds(struct yarn_reports *reports, uint32_t holds)
+{
+    static const struct {
+        enum yarn_session_hold hold;
+        const char *what, *why;
+    } all[] = {
+        {YARN_SESSION_HOLD_TRACER,
+         "not sampled while a debugger traced the process, or valgrind ran it",
+         "a signal for each sample would have disturbed them"},
+        {YARN_SESSION_HOLD_STACK, "not sampled since an alternate stack was set that is small",
+         "a signal while a handler of the host's is on it would have found no room"},
+        {YARN_SESSION_HOLD_SIGNAL, "not sampled while the host handles signal 32 by itself",
+         "it is the C library's, and the timer sampler's"},
+        {YARN_SESSION_HOLD_MASK, "not sampled while threads blocked signal 32",
+         "it is the C library's, which blocks it for moments only"},
+    };
+    reports->reported_holds |= holds;
+    for (size_t i = 0; i < YARN_COUNT_OF(all); i++)
+        if (holds & all[i].hold)
+            yarn_messages_add_aside(reports->messages, YARN_MESSAGE_WARNING, all[i].what,
+                                    all[i].why, true);
+}
+
+void yarn_reports_add_failures(struct yarn_reports *reports, struct yarn_failure *failure)
+{
+    const struct yarn_session_report *report = &reports->session->report;
+    if (report->failure)
+        yarn_failure_note(failure, report->failure, report->failure_error);
+    note_holds(reports, report->holds & ~reports->reported_holds);
+    if (!report->nr_refused_threads || reports->has_reported_refused_threads)
+        return;
+    reports->has_reported_refused_threads = true;
+    const char *why = yarn_probe_thread_reason(report->thread_refusal);
+    yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
+}
+
+void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before)
+{
+    uint32_t stack_bytes = reports->session->report.got.stack_bytes;
+    if (stack_bytes <= yarn_size_max(before, reports->session->spec->stack_bytes))
+        return;
+    char bytes[64];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    yarn_text_add(&text, "stacks are copied up to ");
+    yarn_text_add_u64(&text, stack_bytes);
+    yarn_text_add(&text, " bytes deep from now on");
+    yarn_messages_add(reports->messages, YARN_MESSAGE_INFO, bytes,
+                      "many did not fit into the copies asked for");
+}
+
+/* Of the threads that found no place. */
+void yarn_reports_add_final(struct yarn_reports *reports)
+{
+    char number[32] = "";
+    struct yarn_text text = yarn_text_of(number, sizeof number - 1);
+    const struct yarn_session_report *report = &reports->session->report;
+    if (report->has_smaller_rings)
+        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+                          "stack copies of some threads were smaller than asked for",
+                          "the limit of locked memory leaves no room");
+    if (!report->nr_refused_threads)
+        return;
+    yarn_text_add_u64(&text, report->nr_refused_threads);
+    yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+                      "threads that were not sampled, at most at once", number);
+}
