@@ -3,30 +3,22 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
-#include "core/sys/futex.h"
 #include "preload/control/deferred_start.h"
 
 /* ---- starting and stopping ---- */
-
-void yarn_commands_become(struct yarn_recorder *recorder, enum yarn_recorder_state state)
-{
-    atomic_store(&recorder->state, state);
-    yarn_futex_wake(&recorder->state);
-}
 
 static void stop(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
 {
     yarn_recording_pause(&recorder->recording, cause);
     yarn_schedule_stopped(&recorder->schedule);
-    atomic_store(&recorder->paused_by, cause);
-    yarn_commands_become(recorder, YARN_RECORDER_PAUSED);
+    yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, cause);
 }
 
 static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause cause)
 {
     yarn_recording_resume(&recorder->recording, cause);
     yarn_schedule_started(&recorder->schedule, yarn_clock_ns(YARN_TIME_MONOTONIC));
-    yarn_commands_become(recorder, YARN_RECORDER_RUNNING);
+    yarn_state_become(&recorder->state, YARN_PHASE_RUNNING, 0);
 }
 
 void yarn_commands_begin(struct yarn_recorder *recorder)
@@ -35,13 +27,12 @@ void yarn_commands_begin(struct yarn_recorder *recorder)
     if (!recorder->starts_paused) {
         yarn_recording_begin(&recorder->recording);
         yarn_deferred_start_end(recorder);
-        yarn_commands_become(recorder, YARN_RECORDER_RUNNING);
+        yarn_state_become(&recorder->state, YARN_PHASE_RUNNING, 0);
         return;
     }
     yarn_deferred_start_end(recorder);
     yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_used_ns(recorder));
-    atomic_store(&recorder->paused_by, cause);
-    yarn_commands_become(recorder, YARN_RECORDER_PAUSED);
+    yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, cause);
 }
 
 void yarn_commands_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
@@ -101,13 +92,14 @@ static void follow_ids(struct yarn_recorder *recorder)
 
 void yarn_commands_drop_bounds(struct yarn_recorder *recorder)
 {
-    if (atomic_load(&recorder->drops_bounds) && !recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
+    if (yarn_state_has(&recorder->state, YARN_STATE_DROPS_BOUNDS) &&
+        !recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
         yarn_ids_drop_bounds();
 }
 
 static void seal(struct yarn_recorder *recorder)
 {
-    if (!atomic_load(&recorder->nr_in_exec))
+    if (!yarn_state_nr_in_exec(&recorder->state))
         return; /* it has failed already, of a thread that waited in vain */
     yarn_control_socket_close(&recorder->control);
     yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);

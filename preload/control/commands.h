@@ -9,16 +9,13 @@
  */
 #pragma once
 
-#include "preload/control/recorder.h"
+#include "preload/control/shared.h"
 
 /* By the reader: where the host has dropped a capability from its bounding set, it drops all. */
 void yarn_commands_drop_bounds(struct yarn_recorder *recorder);
 
 /* Where a control socket is wanted, makes it; what comes in its way goes into the messages. */
 void yarn_commands_open_socket(struct yarn_recorder *recorder);
-
-/* Who waits for a change is woken. */
-void yarn_commands_become(struct yarn_recorder *recorder, enum yarn_recorder_state state);
 
 /* Begins the recording as it is to begin: on, or stopped. */
 void yarn_commands_begin(struct yarn_recorder *recorder);

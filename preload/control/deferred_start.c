@@ -9,24 +9,18 @@
 /* An exec is waited for a second: a signal handler may have led its thread elsewhere. */
 enum { LOOKS_AT_EXEC = 200 };
 
-static bool change_state(struct yarn_recorder *recorder, uint32_t from, uint32_t to)
-{
-    if (!atomic_compare_exchange_strong(&recorder->state, &from, to))
-        return false;
-    yarn_futex_wake(&recorder->state);
-    return true;
-}
-
 bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
 {
-    if (atomic_load(&recorder->state) == YARN_RECORDER_STARTING)
+    if (yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING)
         return true;
     yarn_futex_wait(&recorder->requests.wanted, 0, DEFER_NS);
-    for (int i = 0; !change_state(recorder, YARN_RECORDER_DEFERRED, YARN_RECORDER_STARTING); i++) {
-        if (atomic_load(&recorder->state) != YARN_RECORDER_LEAVING)
+    for (int i = 0;; i++) {
+        uint32_t word = atomic_load(&recorder->state.word);
+        if (yarn_state_move(&recorder->state, YARN_PHASE_DEFERRED, YARN_PHASE_STARTING))
+            break;
+        if (yarn_phase_of(word) > YARN_PHASE_LEAVING)
             return false;
-        yarn_futex_wait(&recorder->state, YARN_RECORDER_LEAVING, DEFER_NS);
-        if (i >= LOOKS_AT_EXEC)
+        if (yarn_state_wait(&recorder->state, word, DEFER_NS) == -ETIMEDOUT && i >= LOOKS_AT_EXEC)
             yarn_deferred_start_return(recorder);
     }
     recorder->is_deferred = false;
@@ -81,17 +75,18 @@ void yarn_deferred_start_refund(struct yarn_recorder *recorder)
 static bool leave_failed(struct yarn_recorder *recorder, bool for_good)
 {
     if (for_good)
-        return change_state(recorder, YARN_RECORDER_FAILED, YARN_RECORDER_ENDED);
-    return atomic_load(&recorder->state) == YARN_RECORDER_FAILED;
+        return yarn_state_move(&recorder->state, YARN_PHASE_FAILED, YARN_PHASE_ENDED);
+    return yarn_state_phase(&recorder->state) == YARN_PHASE_FAILED;
 }
 
 bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
 {
-    uint32_t to = for_good ? YARN_RECORDER_ENDED : YARN_RECORDER_LEAVING;
-    if (!change_state(recorder, YARN_RECORDER_DEFERRED, to) && !leave_failed(recorder, for_good))
+    uint32_t to = for_good ? YARN_PHASE_ENDED : YARN_PHASE_LEAVING;
+    if (!yarn_state_move(&recorder->state, YARN_PHASE_DEFERRED, to) &&
+        !leave_failed(recorder, for_good))
         /* Charged already, by a thread that is in exec. */
-        return for_good ? change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_ENDED)
-                        : atomic_load(&recorder->state) == YARN_RECORDER_LEAVING;
+        return for_good ? yarn_state_move(&recorder->state, YARN_PHASE_LEAVING, YARN_PHASE_ENDED)
+                        : yarn_state_phase(&recorder->state) == YARN_PHASE_LEAVING;
     /* Who would not be recorded is not charged: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;
@@ -102,9 +97,9 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
 
 void yarn_deferred_start_return(struct yarn_recorder *recorder)
 {
-    uint32_t state = atomic_load(&recorder->state);
-    if (state != YARN_RECORDER_LEAVING && state != YARN_RECORDER_FAILED)
+    uint32_t state = yarn_state_phase(&recorder->state);
+    if (state != YARN_PHASE_LEAVING && state != YARN_PHASE_FAILED)
         return;
     yarn_deferred_start_refund(recorder);
-    change_state(recorder, YARN_RECORDER_LEAVING, YARN_RECORDER_DEFERRED);
+    yarn_state_move(&recorder->state, YARN_PHASE_LEAVING, YARN_PHASE_DEFERRED);
 }

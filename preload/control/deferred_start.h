@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "preload/control/recorder.h"
+#include "preload/control/shared.h"
 
 /* By the reader, first of all: false where the process is leaving and nothing is to be done. At
  * once where the start is not deferred. */

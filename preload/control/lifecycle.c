@@ -161,8 +161,8 @@ void yarn_lifecycle_drop_bounds(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     /* Once, for the reader drops all; one that has not started looks by itself. */
-    if (!recorder || atomic_exchange(&recorder->drops_bounds, 1) ||
-        atomic_load(&recorder->state) == YARN_RECORDER_DEFERRED)
+    if (!recorder || yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) ||
+        yarn_state_phase(&recorder->state) == YARN_PHASE_DEFERRED)
         return;
     if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
         return; /* it has gone */
@@ -335,7 +335,7 @@ void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool 
     int kept = errno;
     if (moment->recorder && is_set) {
         atomic_store(&is_filtered, true);
-        atomic_store(&moment->recorder->is_behind_filter, 1);
+        yarn_state_set(&moment->recorder->state, YARN_STATE_BEHIND_FILTER, true);
     } else if (moment->has_stopped) {
         restart(moment->recorder);
     }

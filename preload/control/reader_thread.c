@@ -25,7 +25,7 @@ enum { FLUSH_SLACK_SHARE = 8 };
 static void fail(struct yarn_recorder *recorder, const char *what, int err)
 {
     yarn_failure_note(&recorder->recording.failure, what, err);
-    yarn_commands_become(recorder, YARN_RECORDER_FAILED);
+    yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
 }
 
 /* While the host is in exec: whatever was written now would take the dump's end back. False where
@@ -33,14 +33,14 @@ static void fail(struct yarn_recorder *recorder, const char *what, int err)
 static bool hold(struct yarn_recorder *recorder)
 {
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + HOLD_MOST_NS;
-    while (atomic_load(&recorder->nr_in_exec)) {
+    while (yarn_state_nr_in_exec(&recorder->state)) {
         if (atomic_load(&recorder->requests.wanted) >> YARN_RECORDER_EXEC & 1)
             end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + HOLD_MOST_NS;
         if (!yarn_commands_run(recorder))
             return false;
         yarn_futex_wait(&recorder->requests.wanted, 0, HOLD_NS);
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
-            atomic_store(&recorder->nr_in_exec, 0);
+            yarn_state_forget_execs(&recorder->state);
     }
     yarn_deferred_start_refund(recorder);
     yarn_commands_open_socket(recorder);
@@ -50,7 +50,7 @@ static bool hold(struct yarn_recorder *recorder)
 /* Once, when the host has set its filter. Why a warning: the dump will have no end. */
 static void note_filter(struct yarn_recorder *recorder)
 {
-    if (!atomic_exchange(&recorder->is_behind_filter, 0))
+    if (!yarn_state_set(&recorder->state, YARN_STATE_BEHIND_FILTER, false))
         return;
     yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
                       "the host has set a seccomp filter",
@@ -78,7 +78,8 @@ static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *re
     struct pollfd visitors[YARN_CONTROL_FDS_MAX];
     size_t count = yarn_control_socket_watch(&recorder->control, visitors);
     yarn_reader_watch(reader, visitors, count);
-    atomic_store(&recorder->is_polling, reader->kind == &yarn_reader_poll || reader->nr_visitors);
+    yarn_state_set(&recorder->state, YARN_STATE_POLLING,
+                   reader->kind == &yarn_reader_poll || reader->nr_visitors);
     yarn_reader_wait(reader, timeout_ns);
 }
 
@@ -132,7 +133,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
     bool is_due = false;
     for (;;) {
         bool has_news;
-        if (atomic_load(&recorder->nr_in_exec) && !hold(recorder))
+        if (yarn_state_nr_in_exec(&recorder->state) && !hold(recorder))
             return END_REQUESTED;
         yarn_recording_unseal(recording);
         wait_for_work(recorder, reader, timeout_ns);
@@ -147,7 +148,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *rea
         bool is_settled = yarn_recording_settle(recording, is_due);
         if (!yarn_commands_run(recorder))
             return END_REQUESTED;
-        if (atomic_load(&recorder->nr_in_exec))
+        if (yarn_state_nr_in_exec(&recorder->state))
             continue;
         yarn_commands_serve(recorder);
         yarn_commands_keep_schedule(recorder, now_ns);
@@ -238,7 +239,7 @@ int yarn_reader_thread_run(void *argument)
     yarn_commands_begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
-    yarn_commands_become(recorder, YARN_RECORDER_ENDED);
+    yarn_state_become(&recorder->state, YARN_PHASE_ENDED, 0);
     /* A filter ended the host's last thread, which alone would have been the whole process. */
     if (recorder->host_signal)
         yarn_signal_die_of(recorder->host_signal);

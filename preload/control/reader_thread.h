@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "preload/control/recorder.h"
+#include "preload/control/shared.h"
 
 /* The exit code of the thread: the host's where the reader outlives it, else 0. */
 int yarn_reader_thread_run(void *recorder);

@@ -27,17 +27,14 @@ enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
 /* One in a process. Why part of the library: a fork copies no table of its own for it. */
 static _Alignas(4096) struct yarn_recorder the_one;
 
-/* Sleeps until *word differs from `value`. False where it still is after the time. */
-static bool wait_for_change(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+/* Until another phase than `phase`, as long as it takes but for the timeout. */
+static void wait_while(struct yarn_recorder *recorder, enum yarn_phase phase, uint64_t timeout_ns)
 {
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
-    while (atomic_load(word) == value) {
-        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        if (now_ns >= end_ns)
-            return false;
-        yarn_futex_wait(word, value, end_ns - now_ns);
-    }
-    return true;
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns, now_ns;
+    uint32_t word;
+    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) == phase &&
+           (now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC)) < end_ns)
+        yarn_state_wait(&recorder->state, word, end_ns - now_ns);
 }
 
 /* How long a host thread waits: as long as the reader's CPU time moves. */
@@ -82,12 +79,12 @@ static int run(struct yarn_recorder *recorder, struct yarn_text *line)
                                 yarn_job_is_apart(&recorder->job));
     if (err) {
         yarn_failure_note(&recorder->recording.failure, "no thread could be made", err);
-        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+        yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
         describe_failure(&recorder->recording, nothing_recorded, line);
         return err;
     }
-    wait_for_change(&recorder->state, YARN_RECORDER_STARTING, START_TIMEOUT_NS);
-    if (atomic_load(&recorder->state) != YARN_RECORDER_FAILED)
+    wait_while(recorder, YARN_PHASE_STARTING, START_TIMEOUT_NS);
+    if (yarn_state_phase(&recorder->state) != YARN_PHASE_FAILED)
         return 0;
     describe_failure(&recorder->recording, nothing_recorded, line);
     if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
@@ -100,7 +97,7 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 {
     struct yarn_recorder *recorder = &the_one;
     yarn_pages_count(sizeof *recorder);
-    atomic_store(&recorder->state, YARN_RECORDER_STARTING);
+    yarn_state_reset(&recorder->state, YARN_PHASE_STARTING);
     int err = yarn_surroundings_probe(&recorder->job.seccomp, envp, line);
     if (!err)
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
@@ -129,7 +126,7 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 
 /* Everything but the job, which is the same, and what is above. What seldom differs is not written
  * for nothing. */
-static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state)
+static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
     if (recorder->recording.failure.what) {
@@ -146,31 +143,27 @@ static void reset(struct yarn_recorder *recorder, enum yarn_recorder_state state
     recorder->charged_ns = 0;
     yarn_requests_forget(&recorder->requests);
     yarn_ids_queue_forget(&recorder->ids);
-    atomic_store(&recorder->drops_bounds, 0);
-    atomic_store(&recorder->nr_in_exec, 0);
-    atomic_store(&recorder->is_behind_filter, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;
-    atomic_store(&recorder->is_polling, 0);
-    atomic_store(&recorder->state, state);
+    yarn_state_reset(&recorder->state, phase);
 }
 
 /* A child follows its own YARN_START, YARN_DELAY and YARN_DURATION, but a stop by command holds for
  * it, too. */
 static bool is_paused_by_command(struct yarn_recorder *recorder)
 {
-    uint32_t by = atomic_load(&recorder->paused_by);
-    return atomic_load(&recorder->state) == YARN_RECORDER_PAUSED &&
+    uint32_t by = yarn_state_cause(&recorder->state);
+    return yarn_state_phase(&recorder->state) == YARN_PHASE_PAUSED &&
            (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
 }
 
 static void defer_start(struct yarn_recorder *recorder)
 {
-    reset(recorder, YARN_RECORDER_DEFERRED);
+    reset(recorder, YARN_PHASE_DEFERRED);
     recorder->is_deferred = true;
     if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
                                    yarn_job_is_apart(&recorder->job)))
-        atomic_store(&recorder->state, YARN_RECORDER_FAILED);
+        yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
 }
 
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
@@ -181,18 +174,13 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
         yarn_charges_free(atomic_exchange(&recorder->above, charges));
         atomic_store(&recorder->charges, NULL);
     }
-    atomic_store(&recorder->is_left, 0);
+    yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_pause_requested;
     defer_start(recorder);
-}
-
-static bool is_recording(struct yarn_recorder *recorder)
-{
-    return atomic_load(&recorder->state) < YARN_RECORDER_ENDED;
 }
 
 /* However long that takes: `tid` is the reader's; 0 where it has gone already. */
@@ -209,17 +197,17 @@ static void wait_until_gone(struct yarn_recorder *recorder, uint32_t tid)
 /* Until it is known how it records, or that it does not. */
 static void wait_for_start(struct yarn_recorder *recorder)
 {
-    uint32_t state;
-    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_RUNNING)
-        yarn_futex_wait(&recorder->state, state, LOOK_NS);
+    uint32_t word;
+    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) < YARN_PHASE_RUNNING)
+        yarn_state_wait(&recorder->state, word, LOOK_NS);
 }
 
 static void wait_for_end(struct yarn_recorder *recorder)
 {
     struct patience patience = patience_now();
-    uint32_t state;
-    while ((state = atomic_load(&recorder->state)) < YARN_RECORDER_ENDED)
-        if (yarn_futex_wait(&recorder->state, state, LOOK_NS) == -ETIMEDOUT &&
+    uint32_t word;
+    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) < YARN_PHASE_ENDED)
+        if (yarn_state_wait(&recorder->state, word, LOOK_NS) == -ETIMEDOUT &&
             !is_patient(recorder, &patience))
             return;
 }
@@ -237,26 +225,27 @@ static bool end_deferral(struct yarn_recorder *recorder)
 /* Another thread ends the reader, and may have begun the next one, which stays. */
 static void wait_for_other(struct yarn_recorder *recorder, uint32_t tid)
 {
-    while (tid && atomic_load(&recorder->thread.tid) == tid && atomic_load(&recorder->is_left))
+    while (tid && atomic_load(&recorder->thread.tid) == tid &&
+           yarn_state_has(&recorder->state, YARN_STATE_LEFT))
         yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
 }
 
 static bool stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, const char *why)
 {
-    bool is_first = !atomic_exchange(&recorder->is_left, 1);
+    bool is_first = !yarn_state_set(&recorder->state, YARN_STATE_LEFT, true);
     uint32_t tid = atomic_load(&recorder->thread.tid); /* after that: of nobody who is replaced */
     if (!is_first) {
         wait_for_other(recorder, tid);
         return false;
     }
     if (!end_deferral(recorder)) {
-        recorder->starts_paused = atomic_load(&recorder->state) == YARN_RECORDER_PAUSED;
+        recorder->starts_paused = yarn_state_phase(&recorder->state) == YARN_PHASE_PAUSED;
         recorder->stop_reason = why;
         yarn_recorder_end(recorder, reason, -1);
     }
     wait_until_gone(recorder, tid);
     yarn_thread_fini(&recorder->thread);
-    return atomic_load(&recorder->state) == YARN_RECORDER_ENDED;
+    return yarn_state_phase(&recorder->state) == YARN_PHASE_ENDED;
 }
 
 /* Why without signals: a handler of the host's that needs another reader, too, would wait for the
@@ -278,11 +267,11 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
         defer_start(recorder);
     } else {
         yarn_charges_free(atomic_exchange(&recorder->charges, NULL));
-        reset(recorder, YARN_RECORDER_STARTING);
+        reset(recorder, YARN_PHASE_STARTING);
         yarn_facts_renew(&recorder->job.facts);
         err = run(recorder, line);
     }
-    atomic_store(&recorder->is_left, 0);
+    yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_signal_set_mask(mask);
     return err;
 }
@@ -290,7 +279,7 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
 static void hand_over(struct yarn_recorder *recorder)
 {
     yarn_futex_wake(&recorder->requests.wanted);
-    if (atomic_load(&recorder->is_polling) &&
+    if (yarn_state_has(&recorder->state, YARN_STATE_POLLING) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
@@ -315,7 +304,7 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
     struct yarn_request request = put(recorder, command);
     struct patience patience = patience_now();
     hand_over(recorder);
-    while (is_recording(recorder)) {
+    while (yarn_state_is_recording(&recorder->state)) {
         uint32_t done = atomic_load(&requests->done);
         if (yarn_requests_has_done(requests, &request))
             return 0;
@@ -329,7 +318,8 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
     uint32_t tid = atomic_load(&recorder->thread.tid);
-    int err = is_recording(recorder) ? wait_for_round(recorder, command) : -ESRCH;
+    int err =
+        yarn_state_is_recording(&recorder->state) ? wait_for_round(recorder, command) : -ESRCH;
     if (err && command <= YARN_RECORDER_HEED)
         wait_until_gone(recorder, tid);
     return err;
@@ -337,7 +327,7 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
 
 void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
 {
-    atomic_fetch_add(&recorder->nr_in_exec, 1);
+    yarn_state_enter_exec(&recorder->state);
     if (yarn_deferred_start_leave(recorder, false))
         return;
     if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
@@ -346,11 +336,7 @@ void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
 
 void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
 {
-    uint32_t count = atomic_load(&recorder->nr_in_exec);
-    /* 0 where the reader has given up waiting for a thread that never came back. */
-    while (count && !atomic_compare_exchange_weak(&recorder->nr_in_exec, &count, count - 1))
-        ;
-    if (count <= 1)
+    if (!yarn_state_leave_exec(&recorder->state))
         yarn_deferred_start_return(recorder);
 }
 
@@ -359,7 +345,7 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
     /* A reader that has not started will open what it needs behind the filter as well as before,
      * but only then it is known which sampler there is. */
     wait_for_start(recorder);
-    if (!is_recording(recorder))
+    if (!yarn_state_is_recording(&recorder->state))
         return false;
     if (is_for_all_threads)
         return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
@@ -387,7 +373,7 @@ static void put_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason re
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why)
 {
-    if (!is_recording(recorder))
+    if (!yarn_state_is_recording(&recorder->state))
         return;
     recorder->stop_reason = why;
     put_end(recorder, reason, -1);
@@ -417,7 +403,7 @@ static int put_ids(struct yarn_recorder *recorder)
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
 {
     bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
-    if (is_recording(recorder) && (is_deadly || put_ids(recorder))) {
+    if (yarn_state_is_recording(&recorder->state) && (is_deadly || put_ids(recorder))) {
         recorder->stop_reason = is_deadly ? "the host changed its rights, and its seccomp filter "
                                             "ends whoever asks for them as the reader would"
                                           : "the host changed its rights, and the reader could not "
@@ -438,12 +424,13 @@ bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 {
-    return is_recording(recorder) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
+    return yarn_state_is_recording(&recorder->state) ? yarn_marks_put(&recorder->marks, text)
+                                                     : -ESRCH;
 }
 
 bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
 {
-    if (is_recording(recorder) || !recorder->recording.failure.is_unstored)
+    if (yarn_state_is_recording(&recorder->state) || !recorder->recording.failure.is_unstored)
         return false;
     recorder->recording.failure.is_unstored = false;
     describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
@@ -452,7 +439,7 @@ bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
-    if (yarn_deferred_start_leave(recorder, true) || !is_recording(recorder))
+    if (yarn_deferred_start_leave(recorder, true) || !yarn_state_is_recording(&recorder->state))
         return;
     put_end(recorder, reason, status);
     hand_over(recorder);
