@@ -104,9 +104,12 @@ class Timer(harness.Case):
 
     @harness.once
     def test_tracer_that_holds_a_signal_beyond_the_end_of_the_recording(self):
-        numbers, (dump,) = self.trace("late", 10, YARN_DURATION="2s")
+        for seconds in (2, 8, 32):  # on a busy machine no thread may have had a tick before the end
+            numbers, (dump,) = self.trace("late", 5 * seconds, YARN_DURATION=f"{seconds}s")
+            if numbers[0]:
+                break
         self.assertGreater(numbers[0], 0)
-        self.assertLess(numbers[0], 20)
+        self.assertLess(numbers[0], 10 * seconds)
         self.assertEqual(numbers[1:], [0, 0])
         self.assertTrue(dump["trust"]["clean_end"])
 
