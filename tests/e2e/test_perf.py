@@ -14,7 +14,7 @@ COMPARE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "compare-per
 # Programs whose functions perf and yarn name alike, in as much time as a test may take. The other
 # workloads are there for their stacks; node's functions, for one, perf names from another table.
 COMPARED = ("python-mix", "gcc", "sqlite3", "threads8")
-SAMPLES = "4000"
+SAMPLES = "3000"
 
 
 class Perf(harness.Case):
