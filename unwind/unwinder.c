@@ -10,7 +10,7 @@ enum { LIBUNWIND_CACHE = 4096, LIBUNWIND_CACHE_RARE = 128 };
 
 /* Keeps what makes the next walk quick. */
 struct yarn_unwinder {
-    enum yarn_unwinder_kind kind;
+    enum yarn_unwinder_choice choice;
     struct yarn_module_map *map; /* borrowed */
     const struct yarn_machine *machine;
     struct yarn_rule_cache cache;
@@ -27,27 +27,27 @@ struct walk {
     struct yarn_frames *frames;
 };
 
-static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_kind kind,
+static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_choice choice,
                          struct yarn_module_map *map)
 {
-    unwinder->kind = kind;
+    unwinder->choice = choice;
     unwinder->map = map;
     unwinder->machine = &yarn_machine_native;
     int err = yarn_rule_cache_open(&unwinder->cache, map, unwinder->machine);
     if (err)
         return err;
-    bool is_rare = kind != YARN_UNWIND_BY_LIBUNWIND;
+    bool is_rare = choice != YARN_UNWINDER_LIBUNWIND;
     return yarn_libunwind_new(&unwinder->libunwind, unwinder->machine,
                               is_rare ? LIBUNWIND_CACHE_RARE : LIBUNWIND_CACHE);
 }
 
-int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
+int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_choice choice,
                       struct yarn_module_map *map)
 {
     struct yarn_unwinder *unwinder = yarn_pages_map(sizeof *unwinder);
     if (!unwinder)
         return -ENOMEM;
-    int err = open_unwinder(unwinder, kind, map);
+    int err = open_unwinder(unwinder, choice, map);
     if (err) {
         yarn_unwinder_free(unwinder);
         return err;
@@ -232,7 +232,7 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
         .stack = stack,
         .registers = *registers,
         .is_exact = true,
-        .by_libunwind = unwinder->kind == YARN_UNWIND_BY_LIBUNWIND,
+        .by_libunwind = unwinder->choice == YARN_UNWINDER_LIBUNWIND,
         .frames = ret_frames,
     };
     ret_frames->count = 0;

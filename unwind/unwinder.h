@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "core/base/choices.h"
 #include "unwind/module_map.h"
 #include "unwind/stack.h"
 
@@ -17,7 +18,7 @@ enum { YARN_FRAMES_MAX = 2048 };
 
 enum yarn_unwind_end {
     YARN_UNWIND_COMPLETE,       /* reached a frame without a caller: _start, clone3 */
-    YARN_UNWIND_TRUNCATED = 2,  /* the next frame lies outside the copy */
+    YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
     YARN_UNWIND_NO_UNWIND_INFO, /* nothing says how to step from the last frame */
     YARN_UNWIND_FAILED,         /* the information was there and made no sense */
     YARN_UNWIND_NONE,           /* the sample came without registers */
@@ -38,17 +39,12 @@ struct yarn_frames {
     struct yarn_frame frame[YARN_FRAMES_MAX];
 };
 
-enum yarn_unwinder_kind {
-    YARN_UNWIND_BY_LADDER,    /* own rules, libunwind for what they cannot express */
-    YARN_UNWIND_BY_LIBUNWIND, /* libunwind for every step by tables: the cross-check */
-    YARN_UNWIND_BY_COUNT,
-};
-
 struct yarn_unwinder;
 
 /* `map` is borrowed and outlives the unwinder. */
 YARN_MUST_CHECK int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder,
-                                      enum yarn_unwinder_kind kind, struct yarn_module_map *map);
+                                      enum yarn_unwinder_choice choice,
+                                      struct yarn_module_map *map);
 void yarn_unwinder_free(struct yarn_unwinder *unwinder);
 
 /* The leaf is always a frame, so count is at least 1. */

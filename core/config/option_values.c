@@ -2,7 +2,7 @@
 #include "core/config/option_values.h"
 
 #include "core/base/callgraph.h"
-#include "core/config/choices.h"
+#include "core/base/choices.h"
 #include "core/config/pattern.h"
 
 static const uint64_t frequency_max_hz = 100000;
@@ -143,26 +143,18 @@ int yarn_option_parse_unwinder(const char *text, void *ret_field,
 
 int yarn_option_parse_sampler(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
-    static const char *const words[] = {
-        [YARN_SAMPLER_AUTO] = "auto", [YARN_SAMPLER_PERF] = "perf", [YARN_SAMPLER_TIMER] = "timer"};
-    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
+    return parse_word(text, yarn_sampler_words, YARN_SAMPLER_COUNT, ret_field, ret_error);
 }
 
 int yarn_option_parse_strategy(const char *text, void *ret_field,
                                struct yarn_parse_error *ret_error)
 {
-    static const char *const words[] = {[YARN_STRATEGY_AUTO] = "auto",
-                                        [YARN_STRATEGY_PER_CORE] = "per-core",
-                                        [YARN_STRATEGY_PER_THREAD] = "per-thread",
-                                        [YARN_STRATEGY_CORES] = "cores"};
-    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
+    return parse_word(text, yarn_strategy_words, YARN_STRATEGY_COUNT, ret_field, ret_error);
 }
 
 int yarn_option_parse_reader(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
 {
-    static const char *const words[] = {
-        [YARN_READER_AUTO] = "auto", [YARN_READER_POLL] = "poll", [YARN_READER_TIMED] = "timed"};
-    return parse_word(text, words, YARN_COUNT_OF(words), ret_field, ret_error);
+    return parse_word(text, yarn_reader_words, YARN_READER_COUNT, ret_field, ret_error);
 }
 
 int yarn_option_parse_clock(const char *text, void *ret_field, struct yarn_parse_error *ret_error)

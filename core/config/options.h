@@ -14,9 +14,9 @@
 
 #include "core/base/arena.h"
 #include "core/base/callgraph.h"
+#include "core/base/choices.h"
 #include "core/base/span.h"
 #include "core/base/text.h"
-#include "core/config/choices.h"
 
 enum yarn_option {
 #define YARN_OPTION(id, name, short_name, type, field, ...) id,

@@ -24,7 +24,8 @@
 struct pollfd;
 
 struct yarn_attachment {
-    const char *sampler, *strategy; /* for the report */
+    enum yarn_sampler sampler;
+    enum yarn_strategy strategy;
     /* Fills the session. On failure what was opened stays for the close. */
     int (*open)(struct yarn_session *session);
     void (*enable)(struct yarn_session *session);

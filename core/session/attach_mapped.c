@@ -115,8 +115,8 @@ static void close_mapped(struct yarn_session *session)
 }
 
 const struct yarn_attachment yarn_attach_mapped = {
-    .sampler = "perf",
-    .strategy = "per-core",
+    .sampler = YARN_SAMPLER_PERF,
+    .strategy = YARN_STRATEGY_PER_CORE,
     .open = open_mapped,
     .enable = enable_mapped,
     .disable = disable_mapped,

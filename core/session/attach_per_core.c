@@ -55,7 +55,7 @@ static struct yarn_plan plan_to_begin(const struct yarn_session *session)
 {
     const struct yarn_session_spec *spec = session->spec;
     size_t nr_files = session->nr_cpus * (1 + session->nr_threads * spec->nr_events);
-    bool may_grow = spec->strategy != YARN_SESSION_STRATEGY_CORES && !session->may_drop_events &&
+    bool may_grow = spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&
                     yarn_process_has_spare_files(2 * nr_files + SPARE_FILES);
     return may_grow ? yarn_plan_to_begin(spec, session->nr_cpus)
                     : yarn_plan_of_core(spec, session->nr_cpus);
@@ -181,7 +181,7 @@ static int open_per_core(struct yarn_session *session)
         err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
     if (!err)
         err = attach_threads(session);
-    if (!err && session->spec->strategy == YARN_SESSION_STRATEGY_CORES)
+    if (!err && session->spec->strategy == YARN_STRATEGY_CORES)
         yarn_cpu_wide_open(session);
     if (!err)
         err = yarn_core_rings_merge(session);
@@ -356,8 +356,8 @@ static void close_per_core(struct yarn_session *session)
 }
 
 const struct yarn_attachment yarn_attach_per_core = {
-    .sampler = "perf",
-    .strategy = "per-core",
+    .sampler = YARN_SAMPLER_PERF,
+    .strategy = YARN_STRATEGY_PER_CORE,
     .open = open_per_core,
     .enable = enable_per_core,
     .disable = disable_per_core,

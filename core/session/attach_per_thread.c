@@ -404,8 +404,8 @@ static void close_per_thread(struct yarn_session *session)
 }
 
 const struct yarn_attachment yarn_attach_per_thread = {
-    .sampler = "perf",
-    .strategy = "per-thread",
+    .sampler = YARN_SAMPLER_PERF,
+    .strategy = YARN_STRATEGY_PER_THREAD,
     .open = open_per_thread,
     .enable = enable_per_thread,
     .disable = disable_per_thread,

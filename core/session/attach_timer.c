@@ -372,8 +372,8 @@ static void close_timer(struct yarn_session *session)
 }
 
 const struct yarn_attachment yarn_attach_timer = {
-    .sampler = "timer",
-    .strategy = "per-thread",
+    .sampler = YARN_SAMPLER_TIMER,
+    .strategy = YARN_STRATEGY_PER_THREAD,
     .open = open_timer,
     .enable = enable_timer,
     .disable = disable_timer,

@@ -133,10 +133,10 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
         .thread_birth_ns = OWN_RING_NS + OWN_EVENT_NS * nr_events +
                            OWN_RING_PAGE_NS * (first.ring_bytes / PAGE_BYTES),
         .core_ring_bytes = (uint64_t)ring_minimum(&core) * nr_cores,
-        .is_asked = spec->strategy != YARN_SESSION_STRATEGY_AUTO,
+        .is_asked = spec->strategy != YARN_STRATEGY_AUTO,
     };
     estimate.is_per_thread = estimate.is_asked
-                                 ? spec->strategy == YARN_SESSION_STRATEGY_PER_THREAD
+                                 ? spec->strategy == YARN_STRATEGY_PER_THREAD
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
                                        estimate.core_ring_bytes > RINGS_MAX / 2;
     return estimate;

@@ -194,7 +194,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
 {
     struct wanted wanted;
     count(&wanted, spec);
-    if (spec->sampler == YARN_SESSION_SAMPLER_TIMER)
+    if (spec->sampler == YARN_SAMPLER_TIMER)
         return open_by(session, &wanted, &yarn_attach_timer, 0);
     struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, wanted.nr_cpus);
     const struct yarn_attachment *attachment =
@@ -202,7 +202,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
     int err = spec->perf_refusal ? refuse_perf(session, spec, attachment)
                                  : open_perf(session, &wanted, attachment);
     session->report.estimate = estimate;
-    if (!err || spec->sampler == YARN_SESSION_SAMPLER_PERF)
+    if (!err || spec->sampler == YARN_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
     int second_err = open_by(session, &wanted, &yarn_attach_timer, 0);
@@ -309,12 +309,13 @@ uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t ti
 
 const char *yarn_session_sampler_name(const struct yarn_session *session)
 {
-    return session->report.attachment->sampler;
+    return yarn_sampler_words[session->report.attachment->sampler];
 }
 
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
-    return session->wide.events ? "cores" : session->report.attachment->strategy;
+    enum yarn_strategy strategy = session->report.attachment->strategy;
+    return yarn_strategy_words[session->wide.events ? YARN_STRATEGY_CORES : strategy];
 }
 
 bool yarn_session_needs_time(const struct yarn_session *session)

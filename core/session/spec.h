@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "core/base/choices.h"
 #include "core/event/spec.h"
 
 enum yarn_session_stack {
@@ -16,36 +17,18 @@ enum yarn_session_stack {
     YARN_SESSION_STACK_CHAIN, /* the kernel's frame-pointer chain */
 };
 
-enum yarn_session_reader {
-    YARN_SESSION_READER_POLL,
-    YARN_SESSION_READER_TIMED,
-};
-
-enum yarn_session_strategy {
-    YARN_SESSION_STRATEGY_AUTO, /* what costs less on this machine (yarn_plan_strategy) */
-    YARN_SESSION_STRATEGY_PER_CORE,
-    YARN_SESSION_STRATEGY_PER_THREAD,
-    YARN_SESSION_STRATEGY_CORES, /* per core, with clocks of whole cores (cpu_wide.h) */
-};
-
-enum yarn_session_sampler {
-    YARN_SESSION_SAMPLER_AUTO, /* perf, and the timer where the kernel refuses it */
-    YARN_SESSION_SAMPLER_PERF,
-    YARN_SESSION_SAMPLER_TIMER,
-};
-
 struct yarn_session_spec {
     const struct yarn_event_spec *events; /* borrowed; outlive the session */
     size_t nr_events;
     uint64_t frequency_hz; /* for an event that falls back to another */
-    enum yarn_session_sampler sampler;
-    enum yarn_session_strategy strategy;
+    enum yarn_sampler sampler;
+    enum yarn_strategy strategy;
     enum yarn_session_stack stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
     bool may_deepen;      /* the copies, where many are cut: nobody asked for their size */
     size_t ring_bytes;    /* a core, or a thread; 0: what holds 100 or 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
-    enum yarn_session_reader reader;
+    enum yarn_reader_choice reader;
     pid_t pid;                /* of the host */
     bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
     const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */

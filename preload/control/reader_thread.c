@@ -226,9 +226,8 @@ int yarn_reader_thread_run(void *argument)
         fail(recorder, "the recording could not be opened", err);
         return 0;
     }
-    const struct yarn_reader_kind *kind = recording->spec.reader == YARN_SESSION_READER_TIMED
-                                              ? &yarn_reader_timed
-                                              : &yarn_reader_poll;
+    const struct yarn_reader_kind *kind =
+        recording->spec.reader == YARN_READER_TIMED ? &yarn_reader_timed : &yarn_reader_poll;
     err = yarn_reader_open(&reader, kind, &recording->session, &recorder->requests.wanted);
     if (err) {
         yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);

@@ -21,6 +21,7 @@ enum yarn_message_level {
     YARN_MESSAGE_WARNING,
     YARN_MESSAGE_INFO,
     YARN_MESSAGE_DEBUG,
+    YARN_MESSAGE_LEVEL_COUNT,
 };
 
 struct yarn_message {

@@ -5,6 +5,13 @@
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 
+static const enum yarn_dump_clock clocks[] = {
+    [YARN_CLOCK_MONOTONIC] = YARN_DUMP_CLOCK_MONOTONIC,
+    [YARN_CLOCK_MONOTONIC_RAW] = YARN_DUMP_CLOCK_MONOTONIC_RAW,
+    [YARN_CLOCK_BOOTTIME] = YARN_DUMP_CLOCK_BOOTTIME,
+};
+_Static_assert(YARN_COUNT_OF(clocks) == YARN_CLOCK_COUNT, "one is missing");
+
 static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
                           const struct yarn_lineage *lineage)
 {
@@ -19,7 +26,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .start_realtime_ns = facts->start_realtime_ns,
         .boottime_offset_ns = facts->boottime_offset_ns,
         .monotonic_raw_offset_ns = facts->monotonic_raw_offset_ns,
-        .clock = job->options.clock,
+        .clock = clocks[job->options.clock],
         .cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX),
         .cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX),
         .page_bytes = PAGE_BYTES,
@@ -169,13 +176,14 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
 {
     const struct yarn_session_report *report = &session->report;
     char reason[REASON_BYTES];
+    bool is_timed = session->spec->reader == YARN_READER_TIMED;
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
         .reason = yarn_span_of(reason, describe_choice(session, reason, sizeof reason)),
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
-        .reader = yarn_span_of_text(session->spec->reader == YARN_SESSION_READER_TIMED ? "timed"
-                                                                                       : "poll"),
+        .reader =
+            yarn_span_of_text(yarn_reader_words[is_timed ? YARN_READER_TIMED : YARN_READER_POLL]),
         .ring_asked_bytes = session->spec->ring_bytes,
         .ring_got_bytes = report->got.ring_bytes,
         .stack_asked_bytes = report->asked.stack_bytes,

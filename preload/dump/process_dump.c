@@ -87,6 +87,14 @@ bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
     return has_warning;
 }
 
+static const enum yarn_dump_message_kind kinds[] = {
+    [YARN_MESSAGE_ERROR] = YARN_DUMP_MESSAGE_ERROR,
+    [YARN_MESSAGE_WARNING] = YARN_DUMP_MESSAGE_WARNING,
+    [YARN_MESSAGE_INFO] = YARN_DUMP_MESSAGE_INFO,
+    [YARN_MESSAGE_DEBUG] = YARN_DUMP_MESSAGE_DEBUG,
+};
+_Static_assert(YARN_COUNT_OF(kinds) == YARN_MESSAGE_LEVEL_COUNT, "one is missing");
+
 static void write_messages(struct yarn_process_dump *dump)
 {
     uint32_t count = atomic_load(&dump->messages->count);
@@ -94,7 +102,7 @@ static void write_messages(struct yarn_process_dump *dump)
         const struct yarn_message *message = &dump->messages->message[dump->nr_messages_written];
         struct yarn_dump_message record = {
             .time_ns = message->time_ns,
-            .kind = message->level,
+            .kind = kinds[message->level],
             .text = yarn_span_of_text(message->text),
         };
         yarn_dump_write_message(dump->writer, &record);

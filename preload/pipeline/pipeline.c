@@ -93,6 +93,15 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *
         yarn_pipeline_settle(pipeline, UINT64_MAX);
 }
 
+static const enum yarn_dump_stack_end ends[] = {
+    [YARN_UNWIND_COMPLETE] = YARN_DUMP_STACK_COMPLETE,
+    [YARN_UNWIND_TRUNCATED] = YARN_DUMP_STACK_TRUNCATED,
+    [YARN_UNWIND_NO_UNWIND_INFO] = YARN_DUMP_STACK_NO_UNWIND_INFO,
+    [YARN_UNWIND_FAILED] = YARN_DUMP_STACK_FAILED,
+    [YARN_UNWIND_NONE] = YARN_DUMP_STACK_NONE,
+};
+_Static_assert(YARN_COUNT_OF(ends) == YARN_UNWIND_END_COUNT, "one is missing");
+
 static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queued)
 {
     struct yarn_dump_writer *writer = pipeline->spec.dump->writer;
@@ -104,7 +113,7 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
         .tid = queued->tid,
         .cpu = queued->cpu,
         .stack = stack.stack,
-        .stack_end = queued->frames->end,
+        .stack_end = ends[queued->frames->end],
     };
     yarn_dump_write_sample(writer, &sample);
     yarn_account_sample(pipeline->spec.account, &sample, stack.is_leaf_unknown);

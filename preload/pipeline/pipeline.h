@@ -28,7 +28,7 @@ struct yarn_pipeline_spec {
     const struct yarn_facts *facts; /* of the process: its number, and when it started */
     pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
     const char *proc;               /* its folder in /proc */
-    enum yarn_unwinder_kind unwinder;
+    enum yarn_unwinder_choice unwinder;
     bool wants_stacks;            /* the samples are to have them */
     struct yarn_account *account; /* borrowed, as is the next */
     struct yarn_process_dump *dump;

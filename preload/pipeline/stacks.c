@@ -45,6 +45,21 @@ void yarn_stacks_close(struct yarn_stacks *stacks)
     stacks->known = NULL;
 }
 
+static const enum yarn_dump_module_kind kinds[] = {
+    [YARN_MODULE_FILE] = YARN_DUMP_MODULE_FILE,
+    [YARN_MODULE_VDSO] = YARN_DUMP_MODULE_VDSO,
+    [YARN_MODULE_ANONYMOUS] = YARN_DUMP_MODULE_ANONYMOUS,
+};
+_Static_assert(YARN_COUNT_OF(kinds) == YARN_MODULE_KIND_COUNT, "one is missing");
+
+static const enum yarn_dump_module_state states[] = {
+    [YARN_IMAGE_UNTRIED] = YARN_DUMP_MODULE_UNTRIED,
+    [YARN_IMAGE_OPEN] = YARN_DUMP_MODULE_OPEN,
+    [YARN_IMAGE_ABSENT] = YARN_DUMP_MODULE_ABSENT,
+    [YARN_IMAGE_REPLACED] = YARN_DUMP_MODULE_REPLACED,
+};
+_Static_assert(YARN_COUNT_OF(states) == YARN_IMAGE_STATE_COUNT, "one is missing");
+
 static void write_module(struct yarn_stacks *stacks, const struct yarn_module *module)
 {
     if (yarn_table_find(&stacks->written, module->number) != YARN_TABLE_NONE)
@@ -54,7 +69,7 @@ static void write_module(struct yarn_stacks *stacks, const struct yarn_module *m
                                                : &module->build_id;
     struct yarn_dump_module record = {
         .number = module->number,
-        .kind = module->kind,
+        .kind = kinds[module->kind],
         .start = module->start,
         .end = module->end,
         .file_offset = module->file_offset,
@@ -62,7 +77,7 @@ static void write_module(struct yarn_stacks *stacks, const struct yarn_module *m
         .time_ns = module->time_ns,
         .path = yarn_span_of_text(module->path),
         .build_id = yarn_span_of(build_id->bytes, build_id->size),
-        .state = module->image_state,
+        .state = states[module->image_state],
     };
     yarn_dump_write_module(stacks->writer, &record);
     /* Why an error may pass: the record would only be written twice. */

@@ -60,6 +60,7 @@ static int check_filter(const struct yarn_job *job, struct yarn_text *line)
     case YARN_SAMPLER_TIMER:
         return timer ? refuse(line, filtered, timer, -EPERM) : 0;
     case YARN_SAMPLER_AUTO:
+    case YARN_SAMPLER_COUNT:
         break;
     }
     return perf && timer ? refuse(line, filtered, perf, -EPERM) : 0;

@@ -37,7 +37,7 @@ static void follow_filter(struct yarn_recording *recording)
         recording->spec.perf_refusal =
             "the program was started behind a seccomp filter that ends it for what perf needs";
     if (probe->deadly[YARN_SECCOMP_TIMER])
-        recording->spec.sampler = YARN_SESSION_SAMPLER_PERF;
+        recording->spec.sampler = YARN_SAMPLER_PERF;
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
             yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
@@ -51,20 +51,14 @@ static int open_session(struct yarn_recording *recording)
         .events = recording->job->events.specs,
         .nr_events = recording->job->events.count,
         .frequency_hz = options->frequency_hz,
-        .sampler = options->sampler == YARN_SAMPLER_PERF    ? YARN_SESSION_SAMPLER_PERF
-                   : options->sampler == YARN_SAMPLER_TIMER ? YARN_SESSION_SAMPLER_TIMER
-                                                            : YARN_SESSION_SAMPLER_AUTO,
-        .strategy = options->strategy == YARN_STRATEGY_PER_THREAD ? YARN_SESSION_STRATEGY_PER_THREAD
-                    : options->strategy == YARN_STRATEGY_PER_CORE ? YARN_SESSION_STRATEGY_PER_CORE
-                    : options->strategy == YARN_STRATEGY_CORES    ? YARN_SESSION_STRATEGY_CORES
-                                                                  : YARN_SESSION_STRATEGY_AUTO,
+        .sampler = options->sampler,
+        .strategy = options->strategy,
         .stack = stack_kind(recording),
         .stack_bytes = options->callgraph.stack_bytes,
         .may_deepen = options->callgraph.kind == YARN_CALLGRAPH_AUTO,
         .ring_bytes = options->ring_bytes,
         .interval_ns = options->interval_ns,
-        .reader = options->reader == YARN_READER_TIMED ? YARN_SESSION_READER_TIMED
-                                                       : YARN_SESSION_READER_POLL,
+        .reader = options->reader,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
     };
@@ -75,7 +69,7 @@ static int open_session(struct yarn_recording *recording)
     if (err)
         return yarn_failure_note(&recording->failure, recording->session.report.failure, err);
     if (yarn_session_needs_time(&recording->session))
-        recording->spec.reader = YARN_SESSION_READER_TIMED;
+        recording->spec.reader = YARN_READER_TIMED;
     return 0;
 }
 
@@ -86,8 +80,7 @@ static int open_pipeline(struct yarn_recording *recording)
         .facts = &job->facts,
         .reader_tid = yarn_process_tid(),
         .proc = "/proc/self",
-        .unwinder = job->options.unwinder == YARN_UNWINDER_LIBUNWIND ? YARN_UNWIND_BY_LIBUNWIND
-                                                                     : YARN_UNWIND_BY_LADDER,
+        .unwinder = job->options.unwinder,
         .wants_stacks = recording->spec.stack != YARN_SESSION_STACK_NONE,
         .account = &recording->account,
         .dump = &recording->dump,

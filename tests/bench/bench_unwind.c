@@ -20,7 +20,7 @@
 enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10 };
 
 static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
-static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete",       "?",      "truncated",
+static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete", "truncated",
                                                             "no unwind info", "failed", "none"};
 
 struct sample {
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     if (!bench.samples)
         die("memory");
     for (unsigned i = 0; i < ENGINES; i++)
-        if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_kind)i, bench.traced.map))
+        if (yarn_unwinder_new(&bench.engine[i], (enum yarn_unwinder_choice)i, bench.traced.map))
             die("yarn_unwinder_new");
     while (bench.nr_samples < bench.max_samples && traced_run_on(&bench.traced, bench.period_us))
         take_sample(&bench);

@@ -35,7 +35,7 @@ struct tally {
 
 static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
 static const char *const end_name[YARN_UNWIND_END_COUNT] = {
-    "complete", "?", "truncated", "no unwind information", "failed", "none"};
+    "complete", "truncated", "no unwind information", "failed", "none"};
 
 static int find_row(const struct yarn_frame *frame, struct yarn_cfi_row *ret_row)
 {
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
         return SKIPPED;
     }
     for (unsigned i = 0; i < ENGINES; i++)
-        if (yarn_unwinder_new(&engines[i], (enum yarn_unwinder_kind)i, traced.map))
+        if (yarn_unwinder_new(&engines[i], (enum yarn_unwinder_choice)i, traced.map))
             return EXIT_FAILURE;
     while (tally.nr_samples < max_samples && traced_run_on(&traced, PAUSE_US))
         if (walk(&traced, engines, &tally))

@@ -21,11 +21,11 @@ static struct {
     int file;
 } truth = {.file = -1};
 
-int __real_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
+int __real_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_choice kind,
                              struct yarn_module_map *map);
-int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
+int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_choice kind,
                              struct yarn_module_map *map);
-int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_kind kind,
+int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_choice kind,
                              struct yarn_module_map *map)
 {
     const char *path = getenv("TRUTH_FILE");

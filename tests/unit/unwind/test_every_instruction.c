@@ -148,8 +148,8 @@ START_TEST(both_engines_agree_at_every_instruction)
     stack_end = yarn_live_stack_end((uintptr_t)&stack);
     ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWIND_BY_LADDER, map), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWIND_BY_LIBUNWIND, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWINDER_AUTO, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);
     ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
     ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
     step_through();

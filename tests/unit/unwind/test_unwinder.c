@@ -25,8 +25,8 @@ static void open_unwinders(void)
 {
     ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWIND_BY_LADDER, map), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWIND_BY_LIBUNWIND, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWINDER_AUTO, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);
 }
 
 static void close_unwinders(void)
@@ -446,7 +446,7 @@ START_TEST(an_unwinder_stays_below_four_megabytes_and_gives_them_back)
     unwind_both(); /* what the modules' files take is the map's */
     size_t before = yarn_pages_total(), leaked;
     struct yarn_unwinder *one;
-    ck_assert_int_eq(yarn_unwinder_new(&one, YARN_UNWIND_BY_LIBUNWIND, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&one, YARN_UNWINDER_LIBUNWIND, map), 0);
     ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
     yarn_unwinder_unwind(one, &live.registers, &live.stack, &by_ladder);

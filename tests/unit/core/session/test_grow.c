@@ -61,8 +61,8 @@ static int open_session(void)
     spec = (struct yarn_session_spec){
         .events = &event,
         .nr_events = 1,
-        .sampler = YARN_SESSION_SAMPLER_PERF,
-        .strategy = YARN_SESSION_STRATEGY_PER_CORE,
+        .sampler = YARN_SAMPLER_PERF,
+        .strategy = YARN_STRATEGY_PER_CORE,
         .stack = YARN_SESSION_STACK_COPY,
         .stack_bytes = 32768,
         .interval_ns = 100 * YARN_NS_PER_MS,

@@ -296,15 +296,15 @@ END_TEST
 
 static const struct {
     size_t nr_events, nr_cores;
-    enum yarn_session_strategy asked;
+    enum yarn_strategy asked;
     bool is_per_thread;
 } strategies[] = {
-    {1, 2, YARN_SESSION_STRATEGY_AUTO, false},
-    {1, 64, YARN_SESSION_STRATEGY_AUTO, false}, /* 93 us a birth against 281, and 32 MiB */
-    {4, 64, YARN_SESSION_STRATEGY_AUTO, false}, /* 371 us against 1,064: the ring is 4 MiB */
-    {1, 128, YARN_SESSION_STRATEGY_AUTO, true}, /* 64 MiB of rings */
-    {1, 2, YARN_SESSION_STRATEGY_PER_THREAD, true},
-    {4, 1024, YARN_SESSION_STRATEGY_PER_CORE, false},
+    {1, 2, YARN_STRATEGY_AUTO, false},
+    {1, 64, YARN_STRATEGY_AUTO, false}, /* 93 us a birth against 281, and 32 MiB */
+    {4, 64, YARN_STRATEGY_AUTO, false}, /* 371 us against 1,064: the ring is 4 MiB */
+    {1, 128, YARN_STRATEGY_AUTO, true}, /* 64 MiB of rings */
+    {1, 2, YARN_STRATEGY_PER_THREAD, true},
+    {4, 1024, YARN_STRATEGY_PER_CORE, false},
 };
 
 START_TEST(strategy_is_the_cheaper_one_unless_asked)
@@ -314,7 +314,7 @@ START_TEST(strategy_is_the_cheaper_one_unless_asked)
     spec.strategy = strategies[_i].asked;
     struct yarn_plan_estimate estimate = yarn_plan_strategy(&spec, strategies[_i].nr_cores);
     ck_assert_int_eq(estimate.is_per_thread, strategies[_i].is_per_thread);
-    ck_assert_int_eq(estimate.is_asked, strategies[_i].asked != YARN_SESSION_STRATEGY_AUTO);
+    ck_assert_int_eq(estimate.is_asked, strategies[_i].asked != YARN_STRATEGY_AUTO);
 }
 END_TEST
 

@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the variables choose among, and what is said of what was got. The words of what is said are
+ * here, all others in option_values.c.
+ */
+#pragma once
+
+enum yarn_unwinder_choice {
+    YARN_UNWINDER_AUTO,      /* own rules, libunwind for what they cannot express */
+    YARN_UNWINDER_LIBUNWIND, /* libunwind for every step by tables: the cross-check */
+    YARN_UNWINDER_COUNT,
+};
+enum yarn_sampler {
+    YARN_SAMPLER_AUTO, /* perf, and the timer where the kernel refuses it */
+    YARN_SAMPLER_PERF,
+    YARN_SAMPLER_TIMER,
+    YARN_SAMPLER_COUNT,
+};
+enum yarn_strategy {
+    YARN_STRATEGY_AUTO, /* what costs less on this machine (yarn_plan_strategy) */
+    YARN_STRATEGY_PER_CORE,
+    YARN_STRATEGY_PER_THREAD,
+    YARN_STRATEGY_CORES, /* per core, with clocks of whole cores */
+    YARN_STRATEGY_COUNT,
+};
+enum yarn_reader_choice {
+    YARN_READER_AUTO, /* poll, and timed where nothing wakes a poller */
+    YARN_READER_POLL,
+    YARN_READER_TIMED,
+    YARN_READER_COUNT,
+};
+enum yarn_clock_choice {
+    YARN_CLOCK_MONOTONIC,
+    YARN_CLOCK_MONOTONIC_RAW,
+    YARN_CLOCK_BOOTTIME,
+    YARN_CLOCK_COUNT,
+};
+enum yarn_empty { YARN_EMPTY_DROP, YARN_EMPTY_KEEP };
+enum yarn_follow { YARN_FOLLOW_NONE, YARN_FOLLOW_FORK = 1, YARN_FOLLOW_EXEC = 2 }; /* bits */
+enum yarn_start_choice { YARN_START_ON, YARN_START_OFF };
+enum yarn_log_level {
+    YARN_LOG_OFF,
+    YARN_LOG_ERROR,
+    YARN_LOG_WARNING,
+    YARN_LOG_INFO,
+    YARN_LOG_DEBUG,
+};
+
+/* By the value; as YARN_SAMPLER, YARN_STRATEGY and YARN_READER have them. */
+extern const char *const yarn_sampler_words[YARN_SAMPLER_COUNT];
+extern const char *const yarn_strategy_words[YARN_STRATEGY_COUNT];
+extern const char *const yarn_reader_words[YARN_READER_COUNT];
