@@ -9,7 +9,7 @@
 
 struct yarn_libunwind {
     unw_addr_space_t space; /* owned */
-    const struct yarn_machine *machine;
+    const struct yarn_unwind_machine *machine;
     struct dwarf_cie_info cie; /* of the FDE that was found last */
 
     /* The step in progress; borrowed for its length. */
@@ -114,7 +114,7 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *v
 {
     struct yarn_libunwind *libunwind = arg;
     const struct yarn_registers *registers = libunwind->registers;
-    const struct yarn_machine *machine = libunwind->machine;
+    const struct yarn_unwind_machine *machine = libunwind->machine;
     (void)space;
     if (is_write)
         return -UNW_EREADONLYREG;
@@ -163,8 +163,8 @@ static int name_procedure(unw_addr_space_t space, unw_word_t address, char *buff
     return -UNW_ENOINFO;
 }
 
-int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind, const struct yarn_machine *machine,
-                       size_t cache_entries)
+int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind,
+                       const struct yarn_unwind_machine *machine, size_t cache_entries)
 {
     static unw_accessors_t accessors = {
         .find_proc_info = find_proc_info,
@@ -237,7 +237,7 @@ static void take_register(struct yarn_libunwind *libunwind, unw_cursor_t *cursor
 static enum yarn_step take_registers(struct yarn_libunwind *libunwind, unw_cursor_t *cursor,
                                      bool is_signal, struct yarn_registers *registers)
 {
-    const struct yarn_machine *machine = libunwind->machine;
+    const struct yarn_unwind_machine *machine = libunwind->machine;
     struct yarn_registers next = {.valid = 0};
     unw_word_t ip, sp;
     if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))

@@ -19,7 +19,8 @@ struct yarn_libunwind;
 
 /* `cache_entries`: rows that libunwind keeps, some 184 bytes each. */
 YARN_MUST_CHECK int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind,
-                                       const struct yarn_machine *machine, size_t cache_entries);
+                                       const struct yarn_unwind_machine *machine,
+                                       size_t cache_entries);
 void yarn_libunwind_free(struct yarn_libunwind *libunwind);
 
 /* The modules have changed: nothing that was learnt about an address holds. */

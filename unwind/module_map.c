@@ -9,7 +9,7 @@
 #include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
 #include "unwind/image_cache.h"
-#include "unwind/ranges.h"
+#include "unwind/range_map.h"
 
 enum {
     FIRST_PAGE_BYTES = 4096,
@@ -28,8 +28,8 @@ struct entry {
 };
 
 struct yarn_module_map {
-    struct yarn_pool entries;  /* by number */
-    struct yarn_ranges ranges; /* what is mapped now */
+    struct yarn_pool entries;     /* by number */
+    struct yarn_range_map ranges; /* what is mapped now */
     struct yarn_image_cache images;
     struct yarn_arena paths;
     struct yarn_table path_at;     /* hash of a path -> where it stands in the arena */
@@ -42,7 +42,7 @@ int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc)
     struct yarn_module_map *map = yarn_pages_map(sizeof *map);
     if (!map)
         return -ENOMEM;
-    map->ranges = YARN_RANGES_EMPTY(RANGES_MAX);
+    map->ranges = YARN_RANGE_MAP_EMPTY(RANGES_MAX);
     yarn_pool_open(&map->entries, sizeof(struct entry), MODULES_MAX);
     int err = yarn_image_cache_open(&map->images, proc);
     if (!err)
@@ -68,7 +68,7 @@ void yarn_module_map_free(struct yarn_module_map *map)
     yarn_arena_close(&map->paths);
     yarn_image_cache_close(&map->images);
     yarn_pool_close(&map->entries);
-    yarn_ranges_close(&map->ranges);
+    yarn_range_map_close(&map->ranges);
     yarn_pages_unmap(map, sizeof *map);
 }
 
@@ -216,9 +216,9 @@ static void copy_vdso(struct yarn_module_map *map, struct yarn_module *module)
 
 static int add_range(struct yarn_module_map *map, const struct yarn_module *module)
 {
-    struct yarn_range range = {module->start, module->end, module->number};
+    struct yarn_mapped_range range = {module->start, module->end, module->number};
     map->generation++;
-    return yarn_ranges_put(&map->ranges, range);
+    return yarn_range_map_put(&map->ranges, range);
 }
 
 static int add_entry(struct yarn_module_map *map, const struct entry *entry)
@@ -247,7 +247,7 @@ static int revive(struct yarn_module_map *map, struct yarn_module *module,
 static int add_file(struct yarn_module_map *map, const struct entry *entry)
 {
     const struct yarn_module *news = &entry->module;
-    const struct yarn_range *old = yarn_ranges_find(&map->ranges, news->start);
+    const struct yarn_mapped_range *old = yarn_range_map_find(&map->ranges, news->start);
     if (old && old->end >= news->end) {
         struct yarn_module *module = &entry_at(map, old->number)->module;
         if (is_same_file(module, news)) {
@@ -262,7 +262,7 @@ static int add_file(struct yarn_module_map *map, const struct entry *entry)
         if (module->start == news->start && module->end == news->end && is_same_file(module, news))
             return revive(map, module, news);
     }
-    int err = yarn_ranges_cut(&map->ranges, news->start, news->end);
+    int err = yarn_range_map_cut(&map->ranges, news->start, news->end);
     if (!err)
         err = add_entry(map, entry);
     if (!err)
@@ -277,7 +277,7 @@ static struct yarn_module *anonymous_at(const struct yarn_module_map *map, size_
 {
     if (at >= map->ranges.count)
         return NULL;
-    const struct yarn_range *range = &map->ranges.items[at];
+    const struct yarn_mapped_range *range = &map->ranges.items[at];
     struct yarn_module *module = &entry_at(map, range->number)->module;
     if (module->kind != YARN_MODULE_ANONYMOUS || range->start > end || range->end < start)
         return NULL;
@@ -288,12 +288,12 @@ static struct yarn_module *anonymous_at(const struct yarn_module_map *map, size_
 static int add_anonymous(struct yarn_module_map *map, const struct entry *entry)
 {
     uint64_t start = entry->module.start, end = entry->module.end;
-    struct yarn_range hull = {start, end, 0};
+    struct yarn_mapped_range hull = {start, end, 0};
     struct yarn_module *first = NULL;
-    size_t at = yarn_ranges_position(&map->ranges, start ? start - 1 : 0);
+    size_t at = yarn_range_map_position(&map->ranges, start ? start - 1 : 0);
     for (; at < map->ranges.count && map->ranges.items[at].start <= end; at++) {
         struct yarn_module *module = anonymous_at(map, at, start, end);
-        const struct yarn_range *range = &map->ranges.items[at];
+        const struct yarn_mapped_range *range = &map->ranges.items[at];
         if (!module)
             continue;
         if (range->start <= start && range->end >= end)
@@ -304,13 +304,13 @@ static int add_anonymous(struct yarn_module_map *map, const struct entry *entry)
     }
     map->generation++;
     if (!first) {
-        int err = yarn_ranges_cut(&map->ranges, start, end);
+        int err = yarn_range_map_cut(&map->ranges, start, end);
         return err ? err : add_entry(map, entry);
     }
     first->start = yarn_u64_min(first->start, hull.start);
     first->end = yarn_u64_max(first->end, hull.end);
     hull.number = first->number;
-    return yarn_ranges_put(&map->ranges, hull);
+    return yarn_range_map_put(&map->ranges, hull);
 }
 
 int yarn_module_map_add(struct yarn_module_map *map, const struct yarn_mapping *mapping)
@@ -319,7 +319,7 @@ int yarn_module_map_add(struct yarn_module_map *map, const struct yarn_mapping *
     int err = entry_of(map, mapping, &entry);
     if (err == -ENOSPC) {
         map->generation++;
-        int cut = yarn_ranges_cut(&map->ranges, mapping->start, mapping->end);
+        int cut = yarn_range_map_cut(&map->ranges, mapping->start, mapping->end);
         return cut ? cut : err;
     }
     if (err)
@@ -383,8 +383,8 @@ void yarn_module_map_rest(struct yarn_module_map *map)
 static int see_line(void *context, const struct yarn_proc_map *line)
 {
     struct yarn_module_map *map = context;
-    const struct yarn_range *range =
-        line->executable ? yarn_ranges_find(&map->ranges, line->start) : NULL;
+    const struct yarn_mapped_range *range =
+        line->executable ? yarn_range_map_find(&map->ranges, line->start) : NULL;
     struct yarn_module *module = range ? &entry_at(map, range->number)->module : NULL;
     if (module && module->image && (!module->inode || module->inode == line->inode))
         yarn_image_cache_see(module->image);
@@ -460,7 +460,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
 
 const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint64_t address)
 {
-    const struct yarn_range *range = yarn_ranges_find(&map->ranges, address);
+    const struct yarn_mapped_range *range = yarn_range_map_find(&map->ranges, address);
     if (!range)
         return NULL;
     struct entry *entry = entry_at(map, range->number);

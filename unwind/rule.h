@@ -51,7 +51,7 @@ enum yarn_step {
 };
 
 /* What depends on the machine. */
-struct yarn_machine {
+struct yarn_unwind_machine {
     uint8_t ip, sp, frame; /* DWARF numbers; ip of x86-64 is the column of the return address */
     uint64_t kept;         /* registers that a call preserves, as bits, without sp and ip */
 
@@ -76,7 +76,7 @@ struct yarn_machine {
 };
 
 /* That of the process itself: rule_ARCH.c. */
-extern const struct yarn_machine yarn_machine_native;
+extern const struct yarn_unwind_machine yarn_machine_native;
 
 static inline bool yarn_registers_has(const struct yarn_registers *registers, unsigned number)
 {

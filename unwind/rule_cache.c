@@ -23,7 +23,7 @@ static size_t bytes_of(unsigned sets_log2)
 }
 
 int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
-                         const struct yarn_machine *machine)
+                         const struct yarn_unwind_machine *machine)
 {
     struct yarn_room room;
     int err = yarn_room_open(&room, bytes_of(SETS_LOG2_MAX));

@@ -29,13 +29,13 @@ struct yarn_rule_cache {
     unsigned sets_log2;          /* of the sets in use */
     size_t nr_used;              /* slots of this epoch */
     struct yarn_module_map *map; /* borrowed; outlives the cache */
-    const struct yarn_machine *machine;
+    const struct yarn_unwind_machine *machine;
     uint64_t generation; /* of the map, that the slots of this epoch are from */
     uint16_t epoch;      /* never 0 */
 };
 
 YARN_MUST_CHECK int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,
-                                         const struct yarn_machine *machine);
+                                         const struct yarn_unwind_machine *machine);
 
 /* To be called before a walk; true where the modules have changed since the last. */
 bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache);

@@ -245,7 +245,7 @@ static bool is_call(struct yarn_span code, int64_t *ret_target)
     return false;
 }
 
-const struct yarn_machine yarn_machine_native = {
+const struct yarn_unwind_machine yarn_machine_native = {
     .ip = RIP,
     .sp = RSP,
     .frame = RBP,

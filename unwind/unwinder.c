@@ -12,7 +12,7 @@ enum { LIBUNWIND_CACHE = 4096, LIBUNWIND_CACHE_RARE = 128 };
 struct yarn_unwinder {
     enum yarn_unwinder_choice choice;
     struct yarn_module_map *map; /* borrowed */
-    const struct yarn_machine *machine;
+    const struct yarn_unwind_machine *machine;
     struct yarn_rule_cache cache;
     struct yarn_libunwind *libunwind; /* owned */
     const struct yarn_module *last;   /* that was asked for; neighbours mostly share theirs */

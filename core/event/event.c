@@ -36,7 +36,7 @@ int yarn_event_map(const struct yarn_event *event, size_t data_bytes,
                    struct perf_event_mmap_page **ret_page)
 {
     int err = yarn_perf_map(event->fd, data_bytes, ret_page);
-    return err == -EPERM ? -EDQUOT : err;
+    return err == -EPERM ? -ENOMEM : err;
 }
 
 int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret_count)

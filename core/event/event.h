@@ -37,7 +37,7 @@ YARN_MUST_CHECK int yarn_event_open(struct yarn_event *event, const struct perf_
 YARN_MUST_CHECK int yarn_event_redirect(const struct yarn_event *event,
                                         const struct yarn_event *leader);
 
-/* Its ring of `data_bytes`, a power of two. -EDQUOT: the limit of locked memory, told from a
+/* Its ring of `data_bytes`, a power of two. -ENOMEM: the limit of locked memory, told from a
  * refused open. The mapping alone keeps the event alive, and with it what threads inherit: the
  * descriptor may be closed (KF 14). */
 YARN_MUST_CHECK int yarn_event_map(const struct yarn_event *event, size_t data_bytes,

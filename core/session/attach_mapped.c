@@ -41,7 +41,7 @@ static int attach_threads(struct yarn_session *session)
 {
     for (;;) {
         int err = yarn_thread_scan(session, attach_thread);
-        if ((err != -EDQUOT && err != -ENOMEM) || !yarn_plan_smaller(&session->report.got))
+        if (err != -ENOMEM || !yarn_plan_smaller(&session->report.got))
             return err;
         yarn_core_rings_close(session);
         yarn_table_clear(&session->numbers);

@@ -2,7 +2,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
-#include "core/session/change.h"
+#include "core/session/changeover.h"
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
@@ -14,7 +14,7 @@ enum {
     THREADS_MORE = 64,
     SPARE_FILES = 8,
     OTHER_EVENTS_MAX = 1024, /* opened while samples come: 10 ms */
-    CHANGES_MAX = 2 * YARN_CHANGE_TRIES,
+    CHANGES_MAX = 2 * YARN_CHANGEOVER_TRIES,
 };
 
 /* ---- leaders and their rings ---- */
@@ -78,7 +78,7 @@ static int open_all_cores(struct yarn_session *session)
             return 0;
         }
         yarn_core_rings_close(session);
-        if ((err == -EDQUOT || err == -ENOMEM) && yarn_plan_smaller(&session->report.got))
+        if (err == -ENOMEM && yarn_plan_smaller(&session->report.got))
             continue;
         if (yarn_probe_give_up_feature(session, err))
             continue;

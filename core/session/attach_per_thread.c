@@ -101,7 +101,7 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         if (threads->tids[i] == threads->own_tid || threads->is_waiting)
             continue;
         int err = yarn_thread_rings_attach(session, threads->tids[i]);
-        if (err == -EDQUOT)
+        if (err == -ENOMEM)
             threads->is_waiting = yarn_thread_rings_make_way(session, (size_t)count);
         if (err && err != -ESRCH && !threads->is_waiting)
             refuse(session, err, &nr_refused);

@@ -16,7 +16,7 @@
 YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session, size_t max_rings);
 
 /* Maps the event, which becomes the leader of one more ring of the size that the report says.
- * -EDQUOT: the limit of locked memory. On failure the event stays the caller's. */
+ * -ENOMEM: the limit of locked memory. On failure the event stays the caller's. */
 YARN_MUST_CHECK int yarn_core_rings_add(struct yarn_session *session,
                                         const struct yarn_event *event);
 

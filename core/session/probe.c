@@ -25,7 +25,7 @@ const char *yarn_probe_reason(int err)
     case -EMFILE:
     case -ENFILE:
         return "no free descriptor: raise the limit of open files";
-    case -EDQUOT:
+    case -ENOMEM:
         return "no memory for a ring: raise the limit of locked memory";
     case -EINVAL:
         return "the kernel does not take this event with these terms";

@@ -2,7 +2,7 @@
 #include "core/session/session.h"
 
 #include "core/session/attach.h"
-#include "core/session/change.h"
+#include "core/session/changeover.h"
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
@@ -226,7 +226,7 @@ void yarn_session_disable(struct yarn_session *session)
 
 void yarn_session_deepen(struct yarn_session *session)
 {
-    yarn_change_want_deeper(session);
+    yarn_changeover_want_deeper(session);
 }
 
 void yarn_session_heed(struct yarn_session *session)
@@ -273,7 +273,7 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
     size_t count = yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
     if (!is_last)
-        yarn_change_in_time(session);
+        yarn_changeover_in_time(session);
     return count;
 }
 

@@ -23,7 +23,7 @@ YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
 
-/* Has stacks copied as deep as a record can hold, as soon as that can be (change.h): the report
+/* Has stacks copied as deep as a record can hold, as soon as that can be (changeover.h): the report
  * has the size that was got. */
 void yarn_session_deepen(struct yarn_session *session);
 

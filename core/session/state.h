@@ -31,8 +31,8 @@ struct yarn_mapped {
     struct yarn_host_clock clock;
 };
 
-/* See change.h. */
-struct yarn_change {
+/* See changeover.h. */
+struct yarn_changeover {
     bool wants_deeper; /* copies, beside rings of the whole size */
     bool is_aside;     /* in smaller rings until there is memory for larger ones */
     unsigned nr_tries;
@@ -74,7 +74,7 @@ struct yarn_session {
     uint32_t nr_changes;               /* of how samples are taken, since the opening */
     uint64_t nr_births;                /* of threads, as far as they were told */
     uint64_t nr_samples;               /* read */
-    struct yarn_change change;
+    struct yarn_changeover change;
     uint64_t soon_ns; /* how soon to look again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };

@@ -92,11 +92,11 @@ int yarn_thread_ring_open(struct yarn_thread_ring *slot, struct yarn_session *se
         .watch = {.event = YARN_EVENT_CLOSED},
     };
     int err = has_watch ? open_watch(&slot->watch, session, tid) : 0;
-    if (err == -EDQUOT || err == -ENOMEM)
+    if (err == -ENOMEM)
         err = 0; /* the first event does what the watch would do, but for the waking */
     while (!err) {
         err = open_events(slot, session, &plan);
-        if ((err != -EDQUOT && err != -ENOMEM) || !yarn_plan_smaller(&plan))
+        if (err != -ENOMEM || !yarn_plan_smaller(&plan))
             break;
         err = 0;
     }

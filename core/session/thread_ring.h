@@ -36,7 +36,7 @@ struct yarn_thread_ring {
 
 /* Opens everything for `tid`, disabled: `slot` is free and has its room. The ring has the size of
  * `plan`, or a smaller one where the limit of locked memory says so. -ESRCH: the thread has gone;
- * -EDQUOT: there is no memory for the smallest ring. */
+ * -ENOMEM: there is no memory for the smallest ring. */
 YARN_MUST_CHECK int yarn_thread_ring_open(struct yarn_thread_ring *slot,
                                           struct yarn_session *session, pid_t tid,
                                           struct yarn_plan plan, bool has_watch);

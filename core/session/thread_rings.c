@@ -56,7 +56,7 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
     struct yarn_plan plan;
     if (!yarn_plan_of_thread(session->spec, &session->report.got, threads->nr_live,
                              threads->ring_bytes, &plan))
-        return -EDQUOT;
+        return -ENOMEM;
     fit(threads, &plan);
     bool has_watch = threads->nr_live < YARN_THREAD_RINGS_WATCHED;
     int err = yarn_thread_ring_open(slot, session, tid, plan, has_watch);

@@ -40,7 +40,7 @@ struct yarn_thread_rings {
     uint64_t next_switching_ns;   /* when to look at those that are not */
 };
 
-/* Opens a slot for the thread, disabled. -ESRCH: it has gone; -EDQUOT: there is no memory. */
+/* Opens a slot for the thread, disabled. -ESRCH: it has gone; -ENOMEM: there is no memory. */
 YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid);
 
 /* Closes the slot; what it counted is kept. */

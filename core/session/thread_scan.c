@@ -48,7 +48,7 @@ static int attach_new(struct yarn_session *session, struct scan *scan, const pid
 /* What the user can do something about, by its own sentence. */
 static const char *reason_of(int err)
 {
-    if (yarn_probe_lacks_files(err) || err == -EDQUOT)
+    if (yarn_probe_lacks_files(err) || err == -ENOMEM)
         return yarn_probe_reason(err);
     return "an event could not be opened on every thread";
 }

@@ -31,7 +31,7 @@ static const uint32_t features[] = {
 struct perf_data {
     const struct yarn_export *export;
     struct yarn_perf_file file;
-    struct yarn_mappings mappings;
+    struct yarn_export_mappings mappings;
     uint64_t *bases; /* owned; of each mapping, and behind them the pseudo-functions */
     uint32_t *comms; /* owned; of each thread: the name that was written last; 0: none */
     uint8_t *dumps;  /* owned; a byte each, 1: begun */
@@ -105,7 +105,7 @@ static int choose_events(struct perf_data *perf)
 /* Another piece of the same file, which is laid out already; `i`: none. */
 static size_t same_file(const struct perf_data *perf, size_t i)
 {
-    const struct yarn_mapping *list = perf->mappings.list;
+    const struct yarn_export_mapping *list = perf->mappings.list;
     size_t other = 0;
     while (other < i && (list[other].module != list[i].module ||
                          !yarn_span_equal(list[other].build_id, list[i].build_id)))
@@ -115,7 +115,7 @@ static size_t same_file(const struct perf_data *perf, size_t i)
 
 static uint64_t lay_out_one(struct perf_data *perf, size_t i, uint64_t next)
 {
-    const struct yarn_mapping *mapping = &perf->mappings.list[i];
+    const struct yarn_export_mapping *mapping = &perf->mappings.list[i];
     size_t other = same_file(perf, i);
     if (mapping->kind == KIND_ANONYMOUS || mapping->is_fixed) {
         perf->bases[i] = mapping->start;
@@ -212,7 +212,7 @@ static void begin_dump(struct perf_data *perf, uint32_t number, uint64_t time_ns
     perf->dumps[number] = 1;
     put_comm(perf, pid, pid, time_ns, dump->comm, MISC_COMM_EXEC);
     for (size_t i = 0; i < perf->mappings.count; i++) {
-        const struct yarn_mapping *mapping = &perf->mappings.list[i];
+        const struct yarn_export_mapping *mapping = &perf->mappings.list[i];
         bool is_generated = mapping->kind == KIND_ANONYMOUS;
         const char *path = yarn_profile_text(profile, profile->modules[mapping->module].path);
         if (mapping->is_fixed && !has_module(dump, path))
@@ -310,7 +310,7 @@ static void put_build_ids(struct perf_data *perf)
     const struct yarn_profile *profile = perf->export->profile;
     yarn_perf_begin_feature(&perf->file, YARN_PERF_BUILD_ID);
     for (size_t i = 0; i < perf->mappings.count; i++) {
-        const struct yarn_mapping *mapping = &perf->mappings.list[i];
+        const struct yarn_export_mapping *mapping = &perf->mappings.list[i];
         uint8_t build_id[BUILD_ID_SIZE + 4] = {0};
         size_t size = yarn_size_min(mapping->build_id.size, BUILD_ID_SIZE);
         if (!size)
@@ -376,7 +376,7 @@ static void put_features(struct perf_data *perf)
 static int perf_data_init(struct perf_data *perf)
 {
     const struct yarn_profile *profile = perf->export->profile;
-    int err = yarn_mappings_init(&perf->mappings, perf->export);
+    int err = yarn_export_mappings_init(&perf->mappings, perf->export);
     if (err)
         return err;
     perf->bases = calloc(perf->mappings.count + YARN_FUNCTION_PSEUDO_COUNT, sizeof *perf->bases);
@@ -395,7 +395,7 @@ static int perf_data_init(struct perf_data *perf)
 
 static void perf_data_fini(struct perf_data *perf)
 {
-    yarn_mappings_fini(&perf->mappings);
+    yarn_export_mappings_fini(&perf->mappings);
     yarn_perf_file_fini(&perf->file);
     free(perf->bases);
     free(perf->comms);

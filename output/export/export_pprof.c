@@ -23,7 +23,7 @@ struct pprof {
     uint8_t *packed; /* owned array */
     size_t packed_capacity;
     struct yarn_strings strings; /* the string table */
-    struct yarn_mappings mappings;
+    struct yarn_export_mappings mappings;
     struct yarn_export_total *totals; /* owned */
     size_t *columns;                  /* owned; of each event: its first value */
     size_t nr_values;
@@ -64,7 +64,7 @@ static int number_own_text(struct pprof *pprof, uint32_t text, int64_t *ret_numb
 
 static int put_mapping(struct pprof *pprof, size_t number)
 {
-    const struct yarn_mapping *mapping = &pprof->mappings.list[number];
+    const struct yarn_export_mapping *mapping = &pprof->mappings.list[number];
     const struct yarn_profile *profile = pprof->export->profile;
     char build_id[2 * 64 + 1];
     Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
@@ -186,7 +186,7 @@ static int put_code(struct pprof *pprof)
     int err = 0;
     for (uint32_t i = 0; !pprof->has_lines && i < profile->nr_frames; i++)
         pprof->has_lines = profile->frames[i].line != 0;
-    size_t main_mapping = yarn_mappings_main(&pprof->mappings, profile);
+    size_t main_mapping = yarn_export_mappings_main(&pprof->mappings, profile);
     /* Why that one first: readers name the profile after it. */
     if (main_mapping < pprof->mappings.count)
         err = put_mapping(pprof, main_mapping);
@@ -470,13 +470,13 @@ static int pprof_init(struct pprof *pprof)
     if (!err)
         err = yarn_table_open(&pprof->functions, 1024, (size_t)1 << 31);
     if (!err)
-        err = yarn_mappings_init(&pprof->mappings, pprof->export);
+        err = yarn_export_mappings_init(&pprof->mappings, pprof->export);
     return err ? err : open_gz(pprof);
 }
 
 static void pprof_fini(struct pprof *pprof)
 {
-    yarn_mappings_fini(&pprof->mappings);
+    yarn_export_mappings_fini(&pprof->mappings);
     yarn_table_close(&pprof->functions);
     yarn_strings_fini(&pprof->strings);
     free(pprof->totals);

@@ -16,7 +16,7 @@
 struct sqlite {
     struct yarn_export *export;
     struct yarn_sqlite_file file;
-    struct yarn_mappings mappings;
+    struct yarn_export_mappings mappings;
     uint64_t nr_stacks; /* written so far, beyond those of the profile */
     /* Stacks below a pseudo-function: (root, stack) to id. */
     struct yarn_table cut_stacks;
@@ -167,7 +167,7 @@ static int put_module(struct sqlite *sqlite, size_t number)
 
 static int put_mapping(struct sqlite *sqlite, size_t number)
 {
-    const struct yarn_mapping *mapping = &sqlite->mappings.list[number];
+    const struct yarn_export_mapping *mapping = &sqlite->mappings.list[number];
     char build_id[2 * 64 + 1];
     (void)yarn_mapping_build_id(mapping, build_id, sizeof build_id);
     const struct yarn_sqlite_value row[] = {
@@ -386,7 +386,7 @@ static int put_all(struct sqlite *sqlite)
 int yarn_export_sqlite(struct yarn_export *export)
 {
     struct sqlite sqlite = {.export = export, .cut_stacks = YARN_TABLE_CLOSED};
-    int err = yarn_mappings_init(&sqlite.mappings, export);
+    int err = yarn_export_mappings_init(&sqlite.mappings, export);
     if (!err)
         err = yarn_table_open(&sqlite.cut_stacks, 64, (size_t)1 << 31);
     if (!err)
@@ -397,6 +397,6 @@ int yarn_export_sqlite(struct yarn_export *export)
     (void)snprintf(export->why, sizeof export->why, "%s", sqlite.file.why);
     yarn_table_close(&sqlite.cut_stacks);
     free(sqlite.path);
-    yarn_mappings_fini(&sqlite.mappings);
+    yarn_export_mappings_fini(&sqlite.mappings);
     return err ? err : closed;
 }

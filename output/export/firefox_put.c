@@ -314,7 +314,7 @@ static void put_lib(const struct yarn_firefox_tables *tables, struct yarn_json *
     const struct yarn_profile *profile = tables->export->profile;
     const char *path = yarn_profile_text(profile, profile->modules[module].path);
     const char *base = yarn_profile_text(profile, profile->modules[module].base);
-    struct yarn_mapping mapping = {.module = module};
+    struct yarn_export_mapping mapping = {.module = module};
     char breakpad_id[BREAKPAD_ID_SIZE], code_id[2 * 64 + 1];
     for (size_t i = 0; i < tables->mappings.count && !mapping.build_id.size; i++) {
         if (tables->mappings.list[i].module == module)

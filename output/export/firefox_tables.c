@@ -74,7 +74,7 @@ int yarn_firefox_tables_init(struct yarn_firefox_tables *tables, const struct ya
         .symbol_frames = calloc(profile->nr_functions + 1, sizeof *tables->symbol_frames),
     };
     int err = tables->files && tables->outer && tables->symbol_frames
-                  ? yarn_mappings_init(&tables->mappings, export)
+                  ? yarn_export_mappings_init(&tables->mappings, export)
                   : -ENOMEM;
     if (!err)
         err = yarn_strings_init(&tables->strings);
@@ -90,7 +90,7 @@ int yarn_firefox_tables_init(struct yarn_firefox_tables *tables, const struct ya
 
 void yarn_firefox_tables_fini(struct yarn_firefox_tables *tables)
 {
-    yarn_mappings_fini(&tables->mappings);
+    yarn_export_mappings_fini(&tables->mappings);
     yarn_strings_fini(&tables->strings);
     yarn_numbering_fini(&tables->sources);
     yarn_numbering_fini(&tables->libs);

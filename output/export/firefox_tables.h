@@ -21,7 +21,7 @@ enum yarn_firefox_category {
 
 struct yarn_firefox_tables {
     const struct yarn_export *export;
-    struct yarn_mappings mappings;
+    struct yarn_export_mappings mappings;
     struct yarn_strings strings;   /* stringArray */
     struct yarn_numbering sources; /* texts of the profile */
     struct yarn_numbering libs;    /* modules of the profile */

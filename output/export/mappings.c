@@ -76,15 +76,15 @@ static int modules_init(struct modules *modules, const struct yarn_profile *prof
     return err;
 }
 
-static bool is_same(const struct yarn_mapping *one, const struct yarn_mapping *other)
+static bool is_same(const struct yarn_export_mapping *one, const struct yarn_export_mapping *other)
 {
     return one->module == other->module && one->start == other->start && one->end == other->end &&
            one->file_offset == other->file_offset &&
            yarn_span_equal(one->build_id, other->build_id);
 }
 
-static int find_or_add(struct yarn_mappings *mappings, const struct yarn_mapping *mapping,
-                       uint32_t *ret_mapping)
+static int find_or_add(struct yarn_export_mappings *mappings,
+                       const struct yarn_export_mapping *mapping, uint32_t *ret_mapping)
 {
     for (size_t i = 0; i < mappings->count; i++) {
         if (is_same(&mappings->list[i], mapping)) {
@@ -92,7 +92,7 @@ static int find_or_add(struct yarn_mappings *mappings, const struct yarn_mapping
             return 0;
         }
     }
-    struct yarn_mapping *list =
+    struct yarn_export_mapping *list =
         yarn_array_grow(mappings->list, &mappings->capacity, mappings->count + 1, sizeof *list);
     if (!list)
         return -ENOMEM;
@@ -103,7 +103,7 @@ static int find_or_add(struct yarn_mappings *mappings, const struct yarn_mapping
 }
 
 /* The last that fits: a module that came again where it was is written again. */
-static int place_frame(struct yarn_mappings *mappings, const struct yarn_profile *profile,
+static int place_frame(struct yarn_export_mappings *mappings, const struct yarn_profile *profile,
                        const struct modules *modules, size_t frame)
 {
     struct yarn_frame_home *home = &mappings->homes[frame];
@@ -115,7 +115,7 @@ static int place_frame(struct yarn_mappings *mappings, const struct yarn_profile
         if (modules->of[home->dump][i] != module || address < piece->start - piece->bias ||
             address >= piece->end - piece->bias)
             continue;
-        struct yarn_mapping mapping = {
+        struct yarn_export_mapping mapping = {
             .module = module,
             .kind = piece->kind,
             .start = piece->start - piece->bias,
@@ -129,7 +129,7 @@ static int place_frame(struct yarn_mappings *mappings, const struct yarn_profile
     return 0;
 }
 
-static void mark_stacks(struct yarn_mappings *mappings, const struct yarn_export *export)
+static void mark_stacks(struct yarn_export_mappings *mappings, const struct yarn_export *export)
 {
     const struct yarn_profile *profile = export->profile;
     struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(export);
@@ -146,11 +146,12 @@ static void mark_stacks(struct yarn_mappings *mappings, const struct yarn_export
     }
 }
 
-int yarn_mappings_init(struct yarn_mappings *mappings, const struct yarn_export *export)
+int yarn_export_mappings_init(struct yarn_export_mappings *mappings,
+                              const struct yarn_export *export)
 {
     const struct yarn_profile *profile = export->profile;
     struct modules modules;
-    *mappings = (struct yarn_mappings){
+    *mappings = (struct yarn_export_mappings){
         .homes = calloc(profile->nr_frames + 1, sizeof *mappings->homes),
         .stacks = calloc(profile->nr_stacks + 1, sizeof *mappings->stacks),
     };
@@ -164,19 +165,20 @@ int yarn_mappings_init(struct yarn_mappings *mappings, const struct yarn_export 
         modules_fini(&modules);
     }
     if (err)
-        yarn_mappings_fini(mappings);
+        yarn_export_mappings_fini(mappings);
     return err;
 }
 
-void yarn_mappings_fini(struct yarn_mappings *mappings)
+void yarn_export_mappings_fini(struct yarn_export_mappings *mappings)
 {
     free(mappings->list);
     free(mappings->homes);
     free(mappings->stacks);
-    *mappings = (struct yarn_mappings){0};
+    *mappings = (struct yarn_export_mappings){0};
 }
 
-const char *yarn_mapping_build_id(const struct yarn_mapping *mapping, char *ret_text, size_t size)
+const char *yarn_mapping_build_id(const struct yarn_export_mapping *mapping, char *ret_text,
+                                  size_t size)
 {
     static const char digits[] = "0123456789abcdef";
     size_t at = 0;
@@ -188,7 +190,8 @@ const char *yarn_mapping_build_id(const struct yarn_mapping *mapping, char *ret_
     return ret_text;
 }
 
-size_t yarn_mappings_main(const struct yarn_mappings *mappings, const struct yarn_profile *profile)
+size_t yarn_export_mappings_main(const struct yarn_export_mappings *mappings,
+                                 const struct yarn_profile *profile)
 {
     uint32_t dump = yarn_export_main_dump(profile);
     for (size_t i = 0; dump != YARN_DUMP_NONE && i < mappings->count; i++) {

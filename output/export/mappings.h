@@ -9,7 +9,7 @@
 
 #include "output/export/export.h"
 
-struct yarn_mapping {
+struct yarn_export_mapping {
     uint32_t module; /* of the profile */
     uint32_t kind;   /* as yarn_dump_module has it */
     uint64_t start, end;
@@ -23,21 +23,23 @@ struct yarn_frame_home {
     uint32_t mapping; /* YARN_DUMP_NONE: none */
 };
 
-struct yarn_mappings {
-    struct yarn_mapping *list; /* owned array; only what is used */
+struct yarn_export_mappings {
+    struct yarn_export_mapping *list; /* owned array; only what is used */
     size_t count;
     size_t capacity;
     struct yarn_frame_home *homes; /* owned; one a frame of the profile */
     uint8_t *stacks;               /* owned; a byte each, 1: on a sample that passes, or around */
 };
 
-YARN_MUST_CHECK int yarn_mappings_init(struct yarn_mappings *mappings,
-                                       const struct yarn_export *export);
+YARN_MUST_CHECK int yarn_export_mappings_init(struct yarn_export_mappings *mappings,
+                                              const struct yarn_export *export);
 /* Idempotent. */
-void yarn_mappings_fini(struct yarn_mappings *mappings);
+void yarn_export_mappings_fini(struct yarn_export_mappings *mappings);
 
 /* That of the executable with the most samples; `count`: none. */
-size_t yarn_mappings_main(const struct yarn_mappings *mappings, const struct yarn_profile *profile);
+size_t yarn_export_mappings_main(const struct yarn_export_mappings *mappings,
+                                 const struct yarn_profile *profile);
 
 /* In hexadecimal; `size` of ret_text is at least 2 * 32 + 1, what is longer is cut. */
-const char *yarn_mapping_build_id(const struct yarn_mapping *mapping, char *ret_text, size_t size);
+const char *yarn_mapping_build_id(const struct yarn_export_mapping *mapping, char *ret_text,
+                                  size_t size);

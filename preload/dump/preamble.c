@@ -61,9 +61,8 @@ static const char *error_name(int error)
     static const struct {
         int error;
         const char *name;
-    } names[] = {{EPERM, "EPERM"},   {EACCES, "EACCES"}, {ENOSYS, "ENOSYS"},
-                 {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"},
-                 {EINVAL, "EINVAL"}, {EDQUOT, "EPERM"},  {ENOENT, "ENOENT"}};
+    } names[] = {{EPERM, "EPERM"},   {EACCES, "EACCES"}, {ENOSYS, "ENOSYS"}, {EMFILE, "EMFILE"},
+                 {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"}, {EINVAL, "EINVAL"}, {ENOENT, "ENOENT"}};
     for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
         if (names[i].error == error)
             return names[i].name;

@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HDR_VADDR = 0x1000, FRAME_VADDR = 0x20000, DEBUG_VADDR = 0, CODE_VADDR = 0x40000 };
 
-static void step_by(const struct yarn_machine *machine, const struct yarn_fde *fde, uint64_t vaddr,
-                    struct yarn_span stack_bytes, uint64_t offset)
+static void step_by(const struct yarn_unwind_machine *machine, const struct yarn_fde *fde,
+                    uint64_t vaddr, struct yarn_span stack_bytes, uint64_t offset)
 {
     struct yarn_rule rule = machine->compile(fde, vaddr);
     struct yarn_stack_copy stack = {

@@ -20,7 +20,7 @@ struct entry {
 
 int yarn_code_names_open(struct yarn_code_names *names)
 {
-    *names = (struct yarn_code_names){.recent = YARN_RANGES_EMPTY(RECENT_MAX)};
+    *names = (struct yarn_code_names){.recent = YARN_RANGE_MAP_EMPTY(RECENT_MAX)};
     return yarn_arena_open(&names->texts, TEXTS_BYTES);
 }
 
@@ -36,7 +36,7 @@ void yarn_code_names_close(struct yarn_code_names *names)
 {
     if (!names->texts.base)
         return;
-    yarn_ranges_close(&names->recent);
+    yarn_range_map_close(&names->recent);
     free_sorted(names);
     yarn_arena_close(&names->texts);
 }
@@ -48,14 +48,14 @@ static const struct entry *entry_at(const struct yarn_arena *texts, uint32_t num
 
 /* A range of the ones before, less what the recent ones have taken from it. */
 struct merge {
-    const struct yarn_range *recent, *recent_end;
-    const struct yarn_range *sorted, *sorted_end;
-    struct yarn_range rest; /* of *sorted */
-    struct yarn_range *out;
+    const struct yarn_mapped_range *recent, *recent_end;
+    const struct yarn_mapped_range *sorted, *sorted_end;
+    struct yarn_mapped_range rest; /* of *sorted */
+    struct yarn_mapped_range *out;
     size_t count, max_count;
 };
 
-static void emit(struct merge *merge, struct yarn_range range)
+static void emit(struct merge *merge, struct yarn_mapped_range range)
 {
     if (range.start < range.end && merge->count < merge->max_count)
         merge->out[merge->count++] = range;
@@ -70,7 +70,7 @@ static void next_sorted(struct merge *merge)
 
 static void take_recent(struct merge *merge)
 {
-    const struct yarn_range *recent = merge->recent++;
+    const struct yarn_mapped_range *recent = merge->recent++;
     emit(merge, *recent);
     while (merge->sorted < merge->sorted_end && merge->rest.end <= recent->end)
         next_sorted(merge);
@@ -80,7 +80,7 @@ static void take_recent(struct merge *merge)
 
 static void take_sorted(struct merge *merge)
 {
-    struct yarn_range piece = merge->rest;
+    struct yarn_mapped_range piece = merge->rest;
     uint64_t limit = merge->recent < merge->recent_end ? merge->recent->start : UINT64_MAX;
     if (piece.end <= limit) {
         emit(merge, piece);
@@ -114,7 +114,7 @@ static int settle(struct yarn_code_names *names)
     size_t capacity = yarn_size_min(most, SORTED_MAX);
     if (!names->recent.count)
         return 0;
-    struct yarn_range *out = yarn_pages_map(capacity * sizeof *out);
+    struct yarn_mapped_range *out = yarn_pages_map(capacity * sizeof *out);
     if (!out)
         return -ENOMEM;
     struct merge merge = {
@@ -222,7 +222,7 @@ static int add(struct yarn_code_names *names, uint64_t start, uint64_t end, stru
     if (number == YARN_CODE_NAME_NONE)
         return -ENOSPC;
     names->generation++;
-    return yarn_ranges_put(&names->recent, (struct yarn_range){start, end, number});
+    return yarn_range_map_put(&names->recent, (struct yarn_mapped_range){start, end, number});
 }
 
 void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
@@ -241,7 +241,8 @@ void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t
         names->nr_dropped++;
 }
 
-static const struct yarn_range *find_sorted(const struct yarn_code_names *names, uint64_t address)
+static const struct yarn_mapped_range *find_sorted(const struct yarn_code_names *names,
+                                                   uint64_t address)
 {
     size_t low = 0, high = names->nr_sorted;
     while (low < high) {
@@ -258,7 +259,7 @@ static const struct yarn_range *find_sorted(const struct yarn_code_names *names,
 
 uint32_t yarn_code_names_find(struct yarn_code_names *names, uint64_t address)
 {
-    const struct yarn_range *range = yarn_ranges_find(&names->recent, address);
+    const struct yarn_mapped_range *range = yarn_range_map_find(&names->recent, address);
     if (!range)
         range = find_sorted(names, address);
     return range ? range->number : YARN_CODE_NAME_NONE;

@@ -14,7 +14,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/span.h"
-#include "unwind/ranges.h"
+#include "unwind/range_map.h"
 
 #define YARN_CODE_NAME_NONE UINT32_MAX
 
@@ -26,8 +26,9 @@ struct yarn_code_name {
 };
 
 struct yarn_code_names {
-    struct yarn_ranges recent; /* added since `sorted` was made; go before it */
-    struct yarn_range *sorted; /* owned; do not overlap; their number is a place in `texts` */
+    struct yarn_range_map recent; /* added since `sorted` was made; go before it */
+    struct yarn_mapped_range
+        *sorted; /* owned; do not overlap; their number is a place in `texts` */
     size_t nr_sorted, sorted_capacity;
     struct yarn_arena texts;
     bool is_full;

@@ -26,7 +26,7 @@ static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t star
 static int keep_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
                        uint32_t function)
 {
-    struct yarn_symbol symbol = {
+    struct yarn_profile_symbol symbol = {
         .function = function,
         .dump = loader->dump,
         .module = record->module,

@@ -5,9 +5,9 @@
 
 #include "output/analysis/value/array.h"
 
-int yarn_symbols_add(struct yarn_symbols *symbols, const struct yarn_symbol *symbol)
+int yarn_symbols_add(struct yarn_symbols *symbols, const struct yarn_profile_symbol *symbol)
 {
-    struct yarn_symbol *list =
+    struct yarn_profile_symbol *list =
         yarn_array_grow(symbols->list, &symbols->capacity, symbols->count + 1, sizeof *list);
     if (!list)
         return -ENOMEM;

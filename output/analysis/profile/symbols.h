@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 
-struct yarn_symbol {
+struct yarn_profile_symbol {
     uint32_t function;   /* of the profile */
     uint32_t dump;       /* of the profile */
     uint32_t module;     /* the dump's number */
@@ -16,11 +16,11 @@ struct yarn_symbol {
 };
 
 struct yarn_symbols {
-    struct yarn_symbol *list; /* owned array */
+    struct yarn_profile_symbol *list; /* owned array */
     size_t count, capacity;
 };
 
 YARN_MUST_CHECK int yarn_symbols_add(struct yarn_symbols *symbols,
-                                     const struct yarn_symbol *symbol);
+                                     const struct yarn_profile_symbol *symbol);
 /* Idempotent. */
 void yarn_symbols_fini(struct yarn_symbols *symbols);

@@ -44,12 +44,12 @@ static void run_objdump(const char *objdump, int fd, int to, uint64_t start, uin
 
 static int add(struct yarn_disassembly *disassembly, uint64_t address, const char *text)
 {
-    struct yarn_instruction *grown = yarn_array_grow(
+    struct yarn_disassembly_line *grown = yarn_array_grow(
         disassembly->instructions, &disassembly->capacity, disassembly->count + 1, sizeof *grown);
     if (!grown)
         return -ENOMEM;
     disassembly->instructions = grown;
-    struct yarn_instruction instruction = {.address = address, .text = strdup(text)};
+    struct yarn_disassembly_line instruction = {.address = address, .text = strdup(text)};
     if (!instruction.text)
         return -ENOMEM;
     grown[disassembly->count++] = instruction;
@@ -90,7 +90,7 @@ static int take_lines(struct yarn_disassembly *disassembly, FILE *file, uint64_t
 static void set_ends(struct yarn_disassembly *disassembly, size_t first, uint64_t end)
 {
     for (size_t i = disassembly->count; i-- > first;) {
-        struct yarn_instruction *instruction = &disassembly->instructions[i];
+        struct yarn_disassembly_line *instruction = &disassembly->instructions[i];
         instruction->end = i + 1 < disassembly->count ? instruction[1].address : end;
     }
 }
@@ -130,8 +130,8 @@ void yarn_disassembly_fini(struct yarn_disassembly *disassembly)
     *disassembly = (struct yarn_disassembly){0};
 }
 
-const struct yarn_instruction *yarn_disassembly_find(const struct yarn_disassembly *disassembly,
-                                                     uint64_t address)
+const struct yarn_disassembly_line *
+yarn_disassembly_find(const struct yarn_disassembly *disassembly, uint64_t address)
 {
     size_t low = 0, high = disassembly->count;
     while (low < high) {

@@ -11,14 +11,14 @@
 
 #include "core/base/base.h"
 
-struct yarn_instruction {
+struct yarn_disassembly_line {
     uint64_t address; /* linked */
     uint64_t end;     /* of the next instruction's beginning */
     char *text;       /* owned */
 };
 
 struct yarn_disassembly {
-    struct yarn_instruction *instructions; /* owned array, by address */
+    struct yarn_disassembly_line *instructions; /* owned array, by address */
     size_t count, capacity;
 };
 
@@ -30,5 +30,5 @@ YARN_MUST_CHECK int yarn_disassembly_add(struct yarn_disassembly *disassembly, c
 void yarn_disassembly_fini(struct yarn_disassembly *disassembly);
 
 /* The instruction that the address lies in; NULL: none. */
-const struct yarn_instruction *yarn_disassembly_find(const struct yarn_disassembly *disassembly,
-                                                     uint64_t address);
+const struct yarn_disassembly_line *
+yarn_disassembly_find(const struct yarn_disassembly *disassembly, uint64_t address);

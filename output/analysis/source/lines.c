@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "core/base/table.h"
-#include "output/analysis/source/code_names.h"
 #include "output/analysis/source/code_units.h"
+#include "output/analysis/source/die_names.h"
 #include "output/analysis/value/array.h"
 
 /* Functions in one another at one address: compilers stop long before. */
@@ -20,7 +20,7 @@ struct module {
     enum yarn_debuginfo_state state;
     struct yarn_debuginfo *debuginfo; /* owned; NULL: none */
     struct yarn_code_units units;
-    struct yarn_code_names names;
+    struct yarn_die_names names;
     struct yarn_table chains; /* address to number in `chains` of the lines */
 };
 
@@ -58,7 +58,7 @@ void yarn_lines_free(struct yarn_lines *lines)
         return;
     for (size_t i = 0; i < lines->nr_modules; i++) {
         struct module *module = &lines->modules[i];
-        yarn_code_names_fini(&module->names);
+        yarn_die_names_fini(&module->names);
         yarn_code_units_fini(&module->units);
         yarn_debuginfo_close(module->debuginfo);
         yarn_table_close(&module->chains);
@@ -239,7 +239,7 @@ static int search(struct yarn_lines *lines, struct module *module, uint64_t addr
     Dwarf_Die nested[INLINED_MAX];
     for (size_t i = nest(&place.function, address, nested); !err && i-- > 0;) {
         line.is_inlined = i > 0;
-        err = yarn_code_names_find(&module->names, &nested[i], &line.function);
+        err = yarn_die_names_find(&module->names, &nested[i], &line.function);
         if (!err)
             err = add_line(lines, &line);
         line = (struct yarn_line){0};

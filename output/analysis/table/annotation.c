@@ -45,7 +45,8 @@ static int find_starts(struct yarn_annotation *annotation)
     return 0;
 }
 
-static bool has_symbol(const struct yarn_annotation *annotation, const struct yarn_symbol *symbol)
+static bool has_symbol(const struct yarn_annotation *annotation,
+                       const struct yarn_profile_symbol *symbol)
 {
     const struct yarn_profile_function *functions = annotation->profile->functions;
     const struct yarn_profile_function *function = &functions[symbol->function];
@@ -62,7 +63,7 @@ static const struct yarn_dump_module **modules_of(const struct yarn_annotation *
     const struct yarn_profile *profile = annotation->profile;
     const struct yarn_dump_module **modules = calloc(profile->nr_dumps + 1, sizeof *modules);
     for (size_t i = 0; modules && i < profile->symbols.count; i++) {
-        const struct yarn_symbol *symbol = &profile->symbols.list[i];
+        const struct yarn_profile_symbol *symbol = &profile->symbols.list[i];
         if (!modules[symbol->dump] && has_symbol(annotation, symbol))
             modules[symbol->dump] = module_of(profile, symbol->dump, symbol->module);
     }
@@ -150,7 +151,7 @@ static int take_build(struct yarn_annotation *annotation, const struct yarn_dump
     for (size_t i = 0; i < profile->nr_threads; i++)
         annotation->threads[i] &= is_same_build(build, modules[profile->threads[i].dump]);
     for (size_t i = 0; !err && i < profile->symbols.count; i++) {
-        const struct yarn_symbol *symbol = &profile->symbols.list[i];
+        const struct yarn_profile_symbol *symbol = &profile->symbols.list[i];
         if (is_same_build(build, modules[symbol->dump]) && has_symbol(annotation, symbol))
             err = add_extent(annotation, symbol->start, symbol->end);
     }
@@ -346,7 +347,7 @@ int yarn_annotation_place(struct yarn_annotation *annotation,
         return err;
     settle(annotation);
     for (size_t i = 1; i < annotation->nr_sites; i++) {
-        const struct yarn_instruction *before =
+        const struct yarn_disassembly_line *before =
             yarn_disassembly_find(disassembly, annotation->sites[i - 1].address);
         annotation->sites[i].is_after_gap = !before || before->end != annotation->sites[i].address;
     }

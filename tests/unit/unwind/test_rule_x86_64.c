@@ -8,7 +8,7 @@
 enum { RBX = 3, RBP = 6, RSP = 7, R10 = 10, R12 = 12 };
 enum { CODE = 0x401000 };
 
-static const struct yarn_machine *const machine = &yarn_machine_native;
+static const struct yarn_unwind_machine *const machine = &yarn_machine_native;
 
 /* CFA rsp+8, rip at CFA-8 */
 static const uint8_t entry[] = {0x0c, RSP, 8, 0x90, 1};

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/session/change.h"
+#include "core/session/changeover.h"
 #include "core/session/session.h"
 #include "tests/support/suite.h"
 
@@ -105,7 +105,7 @@ static void touch_and_drain(void)
 static int deepen(void)
 {
     session.change.wants_deeper = true;
-    int err = yarn_change_try(&session);
+    int err = yarn_changeover_try(&session);
     session.change.wants_deeper = false; /* no more by itself */
     return err;
 }
@@ -262,7 +262,7 @@ static int refusal(void)
     err = deepen();
     bool is_deep = session.report.got.stack_bytes > ASKED;
     yarn_session_close(&session);
-    return !err && !is_deep ? -EDQUOT : 0;
+    return !err && !is_deep ? -ENOMEM : 0;
 }
 
 int main(void)

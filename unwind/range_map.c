@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/ranges.h"
+#include "unwind/range_map.h"
 
 #include "core/base/pages.h"
 
 enum { FIRST_CAPACITY = 512 };
 
-static int grow(struct yarn_ranges *ranges)
+static int grow(struct yarn_range_map *ranges)
 {
     size_t capacity = ranges->capacity ? ranges->capacity * 2 : FIRST_CAPACITY;
-    struct yarn_range *items = yarn_pages_map(capacity * sizeof *items);
+    struct yarn_mapped_range *items = yarn_pages_map(capacity * sizeof *items);
     if (!items)
         return -ENOMEM;
     if (ranges->count)
@@ -20,29 +20,29 @@ static int grow(struct yarn_ranges *ranges)
     return 0;
 }
 
-static int make_room(struct yarn_ranges *ranges, size_t more)
+static int make_room(struct yarn_range_map *ranges, size_t more)
 {
     if (ranges->count + more > ranges->max_count)
         return -ENOSPC;
     return ranges->count + more > ranges->capacity ? grow(ranges) : 0;
 }
 
-static void insert_at(struct yarn_ranges *ranges, size_t at, struct yarn_range range)
+static void insert_at(struct yarn_range_map *ranges, size_t at, struct yarn_mapped_range range)
 {
-    struct yarn_range *item = &ranges->items[at];
+    struct yarn_mapped_range *item = &ranges->items[at];
     memmove(item + 1, item, (ranges->count - at) * sizeof *item);
     *item = range;
     ranges->count++;
 }
 
-static void remove_at(struct yarn_ranges *ranges, size_t at, size_t count)
+static void remove_at(struct yarn_range_map *ranges, size_t at, size_t count)
 {
-    struct yarn_range *item = &ranges->items[at];
+    struct yarn_mapped_range *item = &ranges->items[at];
     memmove(item, item + count, (ranges->count - at - count) * sizeof *item);
     ranges->count -= count;
 }
 
-size_t yarn_ranges_position(const struct yarn_ranges *ranges, uint64_t address)
+size_t yarn_range_map_position(const struct yarn_range_map *ranges, uint64_t address)
 {
     size_t low = 0, high = ranges->count;
     while (low < high) {
@@ -56,11 +56,11 @@ size_t yarn_ranges_position(const struct yarn_ranges *ranges, uint64_t address)
 }
 
 /* With room for one more; the position where a range that starts at `start` belongs. */
-static size_t take_away(struct yarn_ranges *ranges, uint64_t start, uint64_t end)
+static size_t take_away(struct yarn_range_map *ranges, uint64_t start, uint64_t end)
 {
-    size_t at = yarn_ranges_position(ranges, start);
+    size_t at = yarn_range_map_position(ranges, start);
     if (at < ranges->count && ranges->items[at].start < start) {
-        struct yarn_range rest = ranges->items[at];
+        struct yarn_mapped_range rest = ranges->items[at];
         ranges->items[at].end = start;
         at++;
         if (rest.end > end) {
@@ -78,7 +78,7 @@ static size_t take_away(struct yarn_ranges *ranges, uint64_t start, uint64_t end
     return at;
 }
 
-int yarn_ranges_put(struct yarn_ranges *ranges, struct yarn_range range)
+int yarn_range_map_put(struct yarn_range_map *ranges, struct yarn_mapped_range range)
 {
     if (range.start >= range.end)
         return -EINVAL;
@@ -89,7 +89,7 @@ int yarn_ranges_put(struct yarn_ranges *ranges, struct yarn_range range)
     return 0;
 }
 
-int yarn_ranges_cut(struct yarn_ranges *ranges, uint64_t start, uint64_t end)
+int yarn_range_map_cut(struct yarn_range_map *ranges, uint64_t start, uint64_t end)
 {
     if (start >= end)
         return -EINVAL;
@@ -100,16 +100,16 @@ int yarn_ranges_cut(struct yarn_ranges *ranges, uint64_t start, uint64_t end)
     return 0;
 }
 
-static bool holds(const struct yarn_ranges *ranges, size_t at, uint64_t address)
+static bool holds(const struct yarn_range_map *ranges, size_t at, uint64_t address)
 {
     return at < ranges->count && ranges->items[at].start <= address &&
            address < ranges->items[at].end;
 }
 
-const struct yarn_range *yarn_ranges_find(struct yarn_ranges *ranges, uint64_t address)
+const struct yarn_mapped_range *yarn_range_map_find(struct yarn_range_map *ranges, uint64_t address)
 {
     if (!holds(ranges, ranges->last, address)) {
-        size_t at = yarn_ranges_position(ranges, address);
+        size_t at = yarn_range_map_position(ranges, address);
         if (!holds(ranges, at, address))
             return NULL;
         ranges->last = at;
@@ -117,9 +117,9 @@ const struct yarn_range *yarn_ranges_find(struct yarn_ranges *ranges, uint64_t a
     return &ranges->items[ranges->last];
 }
 
-void yarn_ranges_close(struct yarn_ranges *ranges)
+void yarn_range_map_close(struct yarn_range_map *ranges)
 {
     if (ranges->items)
         yarn_pages_unmap(ranges->items, ranges->capacity * sizeof *ranges->items);
-    *ranges = YARN_RANGES_EMPTY(ranges->max_count);
+    *ranges = YARN_RANGE_MAP_EMPTY(ranges->max_count);
 }

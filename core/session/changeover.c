@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/session/change.h"
+#include "core/session/changeover.h"
 
 #include "core/session/attach.h"
 #include "core/sys/clock.h"
@@ -23,11 +23,6 @@ static int change_to(struct yarn_session *session, struct yarn_plan *plan)
     return 0;
 }
 
-static bool lacks_memory(int err)
-{
-    return err == -EDQUOT || err == -ENOMEM;
-}
-
 /* Of a core. */
 static size_t whole_ring_bytes(const struct yarn_session *session)
 {
@@ -48,7 +43,7 @@ static bool is_in_the_way(const struct yarn_session *session)
 static int step_aside(struct yarn_session *session)
 {
     struct yarn_plan plan = session->report.got;
-    int err = yarn_plan_aside(&plan) ? change_to(session, &plan) : -EDQUOT;
+    int err = yarn_plan_aside(&plan) ? change_to(session, &plan) : -ENOMEM;
     if (err)
         return err;
     session->change.is_aside = true;
@@ -62,7 +57,7 @@ static int change_rings(struct yarn_session *session, struct yarn_plan *plan)
     const size_t ring_bytes = session->report.got.ring_bytes;
     for (;;) {
         int err = change_to(session, plan);
-        if (!lacks_memory(err) || session->threads)
+        if (err != -ENOMEM || session->threads)
             return err;
         if (plan->ring_bytes <= whole_ring_bytes(session) && is_in_the_way(session))
             return step_aside(session);
@@ -83,9 +78,9 @@ static int change_within(struct yarn_session *session, struct yarn_plan *plan, b
     return plan->rate_permille == got.rate_permille ? 0 : change_to(session, plan);
 }
 
-int yarn_change_try(struct yarn_session *session)
+int yarn_changeover_try(struct yarn_session *session)
 {
-    const struct yarn_change *change = &session->change;
+    const struct yarn_changeover *change = &session->change;
     const struct yarn_plan got = session->report.got;
     struct yarn_plan plan =
         change->is_aside ? yarn_plan_of_core(session->spec, session->nr_cpus) : got;
@@ -98,43 +93,43 @@ int yarn_change_try(struct yarn_session *session)
     if (!deepens && plan.ring_bytes <= got.ring_bytes)
         return 0;
     int err = change_rings(session, &plan);
-    if (!lacks_memory(err) || change->is_aside || session->threads)
+    if (err != -ENOMEM || change->is_aside || session->threads)
         return err;
     return change_within(session, &plan, deepens);
 }
 
 static bool is_due(const struct yarn_session *session)
 {
-    const struct yarn_change *change = &session->change;
+    const struct yarn_changeover *change = &session->change;
     bool can = session->threads || (session->is_enabled && !session->wide.events);
     bool is_wanted = change->wants_deeper || session->nr_samples >= MANY_SAMPLES;
-    return can && (change->is_aside || (is_wanted && change->nr_tries < YARN_CHANGE_TRIES)) &&
+    return can && (change->is_aside || (is_wanted && change->nr_tries < YARN_CHANGEOVER_TRIES)) &&
            yarn_clock_ns(YARN_TIME_MONOTONIC) >= change->after_ns;
 }
 
 /* Why more than once: threads appear meanwhile. Who stepped aside does not stay there. */
-void yarn_change_in_time(struct yarn_session *session)
+void yarn_changeover_in_time(struct yarn_session *session)
 {
-    struct yarn_change *change = &session->change;
+    struct yarn_changeover *change = &session->change;
     if (!is_due(session))
         return;
-    int err = yarn_change_try(session);
+    int err = yarn_changeover_try(session);
     if (err == -EBUSY)
         return;
     change->after_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + (AGAIN_NS << 2 * change->nr_tries);
     if (err != -EAGAIN)
-        change->nr_tries = YARN_CHANGE_TRIES;
-    else if (change->nr_tries < YARN_CHANGE_TRIES)
+        change->nr_tries = YARN_CHANGEOVER_TRIES;
+    else if (change->nr_tries < YARN_CHANGEOVER_TRIES)
         change->nr_tries++;
 }
 
-void yarn_change_want_deeper(struct yarn_session *session)
+void yarn_changeover_want_deeper(struct yarn_session *session)
 {
-    struct yarn_change *change = &session->change;
+    struct yarn_changeover *change = &session->change;
     if (change->wants_deeper)
         return;
     change->wants_deeper = true;
     change->nr_tries = 0;
     change->after_ns = 0;
-    yarn_change_in_time(session);
+    yarn_changeover_in_time(session);
 }

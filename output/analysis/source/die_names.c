@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/source/code_names.h"
+#include "output/analysis/source/die_names.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct yarn_unit_scopes {
     size_t count, capacity;
 };
 
-void yarn_code_names_fini(struct yarn_code_names *names)
+void yarn_die_names_fini(struct yarn_die_names *names)
 {
     for (size_t i = 0; i < names->nr_units; i++)
         free(names->units[i].scopes);
@@ -98,7 +98,7 @@ static int list_scopes(struct yarn_unit_scopes *unit, Dwarf_Die *top)
     return 0;
 }
 
-static int scopes_of(struct yarn_code_names *names, Dwarf_Die *unit,
+static int scopes_of(struct yarn_die_names *names, Dwarf_Die *unit,
                      const struct yarn_unit_scopes **ret_scopes)
 {
     for (size_t i = 0; i < names->nr_units; i++) {
@@ -164,7 +164,7 @@ static char *put_scope(char *begin, char *at, const Dwarf_Die *scope)
 }
 
 /* *ret_text, owned by the caller, stays NULL where the bare name has to do. */
-static int qualify(struct yarn_code_names *names, Dwarf_Die *declaration, const char *name,
+static int qualify(struct yarn_die_names *names, Dwarf_Die *declaration, const char *name,
                    char **ret_text)
 {
     char text[YARN_DEMANGLED_SIZE];
@@ -225,7 +225,7 @@ static bool is_of_cplusplus(Dwarf_Die *die)
     }
 }
 
-static int keep(struct yarn_code_names *names, char *text, uint64_t key)
+static int keep(struct yarn_die_names *names, char *text, uint64_t key)
 {
     char **texts =
         yarn_array_grow(names->texts, &names->texts_capacity, names->nr_texts + 1, sizeof *texts);
@@ -239,7 +239,7 @@ static int keep(struct yarn_code_names *names, char *text, uint64_t key)
     return err ? err : yarn_table_put(&names->index, key, (uint32_t)names->nr_texts - 1);
 }
 
-int yarn_code_names_find(struct yarn_code_names *names, Dwarf_Die *function, const char **ret_name)
+int yarn_die_names_find(struct yarn_die_names *names, Dwarf_Die *function, const char **ret_name)
 {
     const char *name = mangled_of(function);
     if (name || !(name = text_of(function, DW_AT_name)) || !is_of_cplusplus(function)) {

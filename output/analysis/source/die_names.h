@@ -17,7 +17,7 @@
 struct yarn_unit_scopes;
 
 /* Each pointer is an owned array; its count and its capacity follow. */
-struct yarn_code_names {
+struct yarn_die_names {
     struct yarn_unit_scopes *units;
     size_t nr_units, units_capacity;
     char **texts;
@@ -25,12 +25,12 @@ struct yarn_code_names {
     struct yarn_table index; /* address of a declaration to text */
 };
 
-#define YARN_CODE_NAMES_EMPTY ((struct yarn_code_names){.index = YARN_TABLE_CLOSED})
+#define YARN_CODE_NAMES_EMPTY ((struct yarn_die_names){.index = YARN_TABLE_CLOSED})
 
 /* Idempotent. */
-void yarn_code_names_fini(struct yarn_code_names *names);
+void yarn_die_names_fini(struct yarn_die_names *names);
 
 /* Mangled, or as people read it; NULL: it has none. As long as the names and the debug information
  * live. -ENOMEM. */
-YARN_MUST_CHECK int yarn_code_names_find(struct yarn_code_names *names, Dwarf_Die *function,
-                                         const char **ret_name);
+YARN_MUST_CHECK int yarn_die_names_find(struct yarn_die_names *names, Dwarf_Die *function,
+                                        const char **ret_name);

@@ -13,13 +13,13 @@
 #include "core/session/state.h"
 
 /* Tries in all, because threads may appear meanwhile, for the size and again for the depth. */
-enum { YARN_CHANGE_TRIES = 4 };
+enum { YARN_CHANGEOVER_TRIES = 4 };
 
 /* Deeper copies from now on, where they are to be had; at once where that can be. */
-void yarn_change_want_deeper(struct yarn_session *session);
+void yarn_changeover_want_deeper(struct yarn_session *session);
 
 /* Changes over where it is time. */
-void yarn_change_in_time(struct yarn_session *session);
+void yarn_changeover_in_time(struct yarn_session *session);
 
 /* One try. -EAGAIN: threads appeared meanwhile. -EBUSY: not before the former rings are empty. */
-YARN_MUST_CHECK int yarn_change_try(struct yarn_session *session);
+YARN_MUST_CHECK int yarn_changeover_try(struct yarn_session *session);
