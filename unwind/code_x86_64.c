@@ -38,7 +38,6 @@ struct way {
     struct word registers[NR_REGISTERS];
     struct store stores[STORES_MAX]; /* words that it wrote to the stack; the newest replace */
     unsigned nr_stores;
-    bool is_full;                 /* more words were stored: what any holds is not known */
     struct word calls[CALLS_MAX]; /* stack pointers at calls */
     unsigned nr_calls;
     struct word top;   /* pushed last, where the stack pointer is not known */
@@ -97,8 +96,7 @@ static void store(struct way *way, struct word place, struct word value)
         i++;
     if (i == way->nr_stores && value.kind == UNKNOWN && place.base == RSP && place.offset < 0)
         return;
-    way->is_full |= i == STORES_MAX;
-    if (way->is_full)
+    if (i == STORES_MAX)
         return;
     way->stores[i] = (struct store){place, value};
     way->nr_stores += i == way->nr_stores;

@@ -2,7 +2,7 @@
 #include "unwind/instruction_x86_64.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
-enum { MAP_1 = 0, MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3 };
+enum { MAP_1 = 0, MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, MAP_FP16 = 5, MAP_FP16_FUSED = 6 };
 
 #define BIT(number) ((uint16_t)(1U << (number)))
 
@@ -22,7 +22,7 @@ struct decoding {
     struct yarn_cursor cursor;
     struct yarn_instruction *made;
     unsigned map, opcode, rex, traits;
-    bool has_66, has_f2, has_f3, is_vector;
+    bool has_66, has_67, has_f2, has_f3, is_vector;
     unsigned vector_register; /* VEX.vvvv */
     unsigned mod, reg, rm;
     unsigned base; /* of a memory operand, where it is one register and no index */
@@ -37,15 +37,15 @@ enum {
     b_ = M_ | IS_BYTE, bG = MG | IS_BYTE, bR = MR | IS_BYTE, bB = MB | IS_BYTE, r1 = R1 | IS_BYTE,
 };
 
-/* Prefixes are read before. */
+/* Prefixes are read before: no opcode is one. */
 static const uint8_t one_byte[256] = {
     bR, MR, bG, MG, I1, I4, XX, XX, bR, MR, bG, MG, I1, I4, XX, XX, /* 00 */
     bR, MR, bG, MG, I1, I4, XX, XX, bR, MR, bG, MG, I1, I4, XX, XX, /* 10 */
     bR, MR, bG, MG, I1, I4, XX, XX, bR, MR, bG, MG, I1, I4, XX, XX, /* 20 */
     bR, MR, bG, MG, I1, I4, XX, XX, b_, M_, b_, M_, I1, I4, XX, XX, /* 30 */
-    __, __, __, __, __, __, __, __, __, __, __, __, __, __, __, __, /* 40 */
+    XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, /* 40 */
     __, __, __, __, __, __, __, __, __, __, __, __, __, __, __, __, /* 50 */
-    XX, XX, XX, MG, __, __, __, __, I4, G4, I1, G1, __, __, __, __, /* 60 */
+    XX, XX, XX, MG, XX, XX, XX, XX, I4, G4, I1, G1, __, __, __, __, /* 60 */
     I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, I1, /* 70 */
     r1, R4, XX, R1, b_, M_, bB, MB, bR, MR, bG, MG, MR, MG, M_, MR, /* 80 */
     __, __, __, __, __, __, __, __, __, __, XX, __, __, __, __, __, /* 90 */
@@ -54,7 +54,7 @@ static const uint8_t one_byte[256] = {
     r1, R1, I2, __, XX, XX, r1, R4, I3, __, I2, __, __, I1, XX, __, /* c0 */
     bR, MR, bR, MR, XX, XX, XX, __, M_, M_, M_, M_, M_, M_, M_, M_, /* d0 */
     I1, I1, I1, I1, I1, I1, I1, I1, I4, I4, XX, I1, __, __, __, __, /* e0 */
-    __, __, __, __, __, __, M_, M_, __, __, __, __, __, __, bR, M_, /* f0 */
+    XX, __, XX, XX, __, __, M_, M_, __, __, __, __, __, __, bR, M_, /* f0 */
 };
 
 static const uint8_t behind_0f[256] = {
@@ -122,13 +122,17 @@ static unsigned traits_of(const struct decoding *now)
         if (!now->is_vector)
             return behind_0f[opcode];
         return opcode == 0x77 ? 0 : vector_traits(opcode);
-    case MAP_0F38: /* crc32, movbe, and AVX's andn, bextr, pdep, mulx and the shifts */
-        return MODRM | ((opcode & 0xf8) == 0xf0 ? SETS_REG : 0);
+    case MAP_0F38: /* crc32, movbe, and AVX's cmpccxadd, andn, bextr, pdep, mulx and the shifts */
+        return MODRM | (opcode >= 0xe0 ? SETS_REG : 0);
     case MAP_0F3A: /* rorx; pextrb, pextrw, pextrd, extractps; the comparisons of strings in rcx */
         return MODRM | IMM8 | (opcode == 0xf0 ? SETS_REG : 0) |
                ((opcode & 0xfc) == 0x14 ? SETS_RM : 0);
-    default:
-        return now->is_vector ? MODRM : INVALID;
+    case MAP_FP16:
+        return vector_traits(opcode) & ~(unsigned)IMM8;
+    case MAP_FP16_FUSED:
+        return MODRM;
+    default: /* one of them repeats the others with further registers (APX): none is in use */
+        return INVALID;
     }
 }
 
@@ -157,6 +161,7 @@ static void read_opcode(struct decoding *now)
     unsigned byte = yarn_cursor_u8(&now->cursor);
     for (;; byte = yarn_cursor_u8(&now->cursor)) {
         now->has_66 |= byte == 0x66;
+        now->has_67 |= byte == 0x67;
         now->has_f2 |= byte == 0xf2;
         now->has_f3 |= byte == 0xf3;
         if (byte != 0x66 && byte != 0x67 && byte != 0xf2 && byte != 0xf3 && byte != 0xf0 &&
@@ -214,8 +219,8 @@ static int32_t read_immediate(struct decoding *now)
     if (now->map == MAP_1 && (now->opcode & 0xf8) == 0xb8 && now->rex & 8)
         return (int32_t)yarn_cursor_u64(&now->cursor);
     if (now->map == MAP_1 && now->opcode >= 0xa0 && now->opcode < 0xa4)
-        (void)yarn_cursor_u64(&now->cursor);
-    if (now->traits & IMM32 && now->has_66 && !is_jump)
+        (void)(now->has_67 ? yarn_cursor_u32(&now->cursor) : yarn_cursor_u64(&now->cursor));
+    if (now->traits & IMM32 && now->has_66 && !(now->rex & 8) && !is_jump)
         value = (int16_t)yarn_cursor_u16(&now->cursor);
     else if (now->traits & IMM32)
         value = (int32_t)yarn_cursor_u32(&now->cursor);
@@ -369,6 +374,8 @@ static bool understand_flow(const struct decoding *now, int32_t value)
     made->distance = value;
     if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0)
         made->flow = YARN_FLOW_BRANCH;
+    else if (opcode == 0xe8 && !value) /* to the next instruction, which takes it off the stack */
+        set(now, YARN_EFFECT_PUSH, RSP, YARN_REGISTER_NONE, 0);
     else if (opcode == 0xe8)
         made->flow = YARN_FLOW_CALL;
     else if (opcode == 0xe9 || opcode == 0xeb)
@@ -379,7 +386,7 @@ static bool understand_flow(const struct decoding *now, int32_t value)
              opcode == 0xcd || opcode == 0xcf || opcode == 0xf4)
         made->flow = YARN_FLOW_STOP;
     made->value = made->flow == YARN_FLOW_RETURN ? value : 0;
-    return made->flow != YARN_FLOW_NEXT;
+    return made->flow != YARN_FLOW_NEXT || opcode == 0xe8;
 }
 
 static void understand_one_byte(const struct decoding *now, int32_t value)
@@ -435,6 +442,8 @@ static void understand_two_bytes(const struct decoding *now, int32_t value)
         made->distance = value;
     } else if ((now->opcode & 0xf8) == 0xc8) {
         made->clobbered |= BIT((now->opcode & 7) | (now->rex & 1) << 3);
+    } else if (now->opcode == 0x1e && now->has_f3 && now->mod == 3 && now->reg == 1) {
+        made->clobbered |= BIT(now->rm); /* the shadow stack's pointer */
     } else if (now->opcode == 0x05) {
         made->flow = YARN_FLOW_SYSCALL;
     } else if (now->opcode == 0x0b || now->opcode == 0xb9 || now->opcode == 0xff) {
