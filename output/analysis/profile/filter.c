@@ -147,3 +147,66 @@ uint8_t *yarn_filter_functions(const struct yarn_filter *filter, const struct ya
 {
     return test_each(filter, profile, profile->nr_functions, yarn_filter_has_function);
 }
+
+static bool has_any(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                    size_t count, yarn_filter_test_fn *test)
+{
+    size_t i = 0;
+    while (i < count && !test(filter, profile, (uint32_t)i))
+        i++;
+    return i < count;
+}
+
+const char *yarn_filter_in_vain(const struct yarn_filter *filter,
+                                const struct yarn_profile *const profiles[], size_t count)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+        struct yarn_filter alone;
+        yarn_filter_test_fn *test;
+        size_t nr_at; /* where the profile has the number of what is tested */
+    } options[] = {
+        {"event",
+         filter->events,
+         {.events = filter->events},
+         yarn_filter_has_event,
+         offsetof(struct yarn_profile, nr_events)},
+        {"thread",
+         filter->threads,
+         {.threads = filter->threads},
+         yarn_filter_has_thread,
+         offsetof(struct yarn_profile, nr_threads)},
+        {"process",
+         filter->processes,
+         {.processes = filter->processes},
+         yarn_filter_has_thread,
+         offsetof(struct yarn_profile, nr_threads)},
+        {"comm",
+         filter->comms,
+         {.comms = filter->comms},
+         yarn_filter_has_thread,
+         offsetof(struct yarn_profile, nr_threads)},
+        {"module",
+         filter->modules,
+         {.modules = filter->modules},
+         yarn_filter_has_function,
+         offsetof(struct yarn_profile, nr_functions)},
+        {"function",
+         filter->has_function,
+         {.function = filter->function, .has_function = filter->has_function},
+         yarn_filter_has_function,
+         offsetof(struct yarn_profile, nr_functions)},
+    };
+    for (size_t i = 0; i < YARN_COUNT_OF(options); i++) {
+        bool is_met = !options[i].is_given;
+        for (size_t at = 0; at < count && !is_met; at++) {
+            size_t all;
+            memcpy(&all, (const char *)profiles[at] + options[i].nr_at, sizeof all);
+            is_met = has_any(&options[i].alone, profiles[at], all, options[i].test);
+        }
+        if (!is_met)
+            return options[i].name;
+    }
+    return NULL;
+}

@@ -57,3 +57,8 @@ YARN_MUST_CHECK uint8_t *yarn_filter_events(const struct yarn_filter *filter,
                                             const struct yarn_profile *profile);
 YARN_MUST_CHECK uint8_t *yarn_filter_functions(const struct yarn_filter *filter,
                                                const struct yarn_profile *profile);
+
+/* The option (its name) that no event, thread or function of these profiles passes by itself; NULL:
+ * there is none. */
+const char *yarn_filter_in_vain(const struct yarn_filter *filter,
+                                const struct yarn_profile *const profiles[], size_t count);

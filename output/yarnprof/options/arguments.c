@@ -129,9 +129,20 @@ static int take(const struct yarn_command *command, const struct yarn_argument *
     return YARN_STATUS_USAGE;
 }
 
+/* The last of several values counts, which is said. */
+static void note_again(const struct yarn_command *command, const struct yarn_argument *argument,
+                       const char *value, bool *was_given)
+{
+    if (*was_given)
+        yarn_complain(command->verb, "--%s is given more than once: %s counts", argument->name,
+                      value);
+    *was_given = true;
+}
+
 int yarn_command_parse(const struct yarn_command *command, int argc, char **argv, int *ret_first)
 {
     struct tables tables;
+    bool was_given[OPTIONS_MAX] = {false};
     int got;
     make_tables(command, &tables);
     opterr = 0;
@@ -144,6 +155,8 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
             print_help(command);
             return YARN_STATUS_OK;
         }
+        if (argument != &no_colors && optarg)
+            note_again(command, argument, optarg, &was_given[argument - command->arguments]);
         int status = take(command, argument, optarg);
         if (status >= 0)
             return status;

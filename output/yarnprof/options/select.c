@@ -187,3 +187,32 @@ int yarn_select_load_view(const char *verb, const struct yarn_select *select, un
         yarn_select_tell_damage(verb, ret_profile);
     return status;
 }
+
+/* The time that is looked at has none of the samples that there are. */
+static bool is_time_in_vain(const struct yarn_select *select,
+                            const struct yarn_profile *const profiles[], size_t count)
+{
+    const struct yarn_time_range *time = &select->time;
+    uint64_t nr_all = 0, nr_seen = 0;
+    if (!time->from_ns && !time->from_is_absolute && time->to_ns == UINT64_MAX)
+        return false;
+    for (size_t at = 0; at < count; at++) {
+        for (size_t i = 0; i < profiles[at]->nr_dumps; i++)
+            nr_all += profiles[at]->dumps[i].trust.samples;
+        for (size_t i = 0; i < profiles[at]->nr_events; i++)
+            nr_seen += profiles[at]->events[i].samples;
+    }
+    return nr_all && !nr_seen;
+}
+
+int yarn_select_check(const char *verb, const struct yarn_select *select,
+                      const struct yarn_profile *const profiles[], size_t count)
+{
+    const char *option = yarn_filter_in_vain(&select->filter, profiles, count);
+    if (!option && is_time_in_vain(select, profiles, count))
+        option = "time";
+    if (!option)
+        return -1;
+    yarn_complain(verb, "--%s: nothing in what is read matches", option);
+    return YARN_STATUS_FAILED;
+}

@@ -69,5 +69,9 @@ YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_se
                                           struct yarn_load_options *options,
                                           struct yarn_profile *ret_profile);
 
+/* Complains where an option lets nothing of these profiles pass; an exit status, or -1. */
+YARN_MUST_CHECK int yarn_select_check(const char *verb, const struct yarn_select *select,
+                                      const struct yarn_profile *const profiles[], size_t count);
+
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile);

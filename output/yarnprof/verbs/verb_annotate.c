@@ -242,7 +242,10 @@ int yarn_verb_annotate(int argc, char **argv)
         request.wanted = argv[first];
         status = load(&request, argv + first + 1, &profile);
         if (status < 0) {
-            status = show(&request, &profile);
+            status = yarn_select_check("annotate", &request.view.select,
+                                       (const struct yarn_profile *const[]){&profile}, 1);
+            if (status < 0)
+                status = show(&request, &profile);
             yarn_profile_fini(&profile);
         }
     }

@@ -147,7 +147,10 @@ static int load_and_show(struct request *request, char *const *paths)
         return status;
     status = load(request, paths[1], &after);
     if (status < 0) {
-        status = show(request, paths, (const struct yarn_profile *const[]){&before, &after});
+        const struct yarn_profile *const sides[] = {&before, &after};
+        status = yarn_select_check("diff", &request->view.select, sides, YARN_COUNT_OF(sides));
+        if (status < 0)
+            status = show(request, paths, sides);
         yarn_profile_fini(&after);
     }
     yarn_profile_fini(&before);

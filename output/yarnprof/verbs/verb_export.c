@@ -172,7 +172,10 @@ static int load_and_export(const struct request *request, char *const *paths)
     int status =
         yarn_select_load_view("export", &request->select, shown, paths, &options, &profile);
     if (status < 0) {
-        status = export_profile(request, &profile, &timeline);
+        status = yarn_select_check("export", &request->select,
+                                   (const struct yarn_profile *const[]){&profile}, 1);
+        if (status < 0)
+            status = export_profile(request, &profile, &timeline);
         yarn_profile_fini(&profile);
     }
     yarn_timeline_fini(&timeline);

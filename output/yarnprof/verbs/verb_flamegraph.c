@@ -130,6 +130,11 @@ int yarn_verb_flamegraph(int argc, char **argv)
     if (status < 0 && request.before)
         status = load(&request, (char *const[]){(char *)request.before, NULL}, &before);
     if (status < 0)
+        status =
+            yarn_select_check("flamegraph", &request.select,
+                              (const struct yarn_profile *const[]){&after.profile, &before.profile},
+                              request.before ? 2 : 1);
+    if (status < 0)
         status = write_page(&request, &before, &after);
     side_fini(&before);
     side_fini(&after);

@@ -238,7 +238,10 @@ int yarn_verb_report(int argc, char **argv)
     status = load(&request, argv + first, &profile);
     if (status >= 0)
         goto done;
-    status = show(&request, &profile);
+    status = yarn_select_check("report", &request.view.select,
+                               (const struct yarn_profile *const[]){&profile}, 1);
+    if (status < 0)
+        status = show(&request, &profile);
     yarn_profile_fini(&profile);
 done:
     yarn_select_fini(&request.view.select);

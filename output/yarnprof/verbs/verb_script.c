@@ -88,7 +88,11 @@ int yarn_verb_script(int argc, char **argv)
         if (status < 0) {
             request.script.profile = &profile;
             request.script.filter = &request.view.select.filter;
-            status = show(&request, &timeline);
+            request.view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
+            status = yarn_select_check("script", &request.view.select,
+                                       (const struct yarn_profile *const[]){&profile}, 1);
+            if (status < 0)
+                status = show(&request, &timeline);
             yarn_profile_fini(&profile);
         }
     }

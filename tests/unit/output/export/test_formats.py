@@ -99,7 +99,8 @@ class Formats(unittest.TestCase):
     def test_nothing_that_passes_is_a_whole_file_too(self):
         for form in readers.READERS:
             with self.subTest(format=form):
-                got = readers.read(form, self.written(form, self.app, "--thread=nobody"))
+                got = readers.read(form, self.written(form, self.app, "--thread=worker",
+                                                      "--event=page-faults"))
                 if got is not None and form != "callgrind":
                     self.assertEqual(sum(sum(selfs.values()) for selfs in got.values()), 0)
 

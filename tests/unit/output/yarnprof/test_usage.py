@@ -47,6 +47,20 @@ class Mistakes(WithDumps):
                 self.bad(1, verb, "-o", dump, dump)
                 self.assertEqual(dump.read_bytes(), b"of no format")
 
+    def test_what_matches_nothing_fails(self):
+        views = [["report"], ["script"], ["export", "--to=folded"], ["flamegraph"],
+                 ["annotate", "main"], ["diff", self.app]]
+        for option in ("event", "thread", "process", "comm", "module", "function"):
+            for view in views:
+                told = self.bad(1, *view, self.app, f"--{option}=no-such")
+                self.assertIn(f"--{option}: nothing in what is read matches", told)
+        self.assertIn("--time: nothing", self.bad(1, "report", self.app, "--time=1000s..1001s"))
+
+    def test_an_option_that_is_given_twice(self):
+        twice = run("report", self.app, "--limit=1", "--limit=2")
+        self.assertEqual(twice.stdout, run("report", self.app, "--limit=2").stdout)
+        self.assertIn("--limit is given more than once: 2 counts", twice.stderr)
+
     def test_usage(self):
         for arguments in [
             [],
