@@ -61,8 +61,8 @@ static void make_session(void)
     };
     made.opened = (struct yarn_session_event){.spec = made.event};
     made.attachment = (struct yarn_attachment){
-        .sampler = "made",
-        .strategy = "made",
+        .sampler = YARN_SAMPLER_TIMER,
+        .strategy = YARN_STRATEGY_PER_THREAD,
         .can_count = can_count,
         .count = count,
         .thread_cpu_ns = thread_cpu_ns,
@@ -117,7 +117,7 @@ void made_process_begin(void)
         .facts = &made.job.facts,
         .reader_tid = MADE_READER,
         .proc = "/proc/4194000",
-        .unwinder = YARN_UNWIND_BY_LADDER,
+        .unwinder = made.job.options.unwinder,
         .wants_stacks = true,
         .account = &made.account,
         .dump = &made.dump,
