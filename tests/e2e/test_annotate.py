@@ -3,11 +3,14 @@
 where its file is gone or another."""
 
 import json
+import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
+import zlib
 
 import harness
 
@@ -25,6 +28,28 @@ def line_of(text):
 def annotate(dumps, function, *options):
     done = harness.yarnprof("annotate", "--format=json", function, dumps, *options)
     return json.loads(done.stdout)
+
+
+def pack_with_zeros(program, wanted, mib):
+    """The section gets compressed, and says that it is so large: what follows it are zeros."""
+    data = bytearray(program.read_bytes())
+    (table,) = struct.unpack_from("<Q", data, 40)
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    (texts,) = struct.unpack_from("<Q", data, table + names * size + 24)
+    for at in range(table, table + count * size, size):
+        name, kind, flags, address, offset, length = struct.unpack_from("<IIQQQQ", data, at)
+        if not data[texts + name:].startswith(wanted + b"\0"):
+            continue
+        packer = zlib.compressobj(1)
+        packed = packer.compress(data[offset:offset + length])
+        packed += packer.compress(bytes((1 << 20) - length))
+        packed += b"".join(packer.compress(bytes(1 << 20)) for _ in range(mib - 1)) + packer.flush()
+        packed = struct.pack("<IIQQ", 1, 0, mib << 20, 1) + packed
+        struct.pack_into("<IIQQQQ", data, at, name, kind, flags | 0x800, address, len(data),
+                         len(packed))
+        program.write_bytes(data + packed)
+        return
+    raise AssertionError(f"no section {wanted}")
 
 
 class Annotate(harness.Case):
@@ -62,6 +87,18 @@ class Annotate(harness.Case):
             self.assertEqual(
                 sum(row[field] for row in got[key]), got["events"][0]["function"][field], key
             )
+
+    def test_debug_information_that_unpacks_to_a_thousand_times_its_size(self):
+        program, dumps = self.record()
+        mib = 1000
+        pack_with_zeros(program, b".debug_str", mib)
+        for words in (["report", "--by=line"], ["annotate", "hot_a"]):
+            child = subprocess.Popen([harness.BUILD / "yarnprof", *words, dumps],
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = status
+            self.assertEqual(status, 0)
+            self.assertLess(usage.ru_maxrss / 1024, mib / 3)
 
     def test_known_lines_have_their_shares(self):
         dumps = self.dumps_of_split()

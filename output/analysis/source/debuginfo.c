@@ -73,8 +73,8 @@ static int find_link(const char *folders, const char *module_path, const char *l
 
 /* Why not libdwfl's own search alone: where it finds nothing it loads all that talks to servers,
  * whether the user wants that or not. */
-static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-                          const char *path, const char *link, GElf_Word link_crc, char **ret_path)
+static int search_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                            const char *path, const char *link, GElf_Word link_crc, char **ret_path)
 {
     const unsigned char *bits;
     GElf_Addr address;
@@ -90,6 +90,18 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
     const struct yarn_debuginfo *debuginfo = *userdata;
     return find_link(debuginfo->folders ? debuginfo->folders : FOLDERS, path, link,
                      yarn_span_of(bits, (size_t)size), ret_path);
+}
+
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                          const char *path, const char *link, GElf_Word link_crc, char **ret_path)
+{
+    int fd = search_debuginfo(module, userdata, name, base, path, link, link_crc, ret_path);
+    if (fd < 0 || yarn_module_file_is_bounded(fd))
+        return fd;
+    (void)close(fd);
+    free(*ret_path);
+    *ret_path = NULL;
+    return -1;
 }
 
 static void **userdata_of(Dwfl_Module *module)

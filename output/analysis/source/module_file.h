@@ -18,7 +18,11 @@ enum yarn_module_file_state {
     YARN_MODULE_FILE_OTHER,  /* at the path there is another file now */
 };
 
-/* Only plain files: whatever else a recorded path names now (a pipe, a terminal) is left alone. A
+/* A plain file whose compressed sections do not say that they are more than 64 MiB and 40 times the
+ * file together. */
+bool yarn_module_file_is_bounded(int fd);
+
+/* Only such files: whatever else a recorded path names now (a pipe, a terminal) is left alone. A
  * file descriptor, or -1. */
 YARN_MUST_CHECK int yarn_module_file_open_plain(const char *path);
 
