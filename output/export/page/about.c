@@ -192,9 +192,22 @@ static void put_detail(const struct yarn_page_graph *graph, size_t side, FILE *f
     (void)fputs("</dd>\n", file);
 }
 
+static void put_judgement(const struct yarn_page_graph *graph, FILE *file)
+{
+    (void)fputs("<dt>Changes are judged by</dt><dd>", file);
+    if (graph->is_by_runs)
+        (void)fprintf(file, "the spread of the runs (%zu before, %zu after)",
+                      graph->clusters[0].count, graph->clusters[1].count);
+    else
+        (void)fputs("the samples of one run", file);
+    (void)fputs("</dd>\n", file);
+}
+
 void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
 {
     static const char *const sides[] = {"Before", "After"};
+    if (graph->sides[0].profile)
+        put_judgement(graph, file);
     for (size_t side = 0; side < 2; side++) {
         const struct yarn_profile *profile = graph->sides[side].profile;
         if (!profile)
@@ -267,8 +280,9 @@ void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
         const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
         bool is_named = graph->sides[lane->side].slices->lanes.kind != YARN_LANES_ALL;
         (void)fprintf(file,
-                      "<li data-side=%u data-tid=%u data-pid=%u data-count=%u data-process=\"",
-                      lane->side, thread->tid, dump->process.pid, lane->count);
+                      "<li data-side=%u data-tid=%u data-pid=%u data-count=%u data-run=%u "
+                      "data-process=\"",
+                      lane->side, thread->tid, dump->process.pid, lane->count, lane->run);
         yarn_html_text(file, yarn_profile_text(profile, dump->comm));
         (void)fputs("\">", file);
         if (lane->count == 1 || is_named)

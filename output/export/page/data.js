@@ -36,7 +36,7 @@ function unpack(text) {
 function readNumbers(packed) {
     const { number, signed, fill } = packed;
     const data = { sliceNs: 2 ** number(), nrSlices: number(), startNs: number(),
-                   isDiff: number() === 1 };
+                   isDiff: number() === 1, runs: [number(), number()] };
     const nrFunctions = number();
     data.flags = fill(new Uint8Array(nrFunctions), 0, nrFunctions, number);
     data.module = fill(new Uint32Array(nrFunctions), 0, nrFunctions, number);
@@ -88,6 +88,7 @@ function readDocument(data) {
         tid: Number(item.dataset.tid),
         pid: Number(item.dataset.pid),
         count: Number(item.dataset.count),
+        run: Number(item.dataset.run),
         process: item.dataset.process,
     }));
     return data;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "output/analysis/compare/clusters.h"
 #include "output/analysis/compare/match.h"
 #include "output/analysis/profile/filter.h"
 #include "output/export/page/slices.h"
@@ -46,13 +47,16 @@ struct yarn_page_thread {
     uint32_t side;
     uint32_t number; /* of the profile: its first */
     uint32_t count;
+    uint32_t run; /* of its side's clusters; YARN_DUMP_NONE: its threads are of several */
 };
 
 /* Each pointer is an owned array; its count and its capacity follow. */
 struct yarn_page_graph {
     struct yarn_page_side sides[2]; /* before, after */
     struct yarn_match match;
-    uint8_t *is_kernel; /* owned; a byte a function of `match` */
+    struct yarn_clusters clusters[2]; /* owned; empty where nothing is compared */
+    bool is_by_runs;                  /* changes are judged by the spread of the runs */
+    uint8_t *is_kernel;               /* owned; a byte a function of `match` */
     struct yarn_page_node *nodes;
     size_t nr_nodes, nodes_capacity;
     uint32_t *leaves; /* nodes where stacks end */

@@ -46,6 +46,27 @@ static int add_events(struct yarn_page_graph *graph, const struct yarn_filter *f
     return err;
 }
 
+static int find_runs(struct yarn_page_graph *graph)
+{
+    int err = 0;
+    for (size_t side = 0; graph->sides[0].profile && !err && side < 2; side++) {
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        err = yarn_clusters_build(profile, profile->start_ns, profile->end_ns,
+                                  &graph->clusters[side]);
+    }
+    return err;
+}
+
+/* As yarn_diff does, unless memory had threads of several runs put into one lane. */
+static bool can_judge_by_runs(const struct yarn_page_graph *graph)
+{
+    for (size_t i = 0; i < graph->nr_threads; i++) {
+        if (graph->threads[i].run == YARN_DUMP_NONE)
+            return false;
+    }
+    return graph->clusters[0].count > 1 && graph->clusters[1].count > 1;
+}
+
 static int mark_kernel(struct yarn_page_graph *graph)
 {
     graph->is_kernel = calloc(graph->match.count + 1, 1);
@@ -118,9 +139,12 @@ static int build(struct yarn_page_graph *graph, const struct yarn_filter *filter
     if (!err)
         err = mark_kernel(graph);
     if (!err)
+        err = find_runs(graph);
+    if (!err)
         err = yarn_page_paths_add(graph, filter);
     if (err)
         return err;
+    graph->is_by_runs = can_judge_by_runs(graph);
     if (graph->nr_cells)
         qsort(graph->cells, graph->nr_cells, sizeof *graph->cells, by_event_thread_leaf_slice);
     join_equal_cells(graph);
@@ -143,6 +167,8 @@ int yarn_page_graph_build(const struct yarn_page_side sides[2], const struct yar
 void yarn_page_graph_fini(struct yarn_page_graph *graph)
 {
     yarn_match_fini(&graph->match);
+    yarn_clusters_fini(&graph->clusters[0]);
+    yarn_clusters_fini(&graph->clusters[1]);
     free(graph->is_kernel);
     free(graph->nodes);
     free(graph->leaves);

@@ -12,12 +12,41 @@ class Sums {
         this.fnSamples = new Float64Array(nrFunctions);
         this.squares = new Float64Array(nrNodes);
         this.fnSelfSquares = new Float64Array(nrFunctions);
+        this.products = new Float64Array(nrNodes);
+        this.fnSelfProducts = new Float64Array(nrFunctions);
+    }
+
+    /* Squares are then those of whole runs, products those with all that a run spent. */
+    addRun(run) {
+        for (const name of ["total", "self", "samples", "fnTotal", "fnSelf", "fnSamples"])
+            run[name].forEach((value, i) => { this[name][i] += value; });
+        const all = run.total[0];
+        const spread = (values, squares, products) => values.forEach((value, i) => {
+            squares[i] += value * value;
+            products[i] += value * all;
+        });
+        spread(run.total, this.squares, this.products);
+        spread(run.fnSelf, this.fnSelfSquares, this.fnSelfProducts);
     }
 
     clear() {
         for (const array of Object.values(this))
             array.fill(0);
     }
+}
+
+/* 97.5 % of a normal and of Student's distribution lie below: as output/analysis/compare/change.c. */
+const DEVIATIONS = 1.959964;
+const STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
+function student(freedom) {
+    const z = DEVIATIONS, row = Math.floor(freedom), part = freedom - row;
+    if (!(freedom > 1))
+        return STUDENT[0];
+    if (freedom >= 10)
+        return z + (z ** 3 + z) / (4 * freedom) +
+            (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
+    return 1 / ((1 - part) / STUDENT[row - 1] + part / STUDENT[row]);
 }
 
 /* Where the nodes of each key begin, and all nodes but the root, in their order and key by key. */
@@ -41,6 +70,7 @@ class Model {
         this.nrFunctions = data.names.length;
         this.sides = [data.isDiff ? new Sums(this.nrNodes, this.nrFunctions) : null,
                       new Sums(this.nrNodes, this.nrFunctions)];
+        this.run = data.runs[1] ? new Sums(this.nrNodes, this.nrFunctions) : null;
         this.event = 0;
         this.threads = null;
         this.from = 0;
@@ -87,16 +117,26 @@ class Model {
     }
 
     compute() {
-        for (const sums of this.sides)
+        const { threads, groups, runs } = this.data;
+        const chosen = groups.filter(({ event, thread }) =>
+            event === this.event && (!this.threads || this.threads.has(thread)));
+        this.sides.forEach((sums, side) => {
+            const mine = chosen.filter(({ thread }) => threads[thread].side === side);
             sums?.clear();
-        for (const group of this.data.groups) {
-            if (group.event === this.event && (!this.threads || this.threads.has(group.thread)))
-                this.addGroup(group, this.sides[this.data.threads[group.thread].side]);
-        }
-        for (const sums of this.sides) {
-            if (sums)
-                this.sumUp(sums);
-        }
+            if (sums && !this.run)
+                this.addGroups(mine, sums);
+            for (let run = 0; run < runs[side]; run++) {
+                this.run.clear();
+                this.addGroups(mine.filter(({ thread }) => threads[thread].run === run), this.run);
+                sums.addRun(this.run);
+            }
+        });
+    }
+
+    addGroups(groups, sums) {
+        for (const group of groups)
+            this.addGroup(group, sums);
+        this.sumUp(sums);
     }
 
     addGroup({ count, leaf, slice, weight, samples, squares }, sums) {
@@ -151,9 +191,16 @@ class Model {
         return whole ? value / whole : 0;
     }
 
-    /* An estimate of a share and its variance, by the samples: as output/analysis/compare/diff.h says. */
-    estimate(side, weight, squares) {
+    /* An estimate of a share and its variance: as output/analysis/compare/change.h says. */
+    estimate(side, { weight, squares, products }) {
         const whole = this.sides[side].total[0], allSquares = this.sides[side].squares[0];
+        const runs = this.data.runs[side];
+        if (this.run) {
+            const centre = this.share(side, weight);
+            const spread = squares - 2 * centre * products + centre ** 2 * allSquares;
+            return { centre, freedom: runs - 1, variance:
+                     whole ? runs / (runs - 1) * Math.max(spread, 0) / whole ** 2 : 0 };
+        }
         if (!whole)
             return { centre: 0.5, variance: 0.125 };
         const more = allSquares / whole, trials = whole + 2 * more;
@@ -164,18 +211,22 @@ class Model {
     }
 
     /* The change of a share from before to after, and whether it is more than noise. */
-    change(values, squares) {
-        const [before, after] = values.map((value, side) => this.share(side, value));
-        const [first, second] = values.map((value, side) =>
-            this.estimate(side, value, squares[side]));
-        const reach = 1.959964 * Math.sqrt(first.variance + second.variance);
+    change(sums) {
+        const [before, after] = sums.map(({ weight }, side) => this.share(side, weight));
+        const [first, second] = sums.map((sum, side) => this.estimate(side, sum));
+        const variance = first.variance + second.variance;
+        /* Welch's degrees of freedom. */
+        const parts = this.run ? first.variance ** 2 / first.freedom +
+                                 second.variance ** 2 / second.freedom : 0;
+        const quantile = parts > 0 ? student(variance ** 2 / parts) : DEVIATIONS;
+        const reach = quantile * Math.sqrt(variance);
         return { change: after - before,
                  isNoise: Math.abs(second.centre - first.centre) <= reach };
     }
 
     nodeChange(node) {
-        return this.change(this.sides.map(({ total }) => total[node]),
-                           this.sides.map(({ squares }) => squares[node]));
+        return this.change(this.sides.map(({ total, squares, products }) =>
+            ({ weight: total[node], squares: squares[node], products: products[node] })));
     }
 
     /* Functions whose name matches, and the share of samples that have one of them on the stack. */

@@ -3,7 +3,8 @@
  *
  * All numbers of a page, packed, in the order in which data.js takes them:
  *
- *   slice shift; number of slices; ns from the start to the first; 1 where there is a before
+ *   slice shift; number of slices; ns from the start to the first; 1 where there is a before;
+ *     runs before and after, by whose spread changes are judged (0: by the samples)
  *   functions: how many; flags of each (1 pseudo, 2 kernel, 4 nameless, 8 inlined);
  *     module of each
  *   nodes behind the root: how many; number - parent of each; function of each

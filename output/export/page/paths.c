@@ -99,6 +99,22 @@ static bool is_shown(const struct walk *walk, const struct yarn_cell *cell)
     return !walk->stacks || (cell->stack != YARN_DUMP_NONE && walk->stacks[cell->stack]);
 }
 
+/* Its number; 0 where nothing is compared. */
+static uint32_t run_of(const struct walk *walk, uint32_t thread)
+{
+    const struct yarn_page_graph *graph = walk->graph;
+    const uint32_t *of_dump = graph->clusters[walk->side].of_dump;
+    return of_dump ? of_dump[graph->sides[walk->side].profile->threads[thread].dump] : 0;
+}
+
+/* One more thread of a lane. */
+static void join_thread(struct walk *walk, struct yarn_page_thread *lane, uint32_t number)
+{
+    lane->count++;
+    if (lane->run != run_of(walk, number))
+        lane->run = YARN_DUMP_NONE;
+}
+
 static int add_thread(struct walk *walk, uint32_t first, uint32_t number)
 {
     struct yarn_page_graph *graph = walk->graph;
@@ -108,7 +124,12 @@ static int add_thread(struct walk *walk, uint32_t first, uint32_t number)
         return -ENOMEM;
     graph->threads = threads;
     walk->threads[first] = (uint32_t)graph->nr_threads;
-    threads[graph->nr_threads++] = (struct yarn_page_thread){(uint32_t)walk->side, number, 1};
+    threads[graph->nr_threads++] = (struct yarn_page_thread){
+        .side = (uint32_t)walk->side,
+        .number = number,
+        .count = 1,
+        .run = run_of(walk, number),
+    };
     return 0;
 }
 
@@ -131,7 +152,7 @@ static int map_threads(struct walk *walk, const struct yarn_filter *filter)
         if (walk->threads[first] == YARN_DUMP_NONE)
             err = add_thread(walk, first, i);
         else
-            graph->threads[walk->threads[first]].count++;
+            join_thread(walk, &graph->threads[walk->threads[first]], i);
     }
     return err;
 }

@@ -95,9 +95,8 @@ class Table {
     }
 
     changeOf(fn) {
-        const { sides } = this.model;
-        return this.model.change(sides.map(({ fnSelf }) => fnSelf[fn]),
-                                 sides.map(({ fnSelfSquares }) => fnSelfSquares[fn]));
+        return this.model.change(this.model.sides.map(({ fnSelf, fnSelfSquares, fnSelfProducts }) =>
+            ({ weight: fnSelf[fn], squares: fnSelfSquares[fn], products: fnSelfProducts[fn] })));
     }
 
     /* What is within noise comes behind everything that is not. */

@@ -113,6 +113,28 @@ static void make_kernel(const char *folder)
     }
 }
 
+static void make_run(const char *folder, const char *side, unsigned run, unsigned wild,
+                     unsigned sure)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/runs_%s.%u.dump", folder, side, run);
+    dump_maker_open(&maker, path, "app", 100 + run);
+    sample(100 + run, "main;steady", YARN_DUMP_STACK_COMPLETE, 1000 + 10 * run);
+    sample(100 + run, "main;wild", YARN_DUMP_STACK_COMPLETE, wild);
+    sample(100 + run, "main;sure", YARN_DUMP_STACK_COMPLETE, sure + run);
+    dump_maker_close(&maker, false);
+}
+
+/* wild differs from run to run as much as from side to side; sure does not. */
+static void make_runs(const char *folder)
+{
+    static const unsigned wild[] = {100, 900, 300, 700};
+    for (unsigned run = 0; run < 3; run++)
+        make_run(folder, "before", run, wild[run], 100);
+    for (unsigned run = 0; run < 4; run++)
+        make_run(folder, "after", run, 2 * wild[run], 300);
+}
+
 static void make_empty(const char *folder)
 {
     begin(folder, "empty.dump", "empty");
@@ -128,6 +150,7 @@ int main(int argc, char **argv)
     make_many(argv[1]);
     make_pair(argv[1]);
     make_kernel(argv[1]);
+    make_runs(argv[1]);
     make_empty(argv[1]);
     return EXIT_SUCCESS;
 }

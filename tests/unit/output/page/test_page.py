@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of yarnprof flamegraph, as a browser shows them."""
 
+import json
 import os
 import pathlib
 import re
@@ -380,6 +381,28 @@ class Shown(Pages):
         self.assertEqual(rows["steady"], ["50.0 %", "50.0 %", "≈ +0.00"])
         self.assertEqual(rows["[nameless]"], ["5.00 %", "5.00 %", "≈ +0.00"])
         self.assertNotEqual(self.look(), after)
+
+    def test_folders_of_runs_are_judged_by_their_spread(self):
+        for side in ("before", "after"):
+            folder = self.folder / f"runs_{side}"
+            folder.mkdir()
+            for run in self.folder.glob(f"runs_{side}.?.dump"):
+                shutil.copy(run, folder)
+        before, after = str(self.folder / "runs_before"), str(self.folder / "runs_after")
+        diff = subprocess.run(
+            [YARNPROF, "diff", "--format=json", before, after], stdout=subprocess.PIPE, check=True
+        ).stdout
+        noise = {
+            row["function"]: row["self"]["percent"]["within_noise"]
+            for row in json.loads(diff)["rows"]
+        }
+        rows = self.see("return rows();", after, "--before", before)
+        self.assertEqual({row[3]: row[2].startswith("≈") for row in rows}, noise)
+        self.assertEqual((noise["wild"], noise["sure"]), (True, False))
+        texts = self.make(after, "--before", before).read_text()
+        self.assertIn("the spread of the runs (3 before, 4 after)", texts)
+        self.assertIn("the samples of one run", self.make("after.dump", "--before",
+                      str(self.folder / "before.dump")).read_text())
 
     def test_a_profile_without_samples_is_a_page_too(self):
         self.assertEqual(self.see("return rows();", "empty.dump"), [])
