@@ -45,8 +45,7 @@ int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc)
     map->ranges = YARN_RANGE_MAP_EMPTY(RANGES_MAX);
     yarn_pool_open(&map->entries, sizeof(struct entry), MODULES_MAX);
     int err = yarn_image_cache_open(&map->images, proc);
-    if (!err)
-        err = yarn_arena_open(&map->paths, PATHS_BYTES);
+    yarn_arena_open(&map->paths, PATHS_BYTES);
     if (!err)
         err = yarn_table_open(&map->path_at, FIRST_KEYS, MODULES_MAX);
     if (!err)

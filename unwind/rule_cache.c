@@ -26,9 +26,9 @@ int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *
                          const struct yarn_unwind_machine *machine)
 {
     struct yarn_room room;
-    int err = yarn_room_open(&room, bytes_of(SETS_LOG2_MAX));
-    if (err)
-        return err;
+    yarn_room_open(&room, bytes_of(SETS_LOG2_MAX));
+    if (!yarn_room_back(&room, bytes_of(FIRST_SETS_LOG2)))
+        return -ENOMEM;
     yarn_pages_count(bytes_of(FIRST_SETS_LOG2));
     *cache = (struct yarn_rule_cache){
         .slots = (struct yarn_cached_rule *)room.base,

@@ -3,13 +3,10 @@
 
 #include "core/base/pages.h"
 
-int yarn_arena_open(struct yarn_arena *arena, size_t cap)
+void yarn_arena_open(struct yarn_arena *arena, size_t cap)
 {
-    struct yarn_room room;
-    int err = yarn_room_open(&room, cap);
-    if (!err)
-        *arena = (struct yarn_arena){.base = room.base, .cap = cap, .room = room};
-    return err;
+    *arena = (struct yarn_arena){.cap = cap};
+    yarn_room_open(&arena->room, cap);
 }
 
 void yarn_arena_open_over(struct yarn_arena *arena, void *memory, size_t cap)
@@ -22,8 +19,11 @@ void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align)
     size_t at = yarn_align_up(arena->used, align);
     if (at > arena->cap || size > arena->cap - at)
         return NULL;
-    if (!arena->is_borrowed && !yarn_room_back(&arena->room, at + size))
-        return NULL;
+    if (!arena->is_borrowed) {
+        if (!yarn_room_back(&arena->room, at + size))
+            return NULL;
+        arena->base = arena->room.base;
+    }
     arena->used = at + size;
     if (arena->used > arena->touched) {
         yarn_pages_count(arena->used - arena->touched);

@@ -13,7 +13,7 @@
 #include "core/base/room.h"
 
 struct yarn_arena {
-    uint8_t *base;    /* NULL while closed */
+    uint8_t *base;    /* NULL before the first allocation */
     bool is_borrowed; /* the base is not owned */
     size_t cap;
     struct yarn_room room; /* of the base; closed where it is borrowed */
@@ -24,7 +24,7 @@ struct yarn_arena {
 #define YARN_ARENA_CLOSED ((struct yarn_arena){.base = NULL})
 
 /* `cap` in bytes. */
-YARN_MUST_CHECK int yarn_arena_open(struct yarn_arena *arena, size_t cap);
+void yarn_arena_open(struct yarn_arena *arena, size_t cap);
 
 /* Over zeroed memory that is there already, and is zeroed again by close. */
 void yarn_arena_open_over(struct yarn_arena *arena, void *memory, size_t cap);

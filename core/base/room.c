@@ -4,21 +4,23 @@
 #include "core/base/pages.h"
 #include "core/base/place.h"
 
-enum { PAGE = 4096, FIRST_BYTES = 4 << 10, STEP_MAX = 512 << 10 };
+enum { PAGE = 4096, STEP_MAX = 512 << 10 };
 
-int yarn_room_open(struct yarn_room *room, size_t size)
+void yarn_room_open(struct yarn_room *room, size_t size)
 {
-    size = yarn_align_up(size, PAGE);
-    size_t first = yarn_size_min(size, FIRST_BYTES);
-    uint8_t *base = (uint8_t *)yarn_place_next(size);
-    if (!yarn_pages_map_at(base, first)) {
-        base = yarn_pages_reserve(size);
-        first = size;
+    *room = (struct yarn_room){.size = yarn_align_up(size, PAGE)};
+}
+
+static bool begin(struct yarn_room *room, size_t upto)
+{
+    size_t first = yarn_align_up(upto, PAGE);
+    room->base = (uint8_t *)yarn_place_next(room->size);
+    if (!yarn_pages_map_at(room->base, first)) {
+        room->base = yarn_pages_reserve(room->size);
+        first = room->size;
     }
-    if (!base)
-        return -ENOMEM;
-    *room = (struct yarn_room){.base = base, .size = size, .backed = first};
-    return 0;
+    room->backed = room->base ? first : 0;
+    return room->base;
 }
 
 /* By a half more at once, so that it is seldom asked for, but not by leaps. */
@@ -28,6 +30,8 @@ bool yarn_room_back(struct yarn_room *room, size_t upto)
         return true;
     if (upto > room->size)
         return false;
+    if (!room->base)
+        return begin(room, upto);
     size_t more = yarn_size_min(room->backed / 2, STEP_MAX);
     size_t end = yarn_align_up(yarn_size_max(upto, room->backed + more), PAGE);
     end = yarn_size_min(end, room->size);

@@ -14,14 +14,15 @@
 #include "core/base/base.h"
 
 struct yarn_room {
-    uint8_t *base; /* NULL while closed */
+    uint8_t *base; /* NULL until there is memory behind it */
     size_t size;
     size_t backed; /* from the base on */
 };
 
 #define YARN_ROOM_CLOSED ((struct yarn_room){.base = NULL})
 
-YARN_MUST_CHECK int yarn_room_open(struct yarn_room *room, size_t size);
+/* Maps nothing yet: each mapping costs every fork of the host, and some of ours stay empty. */
+void yarn_room_open(struct yarn_room *room, size_t size);
 
 /* Memory, zeroed, behind the first `upto` bytes at least. False where there is none. */
 YARN_MUST_CHECK bool yarn_room_back(struct yarn_room *room, size_t upto);

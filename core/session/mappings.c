@@ -97,9 +97,8 @@ static int look_at_all(struct yarn_mappings *mappings, const struct yarn_record_
 int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid, struct yarn_record_mmap *room)
 {
     *mappings = (struct yarn_mappings){.pid = pid, .room = room};
-    int err = yarn_stack_bounds_open(&mappings->bounds);
-    if (!err)
-        err = yarn_table_open(&mappings->known, KNOWN_FIRST, KNOWN_MAX);
+    yarn_stack_bounds_open(&mappings->bounds);
+    int err = yarn_table_open(&mappings->known, KNOWN_FIRST, KNOWN_MAX);
     if (!err)
         err = look_at_all(mappings, NULL);
     if (err)

@@ -95,9 +95,8 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
         .attachment = attachment,
         .files_error = files_error,
     };
-    int err = yarn_arena_open(&session->arena, arena_bytes(wanted));
-    if (!err)
-        err = init_cpus(session, wanted);
+    yarn_arena_open(&session->arena, arena_bytes(wanted));
+    int err = init_cpus(session, wanted);
     if (!err)
         err = init_specs(session);
     if (!err)

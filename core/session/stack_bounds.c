@@ -6,27 +6,21 @@ enum { RANGES_MAX = 65536, TRIES_MAX = 4 };
 
 #define TABLE_BYTES (RANGES_MAX * sizeof(struct yarn_stack_bounds_range))
 
-int yarn_stack_bounds_open(struct yarn_stack_bounds *bounds)
+void yarn_stack_bounds_open(struct yarn_stack_bounds *bounds)
 {
     atomic_store(&bounds->generation, 0);
     for (int i = 0; i < 2; i++) {
         struct yarn_stack_bounds_table *table = &bounds->table[i];
         atomic_store(&table->count, 0);
         table->ranges = NULL;
-        if (!yarn_room_open(&table->room, TABLE_BYTES))
-            table->ranges = (struct yarn_stack_bounds_range *)table->room.base;
+        yarn_room_open(&table->room, TABLE_BYTES);
     }
-    if (bounds->table[0].ranges && bounds->table[1].ranges)
-        return 0;
-    yarn_stack_bounds_close(bounds);
-    return -ENOMEM;
 }
 
 void yarn_stack_bounds_close(struct yarn_stack_bounds *bounds)
 {
     for (int i = 0; i < 2; i++) {
-        if (bounds->table[i].ranges)
-            yarn_room_close(&bounds->table[i].room);
+        yarn_room_close(&bounds->table[i].room);
         bounds->table[i].ranges = NULL;
         atomic_store(&bounds->table[i].count, 0);
     }
@@ -45,10 +39,13 @@ void yarn_stack_bounds_begin(struct yarn_stack_bounds *bounds)
 void yarn_stack_bounds_add(struct yarn_stack_bounds *bounds, uint64_t start, uint64_t end)
 {
     struct yarn_stack_bounds_table *table = next_table(bounds);
-    struct yarn_stack_bounds_range *range = table->ranges + bounds->nr_new;
+    struct yarn_stack_bounds_range *range;
     if (bounds->nr_new == RANGES_MAX ||
         !yarn_room_back(&table->room, (bounds->nr_new + 1) * sizeof *range))
         return;
+    if (!table->ranges)
+        table->ranges = (struct yarn_stack_bounds_range *)table->room.base;
+    range = table->ranges + bounds->nr_new;
     /* Release, for a look-up that was overtaken: whoever sees one of these words sees the
      * generation that had passed before it was written. */
     atomic_store_explicit(&range->start, start, memory_order_release);

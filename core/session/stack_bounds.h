@@ -19,7 +19,7 @@ struct yarn_stack_bounds_range {
 };
 
 struct yarn_stack_bounds_table {
-    struct yarn_stack_bounds_range *ranges; /* in the room; in order of address */
+    struct yarn_stack_bounds_range *ranges; /* in the room, NULL at first; in order of address */
     struct yarn_room room;                  /* the writer's */
     _Atomic size_t count;
 };
@@ -30,7 +30,7 @@ struct yarn_stack_bounds {
     size_t nr_new; /* the writer's, between begin and end */
 };
 
-YARN_MUST_CHECK int yarn_stack_bounds_open(struct yarn_stack_bounds *bounds);
+void yarn_stack_bounds_open(struct yarn_stack_bounds *bounds);
 /* After the last look-up has ended. Idempotent. */
 void yarn_stack_bounds_close(struct yarn_stack_bounds *bounds);
 

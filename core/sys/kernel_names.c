@@ -110,8 +110,8 @@ static bool begin(struct yarn_kernel_names *names, const char *path)
     names->fd = yarn_file_open(YARN_FILE_CWD, path);
     names->buffer = yarn_pages_map(BUFFER_BYTES);
     names->keys = yarn_pages_map(KEYS_BYTES);
-    return names->fd >= 0 && names->buffer && names->keys &&
-           yarn_arena_open(&names->texts, TEXTS_BYTES) == 0;
+    yarn_arena_open(&names->texts, TEXTS_BYTES);
+    return names->fd >= 0 && names->buffer && names->keys;
 }
 
 static void finish(struct yarn_kernel_names *names)
@@ -184,8 +184,7 @@ void yarn_kernel_names_close(struct yarn_kernel_names *names)
     yarn_file_close(names->fd);
     yarn_pages_unmap(names->buffer, BUFFER_BYTES);
     yarn_pages_unmap(names->keys, KEYS_BYTES);
-    if (names->texts.base)
-        yarn_arena_close(&names->texts);
+    yarn_arena_close(&names->texts);
     *names = YARN_KERNEL_NAMES_CLOSED;
 }
 

@@ -7,12 +7,10 @@
 
 #include "core/base/raw.h"
 #include "core/sys/process.h"
+#include "core/sys/wiped.h"
 
-enum { PAGE = 4096 };
+struct yarn_wiped yarn_wiped __attribute__((common));
 
-/* A process number, in a page of its own; 0: nobody's, as in a copy. Why part of the library: a
- * child has the tables for its address already. */
-static _Alignas(PAGE) _Atomic uint32_t claim[PAGE / sizeof(uint32_t)];
 static bool asks_for_list;
 
 static bool has_list(void)
@@ -25,11 +23,12 @@ static bool has_list(void)
 
 int yarn_owner_claim(bool asks_list)
 {
-    long result = yarn_raw_call(SYS_madvise, (long)claim, sizeof claim, MADV_WIPEONFORK, 0, 0, 0);
+    long result =
+        yarn_raw_call(SYS_madvise, (long)&yarn_wiped, sizeof yarn_wiped, MADV_WIPEONFORK, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
     asks_for_list = asks_list && has_list();
-    atomic_store(claim, (uint32_t)yarn_process_pid());
+    atomic_store(&yarn_wiped.owner, (uint32_t)yarn_process_pid());
     return 0;
 }
 
@@ -37,12 +36,12 @@ int yarn_owner_claim(bool asks_list)
 bool yarn_owner_inherit(void)
 {
     uint32_t nobody = 0;
-    return atomic_compare_exchange_strong(claim, &nobody, (uint32_t)yarn_process_pid());
+    return atomic_compare_exchange_strong(&yarn_wiped.owner, &nobody, (uint32_t)yarn_process_pid());
 }
 
 bool yarn_owner_has_memory(void)
 {
-    return atomic_load_explicit(claim, memory_order_relaxed);
+    return atomic_load_explicit(&yarn_wiped.owner, memory_order_relaxed);
 }
 
 /* Why not a process's first thread: a child in a PID namespace of its own is that by number. */
@@ -55,6 +54,6 @@ bool yarn_owner_is_caller(void)
 {
     if (!yarn_owner_has_memory())
         return false;
-    pid_t pid = (pid_t)atomic_load_explicit(claim, memory_order_relaxed);
+    pid_t pid = (pid_t)atomic_load_explicit(&yarn_wiped.owner, memory_order_relaxed);
     return yarn_process_pid() == pid && (!asks_for_list || has_list() || is_later_thread(pid));
 }

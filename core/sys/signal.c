@@ -21,9 +21,10 @@ struct kernel_sigaction {
     uint64_t mask;
 };
 
-enum { FREE, TAKING, TAKEN };
+/* Why not from 0: beside what else is not 0 a child reads it without a page fault. */
+enum { FREE = 1, TAKING, TAKEN };
 
-static _Atomic uint32_t state;
+static _Atomic uint32_t state = FREE;
 /* What was there before; written while the state is TAKING. */
 static struct kernel_sigaction before;
 

@@ -15,24 +15,20 @@
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
 #include "core/sys/thread_arch.h"
+#include "core/sys/wiped.h"
 
 enum {
-    STACK_BYTES = 256 * 1024,
-    GUARD_BYTES = 4096,
+    STACK_BYTES = YARN_THREAD_STACK_BYTES,
+    GUARD_BYTES = YARN_THREAD_GUARD_BYTES,
     MEMORY_BYTES = STACK_BYTES + YARN_THREAD_TLS_BYTES,
     WAKE_SIGNAL = 33, /* SIGSETXID of the C library: sigaction and sigprocmask refuse it */
     /* For where no real-time signal can be queued (RLIMIT_SIGPENDING). */
     UNCOUNTED_SIGNAL = SIGSTKFLT,
 };
 
-/* Address space only, until a thread of a child after fork runs here. Why without a guard: this is
- * part of the data segment, every byte of which a collector or leak checker of the host may read;
- * the lowest page is left to an overflow. */
-static _Alignas(GUARD_BYTES) uint8_t room[GUARD_BYTES + MEMORY_BYTES];
-
 static bool is_in_room(const struct yarn_thread *thread)
 {
-    return thread->memory == room + GUARD_BYTES;
+    return thread->memory == yarn_wiped.stack;
 }
 
 static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn run, void *argument,
@@ -67,7 +63,7 @@ int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run, void *argu
 int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, void *argument,
                                bool is_apart)
 {
-    return start_in(room + GUARD_BYTES, thread, run, argument, is_apart);
+    return start_in(yarn_wiped.stack, thread, run, argument, is_apart);
 }
 
 void yarn_thread_settle(const struct yarn_thread *thread)

@@ -26,10 +26,7 @@ int yarn_dump_interner_open(struct yarn_dump_interner *interner, size_t bound)
     err = yarn_table_open(&opened.stacks, FIRST_SLOTS, slots / 3);
     if (err)
         goto fail;
-    err = yarn_room_open(&opened.starts, opened.max_symbols * sizeof(uint64_t));
-    if (err)
-        goto fail;
-    opened.symbol_starts = (uint64_t *)opened.starts.base;
+    yarn_room_open(&opened.starts, opened.max_symbols * sizeof(uint64_t));
     *interner = opened;
     return 0;
 
@@ -44,7 +41,6 @@ void yarn_dump_interner_close(struct yarn_dump_interner *interner)
     yarn_table_close(&interner->symbols);
     yarn_table_close(&interner->stacks);
     yarn_room_close(&interner->starts);
-    interner->symbol_starts = NULL;
 }
 
 void yarn_dump_interner_restart(struct yarn_dump_interner *interner)
@@ -103,6 +99,7 @@ uint32_t yarn_dump_interner_symbol(struct yarn_dump_interner *interner,
     size_t most = interner->max_symbols;
     if (!yarn_room_back(&interner->starts, (interner->nr_symbols + 1) * sizeof(uint64_t)))
         most = interner->nr_symbols;
+    interner->symbol_starts = (uint64_t *)interner->starts.base;
     uint32_t number =
         find_or_add(interner, &interner->symbols, key, &interner->nr_symbols, most, ret_is_new);
     if (number != YARN_DUMP_NONE && *ret_is_new)

@@ -25,8 +25,7 @@ int yarn_frame_names_open(struct yarn_frame_names *names, const struct yarn_modu
     int err = yarn_symbols_new(&names->symbols);
     if (!err)
         err = yarn_jit_names_new(&names->jit, map, (uint32_t)facts->pid, facts->start_realtime_ns);
-    if (!err)
-        err = yarn_arena_open(&names->unnamed, UNNAMED_MAX * sizeof(struct unnamed));
+    yarn_arena_open(&names->unnamed, UNNAMED_MAX * sizeof(struct unnamed));
     if (err)
         yarn_frame_names_close(names);
     return err;
@@ -34,8 +33,7 @@ int yarn_frame_names_open(struct yarn_frame_names *names, const struct yarn_modu
 
 void yarn_frame_names_close(struct yarn_frame_names *names)
 {
-    if (names->unnamed.base)
-        yarn_arena_close(&names->unnamed);
+    yarn_arena_close(&names->unnamed);
     yarn_kernel_names_close(&names->kernel);
     yarn_jit_names_free(names->jit);
     yarn_symbols_free(names->symbols);

@@ -17,8 +17,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
         err = yarn_unwinder_new(&pipeline->unwinder, spec->unwinder, pipeline->map);
     if (!err)
         err = yarn_frame_names_open(&pipeline->names, pipeline->map, spec->facts);
-    if (!err)
-        err = yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
+    yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
     if (err)

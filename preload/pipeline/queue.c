@@ -5,10 +5,10 @@ static const size_t longest = sizeof(struct yarn_queued) +
                               YARN_KERNEL_FRAMES_MAX * sizeof(uint64_t) +
                               sizeof(struct yarn_frames);
 
-int yarn_queue_open(struct yarn_queue *queue, size_t bytes)
+void yarn_queue_open(struct yarn_queue *queue, size_t bytes)
 {
     queue->taken = 0;
-    return yarn_arena_open(&queue->arena, bytes);
+    yarn_arena_open(&queue->arena, bytes);
 }
 
 struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue)

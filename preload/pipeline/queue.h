@@ -31,7 +31,7 @@ struct yarn_queue {
 
 #define YARN_QUEUE_CLOSED ((struct yarn_queue){.taken = 0})
 
-YARN_MUST_CHECK int yarn_queue_open(struct yarn_queue *queue, size_t bytes);
+void yarn_queue_open(struct yarn_queue *queue, size_t bytes);
 
 /* Room for the longest sample, without frames; NULL where there is none. */
 struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);

@@ -79,8 +79,9 @@ bool yarn_job_is_wanted_early(char *const envp[], const char *path)
     struct yarn_arena arena;
     struct yarn_options options;
     struct yarn_option_fault fault;
-    if (!path || yarn_arena_open(&arena, ARENA_BYTES))
+    if (!path)
         return true;
+    yarn_arena_open(&arena, ARENA_BYTES);
     bool is_wanted =
         yarn_options_from_env(&options, &arena, envp, &fault) != 0 || matches(&options, path);
     yarn_arena_close(&arena);

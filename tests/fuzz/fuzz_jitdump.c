@@ -12,8 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yarn_code_names names;
     struct yarn_span bytes = yarn_span_of(data, size);
     uint64_t at = yarn_jitdump_header(bytes, 1);
-    if (!at || yarn_code_names_open(&names))
+    if (!at)
         return 0;
+    yarn_code_names_open(&names);
     while (at < size) {
         uint64_t step = yarn_jitdump_take(yarn_span_from(bytes, at), 1, &names);
         if (!step)

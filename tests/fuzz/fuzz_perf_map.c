@@ -35,8 +35,7 @@ static void add_line(struct yarn_span text, struct yarn_code_names *names)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yarn_code_names names;
-    if (yarn_code_names_open(&names))
-        return 0;
+    yarn_code_names_open(&names);
     struct yarn_span rest = yarn_span_of(data, size);
     while (rest.size) {
         const uint8_t *newline = memchr(rest.data, '\n', rest.size);

@@ -18,10 +18,10 @@ struct entry {
     uint8_t text[];
 };
 
-int yarn_code_names_open(struct yarn_code_names *names)
+void yarn_code_names_open(struct yarn_code_names *names)
 {
     *names = (struct yarn_code_names){.recent = YARN_RANGE_MAP_EMPTY(RECENT_MAX)};
-    return yarn_arena_open(&names->texts, TEXTS_BYTES);
+    yarn_arena_open(&names->texts, TEXTS_BYTES);
 }
 
 static void free_sorted(struct yarn_code_names *names)
@@ -34,8 +34,6 @@ static void free_sorted(struct yarn_code_names *names)
 
 void yarn_code_names_close(struct yarn_code_names *names)
 {
-    if (!names->texts.base)
-        return;
     yarn_range_map_close(&names->recent);
     free_sorted(names);
     yarn_arena_close(&names->texts);
@@ -182,8 +180,7 @@ static void give_up_old_texts(struct yarn_code_names *names)
     struct yarn_arena texts = YARN_ARENA_CLOSED;
     struct yarn_table moved = YARN_TABLE_CLOSED;
     int err = settle(names);
-    if (!err)
-        err = yarn_arena_open(&texts, TEXTS_BYTES);
+    yarn_arena_open(&texts, TEXTS_BYTES);
     if (!err)
         err = yarn_table_open(&moved, FIRST_KEYS, (size_t)SORTED_MAX * 2);
     if (!err)

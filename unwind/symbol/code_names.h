@@ -36,7 +36,7 @@ struct yarn_code_names {
     uint64_t nr_dropped;
 };
 
-YARN_MUST_CHECK int yarn_code_names_open(struct yarn_code_names *names);
+void yarn_code_names_open(struct yarn_code_names *names);
 
 /* An empty range or name is passed over. `text` may be what a look-up gave. */
 void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,

@@ -57,9 +57,8 @@ int yarn_jit_names_new(struct yarn_jit_names **ret_names, const struct yarn_modu
     yarn_text_add(&path, "/tmp/perf-");
     yarn_text_add_u64(&path, pid);
     yarn_text_add(&path, ".map");
-    int err = yarn_code_names_open(&names->names);
-    if (!err)
-        err = yarn_table_open(&names->found, FIRST_KEYS, KEYS_MAX);
+    yarn_code_names_open(&names->names);
+    int err = yarn_table_open(&names->found, FIRST_KEYS, KEYS_MAX);
     if (err) {
         yarn_jit_names_free(names);
         return err;

@@ -48,8 +48,7 @@ int yarn_symbols_new(struct yarn_symbols **ret_symbols)
     int err = yarn_table_open(&symbols->by_image, FIRST_KEYS, 2 * MODULES_MAX);
     if (!err)
         err = yarn_table_open(&symbols->stub_name_at, FIRST_STUB_KEYS, STUB_KEYS_MAX);
-    if (!err)
-        err = yarn_arena_open(&symbols->stub_names, STUB_NAMES_BYTES);
+    yarn_arena_open(&symbols->stub_names, STUB_NAMES_BYTES);
     if (err) {
         yarn_symbols_free(symbols);
         return err;

@@ -138,10 +138,7 @@ int yarn_verb_record(int argc, char **argv)
     struct request request = {.arena = YARN_ARENA_CLOSED};
     struct yarn_command mine = command;
     int first;
-    if (yarn_arena_open(&request.arena, 4 * YARN_OPTIONS_ARENA_BYTES)) {
-        yarn_complain("record", "%s", strerror(ENOMEM));
-        return YARN_STATUS_FAILED;
-    }
+    yarn_arena_open(&request.arena, 4 * YARN_OPTIONS_ARENA_BYTES);
     yarn_options_default(&request.options);
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);

@@ -59,7 +59,7 @@ static void open_all(void)
     (void)unlink(path);
     bytes = yarn_bytes_of(data, sizeof data);
     jitdump = (struct yarn_jitdump){.pid = PID};
-    ck_assert_int_eq(yarn_code_names_open(&names), 0);
+    yarn_code_names_open(&names);
 }
 
 static void close_all(void)

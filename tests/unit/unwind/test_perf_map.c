@@ -69,7 +69,7 @@ static void open_all(void)
     (void)snprintf(path, sizeof path, "/tmp/yarn-test-perf-%d.map", (int)getpid());
     (void)unlink(path);
     map = (struct yarn_perf_map){.not_before_ns = 0};
-    ck_assert_int_eq(yarn_code_names_open(&names), 0);
+    yarn_code_names_open(&names);
 }
 
 static void close_all(void)

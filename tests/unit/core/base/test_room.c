@@ -16,7 +16,9 @@ static bool grows(const struct yarn_room *room)
 START_TEST(room_grows_in_place_and_keeps_what_it_has)
 {
     struct yarn_room room;
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
+    yarn_room_open(&room, SIZE);
+    ck_assert_ptr_null(room.base);
+    ck_assert(yarn_room_back(&room, 100));
     uint8_t *base = room.base;
     memset(base, 7, 100);
     ck_assert(yarn_room_back(&room, SIZE / 2));
@@ -27,7 +29,7 @@ START_TEST(room_grows_in_place_and_keeps_what_it_has)
     ck_assert(yarn_room_back(&room, SIZE));
     ck_assert(!yarn_room_back(&room, SIZE + 1));
     yarn_room_close(&room);
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
+    yarn_room_open(&room, SIZE);
     for (size_t size = 1; size <= SIZE; size += 1000) {
         ck_assert(yarn_room_back(&room, size));
         room.base[size - 1] = 1;
@@ -41,9 +43,10 @@ END_TEST
 START_TEST(little_is_mapped_where_little_is_needed)
 {
     struct yarn_room room;
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
-    ck_assert(!grows(&room) || room.backed <= YARN_KIB(16)); /* a sanitizer has the addresses */
+    yarn_room_open(&room, SIZE);
+    ck_assert_uint_eq(room.backed, 0);
     ck_assert(yarn_room_back(&room, YARN_KIB(17)));
+    /* A sanitizer has the addresses. */
     ck_assert(!grows(&room) || room.backed <= YARN_KIB(64));
     yarn_room_close(&room);
 }
@@ -53,7 +56,8 @@ END_TEST
 START_TEST(room_ends_where_somebody_else_is)
 {
     struct yarn_room room;
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
+    yarn_room_open(&room, SIZE);
+    ck_assert(yarn_room_back(&room, 1));
     if (!grows(&room))
         return;
     uint8_t *other = mmap(room.base + room.backed, 4096, PROT_READ,
@@ -69,13 +73,14 @@ END_TEST
 START_TEST(cap_counts_what_is_mapped)
 {
     struct yarn_room room;
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
+    yarn_room_open(&room, SIZE);
+    ck_assert(yarn_room_back(&room, 1));
     bool has_place = grows(&room);
     yarn_room_close(&room);
     if (!has_place)
         return;
     yarn_pages_cap(SIZE / 2);
-    ck_assert_int_eq(yarn_room_open(&room, SIZE), 0);
+    yarn_room_open(&room, SIZE);
     ck_assert(yarn_room_back(&room, SIZE / 4));
     ck_assert(!yarn_room_back(&room, SIZE));
     yarn_room_close(&room);

