@@ -242,12 +242,18 @@ void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *
         event->frequency = yarn_u64_max(event->frequency * plan->rate_permille / AS_ASKED, 1);
 }
 
+/* It holds no more records than are worth a wake-up. */
+static bool is_small(const struct yarn_plan *plan)
+{
+    return plan->ring_bytes < WAKE_RECORDS * yarn_plan_record_bytes(plan);
+}
+
 /* A quarter of the ring, some 25 ms, leaves the reader most time to come; half where that is only a
  * few records, but not of a ring that is small itself. */
 size_t yarn_plan_watermark(const struct yarn_plan *plan)
 {
     size_t wanted = WAKE_RECORDS * yarn_plan_record_bytes(plan);
-    if (plan->ring_bytes < wanted)
+    if (is_small(plan))
         return plan->ring_bytes / 4;
     return yarn_size_max(plan->ring_bytes / 4, yarn_size_min(wanted, plan->ring_bytes / 2));
 }
@@ -265,6 +271,6 @@ uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct ya
 
 uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
 {
-    uint64_t half_ns = yarn_plan_fill_ns(spec, plan) / 2;
-    return yarn_u64_max(yarn_u64_min(half_ns, spec->interval_ns), YARN_NS_PER_MS / 4);
+    uint64_t part_ns = yarn_plan_fill_ns(spec, plan) / (is_small(plan) ? 4 : 2);
+    return yarn_u64_max(yarn_u64_min(part_ns, spec->interval_ns), YARN_NS_PER_MS / 4);
 }

@@ -92,5 +92,6 @@ size_t yarn_plan_watermark(const struct yarn_plan *plan);
 /* How long the asked rate needs to fill a ring. */
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);
 
-/* The longest pause between two drains, so that no ring is more than half full. */
+/* The longest pause between two drains, so that no ring is more than half full; a quarter of one
+ * that is small: the first ones, until they grow. */
 uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);

@@ -247,7 +247,7 @@ START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
 }
 END_TEST
 
-START_TEST(timed_pause_leaves_half_of_the_ring_free)
+START_TEST(timed_pause_leaves_half_of_the_ring_free_and_more_of_the_first)
 {
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
@@ -255,6 +255,8 @@ START_TEST(timed_pause_leaves_half_of_the_ring_free)
     uint64_t pause_ns = yarn_plan_timed_ns(&spec, &plan);
     uint64_t bytes = pause_ns * 999 / YARN_NS_PER_SECOND * yarn_plan_record_bytes(&plan);
     ck_assert_uint_le(bytes, plan.ring_bytes / 2);
+    plan = yarn_plan_to_begin(&spec, 2);
+    ck_assert_uint_le(yarn_plan_timed_ns(&spec, &plan) * 4, yarn_plan_fill_ns(&spec, &plan));
     spec.interval_ns = YARN_NS_PER_MS;
     ck_assert_uint_eq(yarn_plan_timed_ns(&spec, &plan), YARN_NS_PER_MS);
 }
@@ -361,7 +363,7 @@ int main(void)
     tcase_add_test(sizes, rather_fewer_samples_than_rings_that_fill_at_once);
     tcase_add_test(sizes, rate_of_its_own_is_kept);
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
-    tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free);
+    tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free_and_more_of_the_first);
     tcase_add_test(sizes, ring_of_a_timer_fills_no_faster_than_the_tick);
     tcase_add_loop_test(sizes, watermark_is_a_quarter_where_that_is_worth_a_wake_up, 0,
                         (int)YARN_COUNT_OF(watermarks));
