@@ -85,7 +85,7 @@ console.log(sum);
 def write_big_c(path):
     """Functions of loops, branches and tables: work for every pass of the compiler."""
     with open(path, "w") as file:
-        for i in range(350):
+        for i in range(220):
             file.write(
                 f"static const int table{i}[8] = {{1,{i},3,{i + 1},5,6,{i % 7},8}};\n"
                 f"int work{i}(int *v, int n) {{\n"

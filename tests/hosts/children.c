@@ -259,9 +259,11 @@ static void *churn(void *unused)
     return unused;
 }
 
+enum { FORKERS = 6, FORKS = 8 };
+
 static void *fork_often(void *unused)
 {
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < FORKS; i++) {
         pid_t child = fork();
         if (child == 0) {
             free(malloc(100000));
@@ -277,7 +279,7 @@ static void *fork_often(void *unused)
 /* `threads`: many threads work, and some of them fork. */
 static int by_threads(void)
 {
-    enum { WORKERS = 40, FORKERS = 6 };
+    enum { WORKERS = 40 };
     pthread_t threads[WORKERS + FORKERS];
     for (int i = 0; i < WORKERS + FORKERS; i++)
         if (pthread_create(&threads[i], NULL, i < WORKERS ? churn : fork_often, NULL))
@@ -287,7 +289,7 @@ static int by_threads(void)
     is_over = 1;
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);
-    printf("all %d children have ended well\n", FORKERS * 20);
+    printf("all %d children have ended well\n", FORKERS * FORKS);
     return 0;
 }
 

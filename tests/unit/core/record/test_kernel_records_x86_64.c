@@ -381,9 +381,9 @@ START_TEST(kernel_writes_events_of_different_layouts_into_one_ring)
     ck_assert_uint_gt(mixed.samples[0], 10);
     ck_assert_uint_gt(mixed.samples[GROUP], 3);
     ck_assert_uint_ge(mixed.samples[FAULTS], FAULTS_MADE / FAULTS_PERIOD);
-    ck_assert_uint_le(mixed.samples[FAULTS], 2 * (FAULTS_MADE / FAULTS_PERIOD));
-    ck_assert_uint_ge(mixed.group_faults, FAULTS_MADE);
-    ck_assert_uint_ge(mixed.faults_at_pages, mixed.samples[FAULTS] / 2);
+    ck_assert_uint_ge(mixed.group_faults, FAULTS_MADE); /* more with a sanitizer's own memory */
+    ck_assert_uint_le(mixed.samples[FAULTS], 2 * (mixed.group_faults / FAULTS_PERIOD));
+    ck_assert_uint_ge(mixed.faults_at_pages, FAULTS_MADE / FAULTS_PERIOD * 9 / 10);
     ck_assert(number < 0 || mixed.samples[TRACEPOINT] > 0);
 }
 END_TEST
