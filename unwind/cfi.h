@@ -18,9 +18,9 @@ YARN_MUST_CHECK int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr
                                   struct yarn_fde *ret_fde);
 
 /* Around an address that no FDE covers: those that none covers either, from where the last FDE
- * before it ends. False where no table or index tells. */
+ * before it ends. False where no table or index says. */
 bool yarn_cfi_gap(const struct yarn_image *image, uint64_t vaddr, uint64_t *ret_from,
                   uint64_t *ret_to);
 
 /* Makes later searches in the image quicker: not by a scan for each address. */
-void yarn_cfi_guide(struct yarn_image *image);
+void yarn_cfi_index_tables(struct yarn_image *image);

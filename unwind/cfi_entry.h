@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One entry of a call frame section: a CIE, or an FDE together with its CIE. The two sections that
- * have entries differ in how an FDE names its CIE and in what tells the two apart.
+ * have entries differ in how an FDE names its CIE and in what distinguishes the two.
  * Knows entries; does not know which one covers an address (cfi) nor what instructions do (row).
  *
  * Threads, signals: pure functions over bytes; safe anywhere.

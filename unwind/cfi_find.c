@@ -53,10 +53,10 @@ static uint64_t start_at(const void *table, size_t entry)
 }
 
 /* The address of the FDE that starts last at or before `vaddr`. */
-static bool search_table(const struct table *table, const struct yarn_search_guide *guide,
+static bool search_table(const struct table *table, const struct yarn_search_index *sparse,
                          uint64_t vaddr, uint64_t *ret_fde_vaddr)
 {
-    size_t position = yarn_search_guided(guide, table, table->count, start_at, vaddr);
+    size_t position = yarn_search_indexed(sparse, table, table->count, start_at, vaddr);
     if (!position)
         return false;
     *ret_fde_vaddr = table_word(table, position - 1, sizeof(int32_t));
@@ -150,7 +150,7 @@ static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
         return find_in_index(&in, &image->frame_index, vaddr, ret_fde);
     if (!open_table(image, &table))
         return scan(&in, vaddr, ret_fde);
-    if (!search_table(&table, &image->guide, vaddr, &fde_vaddr))
+    if (!search_table(&table, &image->sparse, vaddr, &fde_vaddr))
         return -ENOENT;
     return read_covering(&in, fde_vaddr - in.section.vaddr, vaddr, ret_fde);
 }
@@ -173,23 +173,23 @@ int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr, struct yarn_fd
     return err == -ENOTSUP ? -EBADMSG : err;
 }
 
-void yarn_cfi_guide(struct yarn_image *image)
+void yarn_cfi_index_tables(struct yarn_image *image)
 {
     struct yarn_cfi_section frame = eh_frame_of(image), debug = debug_frame_of(image);
     struct table table;
-    yarn_search_guide_close(&image->guide);
+    yarn_search_index_close(&image->sparse);
     yarn_cfi_index_close(&image->frame_index);
     yarn_cfi_index_close(&image->debug_index);
     image->debug_index = yarn_cfi_index_of(&debug);
     if (!frame.section.bytes.size)
         return;
     if (open_table(image, &table))
-        image->guide = yarn_search_guide_of(&table, table.count, start_at);
+        image->sparse = yarn_search_index_of(&table, table.count, start_at);
     else
         image->frame_index = yarn_cfi_index_of(&frame);
 }
 
-/* The FDEs of a section in order of address, by whatever tells it. */
+/* The FDEs of a section in order of address, by whatever says it. */
 struct order {
     const struct yarn_image *image;
     const struct yarn_cfi_index *index; /* without keys: the table */
@@ -209,8 +209,8 @@ static void narrow(const struct order *order, uint64_t vaddr, uint64_t *from, ui
     const struct table *table = &order->table;
     size_t count = index->keys ? index->count : table->count;
     size_t position = index->keys ? yarn_cfi_index_position(index, vaddr)
-                                  : yarn_search_guided(&order->image->guide, table, table->count,
-                                                       start_at, vaddr);
+                                  : yarn_search_indexed(&order->image->sparse, table, table->count,
+                                                        start_at, vaddr);
     if (position < count)
         *to = yarn_u64_min(*to, index->keys ? yarn_cfi_index_start(index, position)
                                             : start_at(table, position));

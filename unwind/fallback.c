@@ -56,7 +56,7 @@ static bool leads_on(struct yarn_rule_cache *cache, const struct yarn_stack_copy
                                 : step != YARN_STEP_FAILED;
 }
 
-/* The caller's code goes on behind the words that the return took off; its tables tell of the call,
+/* The caller's code goes on behind the words that the return took off; its tables know the call,
  * before that. False where its frame hangs on how many these were, and that is not known. */
 static bool pop(struct yarn_rule_cache *cache, const struct yarn_rule *rule,
                 struct yarn_registers *caller)

@@ -60,8 +60,9 @@ struct yarn_image {
     struct yarn_section eh_frame;     /* without section headers: to the end of its segment */
     struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
-    struct yarn_search_guide guide; /* owned; of .eh_frame_hdr, by yarn_cfi_guide */
-    /* Owned, by yarn_cfi_guide, too: of .debug_frame, and of .eh_frame where it has no table. */
+    struct yarn_search_index sparse; /* owned; of .eh_frame_hdr, by yarn_cfi_index_tables */
+    /* Owned, by yarn_cfi_index_tables, too: of .debug_frame, and of .eh_frame where it has no
+     * table. */
     struct yarn_cfi_index debug_index, frame_index;
 };
 

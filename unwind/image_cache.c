@@ -80,7 +80,7 @@ static int find_open_file(struct yarn_image_cache *cache, const struct yarn_view
             return -ENOSPC;
         }
         cached->info = file->info;
-        yarn_cfi_guide(&cached->image);
+        yarn_cfi_index_tables(&cached->image);
         err = yarn_table_put(&cache->by_file, key, number);
         if (err)
             return err;
@@ -90,7 +90,7 @@ static int find_open_file(struct yarn_image_cache *cache, const struct yarn_view
     return 0;
 }
 
-/* What is mapped is what stands in the file: the last word where the numbers cannot tell. Code is
+/* What is mapped is what stands in the file: the last word where the numbers cannot say. Code is
  * not written to, so the first 64 KiB of the two are equal. */
 static bool has_equal_code(const struct yarn_image_request *request, int fd)
 {

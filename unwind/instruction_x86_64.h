@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * One instruction of x86-64, as far as it tells where a function's return address and saved
+ * One instruction of x86-64, as far as it says where a function's return address and saved
  * registers are: its size, where it leads, and what it does to registers and to words on the stack.
  * Registers are numbered as instructions do: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
  * Does not know functions (code_x86_64).

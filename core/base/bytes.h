@@ -79,11 +79,6 @@ static inline void yarn_bytes_uleb(struct yarn_bytes *bytes, uint64_t value)
     yarn_bytes_put(bytes, encoded, size);
 }
 
-static inline void yarn_bytes_zigzag(struct yarn_bytes *bytes, int64_t value)
-{
-    yarn_bytes_uleb(bytes, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
-}
-
 /* Length as uleb, then the bytes. */
 static inline void yarn_bytes_sized(struct yarn_bytes *bytes, struct yarn_span span)
 {

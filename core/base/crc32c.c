@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/crc32c.h"
 
-/* A checksum is linear: that of a byte is the sum (xor) of those of its bits. So a slice is told by
- * the checksums of eight bits, a to h, and the compiler writes its 256 entries. */
+/* A checksum is linear: that of a byte is the sum (xor) of those of its bits. So a slice is given
+ * by the checksums of eight bits, a to h, and the compiler writes its 256 entries. */
 #define BITS_1(n, a) (n), (n) ^ (a)
 #define BITS_2(n, a, b) BITS_1(n, a), BITS_1((n) ^ (b), a)
 #define BITS_3(n, a, b, c) BITS_2(n, a, b), BITS_2((n) ^ (c), a, b)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/base/place.h"
+#include "core/base/address.h"
 #include "core/base/raw.h"
 
 /* The stock holds what a recording on few cores maps; it grows by steps. */
@@ -106,7 +106,7 @@ void *yarn_pages_reserve(size_t size)
     void *pages = take_from_stock(size);
     if (pages)
         return pages;
-    pages = map(yarn_place_next(size), size, MAP_PRIVATE | MAP_NORESERVE);
+    pages = map(yarn_address_next(size), size, MAP_PRIVATE | MAP_NORESERVE);
     if (pages)
         yarn_pages_hide_like_ours(pages, size);
     return pages;
@@ -120,7 +120,7 @@ void yarn_pages_hide_like_ours(void *pages, size_t size)
 
 void *yarn_pages_map_shared(size_t size)
 {
-    return map(yarn_place_next(size), size, MAP_SHARED);
+    return map(yarn_address_next(size), size, MAP_SHARED);
 }
 
 void yarn_pages_hide_from_children(void)
@@ -129,7 +129,7 @@ void yarn_pages_hide_from_children(void)
     if (atomic_load_explicit(&most, memory_order_relaxed) ||
         atomic_load_explicit(&stock, memory_order_relaxed))
         return;
-    uint8_t *base = (uint8_t *)yarn_place_next(STOCK_BYTES);
+    uint8_t *base = (uint8_t *)yarn_address_next(STOCK_BYTES);
     atomic_store_explicit(&stock_used, 0, memory_order_relaxed);
     atomic_store_explicit(&stock_backed, 0, memory_order_relaxed);
     if (back_stock(base, 1))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/room.h"
 
+#include "core/base/address.h"
 #include "core/base/pages.h"
-#include "core/base/place.h"
 
 enum { PAGE = 4096, STEP_MAX = 512 << 10 };
 
@@ -14,7 +14,7 @@ void yarn_room_open(struct yarn_room *room, size_t size)
 static bool begin(struct yarn_room *room, size_t upto)
 {
     size_t first = yarn_align_up(upto, PAGE);
-    room->base = (uint8_t *)yarn_place_next(room->size);
+    room->base = (uint8_t *)yarn_address_next(room->size);
     if (!yarn_pages_map_at(room->base, first)) {
         room->base = yarn_pages_reserve(room->size);
         first = room->size;

@@ -4,8 +4,8 @@
 #include "core/base/pages.h"
 
 enum {
-    STRIDE = 32,       /* numbers for one of a guide */
-    GUIDE_LEAST = 512, /* numbers that need one */
+    STRIDE = 32,       /* numbers for one of a index */
+    INDEX_LEAST = 512, /* numbers that need one */
     NEAR = 16,         /* so few lie in a cache line or two */
     MARGIN_SHARE = 32, /* how well a guess is expected to fit */
 };
@@ -71,32 +71,32 @@ size_t yarn_search_position(const void *numbers, size_t count, yarn_search_fn nu
     return narrow(&bounds);
 }
 
-struct yarn_search_guide yarn_search_guide_of(const void *numbers, size_t count,
+struct yarn_search_index yarn_search_index_of(const void *numbers, size_t count,
                                               yarn_search_fn number_at)
 {
-    struct yarn_search_guide guide = YARN_SEARCH_GUIDE_NONE;
+    struct yarn_search_index index = YARN_SEARCH_INDEX_NONE;
     size_t nr_blocks = (count + STRIDE - 1) / STRIDE;
-    if (count >= GUIDE_LEAST)
-        guide.numbers = yarn_pages_map(nr_blocks * sizeof *guide.numbers);
-    if (!guide.numbers)
-        return guide;
-    yarn_pages_populate(guide.numbers, nr_blocks * sizeof *guide.numbers);
-    for (; guide.count < nr_blocks; guide.count++)
-        guide.numbers[guide.count] = number_at(numbers, guide.count * STRIDE);
-    return guide;
+    if (count >= INDEX_LEAST)
+        index.numbers = yarn_pages_map(nr_blocks * sizeof *index.numbers);
+    if (!index.numbers)
+        return index;
+    yarn_pages_populate(index.numbers, nr_blocks * sizeof *index.numbers);
+    for (; index.count < nr_blocks; index.count++)
+        index.numbers[index.count] = number_at(numbers, index.count * STRIDE);
+    return index;
 }
 
-static uint64_t guide_at(const void *numbers, size_t at)
+static uint64_t index_at(const void *numbers, size_t at)
 {
     return ((const uint64_t *)numbers)[at];
 }
 
-size_t yarn_search_guided(const struct yarn_search_guide *guide, const void *numbers, size_t count,
-                          yarn_search_fn number_at, uint64_t wanted)
+size_t yarn_search_indexed(const struct yarn_search_index *index, const void *numbers, size_t count,
+                           yarn_search_fn number_at, uint64_t wanted)
 {
-    if (!guide->count)
+    if (!index->count)
         return yarn_search_position(numbers, count, number_at, wanted);
-    size_t block = yarn_search_position(guide->numbers, guide->count, guide_at, wanted);
+    size_t block = yarn_search_position(index->numbers, index->count, index_at, wanted);
     if (!block)
         return 0;
     struct bounds bounds = {
@@ -104,16 +104,16 @@ size_t yarn_search_guided(const struct yarn_search_guide *guide, const void *num
         .number_at = number_at,
         .wanted = wanted,
         .low = (block - 1) * STRIDE,
-        .low_number = guide->numbers[block - 1],
+        .low_number = index->numbers[block - 1],
     };
-    bool is_last = block == guide->count;
+    bool is_last = block == index->count;
     bounds.high = is_last ? count - 1 : block * STRIDE;
-    bounds.high_number = is_last ? number_at(numbers, bounds.high) : guide->numbers[block];
+    bounds.high_number = is_last ? number_at(numbers, bounds.high) : index->numbers[block];
     return bounds.high_number <= wanted ? count : narrow(&bounds);
 }
 
-void yarn_search_guide_close(struct yarn_search_guide *guide)
+void yarn_search_index_close(struct yarn_search_index *index)
 {
-    yarn_pages_unmap(guide->numbers, guide->count * sizeof *guide->numbers);
-    *guide = YARN_SEARCH_GUIDE_NONE;
+    yarn_pages_unmap(index->numbers, index->count * sizeof *index->numbers);
+    *index = YARN_SEARCH_INDEX_NONE;
 }

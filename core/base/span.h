@@ -177,13 +177,6 @@ static inline int64_t yarn_cursor_sleb(struct yarn_cursor *cursor)
     return 0;
 }
 
-/* A signed value as unsigned LEB128 of its zigzag form, as dumps have it. */
-static inline int64_t yarn_cursor_zigzag(struct yarn_cursor *cursor)
-{
-    uint64_t value = yarn_cursor_uleb(cursor);
-    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
 static inline const char *yarn_cursor_text(struct yarn_cursor *cursor)
 {
     const char *text = cursor->failed ? NULL : yarn_span_text(cursor->span, cursor->at);

@@ -42,12 +42,12 @@ YARN_MUST_CHECK int yarn_control_parse(struct yarn_span line,
 void yarn_control_add_line(struct yarn_text *text, struct yarn_span line);
 
 /* What has come of a stream of lines: the begin of the next one. One that is too long is passed
- * over and told once. */
+ * over and reported once. */
 struct yarn_control_lines {
     char data[YARN_CONTROL_LINE_MAX + 1];
     size_t size;
-    size_t taken;     /* of `data`, by the line that was told last */
-    bool is_too_long; /* what comes up to the next newline belongs to a line that was told so */
+    size_t taken;     /* of `data`, by the line that was read last */
+    bool is_too_long; /* what comes up to the next newline belongs to a line that was reported so */
 };
 
 /* Room for the next bytes: *ret_size is never 0 once every line was taken. */

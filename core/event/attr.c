@@ -52,7 +52,7 @@ static void add_side_band(struct perf_event_attr *attr)
     attr->task = 1;
 }
 
-/* Where a sample tells its period, the kernel ignores the period that a software event asks for:
+/* Where a sample has its period, the kernel ignores the period that a software event asks for:
  * each occurrence is a sample. */
 static bool tells_period(const struct yarn_event_spec *spec)
 {

@@ -19,7 +19,7 @@ struct yarn_event {
     pid_t tid;     /* 0: the thread that opened it */
     int cpu;       /* -1: every cpu */
     int fd;        /* owned; -1 while closed */
-    bool has_lost; /* reads tell lost samples */
+    bool has_lost; /* reads report lost samples */
 };
 
 #define YARN_EVENT_CLOSED ((struct yarn_event){.spec = UINT32_MAX, .cpu = -1, .fd = -1})
@@ -37,7 +37,7 @@ YARN_MUST_CHECK int yarn_event_open(struct yarn_event *event, const struct perf_
 YARN_MUST_CHECK int yarn_event_redirect(const struct yarn_event *event,
                                         const struct yarn_event *leader);
 
-/* Its ring of `data_bytes`, a power of two. -ENOMEM: the limit of locked memory, told from a
+/* Its ring of `data_bytes`, a power of two. -ENOMEM: the limit of locked memory, unlike a
  * refused open. The mapping alone keeps the event alive, and with it what threads inherit: the
  * descriptor may be closed (KF 14). */
 YARN_MUST_CHECK int yarn_event_map(const struct yarn_event *event, size_t data_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event/parse_form.h"
 
-/* Forms of perf's syntax that are told by their first bytes. */
+/* Forms of perf's syntax that are known by their first bytes. */
 static const struct {
     const char *prefix;
     const char *why;

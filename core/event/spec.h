@@ -67,6 +67,6 @@ YARN_MUST_CHECK bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec);
 /* Makes the name out of event and modifiers, as it is without name=. */
 void yarn_event_spec_name(struct yarn_event_spec *spec);
 
-/* The spec in the syntax of YARN_EVENTS, with everything that was asked for. `auto` is told as
+/* The spec in the syntax of YARN_EVENTS, with everything that was asked for. `auto` is written as
  * what stands for it. */
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text);

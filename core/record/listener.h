@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Who is told of records. Called on the reader thread, in time order; what a record borrows is
+ * Who gets the records. Called on the reader thread, in time order; what a record borrows is
  * valid for the length of the call.
  */
 #pragma once

@@ -33,7 +33,7 @@ struct yarn_merge {
 };
 
 /* Tells the listener of every record up to `until_ns` and gives the space back to the kernel after
- * each. The number of records; *ret_has_news says whether any but samples stay behind: those tell
- * of threads and mappings, and are worth another look soon. */
+ * each. The number of records; *ret_has_news says whether any but samples stay behind: those are
+ * about threads and mappings, and are worth another look soon. */
 size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
                        const struct yarn_record_listener *listener, bool *ret_has_news);

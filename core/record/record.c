@@ -317,12 +317,12 @@ static void decode_throttle(struct walk *walk, struct yarn_record_decoder *decod
 static void decode_switch(struct walk *walk, struct yarn_record_decoder *decoder,
                           struct yarn_record *record)
 {
-    bool is_told = record->kernel_type == PERF_RECORD_SWITCH_CPU_WIDE;
+    bool is_known = record->kernel_type == PERF_RECORD_SWITCH_CPU_WIDE;
     (void)decoder;
     record->switched.is_out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
     record->switched.is_preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-    record->switched.other_pid = is_told ? walk_u32(walk) : 0;
-    record->switched.other_tid = is_told ? walk_u32(walk) : 0;
+    record->switched.other_pid = is_known ? walk_u32(walk) : 0;
+    record->switched.other_tid = is_known ? walk_u32(walk) : 0;
 }
 
 static void decode_other(struct walk *walk, struct yarn_record_decoder *decoder,

@@ -77,7 +77,7 @@ struct yarn_record {
     uint32_t pid, tid;
     uint64_t time_ns;
     uint32_t cpu;
-    uint64_t id; /* of the event that wrote it, as PERF_EVENT_IOC_ID tells it */
+    uint64_t id; /* of the event that wrote it, as PERF_EVENT_IOC_ID has it */
     union {
         struct yarn_record_sample sample;
         struct {
@@ -95,7 +95,7 @@ struct yarn_record {
         } throttle;
         struct {
             bool is_out, is_preempted;
-            uint32_t other_pid, other_tid; /* which comes or went; 0: not told */
+            uint32_t other_pid, other_tid; /* which comes or went; 0: not known */
         } switched;
         struct yarn_wrapped body; /* between header and trailer */
     };

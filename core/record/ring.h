@@ -20,7 +20,7 @@ struct yarn_ring {
     struct perf_event_mmap_page *page; /* borrowed */
     struct yarn_span data;             /* size is a power of two */
     uint64_t head; /* as seen by the last yarn_ring_begin; records before it are readable */
-    uint64_t tail; /* of the next record; told to the kernel by yarn_ring_commit */
+    uint64_t tail; /* of the next record; given to the kernel by yarn_ring_commit */
 };
 
 #define YARN_RING_CLOSED ((struct yarn_ring){.page = NULL})

@@ -6,7 +6,7 @@
  *   per_core  for each present cpu, thread and spec one inherited event, redirected into the ring
  *             of the cpu's leader. The kernel does the rest.
  *   per_thread  for each thread and spec one event of its own, and a ring of the thread. Threads
- *             are told of by the events of those that make them, and found in the list.
+ *             are reported by the events of those that make them, and found in the list.
  *   mapped    where there are too few descriptors for that: for each present cpu and thread one
  *             inherited event, which is mapped itself and lives by the mapping: its descriptor is
  *             closed. The reader looks by time, and counts nothing.

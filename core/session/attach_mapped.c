@@ -92,7 +92,7 @@ static void gather_mapped(struct yarn_session *session, const struct yarn_record
     (void)listener;
 }
 
-/* Only a descriptor would tell what an event has counted: of a clock, the process's own says it. */
+/* Only a descriptor would say what an event has counted: of a clock, the process's own says it. */
 static bool can_count_mapped(const struct yarn_session *session, uint32_t number)
 {
     return number == session->mapped.spec && session->specs[number].spec.is_clock;

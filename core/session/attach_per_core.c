@@ -312,7 +312,7 @@ static void retire(struct yarn_session *session, const struct events *events)
     use_events(session, &others);
 }
 
-/* Both run for a moment: what is mapped then may be told twice, but is not missed. */
+/* Both run for a moment: what is mapped then may be reported twice, but is not missed. */
 static int change_per_core(struct yarn_session *session, const struct yarn_plan *plan)
 {
     const struct yarn_session_report report = session->report;

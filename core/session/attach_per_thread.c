@@ -11,7 +11,7 @@
 enum {
     SCANS_MAX = 32, /* at once */
     SCAN_COST_SHARE =
-        100, /* scanning costs at most this part of the time; where threads are told: */
+        100, /* scanning costs at most this part of the time; where births are reported: */
     SCAN_COST_SHARE_TOLD = 25,
     ANY_CPU = -1,
     NAME_BYTES = 16,
@@ -24,7 +24,7 @@ enum {
 
 /* ---- scanning ---- */
 
-/* What was on its way before its watch was: the name, told once. */
+/* What was on its way before its watch was: the name, once. */
 static void tell_name(const struct yarn_session *session, pid_t tid,
                       const struct yarn_record_listener *listener)
 {
@@ -126,7 +126,7 @@ static void mark_gone(struct yarn_thread_rings *threads)
             threads->of_slot[i].is_gone = true;
 }
 
-/* Until two scans of the list are alike: nobody is told of a thread that was made by one without a
+/* Until two scans of the list are alike: nothing reports a thread that was made by one without a
  * watch. The number of new ones, or a negative errno. What it costs is CPU time: on a busy machine
  * the reader is away for most of it. */
 static int scan(struct yarn_session *session, const struct yarn_record_listener *listener)

@@ -14,12 +14,12 @@ enum {
 
 struct look {
     struct yarn_mappings *mappings;
-    const struct yarn_record_listener *listener; /* NULL: tell nobody */
+    const struct yarn_record_listener *listener; /* NULL: none */
     uint64_t time_ns;
     uint64_t end_before; /* of the mapping before this one */
 };
 
-static void tell(const struct look *look, const struct yarn_proc_map *map)
+static void report(const struct look *look, const struct yarn_proc_map *map)
 {
     struct yarn_record_mmap *mmap = look->mappings->room;
     struct yarn_record record = {
@@ -59,9 +59,10 @@ static void meet_code(const struct look *look, const struct yarn_proc_map *map)
     uint64_t key = key_of(map);
     uint32_t seen = yarn_table_find(&mappings->known, key);
     if (look->listener && seen != mappings->nr_looks - 1)
-        tell(look, map);
+        report(look, map);
     if (yarn_table_put(&mappings->known, key, mappings->nr_looks))
-        yarn_table_clear(&mappings->known); /* full of what is long gone: all are told once more */
+        yarn_table_clear(
+            &mappings->known); /* full of what is long gone: all are reported once more */
 }
 
 static int meet(void *context, const struct yarn_proc_map *map)

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The mappings of the process by looking again and again, where no kernel tells of them: what is
+ * The mappings of the process by looking again and again, where no kernel reports them: what is
  * writable may hold a stack (stack_bounds), what is executable and was not there at the last look
- * is told to the listener as the kernel's mapping record would. How often is looked depends on what
- * a look costs.
+ * is given to the listener as the kernel's mapping record would. How often is looked depends on
+ * what a look costs.
  *
  * Threads: the reader thread only. Signals: not safe, but for look-ups in `bounds`.
  */
@@ -25,7 +25,7 @@ struct yarn_mappings {
     struct yarn_record_mmap *room; /* borrowed; for one record */
 };
 
-/* Looks for the first time; tells nobody. */
+/* Looks for the first time, without a listener. */
 YARN_MUST_CHECK int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid,
                                        struct yarn_record_mmap *room);
 

@@ -65,7 +65,7 @@ static size_t ring_minimum(const struct yarn_plan *plan)
     return power_of_two(YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(plan));
 }
 
-/* With room for what tells of the others. */
+/* With room for the records of the others. */
 static size_t ring_of_one(const struct yarn_plan *plan)
 {
     return power_of_two(yarn_plan_record_bytes(plan) + LOST_BYTES);

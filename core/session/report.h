@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What a session asked of the kernel and what it got: each step down, each refusal, with its errno
- * and a sentence. Filled by the session and its attachments, told by the layer on top.
+ * and a sentence. Filled by the session and its attachments, printed by the layer on top.
  */
 #pragma once
 

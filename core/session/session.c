@@ -179,7 +179,7 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
     return err;
 }
 
-/* Without a call. */
+/* Makes no system call. */
 static int refuse_perf(struct yarn_session *session, const struct yarn_session_spec *spec,
                        const struct yarn_attachment *attachment)
 {
@@ -257,9 +257,9 @@ static void observe_malformed(void *self, uint32_t kernel_type, size_t size)
 }
 
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
-                          const struct yarn_record_listener *told, bool *ret_has_news)
+                          const struct yarn_record_listener *outer, bool *ret_has_news)
 {
-    struct observer observer = {.session = session, .listener = told};
+    struct observer observer = {.session = session, .listener = outer};
     struct yarn_record_listener seen = {
         .self = &observer,
         .record = observe,

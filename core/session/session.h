@@ -53,7 +53,7 @@ uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number
  * was held back. */
 uint64_t yarn_session_blocked_ns(const struct yarn_session *session);
 
-/* CPU time of all of a thread's life, told at its end; 0 where it is not known. */
+/* CPU time of all of a thread's life, known at its end; 0 where it is not known. */
 uint64_t yarn_session_thread_cpu_ns(const struct yarn_session *session, pid_t tid);
 
 /* "perf" or "timer"; "per-core", "per-thread" or "cores". */

@@ -72,7 +72,7 @@ struct yarn_session {
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */
-    uint64_t nr_births;                /* of threads, as far as they were told */
+    uint64_t nr_births;                /* of threads, as far as records said so */
     uint64_t nr_samples;               /* read */
     struct yarn_changeover change;
     uint64_t soon_ns; /* how soon to look again, beyond what the rings need; 0 */

@@ -99,18 +99,18 @@ static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_term
         yarn_timer_room_put(room, bytes);
 }
 
-/* What found no room before is told as soon as there is some, as the kernel does. */
+/* What found no room before is reported as soon as there is some, as the kernel does. */
 static void put_lost(struct yarn_timer_room *room, const struct identity *identity)
 {
     struct yarn_timer_slot *slot = room->slot;
     yarn_timer_room_put(room, header(PERF_RECORD_LOST, 0, LOST_BYTES));
     yarn_timer_room_put(room, slot->terms->id);
-    yarn_timer_room_put(room, slot->nr_untold);
+    yarn_timer_room_put(room, slot->nr_unreported);
     yarn_timer_room_put(room, identity->thread);
     yarn_timer_room_put(room, identity->time_ns);
     yarn_timer_room_put(room, identity->cpu);
     yarn_timer_room_put(room, slot->terms->id);
-    slot->nr_untold = 0;
+    slot->nr_unreported = 0;
 }
 
 static void put_sample(struct yarn_timer_room *room, const struct identity *identity,
@@ -168,7 +168,7 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
     size_t stack_bytes = terms->registers_mask ? stack_size(terms, yarn_context_sp(context)) : 0;
     size_t needed = LOST_BYTES + yarn_timer_sample_fixed_bytes(terms) + stack_bytes;
     if (!yarn_timer_slot_reserve(slot, needed, &room)) {
-        slot->nr_untold++;
+        slot->nr_unreported++;
         atomic_fetch_add_explicit(&slot->nr_lost, 1, memory_order_relaxed);
         return;
     }
@@ -179,7 +179,7 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
     };
     uint64_t weight = terms->period_ns * weight_of(slot, terms, info, context);
     slot->nr_before = 0;
-    if (slot->nr_untold)
+    if (slot->nr_unreported)
         put_lost(&room, &identity);
     put_sample(&room, &identity, weight, stack_bytes, context);
     yarn_timer_room_commit(&room);

@@ -21,7 +21,7 @@ int yarn_timer_slot_set_up(struct yarn_timer_slot *slot, pid_t tid,
     slot->data = memory + sizeof *slot->page;
     slot->data_bytes = data_bytes;
     slot->nr_before = 0;
-    slot->nr_untold = 0;
+    slot->nr_unreported = 0;
     atomic_store(&slot->nr_lost, 0);
     atomic_store(&slot->state, 0);
     return 0;

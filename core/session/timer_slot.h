@@ -44,7 +44,7 @@ struct yarn_timer_slot {
     uint8_t *data;
     size_t data_bytes;         /* a power of two */
     uint64_t nr_before;        /* periods that had passed unseen; the writer's once enabled */
-    uint64_t nr_untold;        /* the writer's: lost since it last told so in the ring */
+    uint64_t nr_unreported;    /* the writer's: lost since it last wrote so into the ring */
     _Atomic uint64_t nr_lost;  /* of all */
     _Atomic uint32_t nr_ticks; /* signals that came, sampled or not */
 };

@@ -13,7 +13,7 @@ enum {
 #define NAME_PAUSE_MAX_NS (2 * YARN_NS_PER_SECOND)
 #define WAIT_NS YARN_NS_PER_SECOND
 /* CPU time in which several ticks should have come. */
-#define DEAF_NS (16 * YARN_NS_PER_MS)
+#define NO_TICK_NS (16 * YARN_NS_PER_MS)
 
 /* What a thread may use between a look at its clock and the setting of its timer. */
 #define MARGIN_NS (YARN_NS_PER_MS / 10)
@@ -49,7 +49,7 @@ static bool is_held(const struct yarn_timer_threads *threads, size_t number)
     return threads->of_slot[number].ring.page != NULL;
 }
 
-/* ---- what the kernel would tell ---- */
+/* ---- what the kernel would report ---- */
 
 static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record_type type,
                       pid_t tid, const struct yarn_record_listener *listener)
@@ -140,18 +140,18 @@ static bool blocks(pid_t tid)
     return blocked >> (YARN_SIGNAL_TICK - 1) & 1;
 }
 
-/* The thread works and hears nothing: it blocks the signal, or is in a long system call. */
+/* The thread works and gets no tick: it blocks the signal, or is in a long system call. */
 static bool is_deaf(const struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
 {
     uint64_t used_ns;
     uint32_t ticks = atomic_load(&slot->nr_ticks);
     if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
         return false;
-    if (ticks != thread->ticks_seen || !thread->heard_ns) {
+    if (ticks != thread->ticks_seen || !thread->ticked_ns) {
         thread->ticks_seen = ticks;
-        thread->heard_ns = used_ns;
+        thread->ticked_ns = used_ns;
     }
-    return used_ns - thread->heard_ns > DEAF_NS && blocks(slot->tid);
+    return used_ns - thread->ticked_ns > NO_TICK_NS && blocks(slot->tid);
 }
 
 static void give_up_timer(struct yarn_timer_slot *slot)
@@ -229,7 +229,7 @@ static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_th
         if (!is_deaf(slot, thread))
             return 0;
         give_up_timer(slot);
-        begin_block(thread, thread->heard_ns);
+        begin_block(thread, thread->ticked_ns);
         thread->nr_blocked = BLOCKED_SCANS; /* it took so long that it is no accident */
         thread->is_old = true;
     } else if (blocks(slot->tid)) {
@@ -267,7 +267,7 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
     if (err)
         return err;
     end_block(threads, thread);
-    thread->heard_ns = 0;
+    thread->ticked_ns = 0;
     threads->nr_found++;
     tell_task(threads, YARN_RECORD_FORK, tid, listener);
     return 0;

@@ -3,8 +3,8 @@
  *
  * The threads that the timer sampler samples, found without the host's help: the list of the
  * process's threads is read again and again, a new one gets a slot and a timer, one that is gone is
- * drained and its slot given to another. What the kernel would tell of a thread (its birth, name
- * and end) is told to the listener in the same words.
+ * drained and its slot given to another. What the kernel would report of a thread (its birth, name
+ * and end) is given to the listener as the same records.
  *
  * Threads beyond the last slot, or for which the limit of queued signals leaves no timer, are
  * counted. Knows threads, slots and the order of their end; does not know mappings or events.
@@ -25,7 +25,7 @@ struct yarn_timer_thread {
     uint32_t seen;         /* number of the scan that found it last */
     uint32_t nr_blocked;   /* scans that found the signal blocked in it */
     uint32_t ticks_seen;   /* at the last scan */
-    uint64_t heard_ns;     /* its CPU time when a scan found that a tick had come */
+    uint64_t ticked_ns;    /* its CPU time when a scan found that a tick had come */
     bool is_blocked;       /* since it had used: */
     uint64_t unblocked_ns;
     uint64_t blocked_ns; /* CPU time since then, at the last scan */
@@ -65,7 +65,7 @@ YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, 
 bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);
 
 /* Gives back the slots of threads that are gone and drained; then *merge has every slot in which
- * there may be something, and the names of those threads are told where they changed. */
+ * there may be something, and the names of those threads are given where they changed. */
 void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
                                const struct yarn_record_listener *listener);
 

@@ -14,5 +14,5 @@
 enum { YARN_LINE_MAX = 4096 }; /* as PIPE_BUF: a pipe with room takes as much at once */
 
 /* A negative errno where it was not written: -EFBIG, -EPIPE, -EAGAIN (no room at this moment, or
- * such a signal was pending already, from which ours could not be told), … */
+ * such a signal was pending already, from which ours could not be distinguished), … */
 YARN_MUST_CHECK int yarn_line_write(int fd, struct yarn_span line);

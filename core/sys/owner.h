@@ -3,11 +3,11 @@
  *
  * Whose memory is this? The library's data is in many hands: a fork, or a clone without CLONE_VM,
  * has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another process run on the very
- * same. Neither is the process that claimed it, and numbers do not tell: a child in a PID namespace
+ * same. Neither is the process that claimed it, and numbers do not say: a child in a PID namespace
  * of its own is process 1, as the first process of a container is.
  *
  * So the claim is a word in a page that the kernel wipes in copies; and of the tasks that share the
- * page it is told who belongs to the process by what the kernel clears in every new task: the head
+ * page it is found who belongs to the process by what the kernel clears in every new task: the head
  * of its robust list, which the C library sets for each of its threads and in no other child.
  *
  * Threads, signals: safe anywhere, in children of every kind, too.
@@ -17,7 +17,7 @@
 #include "core/base/base.h"
 
 /* The calling process makes its memory its own. Without `asks_list`, and in a C library that sets
- * no list for the caller, process numbers alone tell who shares it. */
+ * no list for the caller, process numbers alone say who shares it. */
 YARN_MUST_CHECK int yarn_owner_claim(bool asks_list);
 
 /* The same in a copy, a child after fork; false where it has an owner already. */

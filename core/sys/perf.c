@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "core/base/address.h"
 #include "core/base/pages.h"
-#include "core/base/place.h"
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 #include "core/sys/own_files.h"
@@ -95,7 +95,7 @@ int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_p
     size_t size = PAGE_BYTES + data_bytes;
     if (!yarn_pages_take(size))
         return -ENOMEM;
-    long result = yarn_raw_call(SYS_mmap, (long)yarn_place_next(size), (long)size,
+    long result = yarn_raw_call(SYS_mmap, (long)yarn_address_next(size), (long)size,
                                 PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (yarn_raw_is_error(result)) {
         yarn_pages_give(size);

@@ -71,7 +71,7 @@ bool yarn_process_thread_is_dead(pid_t tid);
 struct yarn_process_leader {
     bool is_dead;
     int nr_threads;
-    int exit_status; /* what it gave to exit, as a shell shows it; 0 where it was not told */
+    int exit_status; /* what it gave to exit, as a shell shows it; 0 where it is not known */
     int exit_signal; /* by which the kernel ended it alone, as a system call filter does; 0: none */
 };
 
@@ -96,7 +96,7 @@ uint64_t yarn_process_pending_signals(pid_t tid);
  * budget, or where that cannot be found out. */
 bool yarn_process_has_pinned(void);
 
-/* A debugger or its like is told of each signal of the thread, before the thread is. */
+/* A debugger or its like gets each signal of the thread, before the thread is. */
 bool yarn_process_thread_is_traced(pid_t tid);
 
 /* The thread's name; empty where it has gone. `size` counts the NUL. */

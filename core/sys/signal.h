@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The signal that the timer sampler sends to the host's threads, by raw call: 32, which the C
- * library keeps for itself (SIGCANCEL). It sends it to itself for timers, too, and tells those from
- * cancellations by their si_code, as we do. Whoever asks the C library can neither handle, block
- * nor wait for it: no host notices it, and none of the host's calls has to be changed for it.
+ * library keeps for itself (SIGCANCEL). It sends it to itself for timers, too, and distinguishes
+ * those from cancellations by their si_code, as we do. Whoever asks the C library can neither
+ * handle, block nor wait for it: no host notices it, and none of the host's calls has to be changed
+ * for it.
  *
  * The handler runs on host threads with every signal blocked, and interrupted calls start again.
  * Where the C library has a handler of its own, it gets what is not ours. Ours stays until the

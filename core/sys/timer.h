@@ -3,7 +3,7 @@
  *
  * A timer of one thread's CPU time that sends that thread a signal, by raw call: it counts only
  * while the thread runs, so it never interrupts a sleep. It fires at most once a tick of the
- * kernel; what it misses the signal tells as overrun.
+ * kernel; what it misses the signal reports as overrun.
  *
  * Any thread of the process may make one for any other; a forked child has none.
  * Threads, signals: safe anywhere.
@@ -34,7 +34,7 @@ YARN_MUST_CHECK int yarn_timer_set(int timer, const struct yarn_timer_rate *rate
 YARN_MUST_CHECK int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns);
 
 /* Of the calling thread, by the clock's common name, which filters of system calls know; unlike
- * yarn_clock_ns it tells a refusal from no time. */
+ * yarn_clock_ns it distinguishes a refusal from no time. */
 YARN_MUST_CHECK int yarn_timer_own_cpu_ns(uint64_t *ret_ns);
 
 /* YARN_TIMER_NONE is allowed. */

@@ -78,11 +78,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yarn_cfi_row row;
     uint64_t from, to;
     if (offset % 2) /* by scans the one half of them, by indexes the other */
-        yarn_cfi_guide(&image);
+        yarn_cfi_index_tables(&image);
     int err = yarn_cfi_find(&image, vaddr, &fde);
     (void)yarn_cfi_gap(&image, vaddr, &from, &to);
     read_code(&image, offset);
-    yarn_search_guide_close(&image.guide);
+    yarn_search_index_close(&image.sparse);
     yarn_cfi_index_close(&image.frame_index);
     yarn_cfi_index_close(&image.debug_index);
     if (err)

@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     check_image(&image);
     if (size % 2) /* by scans the one half of them, by indexes the other */
-        yarn_cfi_guide(&image);
+        yarn_cfi_index_tables(&image);
     add_segments(&places, &image);
     add_symbols(&places, &image, SHT_SYMTAB);
     add_symbols(&places, &image, SHT_DYNSYM);

@@ -1,12 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Names for ranges of generated code, as compilers in the process tell them: the latest of two that
- * overlap is right, since code is thrown away and its place used again. Numbered, so that who keeps
- * what an address was called can see that it is called otherwise now.
- * Bounded: 128 Ki ranges and 8 MiB of names; those of code that is no more are given up first, and
- * what does not fit then is counted and dropped.
- * Knows ranges and names; does not know where they come from.
+ * Names for ranges of generated code, as compilers in the process write them: the latest of two
+ * that overlap is right, since code is thrown away and its place used again. Numbered, so that who
+ * keeps what an address was called can see that it is called otherwise now. Bounded: 128 Ki ranges
+ * and 8 MiB of names; those of code that is no more are given up first, and what does not fit then
+ * is counted and dropped. Knows ranges and names; does not know where they come from.
  *
  * Threads: one owner at a time. Signals: not safe.
  */

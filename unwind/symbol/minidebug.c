@@ -36,7 +36,7 @@ static void release(void *context, void *memory)
 }
 
 /* Pages of the caller's, their size whole pages. The room is reserved as a whole and what is not
- * used is given back: xz tells the size only at its end. */
+ * used is given back: xz has the size only at its end. */
 static int unpack(struct yarn_span packed, struct yarn_span *ret_file)
 {
     const lzma_allocator allocator = {allocate, release, NULL};

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Files by which the process tells of its own code. They lie where everybody may write: only what
+ * Files by which the process describes its own code. They lie where everybody may write: only what
  * belongs to this process's user, or to root, is believed.
  *
  * Threads, signals: safe anywhere.

@@ -91,7 +91,7 @@ int yarn_symbol_index_open(struct yarn_symbol_index *index, uint64_t base,
         size_t used = opened.count * sizeof *opened.keys;
         opened.keys = give_back_rest(opened.keys, used, bytes);
         opened.facts = give_back_rest(opened.facts, used, bytes);
-        opened.guide = yarn_search_guide_of(opened.keys, opened.count, offset_at);
+        opened.sparse = yarn_search_index_of(opened.keys, opened.count, offset_at);
     }
     *index = opened;
     return 0;
@@ -102,7 +102,7 @@ size_t yarn_symbol_index_position(const struct yarn_symbol_index *index, uint64_
     if (vaddr < index->base)
         return 0;
     uint64_t offset = yarn_u64_min(vaddr - index->base, OFFSET_MAX);
-    return yarn_search_guided(&index->guide, index->keys, index->count, offset_at, offset);
+    return yarn_search_indexed(&index->sparse, index->keys, index->count, offset_at, offset);
 }
 
 uint64_t yarn_symbol_index_start(const struct yarn_symbol_index *index, size_t position)
@@ -151,6 +151,6 @@ void yarn_symbol_index_close(struct yarn_symbol_index *index)
 {
     yarn_pages_unmap(index->keys, index->count * sizeof *index->keys);
     yarn_pages_unmap(index->facts, index->count * sizeof *index->facts);
-    yarn_search_guide_close(&index->guide);
+    yarn_search_index_close(&index->sparse);
     *index = (struct yarn_symbol_index){.base = 0};
 }

@@ -20,7 +20,7 @@ struct yarn_symbol_index {
     uint64_t *keys; /* owned: start - base, then flags and which facts are its own */
     struct yarn_symbol_facts *facts; /* owned: as many, in the order of the tables */
     size_t count;
-    struct yarn_search_guide guide; /* owned; of the keys */
+    struct yarn_search_index sparse; /* owned; of the keys */
 };
 
 /* Symbols below `base`, 512 GiB or more above it, and beyond 4 Mi in all are left out. Tables may

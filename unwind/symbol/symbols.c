@@ -173,7 +173,7 @@ struct function {
     uint64_t bare_from, bare_to; /* where it is not known: code around it that no FDE covers */
 };
 
-/* The section that holds the address, or the segment where sections are not told, as far as it is
+/* The section that holds the address, or the segment where sections are not listed, as far as it is
  * in [*from, *to). */
 static bool narrow_to_section(const struct yarn_image *image, uint64_t vaddr, uint64_t *from,
                               uint64_t *to)

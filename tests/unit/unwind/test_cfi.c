@@ -49,14 +49,14 @@ static void by_debug_frame(void)
 static void by_index(void)
 {
     make(false, false);
-    yarn_cfi_guide(&image);
+    yarn_cfi_index_tables(&image);
     ck_assert_uint_eq(image.frame_index.count, 3);
 }
 
 static void by_index_of_debug_frame(void)
 {
     make(true, false);
-    yarn_cfi_guide(&image);
+    yarn_cfi_index_tables(&image);
     ck_assert_uint_eq(image.debug_index.count, 3);
 }
 

@@ -150,7 +150,7 @@ START_TEST(what_code_proves_is_what_its_tables_say)
     struct tally tally = {0};
     ck_assert(dladdr((void *)(uintptr_t)getenv, &info));
     ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, info.dli_fname), 0);
-    yarn_cfi_guide(&image);
+    yarn_cfi_index_tables(&image);
     bare = image;
     bare.eh_frame_hdr = bare.eh_frame = bare.debug_frame = (struct yarn_section){.vaddr = 0};
     struct yarn_cfi_section in = {.section = image.eh_frame};

@@ -28,7 +28,7 @@ static void tear_down(void)
 static void open_path(const char *path)
 {
     ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, path), 0);
-    yarn_cfi_guide(&image);
+    yarn_cfi_index_tables(&image);
     module = (struct yarn_module){.path = path, .image = &image, .image_state = YARN_IMAGE_OPEN};
 }
 

@@ -115,7 +115,7 @@ static void make_image(struct made_elf *elf, bool is_reversed)
     made_elf_symbols(elf, SHT_SYMTAB, ordered, YARN_COUNT_OF(ordered));
     made_elf_load_all(elf, 0, elf->size);
     ck_assert_int_eq(yarn_image_open_bytes(&image, made_elf_end(elf)), 0);
-    yarn_cfi_guide(&image);
+    yarn_cfi_index_tables(&image);
     use_image("/made");
 }
 
@@ -444,7 +444,7 @@ START_TEST(damaged_files_stay_within_their_bounds)
         for (int i = 0; i < 4; i++)
             copy[16 + (size_t)rand() % (size - 16)] = (uint8_t)rand();
         if (yarn_image_open_bytes(&image, yarn_span_of(copy, size)) == 0) {
-            yarn_cfi_guide(&image);
+            yarn_cfi_index_tables(&image);
             ck_assert_int_eq(yarn_symbols_new(&own), 0);
             for (uint64_t vaddr = 0xff0; vaddr < 0x1c00; vaddr += 0x38)
                 yarn_symbols_find(own, &module, vaddr, &symbol);

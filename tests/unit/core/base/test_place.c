@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "core/base/address.h"
 #include "core/base/pages.h"
-#include "core/base/place.h"
 #include "tests/support/suite.h"
 
 enum { SIZE = 3 * 4096, NR_MAPPINGS = 1000 };
@@ -42,10 +42,10 @@ END_TEST
 
 START_TEST(places_do_not_overlap)
 {
-    uintptr_t before = yarn_place_next(1);
+    uintptr_t before = yarn_address_next(1);
     ck_assert_uint_eq(before % 4096, 0);
     for (size_t i = 1; i < NR_MAPPINGS; i++) {
-        uintptr_t place = yarn_place_next(i);
+        uintptr_t place = yarn_address_next(i);
         ck_assert_uint_ge(place, before + yarn_align_up(i - 1, 4096));
         before = place;
     }
@@ -54,7 +54,7 @@ END_TEST
 
 START_TEST(a_place_that_is_taken_is_no_obstacle)
 {
-    void *next = (void *)(yarn_place_next(SIZE) + SIZE);
+    void *next = (void *)(yarn_address_next(SIZE) + SIZE);
     void *taken = mmap(next, SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     ck_assert_ptr_eq(taken, next);
     void *ours = yarn_pages_map(SIZE);

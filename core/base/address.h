@@ -15,4 +15,4 @@
 /* The address to ask the kernel for, as a hint (without MAP_FIXED): where it is taken after all,
  * the kernel chooses as it always does. Each call gives other addresses, until they have all been
  * given once. */
-uintptr_t yarn_place_next(size_t size);
+uintptr_t yarn_address_next(size_t size);

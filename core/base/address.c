@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/place.h"
+#include "core/base/address.h"
 
 #include <stdatomic.h>
 
@@ -28,7 +28,7 @@ static size_t width(uintptr_t own)
     return is_low(own) ? UINT64_C(32) << 30 : own / 64 & ~(uintptr_t)(PAGE - 1);
 }
 
-uintptr_t yarn_place_next(size_t size)
+uintptr_t yarn_address_next(size_t size)
 {
     uintptr_t own = (uintptr_t)&given;
     size_t at = atomic_fetch_add_explicit(&given, yarn_align_up(size, PAGE), memory_order_relaxed);
