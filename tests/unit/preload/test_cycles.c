@@ -95,7 +95,7 @@ static void *do_nothing(void *unused)
 }
 
 /* Not at the moment of a start: a thread that inherits its events right then may miss it, and the
- * kernel exchanges the events of threads that inherited the same ones (core/session/README.md). */
+ * kernel exchanges the events of threads that inherited the same ones (core/NOTES.md). */
 static void *make_threads(void *unused)
 {
     set_deaf(false);
