@@ -3,7 +3,7 @@
  *
  * The part of the library's data that the kernel empties in copies (MADV_WIPEONFORK): whose memory
  * it is (owner.h) and what the thread of a child after fork runs in (thread.h). Why both in one: a
- * child writes the word and the head of the thread's block, and pays for one page. Why common: the
+ * child writes the word and the head of the thread's block, which is one page. Why common: the
  * linker puts that last, and the segment becomes two mappings, not three. Private to core/sys.
  */
 #pragma once
@@ -20,11 +20,11 @@ enum {
 struct yarn_wiped {
     /* Why without a guard: every byte of the segment may be read by a collector or leak checker of
      * the host; the lowest page is left to an overflow. */
-    uint8_t overflow[YARN_THREAD_GUARD_BYTES];
+    _Alignas(YARN_THREAD_GUARD_BYTES) uint8_t overflow[YARN_THREAD_GUARD_BYTES];
     /* Address space only, until a thread runs here. */
     uint8_t stack[YARN_THREAD_STACK_BYTES];
     uint8_t tls[YARN_THREAD_TLS_BYTES - 64];
     _Alignas(64) _Atomic uint32_t owner; /* a process number; 0: nobody's */
 };
 
-_Alignas(YARN_THREAD_GUARD_BYTES) extern struct yarn_wiped yarn_wiped;
+extern struct yarn_wiped yarn_wiped;
