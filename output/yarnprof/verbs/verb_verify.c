@@ -92,10 +92,11 @@ static bool is_damaged(const struct file *file)
 
 static void print_state(const struct file *file, const struct yarn_out *out)
 {
+    const struct yarn_dump_summary *summary = &file->dumps[0].summary;
     if (is_damaged(file))
         (void)fprintf(out->file, "%sdamaged%s", yarn_out_paint(out, YARN_PAINT_HOT),
                       yarn_out_plain(out));
-    else if (file->nr_early)
+    else if (file->nr_early || summary->is_cut) /* also between two processes of a merged one */
         (void)fprintf(out->file, "%sends early%s", yarn_out_paint(out, YARN_PAINT_WARNING),
                       yarn_out_plain(out));
     else
@@ -106,7 +107,7 @@ static void print_state(const struct file *file, const struct yarn_out *out)
 static void print_early(const struct file *file, const struct yarn_out *out)
 {
     const struct yarn_dump_summary *summary = &file->dumps[0].summary;
-    if (file->nr_early && summary->is_cut)
+    if (summary->is_cut)
         (void)fprintf(out->file,
                       "  the last write was interrupted: nothing from offset %" PRIu64 " on\n",
                       summary->cut_at);
