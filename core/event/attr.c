@@ -70,6 +70,14 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.exclude_user = spec->exclude_user;
     attr.exclude_kernel = spec->exclude_kernel;
     attr.exclude_hv = spec->exclude_hv;
+    attr.exclude_idle = spec->exclude_idle;
+    attr.exclude_host = spec->exclude_host;
+    attr.exclude_guest = spec->exclude_guest;
+    attr.config1 = spec->config1;
+    attr.config2 = spec->config2;
+    attr.bp_type = spec->breakpoint;
+    attr.pinned = spec->is_pinned;
+    attr.exclusive = spec->is_exclusive;
     attr.precise_ip = spec->precise & 3u;
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;

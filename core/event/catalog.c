@@ -54,6 +54,7 @@ struct yarn_event_spec yarn_catalog_spec(const struct yarn_catalog_entry *entry)
         .type = entry->type,
         .config = entry->config,
         .has_default_period_1 = entry->has_default_period_1,
+        .scale = 1,
         .is_clock = entry->kind == YARN_EVENT_CLOCK,
         .is_in_kernel = entry->counts_kernel,
     };

@@ -39,7 +39,19 @@ static void skip_blanks(struct yarn_event_reader *reader)
         reader->at++;
 }
 
-static int parse_form(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+int yarn_event_reader_add(struct yarn_event_reader *reader, const struct yarn_event_spec *spec)
+{
+    struct yarn_event_list *list = reader->list;
+    if (list->count == YARN_EVENT_LIST_MAX)
+        return yarn_event_reader_fail(
+            reader, reader->at, yarn_event_reader_until(reader, ",}").size, "more than 32 events");
+    list->specs[list->count] = *spec;
+    list->specs[list->count].item = reader->nr_items;
+    list->specs[list->count++].group = reader->is_in_group ? reader->nr_groups : 0;
+    return 0;
+}
+
+static int parse_form(struct yarn_event_reader *reader)
 {
     static yarn_event_form_fn *const forms[] = {
         yarn_event_parse_named,
@@ -49,47 +61,114 @@ static int parse_form(struct yarn_event_reader *reader, struct yarn_event_spec *
     };
     int err = -ENOENT;
     for (size_t i = 0; i < YARN_COUNT_OF(forms) && err == -ENOENT; i++)
-        err = forms[i](reader, ret_spec);
+        err = forms[i](reader);
     return err;
 }
 
-static int parse_item(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+/* What follows an event is read over for each spec that the event has become. */
+static int parse_tails(struct yarn_event_reader *reader, size_t first)
 {
-    struct yarn_event_spec spec;
-    size_t start = reader->at;
-    char next = yarn_event_reader_peek(reader, 0);
-    if (next == ',' || start == reader->text.size)
-        return yarn_event_reader_fail(reader, start, next == ',', "an event is missing");
-    int err = parse_form(reader, &spec);
-    if (err)
-        return err;
-    err = yarn_event_parse_tail(reader, &spec);
-    if (err)
-        return err;
-    if (!spec.has_own_name)
-        yarn_event_spec_name(&spec);
-    struct yarn_span asked = yarn_span_sub(reader->text, start, reader->at - start);
-    spec.asked = yarn_arena_text(reader->arena, (const char *)asked.data, asked.size);
-    if (!spec.asked)
-        return -ENOMEM;
-    *ret_spec = spec;
+    size_t tail = reader->at;
+    for (size_t i = first; i < reader->list->count; i++) {
+        struct yarn_event_spec *spec = &reader->list->specs[i];
+        reader->at = tail;
+        int err = yarn_event_parse_tail(reader, spec);
+        if (err)
+            return err;
+        if (!spec->has_own_name)
+            yarn_event_spec_name(spec);
+    }
     return 0;
 }
 
-static int parse_items(struct yarn_event_reader *reader, struct yarn_event_list *list)
+static int parse_item(struct yarn_event_reader *reader)
+{
+    size_t start = reader->at, first = reader->list->count;
+    char next = yarn_event_reader_peek(reader, 0);
+    if (next == ',' || next == '}' || start == reader->text.size)
+        return yarn_event_reader_fail(reader, start, next != 0, "an event is missing");
+    int err = parse_form(reader);
+    if (!err)
+        err = parse_tails(reader, first);
+    if (err)
+        return err;
+    struct yarn_span words = yarn_span_sub(reader->text, start, reader->at - start);
+    const char *asked = yarn_arena_text(reader->arena, (const char *)words.data, words.size);
+    if (!asked)
+        return -ENOMEM;
+    for (size_t i = first; i < reader->list->count; i++)
+        reader->list->specs[i].asked = asked;
+    reader->nr_items++;
+    return 0;
+}
+
+/* :MODIFIERS of a group are added to those of each member; what is the group's is its leader's. */
+static int parse_group_modifiers(struct yarn_event_reader *reader, size_t first)
+{
+    struct yarn_event_list *list = reader->list;
+    size_t letters = reader->at;
+    for (size_t i = first; i < list->count; i++) {
+        struct yarn_event_spec *spec = &list->specs[i];
+        reader->at = letters;
+        int err = yarn_event_parse_modifiers(reader, spec);
+        if (err)
+            return err;
+        if (!yarn_event_spec_leads(list->specs, i))
+            spec->is_pinned = spec->is_exclusive = false;
+        if (!spec->has_own_name)
+            yarn_event_spec_name(spec);
+    }
+    return 0;
+}
+
+/* What the kernel refuses with EINVAL without a word. */
+static int check_members(struct yarn_event_reader *reader, size_t first, size_t start)
+{
+    for (size_t i = first; i < reader->list->count; i++) {
+        const struct yarn_event_spec *spec = &reader->list->specs[i];
+        if (i > first && (spec->is_pinned || spec->is_exclusive))
+            return yarn_event_reader_fail(reader, start, reader->at - start,
+                                          "D and e are of the whole group, behind its }");
+    }
+    return 0;
+}
+
+static int parse_list(struct yarn_event_reader *reader, char end);
+
+/* {EVENT,…}[:MODIFIERS] */
+static int parse_group(struct yarn_event_reader *reader)
+{
+    size_t start = reader->at++, first = reader->list->count;
+    if (reader->is_in_group)
+        return yarn_event_reader_fail(reader, start, 1, "a group within a group");
+    reader->is_in_group = true;
+    reader->nr_groups++;
+    int err = parse_list(reader, '}');
+    reader->is_in_group = false;
+    if (err)
+        return err;
+    if (yarn_event_reader_peek(reader, 0) != '}')
+        return yarn_event_reader_fail(reader, start, reader->at - start,
+                                      "the closing } is missing");
+    reader->at++;
+    err = check_members(reader, first, start);
+    if (err || yarn_event_reader_peek(reader, 0) != ':')
+        return err;
+    reader->at++;
+    return parse_group_modifiers(reader, first);
+}
+
+/* Items up to `end` (0: of the text), before which it stops. */
+static int parse_list(struct yarn_event_reader *reader, char end)
 {
     for (;;) {
         skip_blanks(reader);
-        if (list->count == YARN_EVENT_LIST_MAX)
-            return yarn_event_reader_fail(reader, reader->at,
-                                          yarn_event_reader_until(reader, ",").size,
-                                          "more than 32 events");
-        int err = parse_item(reader, &list->specs[list->count]);
+        bool is_group = yarn_event_reader_peek(reader, 0) == '{';
+        int err = is_group ? parse_group(reader) : parse_item(reader);
         if (err)
             return err;
-        list->count++;
         skip_blanks(reader);
-        if (reader->at == reader->text.size)
+        if (reader->at == reader->text.size || (end && yarn_event_reader_peek(reader, 0) == end))
             return 0;
         if (yarn_event_reader_peek(reader, 0) != ',')
             return yarn_event_reader_fail(
@@ -103,11 +182,11 @@ int yarn_event_list_parse(const char *text, size_t size, struct yarn_arena *aren
 {
     struct yarn_parse_error error = {.why = NULL};
     struct yarn_event_reader reader = {
-        .text = yarn_span_of(text, size), .arena = arena, .error = &error};
+        .text = yarn_span_of(text, size), .arena = arena, .error = &error, .list = ret_list};
     size_t mark = arena->used;
 
     ret_list->count = 0;
-    int err = parse_items(&reader, ret_list);
+    int err = parse_list(&reader, 0);
     if (err) {
         ret_list->count = 0;
         yarn_arena_rewind(arena, mark);

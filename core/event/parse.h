@@ -3,6 +3,7 @@
  *
  * The comma list of YARN_EVENTS, in perf's syntax, becomes specs:
  *     EVENT[/period=N,freq=N,call-graph=HOW,stack-size=BYTES,name=TEXT/][:MODIFIERS]
+ *     {EVENT,…}[:MODIFIERS]
  * Knows the grammar; does not know whether this machine has an event.
  *
  * Threads: one owner of the arena. Signals: safe as far as the arena is.

@@ -103,7 +103,7 @@ static const char *make_name(struct yarn_arena *arena, uint32_t cache, uint32_t 
     return yarn_arena_text(arena, text.data, text.size);
 }
 
-int yarn_event_parse_cache(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+int yarn_event_parse_cache(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
     struct yarn_span rest = word;
@@ -122,13 +122,16 @@ int yarn_event_parse_cache(struct yarn_event_reader *reader, struct yarn_event_s
     const char *event = make_name(reader->arena, cache->number, op, outcome);
     if (!event)
         return -ENOMEM;
-    *ret_spec = (struct yarn_event_spec){
+    struct yarn_event_spec spec = (struct yarn_event_spec){
         .event = event,
         .unit = "events",
+        .scale = 1,
         .kind = YARN_EVENT_CACHE,
         .type = PERF_TYPE_HW_CACHE,
         .config = cache->number | op << 8 | outcome << 16,
     };
-    reader->at += word.size;
-    return 0;
+    int err = yarn_event_reader_add(reader, &spec);
+    if (!err)
+        reader->at += word.size;
+    return err;
 }

@@ -6,7 +6,6 @@ static const struct {
     const char *prefix;
     const char *why;
 } prefixes[] = {
-    {"{", "groups of events are not supported by this version"},
     {"mem:", "breakpoints are not supported by this version"},
     {"uprobe:", "probes are not supported by this version"},
     {"uretprobe:", "probes are not supported by this version"},
@@ -28,13 +27,11 @@ static bool is_tracepoint(const struct yarn_event_reader *reader, struct yarn_sp
     return false;
 }
 
-int yarn_event_parse_later(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+int yarn_event_parse_later(struct yarn_event_reader *reader)
 {
     struct yarn_span rest = yarn_span_from(reader->text, reader->at);
-    struct yarn_span item =
-        yarn_event_reader_until(reader, rest.size && rest.data[0] == '{' ? "}" : ",");
+    struct yarn_span item = yarn_event_reader_until(reader, ",}");
     struct yarn_span word = yarn_event_reader_word(reader);
-    (void)ret_spec;
     for (size_t i = 0; i < YARN_COUNT_OF(prefixes); i++) {
         struct yarn_span front = yarn_span_sub(rest, 0, strlen(prefixes[i].prefix));
         if (front.size && yarn_span_equal(front, yarn_span_of_text(prefixes[i].prefix)))

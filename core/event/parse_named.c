@@ -2,7 +2,7 @@
 #include "core/event/catalog.h"
 #include "core/event/parse_form.h"
 
-int yarn_event_parse_named(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+int yarn_event_parse_named(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
     bool is_auto = yarn_catalog_is_same(word, "auto");
@@ -10,8 +10,10 @@ int yarn_event_parse_named(struct yarn_event_reader *reader, struct yarn_event_s
         yarn_catalog_find(is_auto ? yarn_span_of_text("cycles") : word);
     if (!entry)
         return -ENOENT;
-    *ret_spec = yarn_catalog_spec(entry);
-    ret_spec->is_auto = is_auto;
-    reader->at += word.size;
-    return 0;
+    struct yarn_event_spec spec = yarn_catalog_spec(entry);
+    spec.is_auto = is_auto;
+    int err = yarn_event_reader_add(reader, &spec);
+    if (!err)
+        reader->at += word.size;
+    return err;
 }

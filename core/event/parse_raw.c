@@ -15,7 +15,7 @@ static uint64_t digit_of(uint8_t c)
     return (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-int yarn_event_parse_raw(struct yarn_event_reader *reader, struct yarn_event_spec *ret_spec)
+int yarn_event_parse_raw(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
     uint64_t config = 0;
@@ -32,13 +32,16 @@ int yarn_event_parse_raw(struct yarn_event_reader *reader, struct yarn_event_spe
     const char *event = yarn_arena_text(reader->arena, (const char *)word.data, word.size);
     if (!event)
         return -ENOMEM;
-    *ret_spec = (struct yarn_event_spec){
+    struct yarn_event_spec spec = (struct yarn_event_spec){
         .event = event,
         .unit = "events",
+        .scale = 1,
         .kind = YARN_EVENT_RAW,
         .type = PERF_TYPE_RAW,
         .config = config,
     };
-    reader->at += word.size;
-    return 0;
+    int err = yarn_event_reader_add(reader, &spec);
+    if (!err)
+        reader->at += word.size;
+    return err;
 }

@@ -3,20 +3,44 @@
 
 #include <linux/perf_event.h>
 
+#include "core/event/cpu_list.h"
+
 static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes,
                           struct yarn_text *text)
 {
-    if (!has_modes && !spec->precise)
-        return;
-    yarn_text_add(text, ":");
-    if (has_modes && !spec->exclude_user)
-        yarn_text_add(text, "u");
-    if (has_modes && !spec->exclude_kernel)
-        yarn_text_add(text, "k");
-    if (has_modes && !spec->exclude_hv)
-        yarn_text_add(text, "h");
-    for (unsigned i = 0; i < spec->precise; i++)
-        yarn_text_add(text, "p");
+    const struct {
+        bool is_set;
+        const char *letter;
+    } letters[] = {
+        {has_modes && !spec->exclude_user, "u"},
+        {has_modes && !spec->exclude_kernel, "k"},
+        {has_modes && !spec->exclude_hv, "h"},
+        {spec->precise > 0, "p"},
+        {spec->precise > 1, "p"},
+        {spec->precise > 2, "p"},
+        {spec->is_most_precise, "P"},
+        {spec->exclude_idle, "I"},
+        {spec->exclude_host && !spec->exclude_guest, "G"},
+        {spec->exclude_guest && !spec->exclude_host, "H"},
+        {spec->reads_group, "S"},
+        {spec->is_pinned, "D"},
+        {spec->is_exclusive, "e"},
+        {spec->is_weak, "W"},
+    };
+    bool is_first = true;
+    for (size_t i = 0; i < YARN_COUNT_OF(letters); i++) {
+        if (!letters[i].is_set)
+            continue;
+        if (is_first)
+            yarn_text_add(text, ":");
+        yarn_text_add(text, letters[i].letter);
+        is_first = false;
+    }
+}
+
+bool yarn_event_spec_is_on(const struct yarn_event_spec *spec, int cpu)
+{
+    return !spec->cpus || yarn_cpu_list_has(spec->cpus, (unsigned)cpu);
 }
 
 void yarn_event_spec_name(struct yarn_event_spec *spec)

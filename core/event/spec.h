@@ -18,7 +18,26 @@ enum yarn_event_kind {
     YARN_EVENT_HARDWARE, /* needs a PMU, as the next two */
     YARN_EVENT_CACHE,
     YARN_EVENT_RAW,
+    YARN_EVENT_PMU,        /* by the terms or the event names of a PMU's folder */
+    YARN_EVENT_TRACEPOINT, /* its number is the config */
+    YARN_EVENT_BREAKPOINT, /* address and length are config1 and config2 */
+    YARN_EVENT_PROBE,      /* becomes a tracepoint where it is defined; config until then: 0 */
     YARN_EVENT_KIND_COUNT,
+};
+
+enum yarn_event_probe {
+    YARN_EVENT_UPROBE,
+    YARN_EVENT_URETPROBE,
+    YARN_EVENT_KPROBE,
+    YARN_EVENT_KRETPROBE,
+};
+
+/* What a probe or a breakpoint is put on, as it was written: only who measures can say where that
+ * is. */
+struct yarn_event_site {
+    const char *path;   /* of a uprobe: a file, or the name of a mapped one; else NULL */
+    const char *symbol; /* of a probe a pattern, too; NULL: `offset` is all there is */
+    uint64_t offset;    /* behind the symbol; without one in the file, or an address */
 };
 
 #define YARN_EVENT_NAME_MAX 64 /* with its NUL */
@@ -34,6 +53,12 @@ struct yarn_event_spec {
     enum yarn_event_kind kind;
     uint32_t type;   /* perf_event_attr.type */
     uint64_t config; /* perf_event_attr.config */
+    uint64_t config1, config2;
+    uint32_t breakpoint;         /* HW_BREAKPOINT_R, W, X: perf_event_attr.bp_type */
+    enum yarn_event_probe probe; /* where kind says so */
+    struct yarn_event_site site; /* of probes, and of breakpoints until config1 is known */
+    const char *filter;          /* filter='…' as written, without the quotes; NULL: none */
+    uint64_t branches;           /* perf_event_attr.branch_sample_type; 0: none */
     /* The rate: at most one is not 0; both are 0 until asked for or yarn_event_spec_apply_rate. */
     uint64_t period;           /* count from one sample to the next; ns for clocks */
     uint64_t frequency;        /* samples a second */
@@ -44,12 +69,38 @@ struct yarn_event_spec {
     bool is_auto;       /* written as `auto`: cycles, and cpu-clock where no PMU has cycles */
     bool has_modifiers; /* u, k or h was asked for: exclusion is not the default's */
     bool exclude_user, exclude_kernel, exclude_hv;
+    bool exclude_idle, exclude_host, exclude_guest;
     bool is_in_kernel;    /* what it counts happens there: without the kernel nothing is left */
     bool has_left_kernel; /* see yarn_event_spec_leave_kernel */
     uint8_t precise;      /* how many p: perf_event_attr.precise_ip */
-    bool has_callgraph;   /* call-graph= or stack-size= of its own; else the session's counts */
+    bool is_most_precise; /* P: as precise as the kernel takes */
+    bool reads_group;     /* S: a sample of the leader tells what each member counted */
+    bool is_pinned;       /* D: always on a counter, or in error; of the leader or of one alone */
+    bool is_exclusive;    /* e: no other group beside it; likewise */
+    bool is_weak;         /* W: its members go alone where they do not fit together */
+    /* Number of the group, from 1; its members stand side by side, the leader first. 0: alone. On
+     * a machine with several kinds of core a group as typed becomes one for each. */
+    uint8_t group;
+    /* Number of what was typed, from 0: a pattern's tracepoints share it, and the specs that one
+     * event becomes where each kind of core has a PMU of its own, which are shown as one. */
+    uint8_t item;
+    /* The PMU. */
+    const char *pmu;    /* its folder's name; NULL: as the kernel finds it by the type */
+    const char *cpus;   /* on which it counts, "0-3,8"; NULL: every one */
+    bool is_of_cpus;    /* counts cpus, not threads (uncore): never sampled */
+    double scale;       /* a count times this is in `unit`; 1 where nothing is said */
+    bool has_callgraph; /* call-graph= or stack-size= of its own; else the session's counts */
     struct yarn_callgraph callgraph;
 };
+
+/* Whether its PMU counts on that cpu. */
+YARN_MUST_CHECK bool yarn_event_spec_is_on(const struct yarn_event_spec *spec, int cpu);
+
+/* Whether the spec leads a group; false for a member and for an event alone. */
+static inline bool yarn_event_spec_leads(const struct yarn_event_spec *specs, size_t index)
+{
+    return specs[index].group && (!index || specs[index - 1].group != specs[index].group);
+}
 
 /* Turns a spec with is_auto from cycles into cpu-clock, keeping what was asked about rate,
  * modifiers and name. Before the rate is applied. */

@@ -228,7 +228,16 @@ static const struct {
     {"mem:0x1000/8:rw", "mem:0x1000/8:rw", "breakpoints are not supported"},
     {"uprobe:/lib/libc.so.6:malloc", "uprobe:/lib/libc.so.6:malloc", "probes are not supported"},
     {"kprobe:do_exit", "kprobe:do_exit", "probes are not supported"},
-    {"{cycles,cs}:S", "{cycles,cs", "groups of events are not supported"},
+    {"cycles:uu", "uu", "twice"},
+    {"cycles:Su/period=1/", "/period=1/", "not expected"},
+    {"{cycles,cs", "{cycles,cs", "closing }"},
+    {"{cycles,cs}}", "}", "not expected"},
+    {"{cycles,{cs}}", "{", "within a group"},
+    {"{}", "}", "an event is missing"},
+    {"{cycles,}", "}", "an event is missing"},
+    {"{cycles,cs}:", ":", "modifier is missing"},
+    {"{cycles,cs}:x", "x", "modifiers"},
+    {"{cycles,cs:D}", "{cycles,cs:D}", "whole group"},
 };
 
 START_TEST(a_fault_names_its_word_and_reason)
@@ -253,6 +262,53 @@ START_TEST(a_list_splits_at_commas_outside_of_terms)
     ck_assert_str_eq(list.specs[1].asked, "page-faults");
     ck_assert_str_eq(list.specs[1].name, "page-faults");
     ck_assert_str_eq(list.specs[2].asked, "cs:u");
+}
+END_TEST
+
+START_TEST(a_group_stands_side_by_side_with_its_leader_first)
+{
+    ck_assert_int_eq(parse("faults,{cycles:u,cs/period=1/}:kSD, {instructions , cs},cs"), 0);
+    static const struct {
+        const char *name;
+        unsigned group, item;
+        bool leads;
+    } want[] = {{"page-faults", 0, 0, false},         {"cycles:ukSD", 1, 1, true},
+                {"context-switches:kS", 1, 2, false}, {"instructions", 2, 3, true},
+                {"context-switches", 2, 4, false},    {"context-switches", 0, 5, false}};
+    ck_assert_uint_eq(list.count, YARN_COUNT_OF(want));
+    for (size_t i = 0; i < list.count; i++) {
+        ck_assert_str_eq(list.specs[i].name, want[i].name);
+        ck_assert_uint_eq(list.specs[i].group, want[i].group);
+        ck_assert_uint_eq(list.specs[i].item, want[i].item);
+        ck_assert_int_eq(yarn_event_spec_leads(list.specs, i), want[i].leads);
+    }
+    ck_assert(list.specs[1].reads_group && list.specs[2].reads_group);
+    ck_assert(list.specs[1].is_pinned && !list.specs[2].is_pinned);
+    ck_assert_uint_eq(list.specs[2].period, 1);
+}
+END_TEST
+
+START_TEST(letters_are_what_perf_makes_of_them)
+{
+    ck_assert_int_eq(parse("cycles:PIGeW,cycles:H,cycles:GH"), 0);
+    ck_assert(list.specs[0].is_most_precise && list.specs[0].exclude_idle);
+    ck_assert(list.specs[0].exclude_host && !list.specs[0].exclude_guest);
+    ck_assert(list.specs[0].is_exclusive && list.specs[0].is_weak);
+    ck_assert(!list.specs[1].exclude_host && list.specs[1].exclude_guest);
+    ck_assert(!list.specs[2].exclude_host && !list.specs[2].exclude_guest);
+}
+END_TEST
+
+START_TEST(a_pmu_counts_on_the_cpus_of_its_list)
+{
+    struct yarn_event_spec spec = {.cpus = "0-3,8,10-11"};
+    static const int on[] = {0, 3, 8, 10, 11}, off[] = {4, 7, 9, 12};
+    for (size_t i = 0; i < YARN_COUNT_OF(on); i++)
+        ck_assert(yarn_event_spec_is_on(&spec, on[i]));
+    for (size_t i = 0; i < YARN_COUNT_OF(off); i++)
+        ck_assert(!yarn_event_spec_is_on(&spec, off[i]));
+    spec.cpus = NULL;
+    ck_assert(yarn_event_spec_is_on(&spec, 77));
 }
 END_TEST
 
@@ -291,6 +347,9 @@ int main(void)
                         YARN_COUNT_OF(with_terms));
     tcase_add_loop_test(events, a_fault_names_its_word_and_reason, 0, YARN_COUNT_OF(faults));
     tcase_add_test(events, a_list_splits_at_commas_outside_of_terms);
+    tcase_add_test(events, a_group_stands_side_by_side_with_its_leader_first);
+    tcase_add_test(events, letters_are_what_perf_makes_of_them);
+    tcase_add_test(events, a_pmu_counts_on_the_cpus_of_its_list);
     tcase_add_test(events, a_list_has_room_for_32_events_and_no_more);
     tcase_add_test(events, a_full_arena_is_no_memory);
     suite_add_tcase(suite, events);
