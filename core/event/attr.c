@@ -52,11 +52,39 @@ static void add_side_band(struct perf_event_attr *attr)
     attr->task = 1;
 }
 
-/* Where a sample has its period, the kernel ignores the period that a software event asks for:
- * each occurrence is a sample. */
+static bool is_counted_by_software(enum yarn_event_kind kind)
+{
+    return kind == YARN_EVENT_SOFTWARE || kind == YARN_EVENT_TRACEPOINT ||
+           kind == YARN_EVENT_BREAKPOINT || kind == YARN_EVENT_PROBE;
+}
+
+/* Where a sample has its period, the kernel ignores the period that such an event asks for: each
+ * occurrence is a sample. */
 static bool tells_period(const struct yarn_event_spec *spec)
 {
-    return spec->kind != YARN_EVENT_SOFTWARE || spec->frequency || spec->period <= 1;
+    return !is_counted_by_software(spec->kind) || spec->frequency || spec->period <= 1;
+}
+
+static bool is_fault(uint64_t config)
+{
+    return config == PERF_COUNT_SW_PAGE_FAULTS || config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+           config == PERF_COUNT_SW_PAGE_FAULTS_MAJ || config == PERF_COUNT_SW_ALIGNMENT_FAULTS;
+}
+
+/* Of what else a sample tells, by the kind of its event. */
+static uint64_t extra_parts(const struct yarn_event_spec *spec)
+{
+    switch (spec->kind) {
+    case YARN_EVENT_TRACEPOINT:
+    case YARN_EVENT_PROBE:
+        return PERF_SAMPLE_RAW;
+    case YARN_EVENT_BREAKPOINT:
+        return PERF_SAMPLE_ADDR;
+    case YARN_EVENT_SOFTWARE:
+        return is_fault(spec->config) ? PERF_SAMPLE_ADDR : 0;
+    default:
+        return 0;
+    }
 }
 
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
@@ -66,6 +94,7 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.type = spec->type;
     if (tells_period(spec))
         attr.sample_type |= PERF_SAMPLE_PERIOD;
+    attr.sample_type |= extra_parts(spec);
     attr.config = spec->config;
     attr.exclude_user = spec->exclude_user;
     attr.exclude_kernel = spec->exclude_kernel;

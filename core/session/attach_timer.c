@@ -4,6 +4,7 @@
 #include "core/session/attach.h"
 #include "core/session/host_clock.h"
 #include "core/session/mappings.h"
+#include "core/session/probe.h"
 #include "core/session/timer_threads.h"
 #include "core/sys/alternate_stack.h"
 #include "core/sys/clock.h"
@@ -123,10 +124,7 @@ static void make_terms(struct yarn_session *session)
         .can_copy = got == (ssize_t)sizeof copy,
         .bounds = &timer->mappings.bounds,
     };
-    if (session->spec->stack != YARN_SESSION_STACK_NONE) {
-        session->stack = YARN_SESSION_STACK_COPY;
-        timer->terms.registers_mask = yarn_attr_unwind_registers();
-    }
+    timer->terms.registers_mask = yarn_probe_attr(session, timer->event).sample_regs_user;
 }
 
 static int open_timer(struct yarn_session *session)

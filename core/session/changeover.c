@@ -88,8 +88,7 @@ int yarn_changeover_try(struct yarn_session *session)
         return -EBUSY;
     if (!session->threads)
         plan.ring_bytes = yarn_size_max(got.ring_bytes, whole_ring_bytes(session));
-    bool deepens = change->wants_deeper && session->stack == YARN_SESSION_STACK_COPY &&
-                   yarn_plan_deeper(session->spec, session->nr_cpus, &plan);
+    bool deepens = change->wants_deeper && yarn_plan_deeper(session->spec, session->nr_cpus, &plan);
     if (!deepens && plan.ring_bytes <= got.ring_bytes)
         return 0;
     int err = change_rings(session, &plan);
@@ -101,7 +100,8 @@ int yarn_changeover_try(struct yarn_session *session)
 static bool is_due(const struct yarn_session *session)
 {
     const struct yarn_changeover *change = &session->change;
-    bool can = session->threads || (session->is_enabled && !session->wide.events);
+    bool can = (session->threads || (session->is_enabled && !session->wide.events)) &&
+               yarn_plan_may_change(session->spec);
     bool is_wanted = change->wants_deeper || session->nr_samples >= MANY_SAMPLES;
     return can && (change->is_aside || (is_wanted && change->nr_tries < YARN_CHANGEOVER_TRIES)) &&
            yarn_clock_ns(YARN_TIME_MONOTONIC) >= change->after_ns;

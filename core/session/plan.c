@@ -10,7 +10,10 @@ enum {
     HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
     AS_ASKED = 1000,     /* of the rate, in thousandths */
     TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
-    EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
+    /* Assumed for an event whose rate is the host's doing; of samples without a stack's copy, of
+     * which each may be an exact count, more. */
+    EVENTFUL_RATE = 1000,
+    EVENTFUL_RATE_BARE = 16000,
     PAGE_BYTES = 4096,
     BEGIN_RING_MAX = 512 * 1024, /* with its page what perf grants a user for each core */
     LOST_BYTES = 128,
@@ -30,26 +33,44 @@ enum {
     WAKE_RECORDS = 16, /* a wake-up costs 5 to 15 us, which more records than that need not share */
 };
 
-static uint64_t event_rate(const struct yarn_event_spec *event)
+static uint64_t event_rate(const struct yarn_session_spec *spec,
+                           const struct yarn_event_spec *event)
 {
     if (event->frequency)
         return event->frequency;
     if (event->is_clock && event->period)
         return YARN_NS_PER_SECOND / event->period;
-    return EVENTFUL_RATE;
+    return yarn_session_spec_copy_bytes(spec, event) ? EVENTFUL_RATE : EVENTFUL_RATE_BARE;
 }
 
 uint64_t yarn_plan_rate(const struct yarn_session_spec *spec)
 {
     uint64_t rate = 0;
     for (size_t i = 0; i < spec->nr_events; i++)
-        rate += event_rate(&spec->events[i]);
+        rate += event_rate(spec, &spec->events[i]);
     return yarn_u64_max(rate, 1);
+}
+
+static size_t record_bytes(uint32_t stack_bytes)
+{
+    return yarn_size_min(stack_bytes + YARN_PLAN_RECORD_OVERHEAD, RECORD_MAX);
 }
 
 size_t yarn_plan_record_bytes(const struct yarn_plan *plan)
 {
-    return yarn_size_min(plan->stack_bytes + YARN_PLAN_RECORD_OVERHEAD, RECORD_MAX);
+    return record_bytes(plan->stack_bytes);
+}
+
+/* Of the records of all events, each as often as it comes. */
+static size_t mean_record_bytes(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < spec->nr_events; i++) {
+        bool is_copied = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
+        bytes +=
+            event_rate(spec, &spec->events[i]) * record_bytes(is_copied ? plan->stack_bytes : 0);
+    }
+    return yarn_size_max((size_t)(bytes / yarn_plan_rate(spec)), YARN_PLAN_RECORD_OVERHEAD);
 }
 
 static size_t power_of_two(size_t size)
@@ -73,12 +94,13 @@ static size_t ring_of_one(const struct yarn_plan *plan)
 
 static struct yarn_plan plan_that_holds(const struct yarn_session_spec *spec, uint64_t hold_ms)
 {
-    struct yarn_plan plan = {.ring_bytes = spec->ring_bytes};
-    if (spec->stack == YARN_SESSION_STACK_COPY)
-        plan.stack_bytes = spec->stack_bytes;
+    struct yarn_plan plan = {
+        .ring_bytes = spec->ring_bytes,
+        .stack_bytes = yarn_session_spec_deepest_copy(spec),
+    };
     if (!plan.ring_bytes) {
         uint64_t held =
-            yarn_plan_rate(spec) * yarn_plan_record_bytes(&plan) * hold_ms / UINT64_C(1000);
+            yarn_plan_rate(spec) * mean_record_bytes(spec, &plan) * hold_ms / UINT64_C(1000);
         held = yarn_u64_max(yarn_u64_min(held, YARN_PLAN_RING_MAX), YARN_PLAN_RING_MIN);
         plan.ring_bytes = power_of_two((size_t)held);
     }
@@ -221,6 +243,14 @@ static bool may_be_slower(const struct yarn_event_spec *event)
     return !event->has_own_rate && has_rate(event);
 }
 
+bool yarn_plan_may_change(const struct yarn_session_spec *spec)
+{
+    for (size_t i = 0; i < spec->nr_events; i++)
+        if (!has_rate(&spec->events[i]) || spec->events[i].reads_group)
+            return false;
+    return true;
+}
+
 void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,
                          struct yarn_plan *plan)
 {
@@ -260,7 +290,7 @@ size_t yarn_plan_watermark(const struct yarn_plan *plan)
 
 uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
 {
-    uint64_t records = plan->ring_bytes / yarn_plan_record_bytes(plan);
+    uint64_t records = plan->ring_bytes / mean_record_bytes(spec, plan);
     uint64_t rate = yarn_plan_rate(spec);
     if (plan->rate_max_hz)
         rate = yarn_u64_min(rate, plan->rate_max_hz);

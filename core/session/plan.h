@@ -75,6 +75,10 @@ bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores,
  * where those are hardly deeper than by default. */
 bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes);
 
+/* False where other events must not take the place of those that are open: one of them counts each
+ * occurrence, or since the sample before. */
+bool yarn_plan_may_change(const struct yarn_session_spec *spec);
+
 /* Where the kernel gave a smaller ring than there should be (yarn_plan_smaller): so few samples
  * that the reader may come late on a busy machine. None for an event with a rate of its own. */
 void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,

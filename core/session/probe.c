@@ -79,19 +79,38 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
     return true;
 }
 
+/* The timer sampler has copies only. */
+static enum yarn_session_stack stack_of(const struct yarn_session *session,
+                                        const struct yarn_event_spec *event)
+{
+    enum yarn_session_stack stack = yarn_session_spec_stack(session->spec, event);
+    bool is_copy = session->timer && stack == YARN_SESSION_STACK_CHAIN;
+    return is_copy ? YARN_SESSION_STACK_COPY : stack;
+}
+
+uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec,
+                               uint32_t got_bytes)
+{
+    const struct yarn_event_spec *event = &session->specs[spec].spec;
+    uint32_t asked_bytes = yarn_session_spec_copy_bytes(session->spec, event);
+    bool may_be_deeper = !event->has_callgraph && got_bytes > session->report.asked.stack_bytes;
+    return may_be_deeper || got_bytes < asked_bytes ? got_bytes : asked_bytes;
+}
+
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
+    const struct yarn_event_spec *event = &session->specs[spec].spec;
     struct yarn_attr_options options = {
         .features = session->report.features,
-        .stack_bytes = session->report.got.stack_bytes,
+        .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
         .has_side_band = spec == yarn_probe_first(session),
     };
-    switch (session->stack) {
+    switch (stack_of(session, event)) {
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
-        if (!session->timer && !session->specs[spec].spec.exclude_kernel)
+        if (!session->timer && !event->exclude_kernel)
             options.sample_type |= PERF_SAMPLE_CALLCHAIN;
         break;
     case YARN_SESSION_STACK_CHAIN:

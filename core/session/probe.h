@@ -30,6 +30,10 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err);
  */
 bool yarn_probe_give_up_feature(struct yarn_session *session, int err);
 
+/* Of an event's copies, where there is memory for got_bytes. */
+uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec,
+                               uint32_t got_bytes);
+
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec);
 
 /* The event as the kernel gave it, at the rate that there is memory for; its attr. */

@@ -86,7 +86,6 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
     session->may_drop_events = files_error != 0;
-    session->stack = spec->stack;
     session->nr_threads = wanted->nr_threads;
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(spec),

@@ -33,3 +33,14 @@ struct yarn_session_spec {
     bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
     const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */
 };
+
+/* What such words ask for. LBR: copies, where the cpu records no branches. */
+enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
+
+/* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its
+ * copies, and of the deepest of all; 0 where none are made. */
+enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_spec *spec,
+                                                const struct yarn_event_spec *event);
+uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_spec *spec,
+                                      const struct yarn_event_spec *event);
+uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_spec *spec);

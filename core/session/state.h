@@ -68,7 +68,6 @@ struct yarn_session {
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
     struct yarn_mapped mapped;         /* of events without descriptors */
     uint32_t watch_generation;         /* of the descriptors to poll */
-    enum yarn_session_stack stack;     /* as got */
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */

@@ -35,7 +35,7 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
 {
     struct yarn_event *event = &slot->events[slot->nr_events];
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
-    options.stack_bytes = plan->stack_bytes;
+    options.stack_bytes = yarn_probe_copy_bytes(session, spec, plan->stack_bytes);
     options.watermark_bytes = (uint32_t)yarn_plan_watermark(plan);
     options.has_side_band = !slot->watch.page && !slot->nr_events;
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);

@@ -8,6 +8,7 @@ void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_
     pending->sink = sink;
     pending->text = yarn_bytes_of(pending->text_data, sizeof pending->text_data);
     pending->records = yarn_bytes_of(pending->records_data, sizeof pending->records_data);
+    pending->raw = yarn_bytes_of(pending->raw_data, sizeof pending->raw_data);
 }
 
 void yarn_dump_pending_drop(struct yarn_dump_pending *pending)
@@ -16,6 +17,7 @@ void yarn_dump_pending_drop(struct yarn_dump_pending *pending)
     pending->frames.count = pending->stacks.count = 0;
     yarn_bytes_reset(&pending->text);
     yarn_bytes_reset(&pending->records);
+    yarn_bytes_reset(&pending->raw);
     pending->nr_samples = 0;
     pending->nr_streams = 0;
     pending->last_stream = 0;

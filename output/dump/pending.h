@@ -22,6 +22,7 @@ enum {
     YARN_DUMP_PENDING_STACKS = 8192,
     YARN_DUMP_PENDING_SAMPLES = 4096,
     YARN_DUMP_PENDING_STREAMS = 512,
+    YARN_DUMP_PENDING_RAW = 48 << 10,                  /* bytes */
     YARN_DUMP_PENDING_ROWS = YARN_DUMP_PENDING_STACKS, /* the most of all */
     YARN_DUMP_RECORD_MAX = 512,                        /* bytes of one structured record */
 };
@@ -58,9 +59,13 @@ struct yarn_dump_pending {
     struct yarn_dump_stream streams[YARN_DUMP_PENDING_STREAMS];
     struct yarn_dump_sample samples[YARN_DUMP_PENDING_SAMPLES];
     uint16_t sample_streams[YARN_DUMP_PENDING_SAMPLES];
+    struct yarn_bytes raw; /* on raw_data: of the samples, in their order */
+    uint8_t raw_data[YARN_DUMP_PENDING_RAW];
 
     /* Scratch: what is written of streams and samples, a column's numbers. */
     struct yarn_dump_stream_row stream_rows[YARN_DUMP_PENDING_STREAMS];
+    size_t nr_details;
+    struct yarn_dump_detail_row detail_rows[YARN_DUMP_PENDING_SAMPLES];
     struct yarn_dump_sample_row sample_rows[YARN_DUMP_PENDING_SAMPLES];
     uint64_t column[YARN_DUMP_PENDING_ROWS];
 };

@@ -21,7 +21,8 @@ static size_t find_stream(struct yarn_dump_pending *pending, const struct yarn_d
 void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
                                   const struct yarn_dump_sample *sample)
 {
-    if (pending->nr_samples >= YARN_DUMP_PENDING_SAMPLES)
+    if (pending->nr_samples >= YARN_DUMP_PENDING_SAMPLES ||
+        yarn_bytes_room(&pending->raw) < sample->raw.size)
         yarn_dump_pending_seal(pending);
     size_t at = find_stream(pending, sample);
     if (at >= YARN_DUMP_PENDING_STREAMS) {
@@ -42,12 +43,27 @@ void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
     pending->last_stream = at;
     pending->sample_streams[pending->nr_samples] = (uint16_t)at;
     pending->samples[pending->nr_samples++] = *sample;
+    yarn_bytes_put(&pending->raw, sample->raw.data, sample->raw.size);
+}
+
+/* Of the sample whose row is number `place`. */
+static void add_detail(struct yarn_dump_pending *pending, const struct yarn_dump_sample *sample,
+                       uint32_t place)
+{
+    if (!sample->address && !sample->raw.size)
+        return;
+    pending->detail_rows[pending->nr_details++] = (struct yarn_dump_detail_row){
+        .sample = place,
+        .address = sample->address,
+        .raw_bytes = (uint32_t)sample->raw.size,
+    };
 }
 
 /* Stream by stream; within one as they came. */
 static void order_samples(struct yarn_dump_pending *pending)
 {
     uint32_t from = 0;
+    pending->nr_details = 0;
     for (size_t i = 0; i < pending->nr_streams; i++) {
         pending->streams[i].from = from;
         from += pending->streams[i].row.count;
@@ -55,6 +71,7 @@ static void order_samples(struct yarn_dump_pending *pending)
     for (size_t i = 0; i < pending->nr_samples; i++) {
         struct yarn_dump_stream *stream = &pending->streams[pending->sample_streams[i]];
         const struct yarn_dump_sample *sample = &pending->samples[i];
+        add_detail(pending, sample, stream->from);
         pending->sample_rows[stream->from++] = (struct yarn_dump_sample_row){
             .time_ns = (int64_t)sample->time_ns,
             .weight = (int64_t)(sample->weight - stream->row.weight),
@@ -104,13 +121,17 @@ static void make_rows(struct yarn_dump_pending *pending)
     }
 }
 
-/* Both in the same chunk. */
+/* All in the same chunk. */
 static void put_rows(struct yarn_dump_pending *pending)
 {
     const struct yarn_dump_range streams = {0, (uint32_t)pending->nr_streams};
+    const struct yarn_dump_range details = {0, (uint32_t)pending->nr_details};
     const struct yarn_dump_range samples = {0, (uint32_t)pending->nr_samples};
     yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_STREAMS, streams, pending->stream_rows,
                                YARN_SPAN_EMPTY);
+    if (details.count)
+        yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_DETAILS, details, pending->detail_rows,
+                                   yarn_bytes_span(&pending->raw));
     yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_SAMPLES, samples, pending->sample_rows,
                                YARN_SPAN_EMPTY);
 }
@@ -136,6 +157,7 @@ void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending)
     uint64_t counts[YARN_DUMP_STACK_END_COUNT] = {0};
     count_ends(pending, counts);
     yarn_dump_sink_count_samples(pending->sink, counts);
+    yarn_bytes_reset(&pending->raw);
     pending->nr_samples = 0;
     pending->nr_streams = 0;
     pending->last_stream = 0;

@@ -29,7 +29,7 @@ static bool resize(void *array_at, size_t size)
     return array;
 }
 
-/* Only streams are kept from batch to batch. */
+/* Only streams and details are kept from batch to batch. */
 static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
 {
     if (count <= reader->capacity)
@@ -41,7 +41,8 @@ static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
         !resize(&reader->scratch.longer, capacity * sizeof *reader->scratch.longer) ||
         !resize(&reader->samples, capacity * sizeof *reader->samples) ||
         !resize(&reader->merged_samples, capacity * sizeof *reader->merged_samples) ||
-        !resize(&reader->streams, capacity * sizeof *reader->streams))
+        !resize(&reader->streams, capacity * sizeof *reader->streams) ||
+        !resize(&reader->details, capacity * sizeof *reader->details))
         return false;
     reader->capacity = capacity;
     return true;
@@ -55,6 +56,7 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
     free(reader->samples);
     free(reader->merged_samples);
     free(reader->streams);
+    free(reader->details);
     yarn_dump_known_close(&reader->known);
     *reader = (struct yarn_dump_record_reader){.visitor = NULL};
 }
@@ -356,6 +358,9 @@ static int read_record(struct yarn_dump_record_reader *reader, uint64_t type,
     case YARN_DUMP_RECORD_STREAMS:
         yarn_dump_read_streams(reader, payload);
         return 0;
+    case YARN_DUMP_RECORD_DETAILS:
+        yarn_dump_read_details(reader, payload);
+        return 0;
     case YARN_DUMP_RECORD_SAMPLES:
         return yarn_dump_read_samples(reader, payload);
 #define YARN_LIST(number, NAME, names, row, prose) case YARN_DUMP_RECORD_##NAME:
@@ -388,7 +393,7 @@ int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_
     reader->offset = offset;
     reader->reported = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
-    reader->nr_streams = 0;
+    reader->nr_streams = reader->nr_details = 0;
     while (!result && yarn_cursor_left(&cursor)) {
         uint64_t type = yarn_cursor_uleb(&cursor);
         uint64_t size = yarn_cursor_uleb(&cursor);

@@ -16,6 +16,12 @@
 #include "output/dump/summary.h"
 #include "output/dump/visitor.h"
 
+struct yarn_dump_detail {
+    struct yarn_span raw;
+    uint64_t address;
+    uint32_t sample;
+};
+
 struct yarn_dump_record_reader {
     const struct yarn_dump_visitor *visitor; /* borrowed */
     void *self;
@@ -34,6 +40,8 @@ struct yarn_dump_record_reader {
     struct yarn_dump_sample *samples, *merged_samples; /* owned */
     struct yarn_dump_stream_row *streams;              /* owned; for the next samples */
     size_t nr_streams;
+    struct yarn_dump_detail *details; /* owned; for the next samples; the raw bytes are borrowed */
+    size_t nr_details;
 };
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
@@ -55,6 +63,7 @@ YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader 
 YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
                                          enum yarn_dump_record record, struct yarn_span payload);
 void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload);
+void yarn_dump_read_details(struct yarn_dump_record_reader *reader, struct yarn_span payload);
 YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reader,
                                            struct yarn_span payload);
 /* An event whose record was lost is made up, once, so that what names it is not lost too. False

@@ -4,27 +4,62 @@
 
 /* The rows of a batch without numbers. False, and counted, where it is malformed. */
 static bool decode(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
-                   struct yarn_span payload, size_t *ret_count)
+                   struct yarn_cursor *cursor, size_t *ret_count)
 {
-    struct yarn_cursor cursor = yarn_cursor_of(payload);
-    (void)yarn_cursor_uleb(&cursor);
-    uint64_t count = yarn_cursor_uleb(&cursor);
+    (void)yarn_cursor_uleb(cursor);
+    uint64_t count = yarn_cursor_uleb(cursor);
     if (!yarn_dump_take_things(reader, count))
         return false;
-    yarn_dump_columns_decode(&cursor, record, reader->rows, (size_t)count, reader->base_ns,
+    yarn_dump_columns_decode(cursor, record, reader->rows, (size_t)count, reader->base_ns,
                              &reader->scratch);
-    if (cursor.failed)
+    if (cursor->failed)
         reader->summary->records_bad++;
     *ret_count = (size_t)count;
-    return !cursor.failed;
+    return !cursor->failed;
 }
 
 void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload)
 {
-    reader->nr_streams = 0;
-    if (!decode(reader, YARN_DUMP_RECORD_STREAMS, payload, &reader->nr_streams))
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    reader->nr_streams = reader->nr_details = 0;
+    if (!decode(reader, YARN_DUMP_RECORD_STREAMS, &cursor, &reader->nr_streams))
         return;
     memcpy(reader->streams, reader->rows, reader->nr_streams * sizeof *reader->streams);
+}
+
+void yarn_dump_read_details(struct yarn_dump_record_reader *reader, struct yarn_span payload)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    size_t count = 0;
+    reader->nr_details = 0;
+    if (!decode(reader, YARN_DUMP_RECORD_DETAILS, &cursor, &count))
+        return;
+    const struct yarn_dump_detail_row *rows = (const void *)reader->rows;
+    for (size_t i = 0; i < count && !cursor.failed; i++) {
+        struct yarn_span raw = yarn_cursor_span(&cursor, rows[i].raw_bytes);
+        reader->details[reader->nr_details++] = (struct yarn_dump_detail){
+            .raw = yarn_dump_may_use(reader, raw) ? raw : YARN_SPAN_EMPTY,
+            .address = rows[i].address,
+            .sample = rows[i].sample,
+        };
+    }
+    if (cursor.failed)
+        reader->summary->records_bad++;
+}
+
+/* Before the samples change their places. */
+static void take_details(struct yarn_dump_record_reader *reader, size_t nr_samples)
+{
+    for (size_t i = 0; i < reader->nr_details; i++) {
+        const struct yarn_dump_detail *detail = &reader->details[i];
+        if (detail->sample >= nr_samples) {
+            reader->summary->records_bad++;
+            break;
+        }
+        reader->samples[detail->sample].address = detail->address;
+        reader->samples[detail->sample].raw = detail->raw;
+    }
+    reader->nr_details = 0;
 }
 
 /* The streams that the batch is of, which are no other's; false where they do not add up to it. */
@@ -141,7 +176,8 @@ static bool check_events(struct yarn_dump_record_reader *reader, size_t nr_strea
 static bool read_rows(struct yarn_dump_record_reader *reader, struct yarn_span payload,
                       size_t *ret_nr_samples, size_t *ret_nr_streams)
 {
-    if (!decode(reader, YARN_DUMP_RECORD_SAMPLES, payload, ret_nr_samples))
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    if (!decode(reader, YARN_DUMP_RECORD_SAMPLES, &cursor, ret_nr_samples))
         return false;
     if (!take_streams(reader, *ret_nr_samples, ret_nr_streams)) {
         reader->summary->records_bad++;
@@ -166,6 +202,7 @@ int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_s
         fill_stream(reader, &reader->streams[i], from);
         from += reader->streams[i].count;
     }
+    take_details(reader, nr_samples);
     merge_streams(reader, nr_streams);
     if (reader->visitor->samples)
         result = reader->visitor->samples(reader->self, reader->samples, nr_samples);

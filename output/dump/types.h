@@ -79,6 +79,8 @@ struct yarn_dump_sample {
     uint32_t event;
     uint32_t tid;
     uint32_t cpu;
-    uint32_t stack;     /* YARN_DUMP_NONE where it has none */
-    uint32_t stack_end; /* enum yarn_dump_stack_end */
+    uint32_t stack;       /* YARN_DUMP_NONE where it has none */
+    uint32_t stack_end;   /* enum yarn_dump_stack_end */
+    uint64_t address;     /* of the memory that it is about; 0: none */
+    struct yarn_span raw; /* a tracepoint's fields, as the kernel gave them */
 };

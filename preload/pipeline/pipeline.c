@@ -23,7 +23,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
     if (err)
         yarn_pipeline_close(pipeline);
     else
-        yarn_walks_init(&pipeline->walks, pipeline->map, pipeline->unwinder, spec->wants_stacks);
+        yarn_walks_init(&pipeline->walks, pipeline->map, pipeline->unwinder);
     return err;
 }
 
@@ -85,7 +85,9 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *
     queued->event = record->event;
     queued->tid = record->tid;
     queued->cpu = record->cpu;
+    queued->address = record->sample.address;
     yarn_walks_fill(&pipeline->walks, record, queued);
+    yarn_queued_set_raw(queued, &record->sample.raw);
     yarn_queue_commit(&pipeline->queue, queued);
     /* Why at once: other code may stand at the same address a moment later. */
     if (is_generated(queued->frames))
@@ -113,6 +115,8 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
         .cpu = queued->cpu,
         .stack = stack.stack,
         .stack_end = ends[queued->frames->end],
+        .address = queued->address,
+        .raw = yarn_queued_raw(queued),
     };
     yarn_dump_write_sample(writer, &sample);
     yarn_account_sample(pipeline->spec.account, &sample, stack.is_leaf_unknown);

@@ -29,7 +29,6 @@ struct yarn_pipeline_spec {
     pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
     const char *proc;               /* its folder in /proc */
     enum yarn_unwinder_choice unwinder;
-    bool wants_stacks;            /* the samples are to have them */
     struct yarn_account *account; /* borrowed, as is the next */
     struct yarn_process_dump *dump;
 };

@@ -3,7 +3,7 @@
 
 static const size_t longest = sizeof(struct yarn_queued) +
                               YARN_KERNEL_FRAMES_MAX * sizeof(uint64_t) +
-                              sizeof(struct yarn_frames);
+                              sizeof(struct yarn_frames) + YARN_RAW_MAX;
 
 void yarn_queue_open(struct yarn_queue *queue, size_t bytes)
 {
@@ -19,8 +19,10 @@ struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue)
     }
     struct yarn_queued *queued =
         yarn_arena_alloc(&queue->arena, longest, alignof(struct yarn_queued));
-    if (queued)
-        queued->nr_kernel = 0;
+    if (!queued)
+        return NULL;
+    queued->nr_kernel = 0;
+    queued->raw_bytes = 0;
     return queued;
 }
 
@@ -31,11 +33,24 @@ struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued)
     return queued->frames;
 }
 
+void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_wrapped *raw)
+{
+    size_t size = yarn_size_min(yarn_wrapped_size(raw), YARN_RAW_MAX);
+    (void)yarn_wrapped_read(raw, 0, queued->frames->frame + queued->frames->count, size);
+    queued->raw_bytes = size;
+}
+
+struct yarn_span yarn_queued_raw(const struct yarn_queued *queued)
+{
+    return yarn_span_of(queued->frames->frame + queued->frames->count, queued->raw_bytes);
+}
+
 /* Behind it. */
 static size_t end_of(const struct yarn_queue *queue, const struct yarn_queued *queued)
 {
-    const void *end = queued->frames->frame + queued->frames->count;
-    return (size_t)((const uint8_t *)end - queue->arena.base);
+    const size_t align = alignof(struct yarn_queued);
+    struct yarn_span raw = yarn_queued_raw(queued);
+    return (size_t)(raw.data + (raw.size + align - 1) / align * align - queue->arena.base);
 }
 
 void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued)

@@ -11,16 +11,22 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/record/ring.h"
 #include "unwind/unwinder.h"
 
-enum { YARN_KERNEL_FRAMES_MAX = 128 }; /* the kernel's default of perf_event_max_stack is 127 */
+enum {
+    YARN_KERNEL_FRAMES_MAX = 128, /* the kernel's default of perf_event_max_stack is 127 */
+    YARN_RAW_MAX = 8192,          /* PERF_MAX_TRACE_SIZE */
+};
 
 struct yarn_queued {
     uint64_t time_ns;
     uint64_t weight;
+    uint64_t address; /* of the access that it is of; 0: none */
     uint32_t event, tid, cpu;
     unsigned nr_kernel;         /* frames of the kernel, above the others */
     struct yarn_frames *frames; /* in the queue, of which `count` may be looked at */
+    size_t raw_bytes;           /* of a tracepoint's fields, behind them */
     uint64_t kernel[];          /* addresses to look up, innermost first */
 };
 
@@ -38,6 +44,10 @@ struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);
 
 /* The frames of the kernel are in it: room for the others, behind them. */
 struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
+
+/* The frames are in it: a tracepoint's fields behind them, and where they are then. */
+void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_wrapped *raw);
+struct yarn_span yarn_queued_raw(const struct yarn_queued *queued);
 
 /* What was reserved is filled. */
 void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued);

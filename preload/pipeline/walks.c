@@ -7,13 +7,9 @@
 enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
 
 void yarn_walks_init(struct yarn_walks *walks, struct yarn_module_map *map,
-                     struct yarn_unwinder *unwinder, bool is_asked)
+                     struct yarn_unwinder *unwinder)
 {
-    *walks = (struct yarn_walks){
-        .map = map,
-        .unwinder = unwinder,
-        .is_asked = is_asked,
-    };
+    *walks = (struct yarn_walks){.map = map, .unwinder = unwinder};
 }
 
 static void add_kernel(struct yarn_queued *queued, uint64_t ip)
@@ -125,6 +121,8 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
                      struct yarn_queued *queued)
 {
     const struct yarn_record_sample *sample = &record->sample;
+    /* A stack that did not come is a cut one. */
+    bool is_asked = sample->layout->sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
     bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     size_t user_at = walk_kernel(queued, &sample->callchain);
     if (is_kernel && !queued->nr_kernel)
@@ -136,13 +134,13 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
         walk_chain(walks, &sample->callchain, user_at, frames);
     if (is_kernel && !has_user_part(frames)) {
         frames->count = 0;
-        frames->end = walks->is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
+        frames->end = is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
         return;
     }
     if (!frames->count)
         walk_ip(walks, sample->ip, frames);
     /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
      */
-    if (frames->end == YARN_UNWIND_NONE && walks->is_asked)
+    if (frames->end == YARN_UNWIND_NONE && is_asked)
         frames->end = YARN_UNWIND_TRUNCATED;
 }

@@ -13,20 +13,11 @@ void yarn_recording_close(struct yarn_recording *recording)
 
 static enum yarn_session_stack stack_kind(const struct yarn_recording *recording)
 {
-    switch (recording->job->options.callgraph.kind) {
-    case YARN_CALLGRAPH_NONE:
-        return YARN_SESSION_STACK_NONE;
-    case YARN_CALLGRAPH_FP:
-        return YARN_SESSION_STACK_CHAIN;
-    case YARN_CALLGRAPH_LBR:
+    const struct yarn_callgraph *callgraph = &recording->job->options.callgraph;
+    if (callgraph->kind == YARN_CALLGRAPH_LBR)
         yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
                           "YARN_CALLGRAPH: lbr is not supported by this version", "dwarf instead");
-        return YARN_SESSION_STACK_COPY;
-    case YARN_CALLGRAPH_AUTO:
-    case YARN_CALLGRAPH_DWARF:
-        break;
-    }
-    return YARN_SESSION_STACK_COPY;
+    return yarn_session_stack_kind(callgraph);
 }
 
 /* Of a filter that the program was started behind: what would end it is not tried. */
@@ -81,7 +72,6 @@ static int open_pipeline(struct yarn_recording *recording)
         .reader_tid = yarn_process_tid(),
         .proc = "/proc/self",
         .unwinder = job->options.unwinder,
-        .wants_stacks = recording->spec.stack != YARN_SESSION_STACK_NONE,
         .account = &recording->account,
         .dump = &recording->dump,
     };

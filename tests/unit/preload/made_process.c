@@ -118,7 +118,6 @@ void made_process_begin(void)
         .reader_tid = MADE_READER,
         .proc = "/proc/4194000",
         .unwinder = made.job.options.unwinder,
-        .wants_stacks = true,
         .account = &made.account,
         .dump = &made.dump,
     };

@@ -38,10 +38,15 @@ static void map_code(uint64_t start, const char *path)
     made_process_feed(&record);
 }
 
+static const struct yarn_record_layout layout = {
+    .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN,
+};
+
 /* A sample with this chain, innermost first. */
 static struct yarn_record sample_of(const uint64_t *chain, size_t count)
 {
     struct yarn_record record = record_of(YARN_RECORD_SAMPLE);
+    record.sample.layout = &layout;
     record.sample.ip = chain[0];
     record.sample.period = MADE_PERIOD_NS;
     record.sample.callchain.first = yarn_span_of(chain, count * sizeof *chain);
@@ -169,6 +174,7 @@ START_TEST(a_sample_without_a_chain_is_the_frame_where_it_hit_and_cut_off)
 {
     map_code(CODE, "/made/program");
     struct yarn_record record = record_of(YARN_RECORD_SAMPLE);
+    record.sample.layout = &layout;
     record.sample.ip = CODE + 8;
     made_process_feed(&record);
     made_process_read();

@@ -15,6 +15,7 @@ static struct yarn_unwinder *unwinder;
 static struct yarn_walks walks;
 static struct yarn_queue queue;
 static struct yarn_queued *queued;
+static struct yarn_record_layout layout;
 
 static void open_walks(void)
 {
@@ -23,7 +24,8 @@ static void open_walks(void)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, 0, map), 0);
     yarn_queue_open(&queue, 1 << 20);
-    yarn_walks_init(&walks, map, unwinder, true);
+    yarn_walks_init(&walks, map, unwinder);
+    layout.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN;
 }
 
 static void close_walks(void)
@@ -38,11 +40,13 @@ static const struct yarn_frames *walk(uint16_t mode, uint64_t ip, const uint64_t
 {
     struct yarn_record record = {.type = YARN_RECORD_SAMPLE, .misc = mode};
     record.sample.ip = ip;
+    record.sample.layout = &layout;
     if (count)
         record.sample.callchain.first = yarn_span_of(chain, count * sizeof *chain);
     queued = yarn_queue_reserve(&queue);
     ck_assert_ptr_nonnull(queued);
     yarn_walks_fill(&walks, &record, queued);
+    yarn_queued_set_raw(queued, &record.sample.raw);
     yarn_queue_commit(&queue, queued);
     return queued->frames;
 }
@@ -121,7 +125,7 @@ START_TEST(nothing_but_an_address_is_one_frame_and_cut_off_where_stacks_were_ask
     ck_assert_uint_eq(frames->count, 1);
     ck_assert_uint_eq(frames->frame[0].ip, CODE + 4);
     ck_assert_int_eq(frames->end, YARN_UNWIND_TRUNCATED);
-    walks.is_asked = false;
+    layout.sample_type = YARN_SAMPLE_TYPE_COMMON;
     frames = walk(PERF_RECORD_MISC_USER, CODE + 4, NULL, 0);
     ck_assert_uint_eq(frames->count, 1);
     ck_assert_int_eq(frames->end, YARN_UNWIND_NONE);

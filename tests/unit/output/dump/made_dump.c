@@ -157,6 +157,9 @@ static void write_samples(struct made_dump *dump, struct record_log *wanted, uin
             .stack_end = i % 9 == 8   ? (uint32_t)YARN_DUMP_STACK_NONE
                          : i % 5 == 1 ? (uint32_t)YARN_DUMP_STACK_TRUNCATED
                                       : i % 5,
+            .address = i % 7 == 3 ? UINT64_C(0x7ffd00000000) + i * 64 : 0,
+            .raw =
+                i % 13 == 0 ? yarn_span_sub(TEXT("raw bytes of one"), 0, i % 17) : YARN_SPAN_EMPTY,
         };
         yarn_dump_write_sample(dump->writer, &sample);
         if (wanted)

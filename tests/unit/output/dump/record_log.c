@@ -85,7 +85,7 @@ END
 
 BEGIN(sample, sample)
     LOG_U(time_ns) LOG_U(weight) LOG_U(event) LOG_U(tid) LOG_U(cpu) LOG_U(stack)
-    LOG_U(stack_end)
+    LOG_U(stack_end) LOG_U(address) LOG_T(raw)
 END
     /* clang-format on */
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/spec.h"
+
+enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph)
+{
+    switch (callgraph->kind) {
+    case YARN_CALLGRAPH_NONE:
+        return YARN_SESSION_STACK_NONE;
+    case YARN_CALLGRAPH_FP:
+        return YARN_SESSION_STACK_CHAIN;
+    case YARN_CALLGRAPH_AUTO:
+    case YARN_CALLGRAPH_DWARF:
+    case YARN_CALLGRAPH_LBR:
+        break;
+    }
+    return YARN_SESSION_STACK_COPY;
+}
+
+enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_spec *spec,
+                                                const struct yarn_event_spec *event)
+{
+    return event->has_callgraph ? yarn_session_stack_kind(&event->callgraph) : spec->stack;
+}
+
+uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_spec *spec,
+                                      const struct yarn_event_spec *event)
+{
+    if (yarn_session_spec_stack(spec, event) != YARN_SESSION_STACK_COPY)
+        return 0;
+    bool has_own = event->has_callgraph && event->callgraph.stack_bytes;
+    return has_own ? event->callgraph.stack_bytes : spec->stack_bytes;
+}
+
+uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_spec *spec)
+{
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < spec->nr_events; i++) {
+        uint32_t bytes = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
+        deepest = bytes > deepest ? bytes : deepest;
+    }
+    return deepest;
+}
