@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event/parse.h"
 
+#include <linux/perf_event.h>
+
 #include "core/event/parse_form.h"
 
 int yarn_event_reader_fail(struct yarn_event_reader *reader, size_t at, size_t size,
@@ -22,6 +24,22 @@ struct yarn_span yarn_event_reader_word(const struct yarn_event_reader *reader)
     while (is_word_byte(yarn_event_reader_peek(reader, size)))
         size++;
     return yarn_span_sub(reader->text, reader->at, size);
+}
+
+struct yarn_span yarn_event_reader_pattern(const struct yarn_event_reader *reader)
+{
+    size_t size = 0;
+    for (char c; (c = yarn_event_reader_peek(reader, size));) {
+        if (!is_word_byte(c) && !strchr("*?[]", c))
+            break;
+        size++;
+    }
+    return yarn_span_sub(reader->text, reader->at, size);
+}
+
+struct yarn_text yarn_event_reader_sentence(struct yarn_event_reader *reader)
+{
+    return yarn_text_of(reader->list->sentence, sizeof reader->list->sentence);
 }
 
 struct yarn_span yarn_event_reader_until(const struct yarn_event_reader *reader, const char *stops)
@@ -51,13 +69,66 @@ int yarn_event_reader_add(struct yarn_event_reader *reader, const struct yarn_ev
     return 0;
 }
 
+static bool add_core(void *self, const char *name)
+{
+    struct yarn_event_reader *reader = self;
+    struct yarn_pmu *pmu = &reader->cores[reader->nr_cores];
+    if (strncmp(name, "cpu_", 4) == 0 &&
+        !yarn_pmu_find(reader->machine, yarn_span_of_text(name), reader->arena, pmu) &&
+        yarn_pmu_is_one_of_several(pmu))
+        reader->nr_cores++;
+    return reader->nr_cores < YARN_COUNT_OF(reader->cores);
+}
+
+/* By type, so that a list reads alike whatever the order of the folder. */
+static void find_cores(struct yarn_event_reader *reader)
+{
+    reader->has_cores = true;
+    yarn_pmu_list(reader->machine, add_core, reader);
+    for (size_t i = 1; i < reader->nr_cores; i++) {
+        for (size_t j = i; j && reader->cores[j].type < reader->cores[j - 1].type; j--) {
+            struct yarn_pmu swap = reader->cores[j];
+            reader->cores[j] = reader->cores[j - 1];
+            reader->cores[j - 1] = swap;
+        }
+    }
+}
+
+static bool is_of_cores(const struct yarn_event_spec *spec)
+{
+    return spec->type == PERF_TYPE_HARDWARE || spec->type == PERF_TYPE_HW_CACHE ||
+           spec->type == PERF_TYPE_RAW;
+}
+
+int yarn_event_reader_add_generic(struct yarn_event_reader *reader,
+                                  const struct yarn_event_spec *spec)
+{
+    if (is_of_cores(spec) && !reader->has_cores)
+        find_cores(reader);
+    if (!is_of_cores(spec) || !reader->nr_cores)
+        return yarn_event_reader_add(reader, spec);
+    int err = 0;
+    for (size_t i = 0; i < reader->nr_cores && !err; i++) {
+        const struct yarn_pmu *pmu = &reader->cores[i];
+        struct yarn_event_spec own = *spec;
+        own.pmu = pmu->name;
+        own.cpus = pmu->cpus;
+        own.is_auto = spec->is_auto && !i; /* one cpu-clock is enough */
+        if (spec->type == PERF_TYPE_RAW)
+            own.type = pmu->type;
+        else
+            own.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
+        err = yarn_event_reader_add(reader, &own);
+    }
+    return err;
+}
+
 static int parse_form(struct yarn_event_reader *reader)
 {
     static yarn_event_form_fn *const forms[] = {
-        yarn_event_parse_named,
-        yarn_event_parse_cache,
-        yarn_event_parse_raw,
-        yarn_event_parse_later,
+        yarn_event_parse_named,      yarn_event_parse_cache, yarn_event_parse_raw,
+        yarn_event_parse_breakpoint, yarn_event_parse_probe, yarn_event_parse_pmu,
+        yarn_event_parse_tracepoint, yarn_event_parse_alias, yarn_event_parse_unknown,
     };
     int err = -ENOENT;
     for (size_t i = 0; i < YARN_COUNT_OF(forms) && err == -ENOENT; i++)
@@ -65,20 +136,44 @@ static int parse_form(struct yarn_event_reader *reader)
     return err;
 }
 
-/* What follows an event is read over for each spec that the event has become. */
+static int parse_tail(struct yarn_event_reader *reader, struct yarn_event_spec *spec)
+{
+    bool has_terms = yarn_event_reader_peek(reader, 0) == '/';
+    int err = has_terms ? yarn_event_parse_terms(reader, spec) : 0;
+    if (err)
+        return err;
+    bool has_colon = yarn_event_reader_peek(reader, 0) == ':';
+    reader->at += has_colon;
+    if (has_colon || (has_terms && yarn_event_reader_word(reader).size))
+        err = yarn_event_parse_modifiers(reader, spec);
+    if (!err && !spec->has_own_name)
+        yarn_event_spec_name(spec);
+    return err;
+}
+
+/* What follows an event is read over for each spec that the event has become. A PMU that was meant
+ * by a pattern and does not know the terms is left out, as long as another does. */
 static int parse_tails(struct yarn_event_reader *reader, size_t first)
 {
-    size_t tail = reader->at;
-    for (size_t i = first; i < reader->list->count; i++) {
-        struct yarn_event_spec *spec = &reader->list->specs[i];
+    struct yarn_event_list *list = reader->list;
+    size_t tail = reader->at, behind = tail;
+    int fault = 0;
+    for (size_t i = first; i < list->count;) {
         reader->at = tail;
-        int err = yarn_event_parse_tail(reader, spec);
-        if (err)
+        int err = parse_tail(reader, &list->specs[i]);
+        if (err && (err != -EINVAL || list->specs[i].kind != YARN_EVENT_PMU))
             return err;
-        if (!spec->has_own_name)
-            yarn_event_spec_name(spec);
+        if (!err) {
+            behind = reader->at;
+            i++;
+            continue;
+        }
+        fault = err;
+        list->count--;
+        memmove(&list->specs[i], &list->specs[i + 1], (list->count - i) * sizeof list->specs[0]);
     }
-    return 0;
+    reader->at = behind;
+    return list->count == first ? fault : 0;
 }
 
 static int parse_item(struct yarn_event_reader *reader)
@@ -121,12 +216,43 @@ static int parse_group_modifiers(struct yarn_event_reader *reader, size_t first)
     return 0;
 }
 
+/* Which of the kinds of core counts it: 0 also where all do. */
+static uint8_t core_of(const struct yarn_event_reader *reader, const struct yarn_event_spec *spec)
+{
+    for (uint8_t i = 0; spec->pmu && i < reader->nr_cores; i++)
+        if (strcmp(reader->cores[i].name, spec->pmu) == 0)
+            return i;
+    return 0;
+}
+
+/* A group is of one PMU: what was typed as one becomes one for each kind of core. */
+static void split_group(struct yarn_event_reader *reader, size_t first)
+{
+    struct yarn_event_list *list = reader->list;
+    uint8_t last = 0;
+    for (size_t i = first + 1; i < list->count; i++) {
+        struct yarn_event_spec spec = list->specs[i];
+        size_t j = i;
+        for (; j > first && core_of(reader, &spec) < core_of(reader, &list->specs[j - 1]); j--)
+            list->specs[j] = list->specs[j - 1];
+        list->specs[j] = spec;
+    }
+    for (size_t i = first; i < list->count; i++) {
+        uint8_t core = core_of(reader, &list->specs[i]);
+        if (i > first && core != last)
+            reader->nr_groups++;
+        list->specs[i].group = reader->nr_groups;
+        last = core;
+    }
+}
+
 /* What the kernel refuses with EINVAL without a word. */
 static int check_members(struct yarn_event_reader *reader, size_t first, size_t start)
 {
     for (size_t i = first; i < reader->list->count; i++) {
         const struct yarn_event_spec *spec = &reader->list->specs[i];
-        if (i > first && (spec->is_pinned || spec->is_exclusive))
+        if (!yarn_event_spec_leads(reader->list->specs, i) &&
+            (spec->is_pinned || spec->is_exclusive))
             return yarn_event_reader_fail(reader, start, reader->at - start,
                                           "D and e are of the whole group, behind its }");
     }
@@ -151,6 +277,7 @@ static int parse_group(struct yarn_event_reader *reader)
         return yarn_event_reader_fail(reader, start, reader->at - start,
                                       "the closing } is missing");
     reader->at++;
+    split_group(reader, first);
     err = check_members(reader, first, start);
     if (err || yarn_event_reader_peek(reader, 0) != ':')
         return err;
@@ -177,12 +304,16 @@ static int parse_list(struct yarn_event_reader *reader, char end)
     }
 }
 
-int yarn_event_list_parse(const char *text, size_t size, struct yarn_arena *arena,
-                          struct yarn_event_list *ret_list, struct yarn_parse_error *ret_error)
+int yarn_event_list_parse_on(const struct yarn_event_machine *machine, const char *text,
+                             size_t size, struct yarn_arena *arena,
+                             struct yarn_event_list *ret_list, struct yarn_parse_error *ret_error)
 {
     struct yarn_parse_error error = {.why = NULL};
-    struct yarn_event_reader reader = {
-        .text = yarn_span_of(text, size), .arena = arena, .error = &error, .list = ret_list};
+    struct yarn_event_reader reader = {.text = yarn_span_of(text, size),
+                                       .machine = machine,
+                                       .arena = arena,
+                                       .error = &error,
+                                       .list = ret_list};
     size_t mark = arena->used;
 
     ret_list->count = 0;
@@ -194,4 +325,11 @@ int yarn_event_list_parse(const char *text, size_t size, struct yarn_arena *aren
     if (err == -EINVAL)
         *ret_error = error;
     return err;
+}
+
+int yarn_event_list_parse(const char *text, size_t size, struct yarn_arena *arena,
+                          struct yarn_event_list *ret_list, struct yarn_parse_error *ret_error)
+{
+    return yarn_event_list_parse_on(&yarn_event_machine_here, text, size, arena, ret_list,
+                                    ret_error);
 }

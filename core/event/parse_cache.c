@@ -84,53 +84,81 @@ static const struct word *take_word(struct yarn_span *rest, const struct word *w
 }
 
 /* perf's own spelling: L1-dcache-loads, L1-dcache-load-misses. */
-static const char *make_name(struct yarn_arena *arena, uint32_t cache, uint32_t operation,
-                             uint32_t result)
+static void write_name(struct yarn_text *text, uint32_t cache, uint32_t operation, uint32_t result)
 {
     static const char *const singular[] = {"-load", "-store", "-prefetch"};
     static const char *const plural[] = {"-loads", "-stores", "-prefetches"};
-    char buffer[64];
+    size_t first = 0;
+    while (caches[first].number != cache)
+        first++;
+    bool is_miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
+    yarn_text_add(text, caches[first].text);
+    yarn_text_add(text, is_miss ? singular[operation] : plural[operation]);
+    yarn_text_add(text, is_miss ? "-misses" : "");
+}
+
+static const char *make_name(struct yarn_arena *arena, uint64_t config)
+{
+    char buffer[YARN_NEAREST_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
-    for (size_t i = 0; i < YARN_COUNT_OF(caches); i++) {
-        if (caches[i].number == cache) {
-            yarn_text_add(&text, caches[i].text);
-            break;
+    write_name(&text, config & 0xff, config >> 8 & 0xff, (uint32_t)(config >> 16));
+    return yarn_arena_text(arena, text.data, text.size);
+}
+
+/* CACHE, CACHE-OPERATION, CACHE-RESULT, or all three, the last two in either order. */
+static bool take_all(struct yarn_span word, uint32_t numbers[3])
+{
+    const struct word *cache = take_word(&word, caches, YARN_COUNT_OF(caches), true);
+    if (!cache)
+        return false;
+    const struct word *result = take_word(&word, results, YARN_COUNT_OF(results), false);
+    const struct word *operation = take_word(&word, operations, YARN_COUNT_OF(operations), false);
+    if (!result)
+        result = take_word(&word, results, YARN_COUNT_OF(results), false);
+    numbers[0] = cache->number;
+    numbers[1] = operation ? operation->number : PERF_COUNT_HW_CACHE_OP_READ;
+    numbers[2] = result ? result->number : PERF_COUNT_HW_CACHE_RESULT_ACCESS;
+    return !word.size;
+}
+
+bool yarn_event_cache_config(struct yarn_span word, uint64_t *ret_config, const char **ret_why)
+{
+    uint32_t numbers[3];
+    if (!take_all(word, numbers))
+        return false;
+    *ret_why = can[numbers[0]] & 1 << numbers[1] ? NULL : "not something that this cache does";
+    *ret_config = numbers[0] | numbers[1] << 8 | numbers[2] << 16;
+    return true;
+}
+
+void yarn_event_offer_caches(struct yarn_nearest *nearest)
+{
+    char buffer[YARN_NEAREST_MAX];
+    for (uint32_t cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
+        for (uint32_t i = 0; i < 6; i++) {
+            if (can[cache] & 1u << i / 2) {
+                struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+                write_name(&text, cache, i / 2, i % 2);
+                yarn_nearest_offer(nearest, buffer);
+            }
         }
     }
-    bool is_miss = result == PERF_COUNT_HW_CACHE_RESULT_MISS;
-    yarn_text_add(&text, is_miss ? singular[operation] : plural[operation]);
-    yarn_text_add(&text, is_miss ? "-misses" : "");
-    return yarn_arena_text(arena, text.data, text.size);
 }
 
 int yarn_event_parse_cache(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
-    struct yarn_span rest = word;
-    const struct word *cache = take_word(&rest, caches, YARN_COUNT_OF(caches), true);
-    if (!cache)
+    struct yarn_event_spec spec = {
+        .unit = "events", .scale = 1, .kind = YARN_EVENT_CACHE, .type = PERF_TYPE_HW_CACHE};
+    const char *why;
+    if (!yarn_event_cache_config(word, &spec.config, &why))
         return -ENOENT;
-    const struct word *operation = take_word(&rest, operations, YARN_COUNT_OF(operations), false);
-    const struct word *result = take_word(&rest, results, YARN_COUNT_OF(results), false);
-    if (rest.size || (!operation && !result))
-        return -ENOENT;
-    uint32_t op = operation ? operation->number : PERF_COUNT_HW_CACHE_OP_READ;
-    uint32_t outcome = result ? result->number : PERF_COUNT_HW_CACHE_RESULT_ACCESS;
-    if (!(can[cache->number] & 1 << op))
-        return yarn_event_reader_fail(reader, reader->at, word.size,
-                                      "not something that this cache does");
-    const char *event = make_name(reader->arena, cache->number, op, outcome);
-    if (!event)
+    if (why)
+        return yarn_event_reader_fail(reader, reader->at, word.size, why);
+    spec.event = make_name(reader->arena, spec.config);
+    if (!spec.event)
         return -ENOMEM;
-    struct yarn_event_spec spec = (struct yarn_event_spec){
-        .event = event,
-        .unit = "events",
-        .scale = 1,
-        .kind = YARN_EVENT_CACHE,
-        .type = PERF_TYPE_HW_CACHE,
-        .config = cache->number | op << 8 | outcome << 16,
-    };
-    int err = yarn_event_reader_add(reader, &spec);
+    int err = yarn_event_reader_add_generic(reader, &spec);
     if (!err)
         reader->at += word.size;
     return err;

@@ -12,7 +12,7 @@ int yarn_event_parse_named(struct yarn_event_reader *reader)
         return -ENOENT;
     struct yarn_event_spec spec = yarn_catalog_spec(entry);
     spec.is_auto = is_auto;
-    int err = yarn_event_reader_add(reader, &spec);
+    int err = yarn_event_reader_add_generic(reader, &spec);
     if (!err)
         reader->at += word.size;
     return err;

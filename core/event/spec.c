@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 
+#include "core/event/branch.h"
 #include "core/event/cpu_list.h"
 
 static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes,
@@ -51,6 +52,20 @@ void yarn_event_spec_name(struct yarn_event_spec *spec)
     spec->has_own_name = false;
 }
 
+int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_why)
+{
+    *ret_why = spec->refusal;
+    if (spec->refusal)
+        return spec->kind == YARN_EVENT_TRACEPOINT ? -EACCES : -EOPNOTSUPP;
+    if (spec->is_of_cpus)
+        *ret_why = "counts whole cpus and no threads: yarnprof stat";
+    else if (spec->kind == YARN_EVENT_BREAKPOINT && spec->site.symbol && !spec->config1)
+        *ret_why = "its symbol has no address here";
+    else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
+        *ret_why = "the probe is not defined";
+    return *ret_why ? -EOPNOTSUPP : 0;
+}
+
 bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec)
 {
     if (spec->has_modifiers || spec->exclude_kernel || spec->is_in_kernel)
@@ -92,35 +107,85 @@ void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency
     }
 }
 
+struct terms {
+    struct yarn_text *text;
+    bool has_one;   /* within the slashes */
+    bool has_slash; /* the first */
+};
+
 /* Begins a term: a slash before the first, a comma before each other. */
-static void begin_term(struct yarn_text *text, const char *key, bool *has_terms)
+static void begin_term(struct terms *terms, const char *key)
 {
-    yarn_text_add(text, *has_terms ? "," : "/");
-    yarn_text_add(text, key);
-    *has_terms = true;
+    if (!terms->has_slash)
+        yarn_text_add(terms->text, "/");
+    if (terms->has_one)
+        yarn_text_add(terms->text, ",");
+    yarn_text_add(terms->text, key);
+    terms->has_one = terms->has_slash = true;
+}
+
+/* The event's own words: those of a PMU end in a slash, before which there is room for terms. */
+static struct terms begin(const struct yarn_event_spec *spec, struct yarn_text *text)
+{
+    struct terms terms = {.text = text};
+    size_t size = strlen(spec->event);
+    if (spec->kind == YARN_EVENT_PMU && size && spec->event[size - 1] == '/') {
+        yarn_text_add_sized(text, spec->event, size - 1);
+        terms.has_slash = true;
+        terms.has_one = spec->event[size - 2] != '/' && strchr(spec->event, '/')[1] != 0;
+    } else if (spec->pmu) {
+        yarn_text_add(text, spec->pmu);
+        yarn_text_add(text, "/");
+        yarn_text_add(text, spec->event);
+        terms.has_slash = terms.has_one = true;
+    } else {
+        yarn_text_add(text, spec->event);
+    }
+    return terms;
+}
+
+static void add_branches(const struct yarn_event_spec *spec, struct terms *terms)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < yarn_branch_kind_count; i++) {
+        if (!(spec->branches & yarn_branch_kinds[i].bits))
+            continue;
+        if (is_first)
+            begin_term(terms, "branch=");
+        else
+            yarn_text_add(terms->text, "|");
+        yarn_text_add(terms->text, yarn_branch_kinds[i].word);
+        is_first = false;
+    }
 }
 
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text)
 {
-    bool has_terms = false;
-    yarn_text_add(text, spec->event);
+    struct terms terms = begin(spec, text);
     if (spec->has_own_rate && spec->period) {
-        begin_term(text, "period=", &has_terms);
+        begin_term(&terms, "period=");
         yarn_text_add_u64(text, spec->period);
     }
     if (spec->has_own_rate && spec->frequency) {
-        begin_term(text, "freq=", &has_terms);
+        begin_term(&terms, "freq=");
         yarn_text_add_u64(text, spec->frequency);
     }
     if (spec->has_callgraph) {
-        begin_term(text, "call-graph=", &has_terms);
+        begin_term(&terms, "call-graph=");
         yarn_callgraph_describe(&spec->callgraph, text);
     }
     if (spec->has_own_name) {
-        begin_term(text, "name=", &has_terms);
+        begin_term(&terms, "name=");
         yarn_text_add(text, spec->name);
     }
-    if (has_terms)
+    add_branches(spec, &terms);
+    if (spec->filter) {
+        bool has_quote = strchr(spec->filter, '\'');
+        begin_term(&terms, has_quote ? "filter=\"" : "filter='");
+        yarn_text_add(text, spec->filter);
+        yarn_text_add(text, has_quote ? "\"" : "'");
+    }
+    if (terms.has_slash)
         yarn_text_add(text, "/");
     add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, text);
 }

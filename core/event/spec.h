@@ -48,6 +48,7 @@ struct yarn_event_site {
 struct yarn_event_spec {
     char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u" */
     const char *asked;              /* the words of the list */
+    const char *refusal;            /* why this machine has no number for it, or NULL: see below */
     const char *event;              /* canonical: "page-faults" for faults, "r1c2" */
     const char *unit;               /* static: "ns", "cycles", "events" */
     enum yarn_event_kind kind;
@@ -101,6 +102,10 @@ static inline bool yarn_event_spec_leads(const struct yarn_event_spec *specs, si
 {
     return specs[index].group && (!index || specs[index - 1].group != specs[index].group);
 }
+
+/* A negative errno and a static sentence where there is nothing yet that the kernel could be asked
+ * for on a thread: it does not tell, or symbols and probes are to be resolved before. */
+YARN_MUST_CHECK int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_why);
 
 /* Turns a spec with is_auto from cycles into cpu-clock, keeping what was asked about rate,
  * modifiers and name. Before the rate is applied. */

@@ -142,6 +142,11 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
 static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
 {
     struct yarn_session_event *state = &session->specs[number];
+    int missing = yarn_event_spec_check(&state->spec, &state->reason);
+    if (missing) {
+        state->error = -missing;
+        return missing;
+    }
     for (;;) {
         struct yarn_attr_options options = yarn_probe_attr_options(session, number);
         struct perf_event_attr attr = yarn_attr_of(&state->spec, &options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/dump/predecessor.h"
 
-#include "core/config/glob.h"
+#include "core/base/glob.h"
 #include "core/sys/file.h"
 #include "core/sys/folder.h"
 #include "core/sys/process.h"

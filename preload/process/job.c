@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/process/job.h"
 
-#include "core/config/glob.h"
+#include "core/base/glob.h"
 #include "core/config/pattern.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };

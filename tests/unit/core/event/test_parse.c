@@ -218,16 +218,36 @@ static const struct {
     {"cycles/name=a\nb/", "a\nb", "control"},
     {"iTLB-stores", "iTLB-stores", "this cache"},
     {"branch-prefetches", "branch-prefetches", "this cache"},
-    {"L1-dcache", "L1-dcache", "not a known event"},
     {"L1-dcache-loads-and-more", "L1-dcache-loads-and-more", "not a known event"},
     {"r", "r", "not a known event"},
     {"r12x", "r12x", "not a known event"},
     {"r12345678123456789", "r12345678123456789", "16 digits"},
-    {"cpu/event=0x3c,umask=1/", "cpu", "PMU"},
-    {"cs,sched:sched_switch,cycles", "sched:sched_switch", "tracepoints are not supported"},
-    {"mem:0x1000/8:rw", "mem:0x1000/8:rw", "breakpoints are not supported"},
-    {"uprobe:/lib/libc.so.6:malloc", "uprobe:/lib/libc.so.6:malloc", "probes are not supported"},
-    {"kprobe:do_exit", "kprobe:do_exit", "probes are not supported"},
+    {"nowhere/event=0x3c,umask=1/", "nowhere", "no PMU"},
+    {"uprobe/config1=1/", "uprobe", "write uprobe:PATH:SYMBOL"},
+    {"page-fault", "page-fault", "not a known event; page-faults?"},
+    {"L1-dcache-load-mises", "L1-dcache-load-mises", "; L1-dcache-load-misses?"},
+    {"cycles/perod=1/", "perod", "not a known term; period?"},
+    {"mem:0x1000/8:rwx", "mem:0x1000/8:rwx", "x, without r and w"},
+    {"mem:0x1000/4:r", "mem:0x1000/4:r", "reads alone"},
+    {"mem:0x1000/4:x", "mem:0x1000/4:x", "length of 8"},
+    {"mem:0x1000/3", "3", "1, 2, 4 or 8"},
+    {"mem:0x1001/2", "mem:0x1001/2", "multiple"},
+    {"mem:counter+x", "counter+x", "SYMBOL+NUMBER"},
+    {"mem:", "", "missing"},
+    {"mem:0x1000:rr", "rr", "twice"},
+    {"uprobe:malloc", "malloc", "PATH:SYMBOL"},
+    {"uprobe:/lib/libc.so.6:", "", "symbol is missing"},
+    {"uretprobe:/lib/libc.so.6:malloc+4", "uretprobe:/lib/libc.so.6:malloc+4", "beginning"},
+    {"kprobe:do_exit+z", "do_exit+z", "not an offset"},
+    {"cycles/branch=any|left/", "left", "kind of branch"},
+    {"cycles/filter=ip/", "", "in quotes"},
+    {"cycles/filter='ip == 1/", "'", "closing quote"},
+    {"cycles/filter='fd == 1'/", "fd", "not a field"},
+    {"cycles/filter='ip == 1 & addr'/", "&", "&& or ||"},
+    {"uprobe:/bin/x:f/filter='(arg1 > 1'/", "(", "closing )"},
+    {"uprobe:/bin/x:f/filter='arg7 > 1'/", "arg7", "not a field of this event; arg1?"},
+    {"uprobe:/bin/x:f/filter='comm > 1'/", ">", "text"},
+    {"uprobe:/bin/x:f/filter='arg1 == \"a\"'/", "\"a\"", "is a number"},
     {"cycles:uu", "uu", "twice"},
     {"cycles:Su/period=1/", "/period=1/", "not expected"},
     {"{cycles,cs", "{cycles,cs", "closing }"},
@@ -285,6 +305,70 @@ START_TEST(a_group_stands_side_by_side_with_its_leader_first)
     ck_assert(list.specs[1].reads_group && list.specs[2].reads_group);
     ck_assert(list.specs[1].is_pinned && !list.specs[2].is_pinned);
     ck_assert_uint_eq(list.specs[2].period, 1);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    enum yarn_event_probe probe;
+    const char *path, *symbol;
+    uint64_t offset;
+    const char *name;
+} probes[] = {
+    {"uprobe:/lib/libc.so.6:malloc", YARN_EVENT_UPROBE, "/lib/libc.so.6", "malloc", 0,
+     "uprobe:/lib/libc.so.6:malloc"},
+    {"uprobe:a:b:f+0x10/period=2,call-graph=fp/:u", YARN_EVENT_UPROBE, "a:b", "f", 16,
+     "uprobe:a:b:f+0x10:u"},
+    {"uprobe:libc.so.6:mem*:u", YARN_EVENT_UPROBE, "libc.so.6", "mem*", 0,
+     "uprobe:libc.so.6:mem*:u"},
+    {"uretprobe:x:S/name=left/", YARN_EVENT_URETPROBE, "x", "S", 0, "left"},
+    {"uprobe:x:0x401000", YARN_EVENT_UPROBE, "x", NULL, 0x401000, "uprobe:x:0x401000"},
+    {"kprobe:do_exit+4", YARN_EVENT_KPROBE, NULL, "do_exit", 4, "kprobe:do_exit+4"},
+    {"kretprobe:do_exit:k", YARN_EVENT_KRETPROBE, NULL, "do_exit", 0, "kretprobe:do_exit:k"},
+};
+
+START_TEST(a_probe_has_a_place)
+{
+    const char *why;
+    ck_assert_int_eq(parse(probes[_i].text), 0);
+    ck_assert_uint_eq(list.count, 1);
+    const struct yarn_event_spec *spec = &list.specs[0];
+    ck_assert_int_eq(spec->kind, YARN_EVENT_PROBE);
+    ck_assert_int_eq(spec->probe, probes[_i].probe);
+    ck_assert_pstr_eq(spec->site.path, probes[_i].path);
+    ck_assert_pstr_eq(spec->site.symbol, probes[_i].symbol);
+    ck_assert_uint_eq(spec->site.offset, probes[_i].offset);
+    ck_assert_str_eq(spec->name, probes[_i].name);
+    ck_assert_int_lt(yarn_event_spec_check(spec, &why), 0);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *symbol;
+    uint64_t place, length;
+    uint32_t access;
+    uint64_t period;
+} breakpoints[] = {
+    {"mem:0x1000", NULL, 0x1000, 4, 3, 0},    {"mem:4096/8:w", NULL, 0x1000, 8, 2, 0},
+    {"mem:counter", "counter", 0, 4, 3, 0},   {"mem:counter+8/1/period=7/u", "counter", 8, 1, 3, 7},
+    {"mem:main:x", "main", 0, 8, 4, 0},       {"mem:main/8:x/period=3/", "main", 0, 8, 4, 3},
+    {"mem:counter:u", "counter", 0, 4, 3, 0},
+};
+
+START_TEST(a_breakpoint_has_a_place_a_length_and_an_access)
+{
+    const char *why;
+    ck_assert_int_eq(parse(breakpoints[_i].text), 0);
+    const struct yarn_event_spec *spec = &list.specs[0];
+    ck_assert_int_eq(spec->kind, YARN_EVENT_BREAKPOINT);
+    ck_assert_uint_eq(spec->type, PERF_TYPE_BREAKPOINT);
+    ck_assert_pstr_eq(spec->site.symbol, breakpoints[_i].symbol);
+    ck_assert_uint_eq(spec->site.offset, breakpoints[_i].place);
+    ck_assert_uint_eq(spec->config2, breakpoints[_i].length);
+    ck_assert_uint_eq(spec->breakpoint, breakpoints[_i].access);
+    ck_assert_uint_eq(spec->period, breakpoints[_i].period);
+    ck_assert_int_eq(!yarn_event_spec_check(spec, &why), !spec->site.symbol);
 }
 END_TEST
 
@@ -348,6 +432,9 @@ int main(void)
     tcase_add_loop_test(events, a_fault_names_its_word_and_reason, 0, YARN_COUNT_OF(faults));
     tcase_add_test(events, a_list_splits_at_commas_outside_of_terms);
     tcase_add_test(events, a_group_stands_side_by_side_with_its_leader_first);
+    tcase_add_loop_test(events, a_probe_has_a_place, 0, YARN_COUNT_OF(probes));
+    tcase_add_loop_test(events, a_breakpoint_has_a_place_a_length_and_an_access, 0,
+                        YARN_COUNT_OF(breakpoints));
     tcase_add_test(events, letters_are_what_perf_makes_of_them);
     tcase_add_test(events, a_pmu_counts_on_the_cpus_of_its_list);
     tcase_add_test(events, a_list_has_room_for_32_events_and_no_more);

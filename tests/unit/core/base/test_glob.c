@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "core/config/glob.h"
+#include "core/base/glob.h"
 #include "tests/support/suite.h"
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/config/glob.h"
+#include "core/base/glob.h"
 
 /* One element of a pattern: how many bytes it takes there, and whether it takes `byte`. A set
  * without its ] is the bracket itself. */
