@@ -10,9 +10,17 @@
 
 #include "core/base/span.h"
 
+/* What a name stands for on this processor. */
+struct yarn_event_encoding {
+    uint64_t config, config1, config2;
+};
+
 struct yarn_event_machine {
     const char *pmus;    /* "/sys/bus/event_source/devices" */
     const char *tracing; /* "/sys/kernel/tracing" */
+    /* Names beyond the kernel's, of events of the cores' PMU; -ENOENT: not one of them. NULL: there
+     * are none, as inside of a host. */
+    int (*encode)(struct yarn_span words, struct yarn_event_encoding *ret_encoding);
 };
 
 extern const struct yarn_event_machine yarn_event_machine_here;

@@ -126,9 +126,10 @@ int yarn_event_reader_add_generic(struct yarn_event_reader *reader,
 static int parse_form(struct yarn_event_reader *reader)
 {
     static yarn_event_form_fn *const forms[] = {
-        yarn_event_parse_named,      yarn_event_parse_cache, yarn_event_parse_raw,
-        yarn_event_parse_breakpoint, yarn_event_parse_probe, yarn_event_parse_pmu,
-        yarn_event_parse_tracepoint, yarn_event_parse_alias, yarn_event_parse_unknown,
+        yarn_event_parse_named,      yarn_event_parse_cache,      yarn_event_parse_raw,
+        yarn_event_parse_breakpoint, yarn_event_parse_probe,      yarn_event_parse_pmu,
+        yarn_event_parse_encoded,    yarn_event_parse_tracepoint, yarn_event_parse_alias,
+        yarn_event_parse_unknown,
     };
     int err = -ENOENT;
     for (size_t i = 0; i < YARN_COUNT_OF(forms) && err == -ENOENT; i++)
@@ -191,8 +192,10 @@ static int parse_item(struct yarn_event_reader *reader)
     const char *asked = yarn_arena_text(reader->arena, (const char *)words.data, words.size);
     if (!asked)
         return -ENOMEM;
-    for (size_t i = first; i < reader->list->count; i++)
+    for (size_t i = first; i < reader->list->count; i++) {
         reader->list->specs[i].asked = asked;
+        reader->list->specs[i].asked_at = start;
+    }
     reader->nr_items++;
     return 0;
 }

@@ -43,6 +43,7 @@ yarn_event_form_fn yarn_event_parse_raw;        /* r01c2 */
 yarn_event_form_fn yarn_event_parse_breakpoint; /* mem:counter/8:rw */
 yarn_event_form_fn yarn_event_parse_probe;      /* uprobe:/lib/libc.so.6:malloc */
 yarn_event_form_fn yarn_event_parse_pmu;        /* cpu/event=0x3c/ */
+yarn_event_form_fn yarn_event_parse_encoded;    /* skl::MEM_LOAD_RETIRED:L3_MISS */
 yarn_event_form_fn yarn_event_parse_alias;      /* mem-loads */
 yarn_event_form_fn yarn_event_parse_tracepoint; /* sched:sched_switch */
 yarn_event_form_fn yarn_event_parse_unknown;    /* what is left: never 0 */
@@ -104,6 +105,9 @@ YARN_MUST_CHECK int yarn_event_check_filter(struct yarn_event_reader *reader,
                                             const struct yarn_event_spec *spec,
                                             struct yarn_span text,
                                             struct yarn_parse_error *ret_error);
+
+/* Whether the word is letters of modifiers, at least one. */
+YARN_MUST_CHECK bool yarn_event_is_modifiers(struct yarn_span word);
 
 /* Fills the error; -EINVAL. `why` is static, or the list's own sentence. */
 YARN_MUST_CHECK int yarn_event_reader_fail(struct yarn_event_reader *reader, size_t at, size_t size,

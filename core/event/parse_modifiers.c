@@ -2,6 +2,15 @@
 #include "core/event/parse_form.h"
 
 static const unsigned precise_max = 3;
+static const char all_letters[] = "ukhpPIGHSDeW";
+
+bool yarn_event_is_modifiers(struct yarn_span word)
+{
+    for (size_t i = 0; i < word.size; i++)
+        if (!word.data[i] || !strchr(all_letters, word.data[i]))
+            return false;
+    return word.size > 0;
+}
 
 /* perf's rule: who names one of user, kernel and hypervisor leaves the others out, and so with the
  * guest and its host. Letters over earlier ones add to them. */
@@ -46,7 +55,7 @@ int yarn_event_parse_modifiers(struct yarn_event_reader *reader, struct yarn_eve
         char letter = (char)word.data[i];
         if (letter == 'p' && spec->precise++ == precise_max)
             return yarn_event_reader_fail(reader, reader->at, word.size, "more than three p");
-        if (!strchr("ukhpPIGHSDeW", letter))
+        if (!strchr(all_letters, letter))
             return yarn_event_reader_fail(
                 reader, reader->at, word.size,
                 "not made of the modifiers u, k, h, p, P, I, G, H, S, D, e and W");

@@ -17,14 +17,6 @@ static const struct {
     {"kretprobe:", YARN_EVENT_KRETPROBE, false, true},
 };
 
-static bool is_modifiers(struct yarn_span word)
-{
-    for (size_t i = 0; i < word.size; i++)
-        if (!strchr("ukhpPIGHSDeW", word.data[i]))
-            return false;
-    return word.size;
-}
-
 /* Where the last : before `end` stands, SIZE_MAX: there is none. */
 static size_t find_colon(struct yarn_span text, size_t end)
 {
@@ -41,7 +33,7 @@ static int split(struct yarn_span rest, struct yarn_span *ret_path, struct yarn_
     size_t colon = find_colon(rest, rest.size);
     size_t other = colon == SIZE_MAX ? SIZE_MAX : find_colon(rest, colon);
     if (other != SIZE_MAX && colon - other > 1 &&
-        (rest.data[colon - 1] == '/' || is_modifiers(yarn_span_from(rest, colon + 1))))
+        (rest.data[colon - 1] == '/' || yarn_event_is_modifiers(yarn_span_from(rest, colon + 1))))
         colon = other;
     if (colon == SIZE_MAX)
         return -ENOENT;

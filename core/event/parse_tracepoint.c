@@ -150,10 +150,8 @@ int yarn_event_parse_tracepoint(struct yarn_event_reader *reader)
         return -ENOENT;
     behind.at += system.size + 1;
     struct yarn_span name = yarn_event_reader_pattern(&behind);
-    bool is_modifiers = true; /* of a name that nobody knows */
-    for (size_t i = 0; i < name.size; i++)
-        is_modifiers &= strchr("ukhpPIGHSDeW", name.data[i]) != NULL;
-    if (is_modifiers || name.size >= YARN_NEAREST_MAX || system.size >= YARN_NEAREST_MAX)
+    if (!name.size || yarn_event_is_modifiers(name) || name.size >= YARN_NEAREST_MAX ||
+        system.size >= YARN_NEAREST_MAX)
         return -ENOENT;
     struct search search = {
         .reader = reader, .system = system, .name = name, .nearest = yarn_nearest_of(name)};

@@ -48,6 +48,7 @@ struct yarn_event_site {
 struct yarn_event_spec {
     char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u" */
     const char *asked;              /* the words of the list */
+    size_t asked_at;                /* where they stand in it */
     const char *refusal;            /* why this machine has no number for it, or NULL: see below */
     const char *event;              /* canonical: "page-faults" for faults, "r1c2" */
     const char *unit;               /* static: "ns", "cycles", "events" */
@@ -64,6 +65,7 @@ struct yarn_event_spec {
     uint64_t period;           /* count from one sample to the next; ns for clocks */
     uint64_t frequency;        /* samples a second */
     bool has_own_name;         /* by name= */
+    bool is_encoded;           /* from a name that only the tool knows */
     bool has_own_rate;         /* by period= or freq= */
     bool has_default_period_1; /* each occurrence is a sample where no rate is asked for */
     bool is_clock;

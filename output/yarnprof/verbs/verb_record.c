@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/config/options.h"
 #include "core/event/parse.h"
+#include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/stream/written.h"
@@ -56,12 +58,19 @@ static void variable_of(enum yarn_option option, char *ret_name, size_t size)
     }
 }
 
-static int check_events(struct request *request, const char *value, const char **ret_right)
+/* *ret_encoded: the list in words that the preload knows, to be freed. */
+static int check_events(struct request *request, const char *value, char **ret_encoded,
+                        const char **ret_right)
 {
     static struct yarn_event_list list;
     struct yarn_parse_error error;
     static char text[256];
-    int err = yarn_event_list_parse(value, strlen(value), &request->arena, &list, &error);
+    int err = yarn_event_list_parse_on(yarn_encode_machine(), value, strlen(value), &request->arena,
+                                       &list, &error);
+    if (!err) {
+        *ret_encoded = yarn_encode_text(value, &list);
+        return *ret_encoded ? 0 : -ENOMEM;
+    }
     if (err != -EINVAL)
         return err;
     (void)snprintf(text, sizeof text,
@@ -76,18 +85,20 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
     struct yarn_option_fault fault = {.right = "another value"};
-    char variable[64];
+    char variable[64], *encoded = NULL;
     if (id == STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
     int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
     *ret_right = fault.right;
     if (!err && option == YARN_OPTION_EVENTS)
-        err = check_events(request, value, ret_right);
+        err = check_events(request, value, &encoded, ret_right);
     if (err)
         return err;
     variable_of(option, variable, sizeof variable);
-    return yarn_launch_set(variable, value);
+    err = yarn_launch_set(variable, encoded ? encoded : value);
+    free(encoded);
+    return err;
 }
 
 static const struct yarn_command command = {

@@ -34,6 +34,13 @@ yarn_need_library(YARN_IBERTY iberty libiberty/demangle.h libiberty-dev
 add_library(yarn_demangle INTERFACE)
 target_include_directories(yarn_demangle SYSTEM INTERFACE ${YARN_IBERTY_INCLUDE})
 target_link_libraries(yarn_demangle INTERFACE ${YARN_IBERTY})
+# Without it the tool knows the kernel's names only.
+find_library(YARN_PFM NAMES pfm)
+find_path(YARN_PFM_INCLUDE NAMES perfmon/pfmlib_perf_event.h)
+if(NOT YARN_PFM OR NOT YARN_PFM_INCLUDE)
+  set(YARN_PFM "" CACHE FILEPATH "" FORCE)
+  message(STATUS "no libpfm4: yarnprof knows no names of a processor's own events (Debian's package libpfm4-dev)")
+endif()
 yarn_need_library(YARN_DW dw elfutils/libdwfl.h libdw-dev
                   "finds source lines and inlined functions")
 yarn_need_library(YARN_ELF elf libelf.h libelf-dev "reads the files that libdw looks into")

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "core/event/parse.h"
+#include "output/yarnprof/events/encode.h"
+#include "output/yarnprof/events/list.h"
+#include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/verb.h"
+
+enum { FREQUENCY_HZ = 999 }; /* YARN_FREQUENCY's default */
+
+static const struct yarn_argument arguments[] = {
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    return yarn_out_take(self, id, value, ret_right);
+}
+
+static const struct yarn_command command = {
+    .verb = "list",
+    .operands = "[STRING…]",
+    .about = "Every event that can be named here, whether this user can have it, and if not, why "
+             "and what would\nchange it. Of each STRING: what it becomes, without recording.",
+    .arguments = arguments,
+    .take = take,
+};
+
+static int show_catalogue(struct yarn_out *out)
+{
+    struct yarn_catalogue catalogue;
+    int err = yarn_catalogue_make(&catalogue);
+    if (err) {
+        yarn_complain("list", "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    int status = yarn_out_open(out, "list");
+    if (status < 0) {
+        if (out->format == YARN_OUT_JSON)
+            err = yarn_list_json(&catalogue, out);
+        else if (out->format == YARN_OUT_CSV)
+            yarn_list_csv(&catalogue, out);
+        else
+            yarn_list_text(&catalogue, out);
+        status = yarn_out_finish(out, "list", err);
+    }
+    yarn_catalogue_fini(&catalogue);
+    return status;
+}
+
+/* False where the string is at fault. */
+static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, const char *text)
+{
+    *answer = (struct yarn_list_answer){.asked = text};
+    int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), arena,
+                                       &answer->list, &answer->error);
+    if (err && err != -EINVAL)
+        answer->error.why = strerror(-err);
+    if (err)
+        yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, answer->error.why);
+    for (size_t i = 0; i < answer->list.count; i++)
+        yarn_event_spec_apply_rate(&answer->list.specs[i], FREQUENCY_HZ);
+    return !err;
+}
+
+static int show_answers(struct yarn_out *out, char *const strings[], size_t count)
+{
+    struct yarn_arena arena;
+    int err = 0;
+    bool is_understood = true;
+    struct yarn_list_answer *answers = calloc(count, sizeof *answers);
+    if (!answers)
+        return YARN_STATUS_FAILED;
+    yarn_arena_open(&arena, YARN_MIB(256));
+    for (size_t i = 0; i < count; i++)
+        is_understood &= answer(&answers[i], &arena, strings[i]);
+    int status = yarn_out_open(out, "list");
+    if (status < 0) {
+        if (out->format == YARN_OUT_JSON)
+            err = yarn_list_answers_json(answers, count, out);
+        else
+            yarn_list_answers_text(answers, count, out);
+        status = yarn_out_finish(out, "list", err);
+    }
+    yarn_arena_close(&arena);
+    free(answers);
+    return status == YARN_STATUS_OK && !is_understood ? YARN_STATUS_USAGE : status;
+}
+
+int yarn_verb_list(int argc, char **argv)
+{
+    struct yarn_out out = {0};
+    struct yarn_command mine = command;
+    int first;
+    mine.self = &out;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status >= 0)
+        return status;
+    if (argv[first] && out.format == YARN_OUT_CSV) {
+        yarn_complain("list", "--format=csv: of strings, text or json would be right");
+        return YARN_STATUS_USAGE;
+    }
+    return argv[first] ? show_answers(&out, argv + first, (size_t)(argc - first))
+                       : show_catalogue(&out);
+}
