@@ -111,7 +111,13 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
-    if (spec->frequency) {
+    if (options->reads_members) {
+        attr.sample_type |= PERF_SAMPLE_READ;
+        attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+    }
+    if (options->is_read) {
+        attr.sample_period = 0;
+    } else if (spec->frequency) {
         attr.freq = 1;
         attr.sample_freq = spec->frequency;
     } else {

@@ -3,12 +3,12 @@
 
 #include "core/sys/file.h"
 
-int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
-                    pid_t tid, int cpu)
+static int open_event(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
+                      pid_t tid, int cpu, int group)
 {
     struct perf_event_attr asked = *attr; /* the kernel writes its own size into it on E2BIG */
     uint64_t id;
-    int fd = yarn_perf_open(&asked, tid, cpu);
+    int fd = yarn_perf_open(&asked, tid, cpu, group);
     if (fd < 0)
         return fd;
     int err = yarn_perf_id(fd, &id);
@@ -22,9 +22,21 @@ int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr
         .tid = tid,
         .cpu = cpu,
         .fd = fd,
-        .has_lost = attr->read_format & PERF_FORMAT_LOST,
+        .read_format = attr->read_format,
     };
     return 0;
+}
+
+int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
+                    pid_t tid, int cpu)
+{
+    return open_event(event, attr, spec, tid, cpu, -1);
+}
+
+int yarn_event_open_member(struct yarn_event *event, const struct perf_event_attr *attr,
+                           uint32_t spec, const struct yarn_event *leader)
+{
+    return open_event(event, attr, spec, leader->tid, leader->cpu, leader->fd);
 }
 
 int yarn_event_redirect(const struct yarn_event *event, const struct yarn_event *leader)
@@ -41,7 +53,7 @@ int yarn_event_map(const struct yarn_event *event, size_t data_bytes,
 
 int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret_count)
 {
-    return yarn_perf_read(event->fd, event->has_lost, ret_count);
+    return yarn_perf_read(event->fd, event->read_format, ret_count);
 }
 
 void yarn_event_close(struct yarn_event *event)

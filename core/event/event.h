@@ -14,12 +14,12 @@
 #include "core/sys/perf.h"
 
 struct yarn_event {
-    uint32_t spec; /* number of the event spec; UINT32_MAX for a leader */
-    uint64_t id;   /* as in PERF_SAMPLE_IDENTIFIER; 0 while closed */
-    pid_t tid;     /* 0: the thread that opened it */
-    int cpu;       /* -1: every cpu */
-    int fd;        /* owned; -1 while closed */
-    bool has_lost; /* reads report lost samples */
+    uint32_t spec;        /* number of the event spec; UINT32_MAX for a leader */
+    uint64_t id;          /* as in PERF_SAMPLE_IDENTIFIER; 0 while closed */
+    pid_t tid;            /* 0: the thread that opened it */
+    int cpu;              /* -1: every cpu */
+    int fd;               /* owned; -1 while closed */
+    uint64_t read_format; /* of the attr */
 };
 
 #define YARN_EVENT_CLOSED ((struct yarn_event){.spec = UINT32_MAX, .cpu = -1, .fd = -1})
@@ -32,6 +32,11 @@ static inline bool yarn_event_is_open(const struct yarn_event *event)
 /* Opens disabled and close-on-exec. -ESRCH says that the thread has gone, which is no fault. */
 YARN_MUST_CHECK int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr,
                                     uint32_t spec, pid_t tid, int cpu);
+
+/* The same as a member of the group that `leader` leads, on its thread and core. */
+YARN_MUST_CHECK int yarn_event_open_member(struct yarn_event *event,
+                                           const struct perf_event_attr *attr, uint32_t spec,
+                                           const struct yarn_event *leader);
 
 /* Sends this event's records into the mapped ring of `leader`, which must be on the same cpu. */
 YARN_MUST_CHECK int yarn_event_redirect(const struct yarn_event *event,

@@ -11,7 +11,7 @@ static int attach_core(struct yarn_session *session, const struct perf_event_att
                        int cpu)
 {
     struct yarn_event event = YARN_EVENT_CLOSED;
-    int err = yarn_event_open(&event, attr, session->mapped.spec, tid, cpu);
+    int err = yarn_probe_open(session, attr, session->mapped.spec, tid, cpu, NULL, &event);
     if (err)
         return err;
     err = yarn_core_rings_add(session, &event);
@@ -60,6 +60,19 @@ static int make_room(struct yarn_session *session)
     return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
+/* There are descriptors for one event, which then is alone. */
+static void leave_group(struct yarn_session *session)
+{
+    uint32_t first = yarn_probe_first_of_group(session, session->mapped.spec);
+    uint32_t end = yarn_probe_end_of_group(session, first);
+    for (uint32_t i = first; i < end; i++) {
+        struct yarn_session_event *state = &session->specs[i];
+        state->spec.group = 0;
+        state->error = i == session->mapped.spec ? 0 : -session->report.files_error;
+        state->reason = state->error ? yarn_probe_reason(-state->error) : state->reason;
+    }
+}
+
 static int open_mapped(struct yarn_session *session)
 {
     int err = make_room(session);
@@ -70,6 +83,7 @@ static int open_mapped(struct yarn_session *session)
     while (yarn_probe_drop_event(session, session->report.files_error))
         continue;
     session->mapped.spec = yarn_probe_first(session);
+    leave_group(session);
     err = attach_threads(session);
     return err ? err : yarn_core_rings_merge(session);
 }

@@ -99,11 +99,12 @@ static int add_event(struct yarn_session *session, const struct yarn_event *even
     return 0;
 }
 
-static int attach_core(struct yarn_session *session, const struct perf_event_attr *attr,
-                       uint32_t spec, pid_t tid, const struct yarn_session_core *core)
+static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid,
+                       const struct yarn_session_core *core, const struct yarn_event *leader)
 {
-    struct yarn_event event = YARN_EVENT_CLOSED;
-    int err = yarn_event_open(&event, attr, spec, tid, core->cpu);
+    struct perf_event_attr attr = yarn_probe_attr_on(session, spec, core->cpu);
+    struct yarn_event event;
+    int err = yarn_probe_open(session, &attr, spec, tid, core->cpu, leader, &event);
     if (err)
         return err;
     err = yarn_event_redirect(&event, &core->leader);
@@ -114,29 +115,38 @@ static int attach_core(struct yarn_session *session, const struct perf_event_att
     return err;
 }
 
-/* One spec on one thread, on every core. */
-static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid)
+/* One spec, or the group that it leads, on one thread and core. */
+static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
+                        const struct yarn_session_core *core)
 {
-    struct perf_event_attr attr = yarn_probe_attr(session, spec);
-    for (size_t i = 0; i < session->nr_cores; i++) {
-        int err = attach_core(session, &attr, spec, tid, &session->cores[i]);
-        if (err)
-            return err;
-    }
-    return 0;
+    const size_t leader = session->nr_events;
+    uint32_t end = yarn_probe_end_of_group(session, first);
+    int err = 0;
+    for (uint32_t spec = first; !err && spec < end; spec++)
+        err = attach_spec(session, spec, tid, core, spec > first ? &session->events[leader] : NULL);
+    return err;
 }
 
-/* All specs that the kernel takes, on one thread. -ESRCH: it has gone. */
+/* All specs that the kernel takes and that count on the core. -ESRCH: the thread has gone. */
+static int attach_core(struct yarn_session *session, pid_t tid,
+                       const struct yarn_session_core *core)
+{
+    int err = 0;
+    for (uint32_t first = 0; !err && first < session->spec->nr_events;
+         first = yarn_probe_end_of_group(session, first)) {
+        const struct yarn_session_event *state = &session->specs[first];
+        if (!state->error && yarn_event_spec_is_on(&state->spec, core->cpu))
+            err = attach_group(session, first, tid, core);
+    }
+    return err;
+}
+
 static int attach_thread(struct yarn_session *session, pid_t tid)
 {
-    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++) {
-        if (session->specs[spec].error)
-            continue;
-        int err = attach_spec(session, spec, tid);
-        if (err)
-            return err;
-    }
-    return 0;
+    int err = 0;
+    for (size_t i = 0; !err && i < session->nr_cores; i++)
+        err = attach_core(session, tid, &session->cores[i]);
+    return err;
 }
 
 /* Room for every event that the threads listed now can need, and some that come meanwhile. */

@@ -8,7 +8,8 @@ enum { EVERY_PROCESS = -1 };
 
 #define LOOK_NS (100 * YARN_NS_PER_MS)
 
-/* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one. */
+/* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one, or
+ * it is in a group. */
 static uint32_t find_clock(const struct yarn_session *session)
 {
     uint32_t found = UINT32_MAX;
@@ -16,7 +17,7 @@ static uint32_t find_clock(const struct yarn_session *session)
         const struct yarn_session_event *event = &session->specs[i];
         if (event->error || !event->spec.is_clock)
             continue;
-        if (found != UINT32_MAX || !event->spec.period)
+        if (found != UINT32_MAX || !event->spec.period || event->spec.group)
             return UINT32_MAX;
         found = i;
     }
@@ -28,7 +29,7 @@ static int open_one(struct yarn_session *session, uint32_t spec,
 {
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     options.is_single = true;
-    options.has_side_band = spec == yarn_probe_first(session);
+    options.has_side_band = spec == yarn_probe_first_on(session, core->cpu);
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
     struct yarn_event event = YARN_EVENT_CLOSED;
     int err = yarn_event_open(&event, &attr, spec, EVERY_PROCESS, core->cpu);

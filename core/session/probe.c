@@ -53,6 +53,23 @@ bool yarn_probe_lacks_files(int err)
     return err == -EMFILE || err == -ENFILE;
 }
 
+uint32_t yarn_probe_first_of_group(const struct yarn_session *session, uint32_t number)
+{
+    uint8_t group = session->specs[number].spec.group;
+    while (group && number && session->specs[number - 1].spec.group == group)
+        number--;
+    return number;
+}
+
+uint32_t yarn_probe_end_of_group(const struct yarn_session *session, uint32_t first)
+{
+    uint32_t end = first + 1;
+    uint8_t group = session->specs[first].spec.group;
+    while (group && end < session->spec->nr_events && session->specs[end].spec.group == group)
+        end++;
+    return end;
+}
+
 bool yarn_probe_drop_event(struct yarn_session *session, int err)
 {
     uint32_t kept = yarn_probe_first(session);
@@ -60,10 +77,13 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err)
         if (!session->specs[i].error && session->specs[i].spec.is_clock)
             kept = i;
     for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;) {
-        if (session->specs[i].error || i == kept)
+        uint32_t first = yarn_probe_first_of_group(session, i);
+        if (session->specs[i].error || first == yarn_probe_first_of_group(session, kept))
             continue;
-        session->specs[i].error = -err;
-        session->specs[i].reason = yarn_probe_reason(err);
+        for (uint32_t member = first; member <= i; member++) {
+            session->specs[member].error = -err;
+            session->specs[member].reason = yarn_probe_reason(err);
+        }
         session->report.failure = NULL; /* it goes on without */
         return true;
     }
@@ -100,12 +120,16 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     const struct yarn_event_spec *event = &session->specs[spec].spec;
+    bool reads = event->group && event->reads_group;
     struct yarn_attr_options options = {
         .features = session->report.features,
         .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
-        .has_side_band = spec == yarn_probe_first(session),
+        .reads_members = reads && yarn_probe_first_of_group(session, spec) == spec,
+        .is_read = reads && yarn_probe_first_of_group(session, spec) != spec,
     };
+    if (options.is_read)
+        return options;
     switch (stack_of(session, event)) {
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -132,63 +156,229 @@ struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint
 
 struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec)
 {
+    return yarn_probe_attr_on(session, spec, -1);
+}
+
+struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, uint32_t spec,
+                                          int cpu)
+{
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
+    options.has_side_band = spec == yarn_probe_first_on(session, cpu);
     struct yarn_event_spec event = yarn_probe_event(session, spec);
     return yarn_attr_of(&event, &options);
 }
 
-/* Opens one event of the spec for a moment: what the kernel says, with unknown features dropped,
- * the kernel's part given up where it is not permitted, and `auto` fallen back on the way. */
-static int probe_spec(struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
+/* ---- what the kernel says ---- */
+
+int yarn_probe_open(const struct yarn_session *session, const struct perf_event_attr *attr,
+                    uint32_t spec, pid_t tid, int cpu, const struct yarn_event *leader,
+                    struct yarn_event *ret_event)
+{
+    const char *filter = session->specs[spec].spec.filter;
+    int err = leader ? yarn_event_open_member(ret_event, attr, spec, leader)
+                     : yarn_event_open(ret_event, attr, spec, tid, cpu);
+    if (err || !filter)
+        return err;
+    err = yarn_perf_set_filter(ret_event->fd, filter);
+    if (err)
+        yarn_event_close(ret_event);
+    return err ? -EDOM : 0;
+}
+
+/* Features that it does not know are dropped, the kernel's part is given up where it is not
+ * permitted, and `auto` falls back on the way. What did not help comes back. */
+static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
+                          const struct yarn_event *leader)
 {
     struct yarn_session_event *state = &session->specs[number];
-    int missing = yarn_event_spec_check(&state->spec, &state->reason);
-    if (missing) {
-        state->error = -missing;
-        return missing;
-    }
+    const uint32_t features = session->report.features;
+    const pid_t tid = event->tid;
+    const int cpu = event->cpu;
     for (;;) {
-        struct yarn_attr_options options = yarn_probe_attr_options(session, number);
-        struct perf_event_attr attr = yarn_attr_of(&state->spec, &options);
-        struct yarn_event event = YARN_EVENT_CLOSED;
-        int err = yarn_event_open(&event, &attr, number, tid, cpu);
-        yarn_event_close(&event);
+        struct perf_event_attr attr = yarn_probe_attr(session, number);
+        int err = yarn_probe_open(session, &attr, number, tid, cpu, leader, event);
         if (!err || err == -ESRCH)
             return err;
         if (yarn_probe_give_up_feature(session, err))
             continue;
+        session->report.features = features;
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
             continue;
         }
-        if (state->spec.is_auto && state->spec.kind != YARN_EVENT_CLOCK) {
-            yarn_event_spec_fall_back(&state->spec);
-            yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
-            state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
-            continue;
-        }
-        state->error = -err;
-        state->reason = yarn_probe_reason(err);
-        return err;
+        if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
+            return err;
+        yarn_event_spec_fall_back(&state->spec);
+        yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
+        state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
     }
+}
+
+static void refuse(struct yarn_session_event *state, int err, const char *why)
+{
+    state->error = -err;
+    state->reason = why;
+}
+
+/* What the kernel cannot be asked about. */
+static void refuse_unusable(struct yarn_session_event *state)
+{
+    const struct yarn_event_spec *spec = &state->spec;
+    const char *why;
+    int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
+    if (err && !state->error)
+        refuse(state, err, why);
+    else if (!err && spec->filter && spec->kind != YARN_EVENT_TRACEPOINT &&
+             spec->kind != YARN_EVENT_PROBE)
+        refuse(state, -EOPNOTSUPP, "only tracepoints and probes have filters");
+}
+
+/* ---- groups ---- */
+
+/* As a whole, for the sake of `culprit`. */
+static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t culprit)
+{
+    const struct yarn_session_event *refused = &session->specs[culprit];
+    uint32_t end = yarn_probe_end_of_group(session, first);
+    for (uint32_t i = first; i < end; i++) {
+        struct yarn_session_event *state = &session->specs[i];
+        if (i == culprit)
+            continue;
+        struct yarn_text why = yarn_text_of(state->why, sizeof state->why);
+        yarn_text_add(&why, "its group is opened whole or not at all, and ");
+        yarn_text_add(&why, refused->spec.name);
+        yarn_text_add(&why, " was refused");
+        refuse(state, -refused->error, state->why);
+    }
+}
+
+/* W: each member alone. */
+static void dissolve(struct yarn_session *session, uint32_t first)
+{
+    uint32_t end = yarn_probe_end_of_group(session, first);
+    for (uint32_t i = first; i < end; i++) {
+        struct yarn_session_event *state = &session->specs[i];
+        state->spec.group = 0;
+        state->spec.reads_group = false;
+        state->error = 0;
+        state->reason = "its group does not fit on the counters: the members go alone";
+    }
+}
+
+static const char *reason_in_group(const struct yarn_session *session, uint32_t first,
+                                   uint32_t number, int err)
+{
+    bool is_member = session->specs[first].spec.group;
+    if (err == -EDOM)
+        return "the kernel does not take its filter";
+    if (is_member && err == -EINVAL && session->specs[first].spec.reads_group && number == first)
+        return "groups that are read with each sample, of all threads, need Linux 6.12";
+    if (is_member && err == -EINVAL && number != first)
+        return "the kernel does not take it beside the other members of its group";
+    return yarn_probe_reason(err);
+}
+
+/* Opens a group, or one event, beside those of `events` that are open. -ESRCH: the thread has gone.
+ */
+static int probe_group(struct yarn_session *session, uint32_t first, struct yarn_event *events)
+{
+    uint32_t end = yarn_probe_end_of_group(session, first), number = first;
+    int err = 0;
+    for (; !err && number < end; number++) {
+        err = -session->specs[number].error;
+        if (!err)
+            err = open_as_may_be(session, number, &events[number],
+                                 number > first ? &events[first] : NULL);
+    }
+    if (!err || err == -ESRCH)
+        return err;
+    number--;
+    for (uint32_t i = first; i < number; i++)
+        yarn_event_close(&events[i]);
+    if (session->specs[first].spec.is_weak && end > first + 1) {
+        dissolve(session, first);
+        return -EAGAIN;
+    }
+    if (!session->specs[number].error)
+        refuse(&session->specs[number], err, reason_in_group(session, first, number, err));
+    refuse_group(session, first, number);
+    return 0;
+}
+
+/* All at once, as they are to be: some kinds are few. */
+static int probe_all(struct yarn_session *session, struct yarn_event *events)
+{
+    for (uint32_t first = 0; first < session->spec->nr_events;) {
+        uint32_t end = yarn_probe_end_of_group(session, first);
+        int err = probe_group(session, first, events);
+        if (err == -EAGAIN)
+            continue;
+        if (err)
+            return err;
+        first = end;
+    }
+    return 0;
+}
+
+/* Who is read with another's samples has none of its own. */
+static void leave_rates_to_leaders(struct yarn_session *session)
+{
+    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+        struct yarn_event_spec *spec = &session->specs[i].spec;
+        if (spec->reads_group && yarn_probe_first_of_group(session, i) != i)
+            spec->period = spec->frequency = 0;
+    }
+}
+
+static int fail_with(struct yarn_session *session, const struct yarn_session_event *refused)
+{
+    struct yarn_session_report *report = &session->report;
+    struct yarn_text text = yarn_text_of(report->sentence, sizeof report->sentence);
+    yarn_text_add(&text, refused->reason);
+    return yarn_probe_fail(session, report->sentence, -refused->error);
+}
+
+/* One that its PMU counts on, where that is not all of them. */
+static int cpu_for(const struct yarn_session *session, uint32_t number, int cpu)
+{
+    const struct yarn_event_spec *spec = &session->specs[number].spec;
+    for (size_t i = 0; cpu >= 0 && i < session->nr_cpus; i++)
+        if (!yarn_event_spec_is_on(spec, cpu))
+            cpu = session->cpus[i];
+    return cpu;
 }
 
 int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
 {
-    const struct yarn_session_event *refused = NULL;
-    size_t usable = 0;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
-        int err = probe_spec(session, i, tid, cpu);
-        if (err == -ESRCH)
-            return err;
-        if (err)
-            refused = &session->specs[i];
-        else
-            usable++;
+    size_t nr_events = session->spec->nr_events;
+    struct yarn_event *events = YARN_ARENA_NEW(&session->arena, struct yarn_event, nr_events);
+    if (!events)
+        return -ENOMEM;
+    for (size_t i = 0; i < nr_events; i++) {
+        events[i] = YARN_EVENT_CLOSED;
+        events[i].tid = tid;
+        events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
+        refuse_unusable(&session->specs[i]);
     }
-    if (usable || !refused)
+    int err = probe_all(session, events);
+    for (size_t i = 0; i < nr_events; i++)
+        yarn_event_close(&events[i]);
+    if (err)
+        return err;
+    leave_rates_to_leaders(session);
+    if (yarn_probe_first_on(session, -1) < nr_events)
         return 0;
-    return yarn_probe_fail(session, refused->reason, -refused->error);
+    return fail_with(session, &session->specs[nr_events - 1]);
+}
+
+uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
+{
+    uint32_t number = 0;
+    while (number < session->spec->nr_events &&
+           (session->specs[number].error ||
+            (cpu >= 0 && !yarn_event_spec_is_on(&session->specs[number].spec, cpu))))
+        number++;
+    return number;
 }
 
 uint32_t yarn_probe_first(const struct yarn_session *session)

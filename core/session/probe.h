@@ -40,9 +40,26 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
 struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec);
 struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec);
 
+/* The same on one core, where the first event that counts there has the side-band records. */
+struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, uint32_t spec,
+                                          int cpu);
+
 /* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be had. 0 where at least one
  * can; -ESRCH where the thread has gone. */
 YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu);
 
-/* The number of the first spec that was not refused. */
+/* The number of the first spec that was not refused; of those that count on that core (-1: any), or
+ * nr_events where there is none. */
 uint32_t yarn_probe_first(const struct yarn_session *session);
+uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu);
+
+/* The leader of an event's group, or itself; what stands behind the group's last member. */
+uint32_t yarn_probe_first_of_group(const struct yarn_session *session, uint32_t number);
+uint32_t yarn_probe_end_of_group(const struct yarn_session *session, uint32_t first);
+
+/* Opens a spec as it is to be measured, its filter set: in the group that `leader` leads on that
+ * thread and core, or where that is NULL by itself. */
+YARN_MUST_CHECK int yarn_probe_open(const struct yarn_session *session,
+                                    const struct perf_event_attr *attr, uint32_t spec, pid_t tid,
+                                    int cpu, const struct yarn_event *leader,
+                                    struct yarn_event *ret_event);

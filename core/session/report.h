@@ -6,14 +6,19 @@
  */
 #pragma once
 
+#include "core/base/span.h"
 #include "core/session/plan.h"
+
+enum { YARN_SENTENCE_MAX = 160 };
 
 /* What became of one event spec. */
 struct yarn_session_event {
     struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
     int error;                     /* errno of the refusal; 0 where it is open */
     bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
-    const char *reason;            /* of a refusal or of a difference, a static sentence; or NULL */
+    const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
+    char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
+    struct yarn_span format;       /* of a tracepoint: its file `format` */
     struct yarn_perf_count before; /* by events that others have taken the place of */
 };
 
@@ -42,6 +47,7 @@ struct yarn_session_report {
     int thread_refusal;        /* the negative errno of one of them */
     uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
     bool has_smaller_rings; /* since: the memory was too little for all threads */
-    const char *failure;    /* what could not be done, a static sentence; NULL while all is well */
-    int failure_error;      /* its negative errno */
+    const char *failure;    /* what could not be done, a sentence; NULL while all is well */
+    char sentence[YARN_SENTENCE_MAX]; /* the failure, where it names something */
+    int failure_error;                /* its negative errno */
 };

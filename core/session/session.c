@@ -3,7 +3,9 @@
 
 #include "core/session/attach.h"
 #include "core/session/changeover.h"
+#include "core/session/group_reads.h"
 #include "core/session/probe.h"
+#include "core/session/tracepoints.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
@@ -41,14 +43,25 @@ static int init_cpus(struct yarn_session *session, const struct wanted *wanted)
     return 0;
 }
 
+/* Of a breakpoint: addresses change from run to run. */
+static void find_site(const struct yarn_session_spec *spec, struct yarn_event_spec *event)
+{
+    uint64_t address;
+    if (event->kind == YARN_EVENT_BREAKPOINT && event->site.symbol && !event->config1 &&
+        spec->find_symbol && spec->find_symbol(spec->find_self, event->site.symbol, &address))
+        event->config1 = address + event->site.offset;
+}
+
 static int init_specs(struct yarn_session *session)
 {
     const struct yarn_session_spec *spec = session->spec;
     session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event, spec->nr_events);
     if (!session->specs)
         return -ENOMEM;
-    for (size_t i = 0; i < spec->nr_events; i++)
+    for (size_t i = 0; i < spec->nr_events; i++) {
         session->specs[i] = (struct yarn_session_event){.spec = spec->events[i]};
+        find_site(spec, &session->specs[i].spec);
+    }
     return 0;
 }
 
@@ -67,6 +80,14 @@ static int init_layouts(struct yarn_session *session)
     session->merge.decoder.layouts = layouts;
     session->merge.decoder.numbers = &session->numbers;
     return 0;
+}
+
+static int init_reads(struct yarn_session *session)
+{
+    for (uint32_t i = 0; i < session->spec->nr_events && !session->reads; i++)
+        if (!session->specs[i].error && session->specs[i].spec.reads_group)
+            session->reads = YARN_ARENA_NEW(&session->arena, struct yarn_group_reads, 1);
+    return session->reads ? yarn_group_reads_open(session->reads) : 0;
 }
 
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
@@ -98,10 +119,14 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
     int err = init_cpus(session, wanted);
     if (!err)
         err = init_specs(session);
-    if (!err)
+    if (!err) {
+        yarn_tracepoints_read(session);
         err = attachment->open(session);
+    }
     if (!err)
         err = init_layouts(session);
+    if (!err)
+        err = init_reads(session);
     if (!err)
         return 0;
     if (!session->report.failure) {
@@ -204,6 +229,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_sp
         return err;
     struct yarn_session_report refused = session->report;
     int second_err = open_by(session, &wanted, &yarn_attach_timer, 0);
+    memcpy(session->report.sentence, refused.sentence, sizeof refused.sentence);
     session->report.refusal = refused.failure;
     session->report.refusal_error = refused.failure_error;
     /* What the timer sampler does not have at all is perf's failure to report. */
@@ -239,13 +265,29 @@ struct observer {
     const struct yarn_record_listener *listener;
 };
 
+/* A group's reading becomes a sample of each member that has counted. */
+static void observe_sample(const struct observer *observer, const struct yarn_record *record)
+{
+    struct yarn_session *session = observer->session;
+    session->nr_samples++;
+    if (record->sample.nr_counters && session->reads)
+        yarn_group_reads_tell(session->reads, &session->numbers, record, observer->listener);
+    else
+        observer->listener->record(observer->listener->self, record);
+}
+
 static void observe(void *self, const struct yarn_record *record)
 {
     struct observer *observer = self;
+    if (record->type == YARN_RECORD_SAMPLE) {
+        observe_sample(observer, record);
+        return;
+    }
+    if (record->type == YARN_RECORD_EXIT && observer->session->reads)
+        yarn_group_reads_forget(observer->session->reads, record->task.tid);
     bool is_birth = record->type == YARN_RECORD_FORK &&
                     record->task.pid == (uint32_t)observer->session->spec->pid;
     observer->session->nr_births += is_birth;
-    observer->session->nr_samples += record->type == YARN_RECORD_SAMPLE;
     observer->listener->record(observer->listener->self, record);
 }
 
@@ -341,5 +383,8 @@ void yarn_session_close(struct yarn_session *session)
     if (session->report.attachment)
         session->report.attachment->close(session);
     yarn_table_close(&session->numbers);
+    if (session->reads)
+        yarn_group_reads_close(session->reads);
+    session->reads = NULL;
     yarn_arena_close(&session->arena);
 }

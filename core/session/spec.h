@@ -29,8 +29,12 @@ struct yarn_session_spec {
     size_t ring_bytes;    /* a core, or a thread; 0: what holds 100 or 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader_choice reader;
-    pid_t pid;                /* of the host */
-    bool host_waits;          /* no host thread runs meanwhile, so its limits may be raised */
+    pid_t pid;       /* of the host */
+    bool host_waits; /* no host thread runs meanwhile, so its limits may be raised */
+    /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is
+     * known. */
+    bool (*find_symbol)(void *self, const char *symbol, uint64_t *ret_address);
+    void *find_self;
     const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */
 };
 

@@ -16,6 +16,7 @@
 
 struct yarn_timer_sampler;
 struct yarn_thread_rings;
+struct yarn_group_reads;
 
 struct yarn_session_core {
     int cpu;
@@ -67,6 +68,7 @@ struct yarn_session {
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
     struct yarn_mapped mapped;         /* of events without descriptors */
+    struct yarn_group_reads *reads;    /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;         /* of the descriptors to poll */
     bool may_drop_events;              /* for want of descriptors */
     bool is_enabled;                   /* kept by the attachment per core */

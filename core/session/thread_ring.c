@@ -34,17 +34,19 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
                       const struct yarn_plan *plan, uint32_t spec)
 {
     struct yarn_event *event = &slot->events[slot->nr_events];
+    const uint32_t first = yarn_probe_first_of_group(session, spec);
+    const struct yarn_event *leader = spec > first ? event - (spec - first) : NULL;
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     options.stack_bytes = yarn_probe_copy_bytes(session, spec, plan->stack_bytes);
     options.watermark_bytes = (uint32_t)yarn_plan_watermark(plan);
     options.has_side_band = !slot->watch.page && !slot->nr_events;
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
-    int err = yarn_event_open(event, &attr, spec, slot->tid, EVERY_CPU);
+    int err = yarn_probe_open(session, &attr, spec, slot->tid, EVERY_CPU, leader, event);
     /* The host has given up rights since the first events were opened. */
     if ((err == -EACCES || err == -EPERM) && !session->specs[spec].spec.has_modifiers &&
         !attr.exclude_kernel) {
         attr.exclude_kernel = attr.exclude_hv = attr.exclude_callchain_kernel = 1;
-        err = yarn_event_open(event, &attr, spec, slot->tid, EVERY_CPU);
+        err = yarn_probe_open(session, &attr, spec, slot->tid, EVERY_CPU, leader, event);
         session->specs[spec].is_kernel_refused |= !err;
     }
     if (err)

@@ -14,26 +14,26 @@
 #include "core/sys/file.h"
 #include "core/sys/own_files.h"
 
-enum { PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096, GROUP_MAX = 64 };
 
-static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
 {
     long result;
     do
-        result =
-            yarn_raw_call(SYS_perf_event_open, (long)attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC, 0);
+        result = yarn_raw_call(SYS_perf_event_open, (long)attr, tid, cpu, group,
+                               PERF_FLAG_FD_CLOEXEC, 0);
     while (result == -EINTR);
     return (int)result;
 }
 
-int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
 {
-    int fd = open_event(attr, tid, cpu);
+    int fd = open_event(attr, tid, cpu, group);
     if (!yarn_own_files_is_reserved(fd))
         return fd;
     yarn_file_close(fd);
     int err = yarn_own_files_hold();
-    return err ? err : open_event(attr, tid, cpu);
+    return err ? err : open_event(attr, tid, cpu, group);
 }
 
 static int control(int fd, unsigned long request, long argument)
@@ -67,25 +67,37 @@ void yarn_perf_disable_own(void)
     yarn_raw_call(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0, 0);
 }
 
+int yarn_perf_set_filter(int fd, const char *filter)
+{
+    return control(fd, PERF_EVENT_IOC_SET_FILTER, (long)filter);
+}
+
 int yarn_perf_set_output(int fd, int leader_fd)
 {
     return control(fd, PERF_EVENT_IOC_SET_OUTPUT, leader_fd);
 }
 
-int yarn_perf_read(int fd, bool has_lost, struct yarn_perf_count *ret_count)
+/* Of a group: how many, the times, and each one's value, ID and LOST; of one event the value comes
+ * first. */
+int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count)
 {
-    uint64_t value[4] = {0};
-    long wanted = (long)sizeof value - (has_lost ? 0 : 8);
-    long result = yarn_raw_call(SYS_read, fd, (long)value, wanted, 0, 0, 0);
+    uint64_t value[3 + 3 * GROUP_MAX];
+    bool is_group = read_format & PERF_FORMAT_GROUP;
+    size_t value_at = is_group ? 3 : 0, lost_at = is_group ? 4 : 3;
+    lost_at += !!(read_format & PERF_FORMAT_ID);
+    bool has_lost = read_format & PERF_FORMAT_LOST;
+    size_t least = has_lost ? lost_at + 1 : is_group ? lost_at : 3;
+    size_t size = is_group ? sizeof value : least * sizeof value[0];
+    long result = yarn_raw_call(SYS_read, fd, (long)value, (long)size, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
-    if (result != wanted)
+    if ((size_t)result < least * sizeof value[0])
         return -ENODATA;
     *ret_count = (struct yarn_perf_count){
-        .count = value[0],
+        .count = value[value_at],
         .time_enabled_ns = value[1],
         .time_running_ns = value[2],
-        .lost = value[3],
+        .lost = has_lost ? value[lost_at] : 0,
     };
     return 0;
 }

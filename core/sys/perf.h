@@ -12,8 +12,9 @@
 
 #include "core/base/base.h"
 
-/* A close-on-exec descriptor or a negative errno. tid 0: the calling thread; cpu -1: every cpu. */
-YARN_MUST_CHECK int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu);
+/* A close-on-exec descriptor or a negative errno. tid 0: the calling thread; cpu -1: every cpu;
+ * group: the descriptor of the leader, -1: none. */
+YARN_MUST_CHECK int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu, int group);
 
 YARN_MUST_CHECK int yarn_perf_id(int fd, uint64_t *ret_id);
 int yarn_perf_enable(int fd);
@@ -24,6 +25,9 @@ int yarn_perf_disable(int fd);
 void yarn_perf_enable_own(void);
 void yarn_perf_disable_own(void);
 
+/* Which of a tracepoint's hits count, in tracefs' words; of the threads that inherit it, too. */
+YARN_MUST_CHECK int yarn_perf_set_filter(int fd, const char *filter);
+
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
 
@@ -32,9 +36,10 @@ struct yarn_perf_count {
     uint64_t time_enabled_ns, time_running_ns;
     uint64_t lost; /* samples; 0 where the kernel does not count them */
 };
-/* With inherited children. `has_lost`: whether read_format has PERF_FORMAT_LOST; it must have
- * TOTAL_TIME_ENABLED and TOTAL_TIME_RUNNING, and no other. */
-YARN_MUST_CHECK int yarn_perf_read(int fd, bool has_lost, struct yarn_perf_count *ret_count);
+/* With inherited children. `read_format` as it was asked for: both times, and perhaps LOST, ID and
+ * GROUP, of which the first is told. -ENODATA: end of file, a pinned event that found no counter.
+ */
+YARN_MUST_CHECK int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count);
 
 /* The control page followed by data_bytes (a power of two) of ring. -EPERM: the memlock limit. */
 YARN_MUST_CHECK int yarn_perf_map(int fd, size_t data_bytes,

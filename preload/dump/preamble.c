@@ -219,6 +219,8 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
         .config = spec->config,
         .period = spec->period,
         .frequency = spec->frequency,
+        .format = got->format,
+        .group = spec->group,
     };
     yarn_dump_write_event(writer, &event);
 }

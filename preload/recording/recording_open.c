@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/file.h"
 #include "preload/recording/recording.h"
+#include "unwind/symbol/place.h"
 
 void yarn_recording_close(struct yarn_recording *recording)
 {
@@ -35,6 +36,21 @@ static void follow_filter(struct yarn_recording *recording)
                               "a seccomp filter would end the program for", probe->deadly[i]);
 }
 
+/* As the process is mapped now: before anything is recorded. */
+static bool find_symbol(void *self, const char *symbol, uint64_t *ret_address)
+{
+    struct yarn_module_map *map;
+    struct yarn_symbol_place place = {.address = 0};
+    (void)self;
+    if (yarn_module_map_new(&map, "/proc/self"))
+        return false;
+    bool is_found =
+        !yarn_module_map_read_proc(map, 0) && yarn_symbol_place_find(map, symbol, &place);
+    yarn_module_map_free(map);
+    *ret_address = place.address;
+    return is_found;
+}
+
 static int open_session(struct yarn_recording *recording)
 {
     const struct yarn_options *options = &recording->job->options;
@@ -52,6 +68,7 @@ static int open_session(struct yarn_recording *recording)
         .reader = options->reader,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
+        .find_symbol = find_symbol,
     };
     follow_filter(recording);
     if (!recording->spec.stack_bytes)

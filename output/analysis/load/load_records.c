@@ -197,6 +197,10 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     struct yarn_span *spans[] = {&event->record.name, &event->record.asked, &event->record.got,
                                  &event->record.unit, &event->record.reason};
     err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    event->record.format.data =
+        (const uint8_t *)yarn_strings_keep(&profile->strings, record->format);
+    if (!err && !event->record.format.data)
+        err = -ENOMEM;
     if (!err)
         err = yarn_strings_intern(&profile->strings, record->name, &name);
     if (!err)

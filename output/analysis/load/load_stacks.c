@@ -295,6 +295,9 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
         .cpu = (uint16_t)sample->cpu,
         .stack_end = cell->stack_end,
     };
+    int err = yarn_loader_detail(loader, sample, &entry.detail);
+    if (err)
+        return err;
     if (loader->options->take_sample)
         return loader->options->take_sample(loader->options->take_self, profile, &entry);
     return yarn_timeline_add(loader->options->timeline, &entry);

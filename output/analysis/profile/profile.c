@@ -94,6 +94,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->frames);
     free(profile->stacks);
     free(profile->threads);
+    free(profile->details);
     yarn_cells_fini(&profile->cells);
     yarn_comms_fini(&profile->comms);
     yarn_symbols_fini(&profile->symbols);

@@ -59,6 +59,12 @@ struct yarn_profile_frame {
     uint32_t nr_inlined; /* frames that follow */
 };
 
+/* What a sample tells beyond the rest. */
+struct yarn_profile_detail {
+    uint64_t address; /* of the memory that it is about; 0: none */
+    uint32_t fields;  /* a tracepoint's, "which=0 who=0" */
+};
+
 struct yarn_profile_thread {
     uint32_t dump;
     uint32_t tid, parent_tid;
@@ -91,6 +97,8 @@ struct yarn_profile {
     size_t nr_stacks, stacks_capacity;
     struct yarn_profile_thread *threads;
     size_t nr_threads, threads_capacity;
+    struct yarn_profile_detail *details; /* of the samples of a timeline */
+    size_t nr_details, details_capacity;
     struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
     uint64_t start_ns;                     /* of the first process */
     uint64_t end_ns;                       /* of the last record */

@@ -15,6 +15,7 @@ struct yarn_timeline_entry {
     uint32_t comm;   /* the thread's at that time */
     uint32_t text;   /* 0: a sample; else the line */
     uint32_t dump;
+    uint32_t detail; /* 1 + its place among the profile's; 0: none */
     uint16_t event;
     uint16_t cpu; /* UINT16_MAX: none */
     uint8_t stack_end;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/value/clock.h"
 #include "output/dump/words.h"
 #include "output/text/json.h"
+#include "output/text/legible.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/views/info.h"
 
@@ -107,6 +110,14 @@ static void put_sampler(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_end_object(json);
 }
 
+/* A tracepoint's, which alone is kept byte for byte. */
+static void put_format(struct yarn_json *json, struct yarn_span format)
+{
+    char *owned;
+    yarn_json_span(json, "format", yarn_legible_span(format, &owned));
+    free(owned);
+}
+
 static void put_event(struct yarn_json *json, const struct subject *subject, size_t n)
 {
     const struct yarn_profile_dump_event *event = &subject->dump->events[n];
@@ -124,6 +135,8 @@ static void put_event(struct yarn_json *json, const struct subject *subject, siz
     yarn_json_span(json, "reason", record->reason);
     yarn_json_u64(json, "period", record->period);
     yarn_json_u64(json, "frequency", record->frequency);
+    yarn_json_u64(json, "group", record->group);
+    put_format(json, record->format);
     yarn_json_bool(json, "excludes_kernel", record->flags & YARN_DUMP_EVENT_EXCLUDES_KERNEL);
     yarn_json_bool(json, "kernel_refused", record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
 }

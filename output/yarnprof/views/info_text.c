@@ -15,7 +15,7 @@
 /* "  label        value": the label only, what follows is the caller's. */
 static void print_label(const struct yarn_out *out, const char *label)
 {
-    (void)fprintf(out->file, "  %s%-16s%s", yarn_out_paint(out, YARN_PAINT_FAINT), label,
+    (void)fprintf(out->file, "  %s%-15s %s", yarn_out_paint(out, YARN_PAINT_FAINT), label,
                   yarn_out_plain(out));
 }
 

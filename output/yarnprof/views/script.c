@@ -11,7 +11,8 @@
 #include "output/yarnprof/stream/progress.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
-    "comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso",
+    "comm", "pid", "tid",    "cpu", "time", "period", "event",
+    "ip",   "sym", "symoff", "dso", "addr", "trace",
 };
 
 static int field_of(const char *word, size_t size)
@@ -175,6 +176,16 @@ static int print_stack(struct printer *printer, const struct yarn_timeline_entry
     return err;
 }
 
+/* The memory that it is about, and a tracepoint's fields. */
+static void print_detail(const struct yarn_script *script, const struct yarn_profile_detail *detail,
+                         FILE *file)
+{
+    if (has(script, YARN_SCRIPT_ADDR) && detail->address)
+        (void)fprintf(file, "%16" PRIx64 " ", detail->address);
+    if (has(script, YARN_SCRIPT_TRACE) && detail->fields)
+        print_text(file, yarn_profile_text(script->profile, detail->fields));
+}
+
 static int print_sample(struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
@@ -189,6 +200,8 @@ static int print_sample(struct printer *printer, const struct yarn_timeline_entr
         print_text(file, yarn_profile_text(profile, profile->events[entry->event].name));
         (void)fputs(": ", file);
     }
+    if (entry->detail)
+        print_detail(script, &profile->details[entry->detail - 1], file);
     if (has_frames)
         return print_stack(printer, entry);
     (void)fputc('\n', file);

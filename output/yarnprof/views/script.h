@@ -3,7 +3,7 @@
  *
  * A timeline as text in the layout of perf script, so that what reads that text reads this:
  *
- *     COMM  PID/TID [CPU] SECONDS.MICROS:     PERIOD EVENT:
+ *     COMM  PID/TID [CPU] SECONDS.MICROS:     PERIOD EVENT: [MEMORY] [FIELD=VALUE …]
  *             ADDRESS FUNCTION+0xOFFSET (MODULE)            one line a frame, the leaf first
  *     (an empty line)
  *
@@ -30,6 +30,8 @@ enum yarn_script_field {
     YARN_SCRIPT_SYM,
     YARN_SCRIPT_SYMOFF,
     YARN_SCRIPT_DSO,
+    YARN_SCRIPT_ADDR,
+    YARN_SCRIPT_TRACE,
     YARN_SCRIPT_FIELD_COUNT,
 };
 

@@ -67,7 +67,7 @@ static const struct perf_event_attr clock_attr = {
 static int open_event(void)
 {
     struct perf_event_attr attr = clock_attr;
-    return yarn_perf_open(&attr, 0, -1);
+    return yarn_perf_open(&attr, 0, -1, -1);
 }
 
 static bool stack_has_mark(const struct yarn_wrapped *stack)

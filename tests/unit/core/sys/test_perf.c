@@ -12,6 +12,8 @@
 
 enum { SKIPPED = 77, RING_BYTES = 8192, FORMAT_LOST = 1 << 4 /* absent from headers before 6.0 */ };
 
+#define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
 static struct perf_event_attr attr_of(uint64_t config, uint64_t more_format)
 {
     return (struct perf_event_attr){
@@ -21,15 +23,14 @@ static struct perf_event_attr attr_of(uint64_t config, uint64_t more_format)
         .disabled = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .read_format =
-            PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | more_format,
+        .read_format = TIMES | more_format,
     };
 }
 
 static int open_event(uint64_t config, uint64_t more_format)
 {
     struct perf_event_attr attr = attr_of(config, more_format);
-    return yarn_perf_open(&attr, 0, -1);
+    return yarn_perf_open(&attr, 0, -1, -1);
 }
 
 static void burn(uint64_t ns)
@@ -59,18 +60,18 @@ START_TEST(perf_event_counts_only_while_it_is_enabled)
     struct yarn_perf_count before, during, after;
     int fd = open_event(PERF_COUNT_SW_TASK_CLOCK, 0);
     burn(2 * YARN_NS_PER_MS);
-    ck_assert_int_eq(yarn_perf_read(fd, false, &before), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &before), 0);
     ck_assert_uint_eq(before.count, 0);
     ck_assert_uint_eq(before.lost, 0);
     ck_assert_int_eq(yarn_perf_enable(fd), 0);
     burn(5 * YARN_NS_PER_MS);
     ck_assert_int_eq(yarn_perf_disable(fd), 0);
-    ck_assert_int_eq(yarn_perf_read(fd, false, &during), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &during), 0);
     ck_assert_uint_ge(during.count, 4 * YARN_NS_PER_MS);
     ck_assert_uint_ge(during.time_enabled_ns, during.time_running_ns);
     ck_assert_uint_gt(during.time_running_ns, 0);
     burn(2 * YARN_NS_PER_MS);
-    ck_assert_int_eq(yarn_perf_read(fd, false, &after), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &after), 0);
     ck_assert_uint_eq(after.count, during.count);
 }
 END_TEST
@@ -79,12 +80,12 @@ START_TEST(perf_count_of_another_format_is_refused)
 {
     struct yarn_perf_count count = {.count = 99};
     int fd = open_event(PERF_COUNT_SW_TASK_CLOCK, 0);
-    ck_assert_int_eq(yarn_perf_read(fd, true, &count), -ENODATA);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, &count), -ENODATA);
     ck_assert_uint_eq(count.count, 99);
-    ck_assert_int_eq(yarn_perf_read(-1, false, &count), -EBADF);
+    ck_assert_int_eq(yarn_perf_read(-1, TIMES, &count), -EBADF);
     fd = open_event(PERF_COUNT_SW_TASK_CLOCK, FORMAT_LOST);
     if (fd >= 0) { /* Linux 6.0 and later */
-        ck_assert_int_eq(yarn_perf_read(fd, true, &count), 0);
+        ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, &count), 0);
         ck_assert_uint_eq(count.lost, 0);
     }
 }
@@ -132,9 +133,9 @@ START_TEST(perf_calls_on_what_is_no_event_are_errors)
 {
     struct perf_event_attr attr = attr_of(12345, 0);
     uint64_t id = 5;
-    ck_assert_int_lt(yarn_perf_open(&attr, 0, -1), 0);
+    ck_assert_int_lt(yarn_perf_open(&attr, 0, -1, -1), 0);
     attr = attr_of(PERF_COUNT_SW_DUMMY, 0);
-    ck_assert_int_eq(yarn_perf_open(&attr, 1 << 30, -1), -ESRCH);
+    ck_assert_int_eq(yarn_perf_open(&attr, 1 << 30, -1, -1), -ESRCH);
     ck_assert_int_eq(yarn_perf_id(-1, &id), -EBADF);
     ck_assert_uint_eq(id, 5);
     ck_assert_int_eq(yarn_perf_enable(-1), -EBADF);

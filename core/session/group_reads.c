@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/group_reads.h"
+
+enum {
+    MEMBERS_MAX = 32,
+    LASTS_MAX = 1 << 20,
+    KEYS_INITIAL = 1024,
+    KEYS_MAX = 4 * LASTS_MAX,
+    TID_BITS = 22, /* as the kernel has it */
+};
+
+#define NO_PLACE (YARN_TABLE_NONE - 1)
+
+/* What the members of a group had counted at the latest sample of one thread on one core. */
+struct last {
+    uint64_t key;
+    uint32_t tid;
+    uint32_t next_free; /* 1 + the next, while nobody uses it */
+    uint64_t values[MEMBERS_MAX];
+};
+
+int yarn_group_reads_open(struct yarn_group_reads *reads)
+{
+    *reads = (struct yarn_group_reads){.nr_free = 0};
+    yarn_pool_open(&reads->lasts, sizeof(struct last), LASTS_MAX);
+    return yarn_table_open(&reads->numbers, KEYS_INITIAL, KEYS_MAX);
+}
+
+void yarn_group_reads_close(struct yarn_group_reads *reads)
+{
+    yarn_pool_close(&reads->lasts);
+    yarn_table_close(&reads->numbers);
+}
+
+/* Keys of threads that are gone make room. */
+static int fill_table(struct yarn_group_reads *reads)
+{
+    int err = 0;
+    yarn_table_clear(&reads->numbers);
+    for (uint32_t i = 0; i < reads->lasts.count && !err; i++) {
+        const struct last *last = yarn_pool_at(&reads->lasts, i);
+        if (last->tid)
+            err = yarn_table_put(&reads->numbers, last->key, i);
+    }
+    return err;
+}
+
+static struct last *take_place(struct yarn_group_reads *reads, uint32_t *ret_place)
+{
+    struct last *last;
+    if (!reads->nr_free) {
+        last = yarn_pool_add(&reads->lasts);
+        *ret_place = reads->lasts.count - 1;
+        return last;
+    }
+    *ret_place = reads->first_free - 1;
+    last = yarn_pool_at(&reads->lasts, *ret_place);
+    reads->first_free = last->next_free;
+    reads->nr_free--;
+    *last = (struct last){.key = 0};
+    return last;
+}
+
+/* Found, or made with zeros; NULL where there is no memory. */
+static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_record *record)
+{
+    const uint64_t key = record->id << TID_BITS | record->tid;
+    uint32_t place = yarn_table_find(&reads->numbers, key);
+    if (place != YARN_TABLE_NONE && place != NO_PLACE)
+        return yarn_pool_at(&reads->lasts, place);
+    struct last *last = take_place(reads, &place);
+    if (!last)
+        return NULL;
+    last->key = key;
+    last->tid = record->tid;
+    int err = yarn_table_put(&reads->numbers, key, place);
+    if (err == -ENOSPC)
+        err = fill_table(reads);
+    return err ? NULL : last;
+}
+
+void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_table *numbers,
+                           const struct yarn_record *record,
+                           const struct yarn_record_listener *listener)
+{
+    struct yarn_record_counter counter;
+    struct last *last = last_of(reads, record);
+    if (!last) {
+        listener->malformed(listener->self, record->kernel_type, 0);
+        return;
+    }
+    for (size_t i = 0; i < MEMBERS_MAX && yarn_record_counter(&record->sample, i, &counter); i++) {
+        struct yarn_record member = *record;
+        uint64_t before = last->values[i] <= counter.value ? last->values[i] : 0;
+        last->values[i] = counter.value;
+        member.event = yarn_table_find(numbers, counter.id);
+        member.sample.period = counter.value - before;
+        if (member.event == YARN_RECORD_NO_EVENT || !member.sample.period)
+            continue;
+        if (member.event != record->event) {
+            member.sample.address = 0;
+            member.sample.raw = (struct yarn_wrapped){YARN_SPAN_EMPTY, YARN_SPAN_EMPTY};
+        }
+        listener->record(listener->self, &member);
+    }
+}
+
+void yarn_group_reads_forget(struct yarn_group_reads *reads, uint32_t tid)
+{
+    for (uint32_t i = 0; i < reads->lasts.count; i++) {
+        struct last *last = yarn_pool_at(&reads->lasts, i);
+        if (last->tid != tid)
+            continue;
+        /* Why an error may pass: the key is there already. */
+        if (yarn_table_put(&reads->numbers, last->key, NO_PLACE))
+            return;
+        last->tid = 0;
+        last->next_free = reads->first_free;
+        reads->first_free = i + 1;
+        reads->nr_free++;
+    }
+}

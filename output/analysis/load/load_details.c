@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/trace_format.h"
+#include "output/analysis/load/loader.h"
+#include "output/analysis/value/array.h"
+
+enum { FIELDS_MAX = 4096, DETAIL_BYTES = 64 };
+
+/* NAME=VALUE of each that is not every tracepoint's. */
+static void show_fields(struct yarn_span format, struct yarn_span raw, struct yarn_text *text)
+{
+    struct yarn_trace_field field;
+    while (yarn_trace_format_next(&format, &field)) {
+        if (field.is_common)
+            continue;
+        yarn_text_add(text, text->size ? " " : "");
+        yarn_text_add_sized(text, (const char *)field.name.data, field.name.size);
+        yarn_text_add(text, "=");
+        yarn_trace_field_show(&field, raw, text);
+    }
+}
+
+int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                       uint32_t *ret_detail)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_detail detail = {.address = sample->address};
+    char buffer[FIELDS_MAX];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    *ret_detail = 0;
+    if (sample->raw.size)
+        show_fields(yarn_loader_dump(loader)->events[sample->event].record.format, sample->raw,
+                    &text);
+    if ((!detail.address && !text.size) || !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size))
+        return 0;
+    int err = text.size ? yarn_strings_intern(&profile->strings, yarn_span_of(text.data, text.size),
+                                              &detail.fields)
+                        : 0;
+    if (err)
+        return err;
+    struct yarn_profile_detail *details = yarn_array_grow(
+        profile->details, &profile->details_capacity, profile->nr_details + 1, sizeof *details);
+    if (!details)
+        return -ENOMEM;
+    profile->details = details;
+    details[profile->nr_details++] = detail;
+    *ret_detail = (uint32_t)profile->nr_details;
+    return 0;
+}
