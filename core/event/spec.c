@@ -6,7 +6,8 @@
 #include "core/event/branch.h"
 #include "core/event/cpu_list.h"
 
-static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes,
+/* What the event counts, and (`is_whole`) how it is opened beside others. */
+static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes, bool is_whole,
                           struct yarn_text *text)
 {
     const struct {
@@ -23,10 +24,10 @@ static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes,
         {spec->exclude_idle, "I"},
         {spec->exclude_host && !spec->exclude_guest, "G"},
         {spec->exclude_guest && !spec->exclude_host, "H"},
-        {spec->reads_group, "S"},
-        {spec->is_pinned, "D"},
-        {spec->is_exclusive, "e"},
-        {spec->is_weak, "W"},
+        {is_whole && spec->reads_group, "S"},
+        {is_whole && spec->is_pinned, "D"},
+        {is_whole && spec->is_exclusive, "e"},
+        {is_whole && spec->is_weak, "W"},
     };
     bool is_first = true;
     for (size_t i = 0; i < YARN_COUNT_OF(letters); i++) {
@@ -48,7 +49,7 @@ void yarn_event_spec_name(struct yarn_event_spec *spec)
 {
     struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
     yarn_text_add(&text, spec->event);
-    add_modifiers(spec, spec->has_modifiers, &text);
+    add_modifiers(spec, spec->has_modifiers, false, &text);
     spec->has_own_name = false;
 }
 
@@ -187,5 +188,5 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
     }
     if (terms.has_slash)
         yarn_text_add(text, "/");
-    add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, text);
+    add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, true, text);
 }

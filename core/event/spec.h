@@ -46,7 +46,8 @@ struct yarn_event_site {
 #define YARN_CLOCK_PERIOD_MIN_NS UINT64_C(10000)
 
 struct yarn_event_spec {
-    char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u" */
+    char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u"; no
+                                       S, D, e, W */
     const char *asked;              /* the words of the list */
     size_t asked_at;                /* where they stand in it */
     const char *refusal;            /* why this machine has no number for it, or NULL: see below */

@@ -10,10 +10,8 @@ enum {
     HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
     AS_ASKED = 1000,     /* of the rate, in thousandths */
     TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
-    /* Assumed for an event whose rate is the host's doing; of samples without a stack's copy, of
-     * which each may be an exact count, more. */
-    EVENTFUL_RATE = 1000,
-    EVENTFUL_RATE_BARE = 16000,
+    EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
+    HITS_RATE = 64000,    /* of what is hit by code, where the samples have no copies of stacks */
     PAGE_BYTES = 4096,
     BEGIN_RING_MAX = 512 * 1024, /* with its page what perf grants a user for each core */
     LOST_BYTES = 128,
@@ -40,7 +38,9 @@ static uint64_t event_rate(const struct yarn_session_spec *spec,
         return event->frequency;
     if (event->is_clock && event->period)
         return YARN_NS_PER_SECOND / event->period;
-    return yarn_session_spec_copy_bytes(spec, event) ? EVENTFUL_RATE : EVENTFUL_RATE_BARE;
+    bool is_hit = event->kind == YARN_EVENT_TRACEPOINT || event->kind == YARN_EVENT_BREAKPOINT ||
+                  event->kind == YARN_EVENT_PROBE;
+    return is_hit && !yarn_session_spec_copy_bytes(spec, event) ? HITS_RATE : EVENTFUL_RATE;
 }
 
 uint64_t yarn_plan_rate(const struct yarn_session_spec *spec)

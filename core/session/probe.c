@@ -260,8 +260,8 @@ static void dissolve(struct yarn_session *session, uint32_t first)
         struct yarn_session_event *state = &session->specs[i];
         state->spec.group = 0;
         state->spec.reads_group = false;
-        state->error = 0;
-        state->reason = "its group does not fit on the counters: the members go alone";
+        if (!state->error)
+            state->reason = "its group does not fit on the counters: the members go alone";
     }
 }
 

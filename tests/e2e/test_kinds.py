@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of several kinds beside each other: each with its own period, stack and parts, counted to the
+last occurrence; groups that are read with each sample."""
+
+import os
+import pathlib
+import re
+import unittest
+
+import harness
+
+KINDS = harness.HOSTS / "kinds"
+THREADS, HITS = 4, 12000
+# A ring that holds all of them: how soon the reader comes is up to who else uses the machine. An
+# ordinary user may lock too little memory for that.
+ROOMY = {"YARN_RING": "16M"} if os.getuid() == 0 else {}
+TRACING = pathlib.Path("/sys/kernel/tracing")
+CALL = "syscalls:sys_enter_getpriority"
+
+
+def may_trace():
+    try:
+        return int((TRACING / "events/syscalls/sys_enter_getpriority/id").read_text()) > 0
+    except OSError:
+        return False
+
+
+class Kinds(harness.Case):
+    def recorded(self, events, *words, **variables):
+        run = self.run_program([KINDS, *words], YARN_EVENTS=events, **{**ROOMY, **variables})
+        self.assertEqual(run.outside(), self.outside_without([KINDS, *words]))
+        (dump,) = harness.info(run.dumps)
+        for event in dump["events"]:
+            if event["errno"] == 0:
+                print(f"{event['name']}: {event['samples']} samples of {event['count']}")
+        return run, dump
+
+    def event(self, dump, name):
+        (event,) = (event for event in dump["events"] if event["asked"].startswith(name))
+        return event
+
+    def assert_exact(self, dump, name, hits):
+        event = self.event(dump, name)
+        self.assertEqual((event["errno"], event["count"]), (0, hits))
+        self.assertEqual(event["samples"] + event["lost"], hits)
+        if ROOMY:
+            self.assertEqual(event["lost"], 0)
+
+    def script(self, run, name, fields):
+        return harness.yarnprof("script", "--samples", "--no-header", f"--event={name}", "-F", fields,
+                                run.dumps).stdout.decode().splitlines()
+
+    def test_watchpoint_by_name(self):
+        asked = "mem:watched+8/8:w/call-graph=no,name=writes/"
+        run, dump = self.recorded(asked, "hits", THREADS, HITS)
+        self.assert_exact(dump, "mem:", THREADS * HITS)
+        addresses = {line.split()[-1] for line in self.script(run, "writes", "event,addr")}
+        self.assertEqual(len(addresses), 1)
+        self.assertEqual(int(addresses.pop(), 16) % 8, 0)
+        self.assertEqual(dump["trust"]["stacks_none"], dump["trust"]["samples"])
+
+    def test_unknown_symbol_is_refused_by_itself(self):
+        _, dump = self.recorded("mem:no_such_symbol/8:w,cpu-clock", "hits", 1, 1)
+        refused, clock = dump["events"]
+        self.assertNotEqual(refused["errno"], 0)
+        self.assertIn("symbol", refused["reason"])
+        self.assertEqual(clock["errno"], 0)
+
+    def test_fifth_breakpoint_is_refused_by_itself(self):
+        events = ",".join(f"mem:watched/8:w/call-graph=no,name=w{i}/" for i in range(5))
+        _, dump = self.recorded(events, "hits", 1, 1)
+        errors = [event["errno"] != 0 for event in dump["events"]]
+        self.assertEqual(errors, [False] * 4 + [True])
+
+    def test_tracepoint_with_fields_and_filter(self):
+        events = f"{CALL}/call-graph=no,name=all/,{CALL}/call-graph=no,filter='who == 1',name=some/"
+        if not may_trace():
+            _, dump = self.recorded(f"cpu-clock,{CALL}", "hits", 1, 1)
+            refused = self.event(dump, CALL)
+            self.assertNotEqual(refused["errno"], 0)
+            self.assertIn("mount -o remount", refused["reason"])
+            return
+        run, dump = self.recorded(events, "hits", THREADS, HITS)
+        whole, some = dump["events"]
+        for event, hits in ((whole, THREADS * HITS), (some, THREADS * HITS // 2)):
+            self.assertEqual((event["count"], event["samples"], event["lost"]), (hits, hits, 0))
+        lines = self.script(run, "some", "event,trace")
+        self.assertEqual(set(re.sub(r"^.*?: ", "", line) for line in lines),
+                         {"__syscall_nr=140 which=0 who=1"} if os.uname().machine == "x86_64"
+                         else {lines[0].split(": ")[1]})
+        self.assertIn("field:int who;", whole["format"])
+
+    def test_period_of_faults(self):
+        """An own count a thread and core, of which up to a period is left at the end."""
+        _, dump = self.recorded("page-faults/period=100/", "hits", THREADS, HITS,
+                                YARN_CALLGRAPH="none")
+        (event,) = dump["events"]
+        self.assertGreaterEqual(event["count"], THREADS * HITS)
+        counts = (THREADS + 1) * os.cpu_count()
+        taken = event["samples"] + event["lost"]
+        self.assertLessEqual(taken, event["count"] / 100)
+        self.assertGreaterEqual(taken, event["count"] / 100 - counts)
+
+    def test_seven_at_once_each_with_its_stack(self):
+        """None, by frame pointers, and copies of two sizes; of six kinds, at 99 Hz and period 1."""
+        hits = 200
+        copied = "call-graph=dwarf:4096"
+        events = {
+            "cpu-clock": "cpu-clock",
+            "faults": f"page-faults/period=50,{copied},name=faults/",
+            "writes": "mem:watched+8/8:w/call-graph=no,name=writes/",
+            "runs": "mem:touch/8:x/call-graph=dwarf:4096,name=runs/",
+            "task": "{task-clock/call-graph=no,name=task/,minor-faults/name=minor/}:S",
+            "switches": "context-switches/call-graph=no,name=switches/",
+        }
+        if may_trace():
+            events["calls"] = f"{CALL}/call-graph=fp,name=calls/"
+        run, dump = self.recorded(",".join(events.values()), "hits", 8, hits, YARN_FREQUENCY="99")
+        got = {event["name"].split(":")[0]: event for event in dump["events"]}
+        self.assertEqual(got["writes"]["samples"], 8 * hits)
+        self.assertEqual(got["runs"]["samples"], 8)
+        self.assertEqual(dump["trust"]["lost"], 0)
+        depths = {}
+        for name in ("writes", "runs", *(["calls"] if may_trace() else [])):
+            text = "\n".join(self.script(run, name, "event,ip,sym"))
+            depths[name] = {len(block.splitlines()) - 1 for block in text.split("\n\n") if block}
+        self.assertEqual(depths["writes"], {1})
+        self.assertGreaterEqual(min(depths["runs"]), 3)
+        if may_trace():
+            self.assertEqual(got["calls"]["samples"], 8 * hits)
+            self.assertGreaterEqual(min(depths["calls"]), 2)
+
+    def test_group_is_read_with_each_sample(self):
+        """A reading belongs to the function that is sampled at its end."""
+        run, dump = self.recorded("{task-clock,page-faults}:S", "turns", 2, 8)
+        faults = self.event(dump, "page-faults")
+        if faults["errno"]:
+            self.assertIn("6.12", faults["reason"])
+            self.skipTest(faults["reason"])
+        self.assertEqual([event["group"] for event in dump["events"]], [1, 1])
+        report = harness.report(run.dumps, f"--event={faults['name']}", "--by=function")
+        (total,) = (event["total"] for event in report["events"] if event["name"] == faults["name"])
+        self.assertLessEqual(total, faults["count"])
+        self.assertGreaterEqual(total, 0.97 * faults["count"])
+        (share,) = (row["total_percent"] for row in report["rows"]
+                    if row["event"] == faults["name"] and row["function"] == "fault_a_while")
+        print(f"{share:.2f} % of {total} in the function that faults, of {faults['count']}")
+        # A clock that leaves the kernel out does not tick in the faults themselves: what they count
+        # is told with the next tick outside.
+        self.assertGreaterEqual(share, 60 if faults["kernel_refused"] else 95)
+
+    def test_group_is_refused_whole(self):
+        _, dump = self.recorded("cpu-clock,{task-clock,mem:no_such_symbol/8:w,minor-faults}",
+                                "hits", 1, 1)
+        errors = [event["errno"] != 0 for event in dump["events"]]
+        self.assertEqual(errors, [False, True, True, True])
+        for member in (dump["events"][1], dump["events"][3]):
+            self.assertIn("mem:no_such_symbol", member["reason"])
+
+    def test_weak_group_goes_alone(self):
+        _, dump = self.recorded("{task-clock,mem:no_such_symbol/8:w,minor-faults}:W", "hits", 1, 1)
+        errors = [event["errno"] != 0 for event in dump["events"]]
+        self.assertEqual(errors, [False, True, False])
+
+
+if __name__ == "__main__":
+    harness.main()
