@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/glob.h"
 #include "core/event/nearest.h"
 #include "core/event/parse_form.h"
 
@@ -43,22 +42,27 @@ struct search {
     struct yarn_event_reader *reader;
     struct yarn_span word;
     struct yarn_nearest nearest;
+    bool is_literal;                                /* - and _ are not alike */
     struct yarn_pmu found[YARN_EVENT_LIST_MAX + 1]; /* one too many is refused, not left out */
     size_t count;
     int err;
 };
 
-/* As perf has it: the front of a name will do, without "uncore_", and * stands for any bytes. */
+/* As perf has it: what numbers the several units of a kind may be left out, and "uncore_". */
 static bool is_meant(struct yarn_span word, const char *name)
 {
-    char buffer[YARN_MACHINE_NAME_MAX];
-    struct yarn_text pattern = yarn_text_of(buffer, sizeof buffer);
     struct yarn_span text = yarn_span_of_text(name);
     if (yarn_event_begins(text, "uncore_") && !yarn_event_begins(word, "uncore_"))
         text = yarn_span_from(text, strlen("uncore_"));
-    yarn_text_add_sized(&pattern, (const char *)word.data, word.size);
-    yarn_text_add(&pattern, "*");
-    return !pattern.cut && yarn_glob_matches(yarn_span_of(pattern.data, pattern.size), text);
+    if (!yarn_span_equal(yarn_span_sub(text, 0, word.size), word))
+        return false;
+    struct yarn_span digits = yarn_span_from(text, word.size);
+    if (digits.size && digits.data[0] == '_')
+        digits = yarn_span_from(digits, 1);
+    for (size_t i = 0; i < digits.size; i++)
+        if (digits.data[i] < '0' || digits.data[i] > '9')
+            return false;
+    return true;
 }
 
 static bool collect(struct search *search, struct yarn_span name)
@@ -102,7 +106,7 @@ static int fail_missing(struct yarn_event_reader *reader, const struct search *s
 
 int yarn_event_parse_pmu(struct yarn_event_reader *reader)
 {
-    struct yarn_span word = yarn_event_reader_pattern(reader);
+    struct yarn_span word = yarn_event_reader_word(reader);
     if (!word.size || yarn_event_reader_peek(reader, word.size) != '/')
         return -ENOENT;
     for (size_t i = 0; i < YARN_COUNT_OF(refused); i++)
@@ -120,14 +124,20 @@ int yarn_event_parse_pmu(struct yarn_event_reader *reader)
     return err;
 }
 
+static bool has_event(const struct search *search, const struct yarn_pmu *pmu)
+{
+    struct yarn_pmu_event event;
+    if (search->is_literal)
+        return yarn_pmu_has_event(pmu, search->word);
+    return yarn_pmu_find_event(pmu, search->word, search->reader->arena, &event) != -ENOENT;
+}
+
 static bool look_for_event(void *self, const char *name)
 {
     struct search *search = self;
-    struct yarn_pmu_event event;
     size_t place = search->count;
     bool goes_on = collect(search, yarn_span_of_text(name));
-    if (search->count > place && yarn_pmu_find_event(&search->found[place], search->word,
-                                                     search->reader->arena, &event) == -ENOENT)
+    if (search->count > place && !has_event(search, &search->found[place]))
         search->count = place;
     return goes_on;
 }
@@ -152,9 +162,10 @@ static int fill_from_event(struct yarn_event_reader *reader, struct yarn_event_s
 }
 
 /* A name that a PMU has for an event of its own, without the PMU's. */
-int yarn_event_parse_alias(struct yarn_event_reader *reader)
+static int parse_alias(struct yarn_event_reader *reader, bool is_literal)
 {
-    struct search search = {.reader = reader, .word = yarn_event_reader_word(reader)};
+    struct search search = {
+        .reader = reader, .word = yarn_event_reader_word(reader), .is_literal = is_literal};
     size_t first = reader->list->count;
     if (!search.word.size || search.word.size >= YARN_MACHINE_NAME_MAX)
         return -ENOENT;
@@ -168,4 +179,14 @@ int yarn_event_parse_alias(struct yarn_event_reader *reader)
     if (!err)
         reader->at += search.word.size;
     return err;
+}
+
+int yarn_event_parse_alias(struct yarn_event_reader *reader)
+{
+    return parse_alias(reader, false);
+}
+
+int yarn_event_parse_literal_alias(struct yarn_event_reader *reader)
+{
+    return parse_alias(reader, true);
 }

@@ -150,6 +150,13 @@ int yarn_pmu_find_event(const struct yarn_pmu *pmu, struct yarn_span name, struc
     return 0;
 }
 
+bool yarn_pmu_has_event(const struct yarn_pmu *pmu, struct yarn_span name)
+{
+    char path[YARN_MACHINE_PATH_MAX], text[8];
+    return name.size && !is_beside(name) && path_in(pmu, "events", name, path) == 0 &&
+           yarn_machine_read(path, text, sizeof text) >= 0;
+}
+
 void yarn_pmu_list(const struct yarn_event_machine *machine, yarn_machine_name_fn *tell, void *self)
 {
     int err = yarn_machine_list(machine->pmus, tell, self);

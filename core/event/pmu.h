@@ -51,6 +51,9 @@ YARN_MUST_CHECK int yarn_pmu_find_format(const struct yarn_pmu *pmu, struct yarn
 YARN_MUST_CHECK int yarn_pmu_find_event(const struct yarn_pmu *pmu, struct yarn_span name,
                                         struct yarn_arena *arena, struct yarn_pmu_event *ret_event);
 
+/* Whether there is one of just that name. */
+YARN_MUST_CHECK bool yarn_pmu_has_event(const struct yarn_pmu *pmu, struct yarn_span name);
+
 /* Names of PMUs, of one's terms, of one's events: all that the kernel lists and lets be read. */
 void yarn_pmu_list(const struct yarn_event_machine *machine, yarn_machine_name_fn *tell,
                    void *self);

@@ -25,7 +25,7 @@ static void check_fault(const struct yarn_parse_error *error, size_t size)
 static void check_spec(const struct yarn_event_spec *spec)
 {
     static struct yarn_event_list again;
-    char buffer[512];
+    static char buffer[1 << 20];
     struct yarn_parse_error error;
     struct yarn_event_spec rated = *spec;
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
