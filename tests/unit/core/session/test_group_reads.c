@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+
+#include "core/session/group_reads.h"
+#include "tests/support/suite.h"
+
+enum { LEADER = 70, OTHER_CORE = 71, MEMBER = 80, TIDS = 3000 };
+
+static struct yarn_group_reads reads;
+static struct yarn_table numbers;
+static const struct yarn_record_layout layout = {
+    .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
+};
+static uint64_t weights[2];
+static unsigned nr_told, nr_malformed;
+
+static void open_reads(void)
+{
+    ck_assert_int_eq(yarn_group_reads_open(&reads), 0);
+    ck_assert_int_eq(yarn_table_open(&numbers, 16, 16), 0);
+    ck_assert_int_eq(yarn_table_put(&numbers, LEADER, 0), 0);
+    ck_assert_int_eq(yarn_table_put(&numbers, OTHER_CORE, 0), 0);
+    ck_assert_int_eq(yarn_table_put(&numbers, MEMBER, 1), 0);
+}
+
+static void close_reads(void)
+{
+    yarn_group_reads_close(&reads);
+    yarn_table_close(&numbers);
+}
+
+static void tell(void *self, const struct yarn_record *record)
+{
+    (void)self;
+    ck_assert_uint_lt(record->event, 2);
+    weights[record->event] = record->sample.period;
+    nr_told++;
+}
+
+static void tell_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    (void)self;
+    (void)kernel_type;
+    (void)size;
+    nr_malformed++;
+}
+
+/* A sample of that leader's, in which it and its member have counted so much. */
+static void sample(uint64_t id, uint32_t tid, uint64_t first, uint64_t second)
+{
+    const uint64_t words[] = {first, id, second, MEMBER};
+    struct yarn_record record = {.type = YARN_RECORD_SAMPLE, .id = id, .tid = tid};
+    record.sample.layout = &layout;
+    record.sample.nr_counters = 2;
+    record.sample.counters.first = yarn_span_of(words, sizeof words);
+    const struct yarn_record_listener listener = {.record = tell, .malformed = tell_malformed};
+    weights[0] = weights[1] = nr_told = 0;
+    yarn_group_reads_tell(&reads, &numbers, &record, &listener);
+}
+
+#define ASSERT_WEIGHTS(first, second)                                                              \
+    do {                                                                                           \
+        ck_assert_uint_eq(weights[0], first);                                                      \
+        ck_assert_uint_eq(weights[1], second);                                                     \
+    } while (0)
+
+START_TEST(a_weight_is_what_was_counted_since_the_sample_before)
+{
+    sample(LEADER, 5, 100, 7);
+    ASSERT_WEIGHTS(100, 7);
+    sample(LEADER, 5, 250, 9);
+    ASSERT_WEIGHTS(150, 2);
+}
+END_TEST
+
+START_TEST(who_has_counted_nothing_is_not_told_of)
+{
+    sample(LEADER, 5, 100, 7);
+    sample(LEADER, 5, 200, 7);
+    ck_assert_uint_eq(nr_told, 1);
+    ASSERT_WEIGHTS(100, 0);
+}
+END_TEST
+
+START_TEST(threads_and_cores_count_for_themselves)
+{
+    sample(LEADER, 5, 100, 7);
+    sample(LEADER, 6, 30, 1);
+    ASSERT_WEIGHTS(30, 1);
+    sample(OTHER_CORE, 5, 40, 2);
+    ASSERT_WEIGHTS(40, 2);
+    sample(LEADER, 5, 101, 8);
+    ASSERT_WEIGHTS(1, 1);
+}
+END_TEST
+
+START_TEST(a_number_that_comes_again_is_another_thread)
+{
+    sample(LEADER, 5, 100, 7);
+    yarn_group_reads_forget(&reads, 5);
+    sample(LEADER, 5, 150, 9);
+    ASSERT_WEIGHTS(150, 9);
+}
+END_TEST
+
+START_TEST(threads_that_ended_leave_no_memory_behind)
+{
+    for (uint32_t tid = 1; tid <= TIDS; tid++) {
+        sample(LEADER, tid, tid, 1);
+        ASSERT_WEIGHTS(tid, 1);
+        yarn_group_reads_forget(&reads, tid);
+    }
+    ck_assert_uint_eq(reads.lasts.count, 1);
+    ck_assert_uint_eq(nr_malformed, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("groups that are read");
+    TCase *tcase = tcase_create("readings");
+    tcase_add_checked_fixture(tcase, open_reads, close_reads);
+    tcase_add_test(tcase, a_weight_is_what_was_counted_since_the_sample_before);
+    tcase_add_test(tcase, who_has_counted_nothing_is_not_told_of);
+    tcase_add_test(tcase, threads_and_cores_count_for_themselves);
+    tcase_add_test(tcase, a_number_that_comes_again_is_another_thread);
+    tcase_add_test(tcase, threads_that_ended_leave_no_memory_behind);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
