@@ -140,6 +140,19 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     return attr;
 }
 
+struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
+                                            const struct yarn_attr_options *options)
+{
+    struct perf_event_attr attr = yarn_attr_of(spec, options);
+    attr.freq = 0;
+    attr.sample_freq = 0;
+    attr.sample_type = 0;
+    attr.sample_id_all = 0;
+    attr.precise_ip = 0; /* x86 refuses it where nothing is sampled */
+    attr.branch_sample_type = 0;
+    return attr;
+}
+
 struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *options)
 {
     struct perf_event_attr attr = yarn_attr_of_leader(options, 1);

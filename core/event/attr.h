@@ -47,6 +47,10 @@ struct yarn_attr_options {
 struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
                                     const struct yarn_attr_options *options);
 
+/* The same, only to be read: it writes no records. */
+struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
+                                            const struct yarn_attr_options *options);
+
 /* A core's leader: a dummy whose ring wakes its poller at `watermark_bytes`. */
 struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
                                            uint32_t watermark_bytes);

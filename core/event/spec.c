@@ -58,7 +58,9 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
     *ret_why = spec->refusal;
     if (spec->refusal)
         return spec->kind == YARN_EVENT_TRACEPOINT ? -EACCES : -EOPNOTSUPP;
-    if (spec->is_of_cpus)
+    if (spec->is_in_kernel && spec->exclude_kernel)
+        *ret_why = "happens in the kernel: without the kernel's part (u) it would always be 0";
+    else if (spec->is_of_cpus)
         *ret_why = "counts whole cpus and no threads: yarnprof stat";
     else if (spec->kind == YARN_EVENT_BREAKPOINT && spec->site.symbol && !spec->config1)
         *ret_why = "its symbol has no address here";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/probe.h"
 
+#include "core/event/refusal.h"
+
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
 {
     session->report.failure = what;
@@ -10,28 +12,7 @@ int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
 
 const char *yarn_probe_reason(int err)
 {
-    switch (err) {
-    case -EACCES:
-    case -EPERM:
-        return "not permitted: lower kernel.perf_event_paranoid or give the process CAP_PERFMON";
-    case -ENOSYS:
-        return "perf_event_open is not to be had: a kernel, or a filter around it, without perf";
-    case -ENOENT:
-    case -ENODEV:
-    case -EOPNOTSUPP:
-        return "this machine has no such counter";
-    case -ENOSPC:
-        return "all counters of this kind are in use";
-    case -EMFILE:
-    case -ENFILE:
-        return "no free descriptor: raise the limit of open files";
-    case -ENOMEM:
-        return "no memory for a ring: raise the limit of locked memory";
-    case -EINVAL:
-        return "the kernel does not take this event with these terms";
-    default:
-        return "the kernel refused the event";
-    }
+    return yarn_event_refusal(err);
 }
 
 const char *yarn_probe_thread_reason(int err)

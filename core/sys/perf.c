@@ -14,15 +14,15 @@
 #include "core/sys/file.h"
 #include "core/sys/own_files.h"
 
-enum { PAGE_BYTES = 4096, GROUP_MAX = 64 };
+enum { PAGE_BYTES = 4096, GROUP_MAX = 64, OPEN_TRIES = 100 };
 
 static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
 {
-    long result;
-    do
+    long result = -EINTR;
+    /* Why not for ever: EINTR is also what a probe is refused with that ftrace has, too. */
+    for (int i = 0; i < OPEN_TRIES && result == -EINTR; i++)
         result = yarn_raw_call(SYS_perf_event_open, (long)attr, tid, cpu, group,
                                PERF_FLAG_FD_CLOEXEC, 0);
-    while (result == -EINTR);
     return (int)result;
 }
 

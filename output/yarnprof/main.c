@@ -10,6 +10,7 @@ enum { MAPPED_BYTES_MIN = 256 << 10 };
 static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
     {"list", "events that are to be had here, or what a string becomes", yarn_verb_list},
+    {"stat", "count events of a command, and metrics made of them", yarn_verb_stat},
     {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
     {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},

@@ -12,9 +12,9 @@ struct estimate {
     double freedom; /* degrees of it, where the variance is of runs */
 };
 
-/* Of Student's distribution, 97.5 % lie below. Up to ten degrees by table, between its rows by the
- * inverse; above by the expansion of Cornish and Fisher, right to four digits there. */
-static double student(double freedom)
+/* Up to ten degrees by table, between its rows by the inverse; above by the expansion of Cornish
+ * and Fisher, right to four digits there. */
+double yarn_change_student(double freedom)
 {
     static const double least[] = {12.706, 4.303, 3.182, 2.776, 2.571,
                                    2.447,  2.365, 2.306, 2.262, 2.228};
@@ -87,7 +87,7 @@ static double quantile_of(const struct estimate sides[2], double variance)
         if (sides[side].freedom > 0)
             freedom += sides[side].variance * sides[side].variance / sides[side].freedom;
     }
-    return freedom > 0 ? student(variance * variance / freedom) : deviations;
+    return freedom > 0 ? yarn_change_student(variance * variance / freedom) : deviations;
 }
 
 struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_diff_sum parts[2],

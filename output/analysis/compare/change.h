@@ -29,6 +29,10 @@
 
 enum yarn_diff_scale { YARN_DIFF_SHARES, YARN_DIFF_SECONDS, YARN_DIFF_SCALE_COUNT };
 
+/* The quantile of Student's distribution below which 97.5 % lie: a mean of `freedom` + 1 values is
+ * so many of its standard deviations from the true one, at most, in 95 % of the cases. */
+double yarn_change_student(double freedom);
+
 struct yarn_change {
     double values[2]; /* before, after: percent, or the event's unit a second */
     double change;    /* the difference */

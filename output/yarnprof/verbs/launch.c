@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/launch.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/spawn.h"
 
 #define PRELOAD_NAME "libyarn_preload.so"
 #define YARN_BESIDE_LIBDIR "/../" YARN_LIBDIR
@@ -63,8 +61,9 @@ int yarn_launch_set(const char *name, const char *value)
 }
 
 /* An existing LD_PRELOAD is kept, behind ours. */
-static int set_preload(const struct yarn_launch *launch)
+static int set_preload(const void *self)
 {
+    const struct yarn_launch *launch = self;
     const char *before = getenv("LD_PRELOAD");
     if (launch->preload[strcspn(launch->preload, ": \t")])
         return -EINVAL;
@@ -80,47 +79,6 @@ static int set_preload(const struct yarn_launch *launch)
     return err;
 }
 
-static volatile sig_atomic_t child_pid;
-
-/* The terminal sends SIGINT and SIGQUIT to the command as well; these two come to us alone. */
-static void pass_on(int number)
-{
-    if (child_pid > 0)
-        (void)kill((pid_t)child_pid, number);
-}
-
-static void watch_signals(void)
-{
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction forward = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    (void)sigaction(SIGINT, &ignore, NULL);
-    (void)sigaction(SIGQUIT, &ignore, NULL);
-    (void)sigaction(SIGTERM, &forward, NULL);
-    (void)sigaction(SIGHUP, &forward, NULL);
-}
-
-static int wait_for(pid_t pid)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return YARN_STATUS_FAILED;
-    }
-    return WIFSIGNALED(status) ? YARN_STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* In the child: becomes the command, or tells the parent why not. */
-static _Noreturn void become(const struct yarn_launch *launch, char *const argv[], int report)
-{
-    int err = set_preload(launch);
-    if (!err) {
-        (void)execvp(argv[0], argv);
-        err = -errno;
-    }
-    ssize_t written = write(report, &err, sizeof err);
-    _exit(written == (ssize_t)sizeof err ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN);
-}
-
 static int tell_failure(const char *command, int err)
 {
     yarn_complain("record", "%s: %s", command,
@@ -132,27 +90,12 @@ static int tell_failure(const char *command, int err)
 
 int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
 {
-    int report[2];
-    int err = 0;
-    if (pipe2(report, O_CLOEXEC))
-        return tell_failure(argv[0], -errno);
-    pid_t pid = fork();
-    if (pid < 0) {
-        err = -errno;
-        (void)close(report[0]);
-        (void)close(report[1]);
+    struct yarn_spawn spawn;
+    int status = YARN_STATUS_FAILED;
+    int err = yarn_spawn_start(&spawn, argv, set_preload, launch);
+    if (err)
         return tell_failure(argv[0], err);
-    }
-    if (pid == 0)
-        become(launch, argv, report[1]);
-    child_pid = pid;
-    watch_signals();
-    (void)close(report[1]);
-    ssize_t got;
-    do {
-        got = read(report[0], &err, sizeof err);
-    } while (got < 0 && errno == EINTR);
-    (void)close(report[0]);
-    int status = wait_for(pid);
-    return got == (ssize_t)sizeof err ? tell_failure(argv[0], err) : status;
+    yarn_spawn_release(&spawn);
+    err = yarn_spawn_finish(&spawn, &status);
+    return err ? tell_failure(argv[0], err) : status;
 }

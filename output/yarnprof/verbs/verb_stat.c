@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/event/parse.h"
+#include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/stat_run.h"
+#include "output/yarnprof/verbs/verb.h"
+
+enum { EVENTS = YARN_ARGUMENT_OWN, INTERVAL, REPEAT, REPEAT_MAX = 10000, ARENA_BYTES = 1 << 20 };
+
+static const char default_events[] =
+    "task-clock,context-switches,cpu-migrations,page-faults,cycles,"
+    "instructions,branches,branch-misses";
+
+static const struct yarn_argument arguments[] = {
+    {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)", EVENTS},
+    {"interval", 'I', "TIME", "tell each stretch of so long, too", INTERVAL},
+    {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
+struct request {
+    struct yarn_out out;
+    struct yarn_arena arena;
+    const char *events_text;
+    uint64_t interval_ns, nr_runs;
+    struct yarn_stat_events events;
+    struct yarn_stat_run run;
+    struct yarn_stat *intervals; /* owned, with their rows */
+    size_t nr_intervals;
+    bool is_live; /* intervals are printed as they come */
+    int err;
+};
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct request *request = self;
+    size_t size = value ? strlen(value) : 0;
+    switch (id) {
+    case EVENTS:
+        request->events_text = value;
+        return 0;
+    case INTERVAL:
+        *ret_right = "a time from 1ms to 1000h";
+        return yarn_parse_duration(value, size, &request->interval_ns) ||
+                       request->interval_ns < YARN_NS_PER_MS ||
+                       request->interval_ns > 3600000 * YARN_NS_PER_SECOND
+                   ? -EINVAL
+                   : 0;
+    case REPEAT:
+        *ret_right = "a number of runs from 1 to 10000";
+        return yarn_parse_u64(value, size, &request->nr_runs) || !request->nr_runs ||
+                       request->nr_runs > REPEAT_MAX
+                   ? -EINVAL
+                   : 0;
+    default:
+        return yarn_out_take(&request->out, id, value, ret_right);
+    }
+}
+
+static const struct yarn_command command = {
+    .verb = "stat",
+    .operands = "[--] COMMAND…",
+    .about = "Runs the command, counts its events from outside, with all its threads and children, "
+             "and gives\nthe command's own exit status. The table goes to standard error, json and "
+             "csv to standard\noutput. What cannot be counted says why.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+};
+
+static int parse_events(struct request *request, const char *text)
+{
+    static struct yarn_event_list list;
+    struct yarn_parse_error error;
+    uint32_t key;
+    int err = yarn_event_list_parse(text, strlen(text), &request->arena, &list, &error);
+    if (err == -EINVAL)
+        yarn_complain("stat", "--events=%s: %.*s: %s (at %zu)", text, (int)error.size,
+                      text + error.at, error.why, error.at + 1);
+    else if (err)
+        yarn_complain("stat", "%s", strerror(-err));
+    if (err)
+        return err == -EINVAL ? YARN_STATUS_USAGE : YARN_STATUS_FAILED;
+    return yarn_stat_add_events(&request->events, list.specs, list.count, &key) ? -1
+                                                                                : YARN_STATUS_USAGE;
+}
+
+/* ---- where it goes ---- */
+
+/* A table for people goes where the command's own output is not. */
+static bool goes_to_stderr(const struct request *request)
+{
+    return request->out.format == YARN_OUT_TEXT && !request->out.path;
+}
+
+static int open_out(struct request *request)
+{
+    struct yarn_out *out = &request->out;
+    if (!goes_to_stderr(request))
+        return yarn_out_open(out, "stat");
+    out->file = stderr;
+    out->is_terminal = isatty(STDERR_FILENO) == 1;
+    out->has_color = out->color == YARN_OUT_COLOR_ALWAYS;
+    return -1;
+}
+
+static int finish_out(struct request *request, int err)
+{
+    if (!goes_to_stderr(request))
+        return yarn_out_finish(&request->out, "stat", err);
+    request->out.file = NULL;
+    return YARN_STATUS_OK;
+}
+
+static int print(struct request *request, const struct yarn_stat_totals *totals)
+{
+    size_t nr_intervals = request->is_live ? 0 : request->nr_intervals;
+    int status = open_out(request);
+    int err = 0;
+    if (status >= 0)
+        return status;
+    if (request->out.format == YARN_OUT_JSON)
+        err = yarn_stat_put_json(&request->out, totals, request->intervals, nr_intervals);
+    else if (request->out.format == YARN_OUT_CSV)
+        yarn_stat_put_csv(&request->out, totals, request->intervals, nr_intervals);
+    else
+        yarn_stat_print(&request->out, totals, request->intervals, nr_intervals);
+    return finish_out(request, err);
+}
+
+/* ---- intervals ---- */
+
+static int keep_interval(struct request *request, const struct yarn_stat *stat)
+{
+    size_t size = (request->nr_intervals + 1) * sizeof *request->intervals;
+    struct yarn_stat *more = realloc(request->intervals, size);
+    if (!more)
+        return -ENOMEM;
+    request->intervals = more;
+    struct yarn_stat *kept = &more[request->nr_intervals];
+    *kept = *stat;
+    kept->rows = calloc(stat->nr_rows + 1, sizeof *kept->rows);
+    if (!kept->rows)
+        return -ENOMEM;
+    memcpy(kept->rows, stat->rows, stat->nr_rows * sizeof *kept->rows);
+    request->nr_intervals++;
+    return 0;
+}
+
+static void on_interval(void *self, const struct yarn_stat_row *rows, const uint32_t *keys,
+                        size_t count, double seconds, double at_seconds)
+{
+    struct request *request = self;
+    struct yarn_stat stat = {
+        .rows = request->run.rows,
+        .nr_rows = count,
+        .seconds = seconds,
+        .at_seconds = at_seconds,
+    };
+    (void)rows;
+    (void)keys;
+    if (!request->is_live) {
+        request->err = request->err ? request->err : keep_interval(request, &stat);
+        return;
+    }
+    request->out.file = stderr;
+    yarn_stat_print_interval(&request->out, &stat, false);
+}
+
+/* ---- runs ---- */
+
+struct sums {
+    double *values; /* owned; of each run its rows' */
+    double *walls;  /* owned */
+    struct yarn_stat_row rows[YARN_STAT_EVENTS_MAX];
+    double counts[YARN_STAT_EVENTS_MAX];
+    double user_seconds, system_seconds;
+    size_t nr_rows, nr_runs;
+};
+
+static void add_run(struct sums *sums, const struct yarn_stat_run *run)
+{
+    sums->nr_rows = run->nr_rows;
+    for (size_t i = 0; i < run->nr_rows; i++) {
+        sums->values[sums->nr_runs * YARN_STAT_EVENTS_MAX + i] = run->rows[i].value;
+        sums->counts[i] += (double)run->rows[i].count;
+        sums->rows[i].enabled_ns += run->rows[i].enabled_ns;
+        sums->rows[i].running_ns += run->rows[i].running_ns;
+    }
+    sums->walls[sums->nr_runs++] = run->wall_seconds;
+    sums->user_seconds += run->user_seconds;
+    sums->system_seconds += run->system_seconds;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return count ? sum / (double)count : 0;
+}
+
+/* The last run's rows become the mean of all. */
+static void finish_rows(struct sums *sums, struct yarn_stat_run *run)
+{
+    double *values = sums->values + sums->nr_runs * YARN_STAT_EVENTS_MAX; /* room for one more */
+    for (size_t i = 0; i < sums->nr_rows && sums->nr_runs > 1; i++) {
+        struct yarn_stat_row *row = &run->rows[i];
+        for (size_t j = 0; j < sums->nr_runs; j++)
+            values[j] = sums->values[j * YARN_STAT_EVENTS_MAX + i];
+        row->count = (uint64_t)(sums->counts[i] / (double)sums->nr_runs + 0.5);
+        row->enabled_ns = sums->rows[i].enabled_ns;
+        row->running_ns = sums->rows[i].running_ns;
+        row->value = mean_of(values, sums->nr_runs);
+        row->plus_minus = row->is_refused ? -1 : yarn_stat_plus_minus(values, sums->nr_runs);
+    }
+}
+
+static int run_all(struct request *request, struct sums *sums, char *const argv[])
+{
+    int interrupted = YARN_STATUS_SIGNAL + SIGINT;
+    request->run.events = &request->events;
+    request->run.interval_ns = request->interval_ns ? request->interval_ns : UINT64_MAX;
+    request->run.on_interval = on_interval;
+    request->run.self = request;
+    for (uint64_t i = 0; i < request->nr_runs; i++) {
+        int err = yarn_stat_run(&request->run, argv);
+        if (err)
+            return err;
+        add_run(sums, &request->run);
+        if (request->run.status == interrupted)
+            break;
+    }
+    return 0;
+}
+
+/* As one line, which a shell would take. */
+static char *line_of(char *const argv[])
+{
+    size_t size = 0, at = 0;
+    for (size_t i = 0; argv[i]; i++)
+        size += strlen(argv[i]) + 1;
+    char *words = malloc(size + 1);
+    if (!words)
+        return NULL;
+    for (size_t i = 0; argv[i]; at += strlen(argv[i++]) + 1)
+        (void)strcpy(words + at, argv[i]);
+    char *line = yarn_command_line(yarn_span_of(words, at ? at - 1 : 0));
+    free(words);
+    return line;
+}
+
+static int tell_failure(const char *name, int err)
+{
+    yarn_complain("stat", "%s: %s", name, strerror(-err));
+    return err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
+}
+
+static int show(struct request *request, struct sums *sums, char *const argv[])
+{
+    char *line = line_of(argv);
+    finish_rows(sums, &request->run);
+    double nr_runs = (double)sums->nr_runs;
+    struct yarn_stat_totals totals = {
+        .stat = {.rows = request->run.rows,
+                 .nr_rows = request->run.nr_rows,
+                 .seconds = mean_of(sums->walls, sums->nr_runs)},
+        .command = line ? line : argv[0],
+        .status = request->run.status,
+        .nr_runs = (unsigned)sums->nr_runs,
+        .user_seconds = sums->user_seconds / nr_runs,
+        .system_seconds = sums->system_seconds / nr_runs,
+        .plus_minus_seconds = yarn_stat_plus_minus(sums->walls, sums->nr_runs),
+    };
+    totals.stat.at_seconds = totals.stat.seconds;
+    int status = request->err ? finish_out(request, request->err) : print(request, &totals);
+    yarn_command_line_free(line);
+    (void)status; /* complained of; the command's own is what counts */
+    return request->run.status;
+}
+
+static int count(struct request *request, char *const argv[])
+{
+    static struct sums sums;
+    size_t room = request->nr_runs + 2 + request->nr_runs / YARN_STAT_EVENTS_MAX;
+    request->is_live = goes_to_stderr(request);
+    sums.values = calloc(room, YARN_STAT_EVENTS_MAX * sizeof *sums.values);
+    sums.walls = calloc(room, sizeof *sums.walls);
+    int err = sums.values && sums.walls ? run_all(request, &sums, argv) : -ENOMEM;
+    int status = err ? tell_failure(argv[0], err) : show(request, &sums, argv);
+    free(sums.values);
+    free(sums.walls);
+    yarn_stat_run_fini(&request->run);
+    return status;
+}
+
+static void fini(struct request *request)
+{
+    for (size_t i = 0; i < request->nr_intervals; i++)
+        free(request->intervals[i].rows);
+    free(request->intervals);
+    yarn_arena_close(&request->arena);
+}
+
+int yarn_verb_stat(int argc, char **argv)
+{
+    static struct request request = {.nr_runs = 1};
+    struct yarn_command mine = command;
+    int first;
+    yarn_arena_open(&request.arena, ARENA_BYTES);
+    mine.self = &request;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status < 0 && !argv[first]) {
+        yarn_complain("stat", "no command is named; see yarnprof stat --help");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0 && request.interval_ns && request.nr_runs > 1) {
+        yarn_complain("stat", "--interval and --repeat do not go together");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0)
+        status = parse_events(&request, request.events_text ? request.events_text : default_events);
+    if (status < 0)
+        status = count(&request, argv + first);
+    fini(&request);
+    return status;
+}

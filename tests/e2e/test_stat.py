@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""yarnprof stat: a command's events counted from outside, against what the command itself knows."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import harness
+
+TOUCHES = harness.HOSTS / "touches"
+PER_WORKER = 2000  # of eight threads and a child: 18,000
+IS_ROOT = os.geteuid() == 0
+REFUSALS = ("E2BIG EACCES EBADF EBUSY EFAULT EINTR EINVAL EMFILE ENFILE ENODEV ENOENT ENOMEM ENOSPC "
+            "ENOSYS EOPNOTSUPP EOVERFLOW EPERM ESRCH").split()
+# What mends it, or what stands in the way.
+KNOBS = {
+    "EACCES": "kernel.perf_event_paranoid", "EPERM": "CAP_PERFMON", "EMFILE": "ulimit -n",
+    "ENFILE": "fs.file-max", "ENOMEM": "ulimit -l", "EBUSY": "kernel.nmi_watchdog",
+    "EOVERFLOW": "kernel.perf_event_max_stack", "ENOSYS": "CONFIG_PERF_EVENTS",
+    "EINVAL": "kernel.perf_event_max_sample_rate", "EINTR": "uprobe_events",
+}
+
+
+def stat(*arguments, **options):
+    return subprocess.run([harness.YARNPROF, "stat", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=60, env=harness.clean_environment(), check=False,
+                          **options)
+
+
+class Stat(harness.Case):
+    def count(self, *arguments):
+        """The JSON of a run, whose host's output goes elsewhere; with the run itself."""
+        path = self.folder() / "stat.json"
+        done = stat("--format=json", "-o", path, *arguments)
+        return json.loads(path.read_text()), done
+
+    def test_threads_and_children_are_counted(self):
+        counted, done = self.count("-e", "page-faults,task-clock", "--", TOUCHES, PER_WORKER)
+        faults, clock = counted["events"]
+        self.assertEqual(done.returncode, 7)
+        self.assertEqual(counted["status"], 7)
+        self.assertAlmostEqual(faults["count"], 18000, delta=200)
+        self.assertAlmostEqual(faults["count"], int(done.stdout), delta=200)
+        self.assertEqual(faults["scaled"], faults["count"])
+        self.assertEqual(faults["percent_running"], 100)
+        self.assertEqual(faults["user_only"], not IS_ROOT)
+        self.assertGreater(clock["count"], 0)
+        self.assertEqual(clock["unit"], "ns")
+
+    def test_what_would_silently_be_0_is_refused(self):
+        counted, _ = self.count("-e", "context-switches:u,context-switches", "--", "sleep", "0.01")
+        modified, plain = counted["events"]
+        self.assertIsNone(modified["count"])
+        self.assertIn("would always be 0", modified["why"])
+        if IS_ROOT:
+            self.assertGreater(plain["count"], 0)
+        else:
+            self.assertIsNone(plain["count"])
+            self.assertIsNone(plain["scaled"])
+            self.assertIn("kernel.perf_event_paranoid", plain["why"])
+
+    def test_status_is_the_commands_own(self):
+        for argv, status in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["/nowhere"], 127),
+                             (["/etc"], 126), (["sh", "-c", "kill -9 $$"], 128 + 9)):
+            self.assertEqual(stat("-e", "task-clock", "--", *argv).returncode, status, argv)
+        self.assertEqual(stat("-e", "tusk-clock", "--", "true").returncode, 2)
+        self.assertIn("task-clock?", stat("-e", "tusk-clock", "--", "true").stderr)
+
+    def test_signals_are_passed_on(self):
+        with subprocess.Popen([harness.YARNPROF, "stat", "-e", "task-clock", "--", "sh", "-c",
+                               "trap 'exit 5' TERM; echo; while :; do sleep 0.05; done"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 5)
+
+    def test_intervals_add_up(self):
+        counted, _ = self.count("-I", "50ms", "-e", "page-faults", "--", "sh", "-c",
+                                f"sleep 0.1; {TOUCHES} {PER_WORKER}; sleep 0.1")
+        sum_of_all = sum(part["events"][0]["count"] for part in counted["intervals"])
+        self.assertEqual(sum_of_all, counted["events"][0]["count"])
+        self.assertGreaterEqual(len(counted["intervals"]), 4)
+
+    def test_runs_have_a_mean_and_its_error(self):
+        counted, done = self.count("-r", "4", "-e", "page-faults", "--", TOUCHES, PER_WORKER)
+        faults = counted["events"][0]
+        self.assertEqual(counted["runs"], 4)
+        self.assertEqual(len(done.stdout.split()), 4)
+        self.assertAlmostEqual(faults["scaled"], 18000, delta=200)
+        self.assertLess(faults["plus_minus"], 100)
+
+    def test_text_goes_to_standard_error(self):
+        done = stat("-e", "page-faults", "--", TOUCHES, PER_WORKER)
+        self.assertEqual(done.stdout.count("\n"), 1)
+        self.assertRegex(done.stderr, r" 1[78],\d{3}  page-faults ")
+        for what in ("wall", "user", "sys"):
+            self.assertRegex(done.stderr, rf"\d\.\d+ s {what}\n")
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_each_errno_has_a_sentence(self):
+        sentences = {}
+        for name in REFUSALS:
+            path = self.folder() / "stat.json"
+            done = subprocess.run(
+                ["strace", "-o", "/dev/null", "-e", f"inject=perf_event_open:error={name}",
+                 harness.YARNPROF, "stat", "--format=json", "-o", path, "-e", "task-clock", "--",
+                 "sh", "-c", "exit 4"], capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            event = json.loads(path.read_text())["events"][0]
+            self.assertIsNone(event["count"], name)
+            self.assertIn(KNOBS.get(name, ""), event["why"])
+            sentences[event["why"]] = name
+        self.assertEqual(len(sentences), len(REFUSALS))
+        self.assertTrue(all(hasattr(errno, name) for name in REFUSALS))
+
+
+if __name__ == "__main__":
+    harness.main()
