@@ -242,6 +242,7 @@ static void add_count(struct yarn_perf_count *sum, const struct yarn_perf_count 
     sum->time_enabled_ns += one->time_enabled_ns;
     sum->time_running_ns += one->time_running_ns;
     sum->lost += one->lost;
+    sum->is_in_error |= one->is_in_error;
 }
 
 static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)

@@ -135,6 +135,7 @@ void yarn_thread_ring_count(const struct yarn_thread_ring *slot, uint32_t number
         sum->time_enabled_ns += one.time_enabled_ns;
         sum->time_running_ns += one.time_running_ns;
         sum->lost += one.lost;
+        sum->is_in_error |= one.is_in_error;
     }
 }
 

@@ -91,6 +91,10 @@ int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_cou
     long result = yarn_raw_call(SYS_read, fd, (long)value, (long)size, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
+    if (result == 0) {
+        *ret_count = (struct yarn_perf_count){.is_in_error = true};
+        return 0;
+    }
     if ((size_t)result < least * sizeof value[0])
         return -ENODATA;
     *ret_count = (struct yarn_perf_count){

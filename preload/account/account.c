@@ -196,6 +196,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
             .time_enabled_ns = sum.time_enabled_ns,
             .time_running_ns = sum.time_running_ns,
             .lost = sum.lost,
+            .is_in_error = sum.is_in_error,
         };
         lost += sum.lost;
         yarn_dump_write_count(writer, &count);

@@ -130,6 +130,7 @@ static void put_event(struct yarn_json *json, const struct subject *subject, siz
     yarn_json_u64(json, "time_enabled", event->count.time_enabled_ns);
     yarn_json_u64(json, "time_running", event->count.time_running_ns);
     yarn_json_u64(json, "lost", event->count.lost);
+    yarn_json_bool(json, "in_error", event->count.is_in_error);
     yarn_json_u64(json, "samples", event->samples);
     yarn_json_span(json, "unit", record->unit);
     yarn_json_span(json, "reason", record->reason);

@@ -168,6 +168,24 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
     print_pair(out, "stack copy", text);
 }
 
+/* Where it had to share a counter: what it would have counted on one of its own. */
+static void print_running(const struct yarn_profile_dump_event *event, const struct yarn_out *out)
+{
+    const struct yarn_dump_count *count = &event->count;
+    bool is_shared =
+        event->record.type != PERF_TYPE_SOFTWARE && count->time_running_ns < count->time_enabled_ns;
+    double running = yarn_percent(count->time_running_ns, count->time_enabled_ns);
+    if (count->is_in_error)
+        (void)fputs(", IN ERROR: pinned, and at times without a counter", out->file);
+    if (is_shared && !count->time_running_ns)
+        (void)fputs(", never on a counter", out->file);
+    else if (is_shared)
+        (void)fprintf(out->file, ", running %.1f %% of the time, scaled to %s", running,
+                      yarn_number_in_unit((uint64_t)((double)count->count * 100 / running + 0.5),
+                                          text_of(event->record.unit))
+                          .text);
+}
+
 static void print_event(const struct yarn_profile_dump_event *event, const struct yarn_out *out)
 {
     const struct yarn_dump_event *record = &event->record;
@@ -199,9 +217,7 @@ static void print_event(const struct yarn_profile_dump_event *event, const struc
     if (event->has_count) {
         (void)fprintf(out->file, ", counted %s",
                       yarn_number_in_unit(count->count, text_of(record->unit)).text);
-        if (record->type != PERF_TYPE_SOFTWARE && count->time_running_ns < count->time_enabled_ns)
-            (void)fprintf(out->file, ", running %.1f %% of the time",
-                          yarn_percent(count->time_running_ns, count->time_enabled_ns));
+        print_running(event, out);
     }
     (void)fputc('\n', out->file);
 }
