@@ -307,6 +307,15 @@ static int parse_list(struct yarn_event_reader *reader, char end)
     }
 }
 
+/* They would end paths and texts early. */
+static int check_bytes(struct yarn_event_reader *reader)
+{
+    for (size_t i = 0; i < reader->text.size; i++)
+        if (reader->text.data[i] < ' ' || reader->text.data[i] == 0x7f)
+            return yarn_event_reader_fail(reader, i, 1, "a control character");
+    return 0;
+}
+
 int yarn_event_list_parse_on(const struct yarn_event_machine *machine, const char *text,
                              size_t size, struct yarn_arena *arena,
                              struct yarn_event_list *ret_list, struct yarn_parse_error *ret_error)
@@ -320,7 +329,9 @@ int yarn_event_list_parse_on(const struct yarn_event_machine *machine, const cha
     size_t mark = arena->used;
 
     ret_list->count = 0;
-    int err = parse_list(&reader, 0);
+    int err = check_bytes(&reader);
+    if (!err)
+        err = parse_list(&reader, 0);
     if (err) {
         ret_list->count = 0;
         yarn_arena_rewind(arena, mark);

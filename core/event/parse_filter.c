@@ -29,7 +29,7 @@ static char peek(const struct filter *filter, size_t ahead)
 
 static void skip_blanks(struct filter *filter)
 {
-    while (peek(filter, 0) == ' ' || peek(filter, 0) == '\t' || peek(filter, 0) == '\n')
+    while (peek(filter, 0) == ' ')
         filter->at++;
 }
 

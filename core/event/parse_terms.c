@@ -90,9 +90,6 @@ static int take_name(struct yarn_event_spec *spec, const char *value, size_t siz
         return fail_whole(ret_error, size, "the name is missing");
     if (size >= sizeof spec->name)
         return fail_whole(ret_error, size, "a name of more than 63 bytes");
-    for (size_t i = 0; i < size; i++)
-        if ((uint8_t)value[i] < ' ' || value[i] == 0x7f)
-            return fail_whole(ret_error, size, "a control character in a name");
     struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
     yarn_text_add_sized(&text, value, size);
     spec->has_own_name = true;

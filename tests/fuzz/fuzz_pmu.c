@@ -108,8 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yarn_event_machine machine = {.pmus = root, .tracing = "/nowhere"};
     double scale;
     char cpus[64] = "";
-    if (!arena.base)
+    static bool is_begun;
+    if (!is_begun)
         begin();
+    is_begun = true;
     yarn_arena_rewind(&arena, 0);
     struct yarn_span format = take_line(&rest), event = take_line(&rest);
     struct yarn_span factor = take_line(&rest), list = take_line(&rest);

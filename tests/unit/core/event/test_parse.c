@@ -215,7 +215,7 @@ static const struct {
     {"cycles/name=/", "", "name is missing"},
     {"cycles/name=0123456789012345678901234567890123456789012345678901234567890123/",
      "0123456789012345678901234567890123456789012345678901234567890123", "63 bytes"},
-    {"cycles/name=a\nb/", "a\nb", "control"},
+    {"cycles/name=a\nb/", "\n", "control"},
     {"iTLB-stores", "iTLB-stores", "this cache"},
     {"branch-prefetches", "branch-prefetches", "this cache"},
     {"L1-dcache-loads-and-more", "L1-dcache-loads-and-more", "not a known event"},
