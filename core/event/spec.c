@@ -7,6 +7,12 @@
 #include "core/event/cpu_list.h"
 
 /* What the event counts, and (`is_whole`) how it is opened beside others. */
+/* Behind the slash of terms no colon is needed. */
+static bool ends_in_slash(const struct yarn_text *text)
+{
+    return text->size && text->data[text->size - 1] == '/';
+}
+
 static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes, bool is_whole,
                           struct yarn_text *text)
 {
@@ -33,7 +39,7 @@ static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes, bo
     for (size_t i = 0; i < YARN_COUNT_OF(letters); i++) {
         if (!letters[i].is_set)
             continue;
-        if (is_first)
+        if (is_first && !ends_in_slash(text))
             yarn_text_add(text, ":");
         yarn_text_add(text, letters[i].letter);
         is_first = false;
@@ -66,6 +72,8 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "its symbol has no address here";
     else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
         *ret_why = "the probe is not defined";
+    else if (spec->is_in_kernel && spec->exclude_kernel)
+        *ret_why = "happens in the kernel: without the kernel it would count nothing";
     return *ret_why ? -EOPNOTSUPP : 0;
 }
 

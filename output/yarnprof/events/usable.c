@@ -139,6 +139,9 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
     }
     if (own.is_of_cpus)
         say(ret_usable, true, "counts whole cpus and no threads: only in yarnprof stat");
+    if ((own.precise || own.is_most_precise) &&
+        (own.type == PERF_TYPE_SOFTWARE || own.type == PERF_TYPE_TRACEPOINT))
+        say(ret_usable, true, "precise means nothing to an event that no counter counts");
     err = open_spec(&own, ret_usable);
     if (err)
         say_refusal(&own, err, ret_usable);

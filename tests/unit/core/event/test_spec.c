@@ -110,9 +110,14 @@ static const char *const round_trips[] = {
     "cycles:p",
     "page-faults/period=1/",
     "cycles/freq=99,call-graph=dwarf:8192/",
-    "cycles/period=7,call-graph=none,name=mine/:k",
+    "cycles/period=7,call-graph=none,name=mine/k",
     "L1-dcache-load-misses:u",
     "r1c2/call-graph=fp/",
+    "mem:counter+8/4:rw/period=7,branch=any|u/ukh",
+    "cycles:pPIHSDeW",
+    "uprobe:/lib/libc.so.6:malloc+4/filter='arg1 > 4096 && comm == \"a/b,c\"'/u",
+    "msr/event=0x4,period=7/k",
+    "msr//",
 };
 
 START_TEST(a_description_reads_back_as_the_same_spec)
