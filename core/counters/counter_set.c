@@ -90,11 +90,13 @@ static void close_events(struct yarn_counter *counter)
     counter->nr_events = 0;
 }
 
-/* What the kernel can be asked for at all; whole cpus are no hindrance here. */
-static int check(const struct yarn_event_spec *spec, const char **ret_why)
+/* What the kernel can be asked for at all. Whole cpus are no hindrance to who counts from outside.
+ */
+static int check(const struct opening *opening, const struct yarn_event_spec *spec,
+                 const char **ret_why)
 {
     struct yarn_event_spec asked = *spec;
-    asked.is_of_cpus = false;
+    asked.is_of_cpus &= opening->plan->reach != YARN_COUNTER_OF_TREE;
     return yarn_event_spec_check(&asked, ret_why);
 }
 
@@ -129,7 +131,7 @@ static int open_counter(struct opening *opening, struct yarn_counter *counter,
 {
     const char *why;
     struct target target = {0, -1};
-    int err = check(&counter->spec, &why);
+    int err = check(opening, &counter->spec, &why);
     size_t nr_targets = leader ? leader->nr_events : count_targets(opening, &counter->spec);
     counter->events = YARN_ARENA_NEW(&opening->set->arena, struct yarn_event, nr_targets + 1);
     if (!err && !counter->events) {

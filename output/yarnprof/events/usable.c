@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/event/event.h"
 #include "core/event/machine.h"
+#include "core/event/refusal.h"
 
 enum { CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38, PARANOID_UNKNOWN = 99 };
 
@@ -46,10 +47,6 @@ static void say_refusal(const struct yarn_event_spec *spec, int err, struct yarn
     case -EPERM:
         say_right(usable, spec->is_of_cpus ? 0 : spec->kind == YARN_EVENT_TRACEPOINT ? -1 : 1);
         break;
-    case -ENOSYS:
-        say(usable, false,
-            "perf_event_open is not to be had: a kernel, or a system call filter, without it");
-        break;
     case -ENOENT:
     case -ENODEV:
     case -EOPNOTSUPP:
@@ -59,22 +56,8 @@ static void say_refusal(const struct yarn_event_spec *spec, int err, struct yarn
                         "host passes the PMU through"
                       : "this kernel does not have it");
         break;
-    case -ENOSPC:
-        say(usable, false, "all breakpoints of a thread, or all counters, are in use");
-        break;
-    case -EBUSY:
-        say(usable, false, "somebody else has the counter to himself");
-        break;
-    case -EMFILE:
-    case -ENFILE:
-        say(usable, false, "no free descriptor: raise the limit of open files (ulimit -n)");
-        break;
-    case -EINVAL:
-        say(usable, false, "the kernel does not take it with these terms");
-        break;
     default:
-        (void)snprintf(usable->why, sizeof usable->why, "the kernel refuses it: %s",
-                       strerror(-err));
+        say(usable, false, yarn_event_refusal(err));
         break;
     }
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/events.h"
+
+#include "core/include/yarn/event.h"
+
+enum { ARENA_BYTES = 1 << 20 };
+
+static void tell_fault(const struct yarn_parse_error *error, struct yarn_fault *ret_fault)
+{
+    if (!ret_fault)
+        return;
+    struct yarn_text text = yarn_text_of(ret_fault->text, sizeof ret_fault->text);
+    ret_fault->at = error->at;
+    ret_fault->size = error->size;
+    yarn_text_add(&text, error->why);
+}
+
+int yarn_events_parse(const char *text, struct yarn_events **ret_events,
+                      struct yarn_fault *ret_fault)
+{
+    struct yarn_arena arena = YARN_ARENA_CLOSED;
+    struct yarn_parse_error error = {.why = "no memory"};
+    yarn_arena_open(&arena, ARENA_BYTES);
+    struct yarn_events *events = YARN_ARENA_NEW(&arena, struct yarn_events, 1);
+    if (!events) {
+        yarn_arena_close(&arena);
+        return -ENOMEM;
+    }
+    events->arena = arena;
+    if (!text)
+        text = "";
+    int err = yarn_event_list_parse(text, strlen(text), &events->arena, &events->list, &error);
+    if (err) {
+        tell_fault(&error, ret_fault);
+        yarn_events_free(events);
+        return err;
+    }
+    *ret_events = events;
+    return 0;
+}
+
+size_t yarn_events_count(const struct yarn_events *events)
+{
+    return events->list.count;
+}
+
+const char *yarn_events_name(const struct yarn_events *events, size_t index)
+{
+    return index < events->list.count ? events->list.specs[index].name : NULL;
+}
+
+const char *yarn_events_unit(const struct yarn_events *events, size_t index)
+{
+    return index < events->list.count ? events->list.specs[index].unit : NULL;
+}
+
+void yarn_events_free(struct yarn_events *events)
+{
+    if (!events)
+        return;
+    struct yarn_arena arena = events->arena; /* it lies in there itself */
+    yarn_arena_close(&arena);
+}

@@ -1,0 +1,38 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * EventSpec: what is to be measured, parsed from the words of YARN_EVENTS. A value without a
+ * kernel. All functions of libyarn return 0 (or a count) or a negative errno, keep errno, print
+ * nothing and take NULL in every _free and _close.
+ *
+ * Threads: a list is immutable; any number of threads may use it. Signals: not safe.
+ */
+#ifndef YARN_EVENT_H
+#define YARN_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct yarn_events; /* opaque: an ordered list of EventSpecs */
+
+struct yarn_fault {
+    size_t at, size; /* the words at fault, in the text that was parsed */
+    char text[240];  /* one sentence, with the nearest name where there is one */
+};
+
+/* -EINVAL with *ret_fault filled (may be NULL). */
+int yarn_events_parse(const char *text, struct yarn_events **ret_events,
+                      struct yarn_fault *ret_fault);
+size_t yarn_events_count(const struct yarn_events *events);
+const char *yarn_events_name(const struct yarn_events *events, size_t index); /* as views show it */
+const char *yarn_events_unit(const struct yarn_events *events, size_t index); /* "ns", "events" */
+void yarn_events_free(struct yarn_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
