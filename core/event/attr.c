@@ -107,7 +107,7 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.bp_type = spec->breakpoint;
     attr.pinned = spec->is_pinned;
     attr.exclusive = spec->is_exclusive;
-    attr.precise_ip = spec->precise & 3u;
+    attr.precise_ip = yarn_event_spec_precise(spec) & 3u;
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);

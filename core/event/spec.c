@@ -77,6 +77,22 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
     return *ret_why ? -EOPNOTSUPP : 0;
 }
 
+bool yarn_event_spec_can_be_precise(const struct yarn_event_spec *spec)
+{
+    return spec->type != PERF_TYPE_SOFTWARE && spec->type != PERF_TYPE_TRACEPOINT &&
+           spec->type != PERF_TYPE_BREAKPOINT;
+}
+
+bool yarn_event_spec_lower_precise(struct yarn_event_spec *spec)
+{
+    unsigned precise = yarn_event_spec_precise(spec);
+    if (!precise || !yarn_event_spec_can_be_precise(spec))
+        return false;
+    spec->precise = (uint8_t)(precise - 1);
+    spec->is_most_precise = false;
+    return true;
+}
+
 bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec)
 {
     if (spec->has_modifiers || spec->exclude_kernel || spec->is_in_kernel)

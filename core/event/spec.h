@@ -41,6 +41,7 @@ struct yarn_event_site {
 };
 
 #define YARN_EVENT_NAME_MAX 64 /* with its NUL */
+#define YARN_PRECISE_MAX 3u
 
 /* The kernel's clocks do not tick faster; a shorter period would be a wrong weight. */
 #define YARN_CLOCK_PERIOD_MIN_NS UINT64_C(10000)
@@ -76,7 +77,7 @@ struct yarn_event_spec {
     bool exclude_idle, exclude_host, exclude_guest;
     bool is_in_kernel;    /* what it counts happens there: without the kernel nothing is left */
     bool has_left_kernel; /* see yarn_event_spec_leave_kernel */
-    uint8_t precise;      /* how many p: perf_event_attr.precise_ip */
+    uint8_t precise;      /* how many p */
     bool is_most_precise; /* P: as precise as the kernel takes */
     bool reads_group;     /* S: a sample of the leader tells what each member counted */
     bool is_pinned;       /* D: always on a counter, or in error; of the leader or of one alone */
@@ -122,6 +123,18 @@ void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency
 /* The user's part alone, where it may be had and the kernel's may not: false where the kernel was
  * asked for by a modifier, is left out already, or is all there is. The name stays. */
 YARN_MUST_CHECK bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec);
+
+/* Whether a counter of a PMU counts it: all others take any precision without effect. */
+YARN_MUST_CHECK bool yarn_event_spec_can_be_precise(const struct yarn_event_spec *spec);
+
+/* A step less precise; false where it is not precise, or has never been asked to be. */
+YARN_MUST_CHECK bool yarn_event_spec_lower_precise(struct yarn_event_spec *spec);
+
+/* What stands for perf_event_attr.precise_ip: P begins with the most. */
+static inline unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec)
+{
+    return spec->is_most_precise ? YARN_PRECISE_MAX : spec->precise;
+}
 
 /* Makes the name out of event and modifiers, as it is without name=. */
 void yarn_event_spec_name(struct yarn_event_spec *spec);

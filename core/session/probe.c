@@ -187,6 +187,10 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             state->is_kernel_refused = true;
             continue;
         }
+        if ((err == -EOPNOTSUPP || err == -EINVAL) && yarn_event_spec_lower_precise(&state->spec)) {
+            state->reason = "less precise than asked: the kernel takes no more";
+            continue;
+        }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
             return err;
         yarn_event_spec_fall_back(&state->spec);
@@ -212,6 +216,9 @@ static void refuse_unusable(struct yarn_session_event *state)
     else if (!err && spec->filter && spec->kind != YARN_EVENT_TRACEPOINT &&
              spec->kind != YARN_EVENT_PROBE)
         refuse(state, -EOPNOTSUPP, "only tracepoints and probes have filters");
+    else if (!err && !yarn_event_spec_can_be_precise(spec) &&
+             (spec->precise || spec->is_most_precise))
+        state->reason = "precise means nothing to an event that no counter counts";
 }
 
 /* ---- groups ---- */

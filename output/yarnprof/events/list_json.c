@@ -62,7 +62,8 @@ static void put_numbers(struct yarn_json *json, const struct yarn_event_spec *sp
     for (size_t i = 0; (word = yarn_list_excluded(spec, i)); i++)
         yarn_json_text(json, NULL, word);
     yarn_json_end_array(json);
-    yarn_json_u64(json, "precise", spec->is_most_precise ? 3 : spec->precise);
+    yarn_json_u64(json, "precise", spec->precise);
+    yarn_json_bool(json, "most_precise", spec->is_most_precise);
     yarn_json_u64(json, "branches", spec->branches);
 }
 

@@ -122,7 +122,8 @@ static void print_spec(const struct yarn_event_spec *spec, const struct yarn_out
     (void)fprintf(out->file, "  config2   0x%" PRIx64 "\n", spec->config2);
     print_rate(spec, out);
     print_sides(spec, out);
-    (void)fprintf(out->file, "  precise   %u\n", spec->is_most_precise ? 3u : spec->precise);
+    (void)fprintf(out->file, "  precise   %u%s\n", yarn_event_spec_precise(spec),
+                  spec->is_most_precise ? " or as much as the kernel takes" : "");
     (void)fprintf(out->file, "  cpus      %s\n", spec->cpus ? spec->cpus : "all");
     if (spec->group)
         (void)fprintf(out->file, "  group     %u\n", spec->group);

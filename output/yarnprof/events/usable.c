@@ -93,7 +93,12 @@ static int open_spec(const struct yarn_event_spec *spec, struct yarn_usable *usa
         int again = open_once(&own, own.is_of_cpus);
         if (!again)
             say(usable, true, "the user's part alone: the kernel's is not permitted");
-        err = again == -EACCES || again == -EPERM ? err : again;
+        /* Why EINVAL: some PMUs, as msr, leave nothing out, so that all is needed or nothing. */
+        err = again == -EACCES || again == -EPERM || again == -EINVAL ? err : again;
+    }
+    while (err == -EOPNOTSUPP && yarn_event_spec_lower_precise(&own)) {
+        say(usable, true, "less precise than asked: the kernel takes no more");
+        err = open_once(&own, own.is_of_cpus);
     }
     if (err == -EINVAL && !open_once(&own, true)) {
         say(usable, true, "counts only, no samples: yarnprof stat");
@@ -122,8 +127,7 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
     }
     if (own.is_of_cpus)
         say(ret_usable, true, "counts whole cpus and no threads: only in yarnprof stat");
-    if ((own.precise || own.is_most_precise) &&
-        (own.type == PERF_TYPE_SOFTWARE || own.type == PERF_TYPE_TRACEPOINT))
+    if (yarn_event_spec_precise(&own) && !yarn_event_spec_can_be_precise(&own))
         say(ret_usable, true, "precise means nothing to an event that no counter counts");
     err = open_spec(&own, ret_usable);
     if (err)

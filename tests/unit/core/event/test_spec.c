@@ -130,6 +130,19 @@ START_TEST(a_description_reads_back_as_the_same_spec)
 }
 END_TEST
 
+START_TEST(precision_is_lowered_step_by_step)
+{
+    struct yarn_event_spec spec = parse_one("cycles:P"), software = parse_one("page-faults:pp");
+    ck_assert_uint_eq(yarn_event_spec_precise(&spec), 3);
+    for (unsigned left = 2; left < 3; left--) {
+        ck_assert(yarn_event_spec_lower_precise(&spec));
+        ck_assert_uint_eq(yarn_event_spec_precise(&spec), left);
+    }
+    ck_assert(!yarn_event_spec_lower_precise(&spec));
+    ck_assert(!yarn_event_spec_lower_precise(&software));
+}
+END_TEST
+
 START_TEST(every_entry_of_the_catalogue_is_found_by_name_and_alias)
 {
     const struct yarn_catalog_entry *entry;
@@ -157,6 +170,7 @@ int main(void)
     tcase_add_test(specs, what_is_not_auto_does_not_fall_back);
     tcase_add_loop_test(specs, a_description_reads_back_as_the_same_spec, 0,
                         YARN_COUNT_OF(round_trips));
+    tcase_add_test(specs, precision_is_lowered_step_by_step);
     tcase_add_test(specs, every_entry_of_the_catalogue_is_found_by_name_and_alias);
     suite_add_tcase(suite, specs);
     return run_suite(suite);
