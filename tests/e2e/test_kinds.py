@@ -58,6 +58,11 @@ class Kinds(harness.Case):
         self.assertEqual(len(addresses), 1)
         self.assertEqual(int(addresses.pop(), 16) % 8, 0)
         self.assertEqual(dump["trust"]["stacks_none"], dump["trust"]["samples"])
+        (row,) = harness.report(run.dumps, "--by=address")["rows"]
+        self.assertEqual((row["total"], int(row["address"], 16) % 8),
+                         (dump["trust"]["samples"], 0))
+        refused = harness.yarnprof("report", "--by=who", run.dumps, check=False)
+        self.assertEqual(refused.returncode, 2)
 
     def test_unknown_symbol_is_refused_by_itself(self):
         _, dump = self.recorded("mem:no_such_symbol/8:w,cpu-clock", "hits", 1, 1)
@@ -89,6 +94,10 @@ class Kinds(harness.Case):
                          {"__syscall_nr=140 which=0 who=1"} if os.uname().machine == "x86_64"
                          else {lines[0].split(": ")[1]})
         self.assertIn("field:int who;", whole["format"])
+        rows = harness.report(run.dumps, "--by=who")["rows"]
+        self.assertEqual({(row["event"], row["value"]): row["total"] for row in rows},
+                         {("all", "0"): THREADS * HITS // 2, ("all", "1"): THREADS * HITS // 2,
+                          ("some", "1"): THREADS * HITS // 2})
 
     def test_period_of_faults(self):
         """An own count a thread and core, of which up to a period is left at the end."""

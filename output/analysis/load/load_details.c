@@ -46,3 +46,41 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     *ret_detail = (uint32_t)profile->nr_details;
     return 0;
 }
+
+/* "0x7f0000001000"; empty where it is about none. */
+static void show_address(const struct yarn_dump_sample *sample, struct yarn_text *text)
+{
+    if (!sample->address)
+        return;
+    yarn_text_add(text, "0x");
+    yarn_text_add_hex(text, sample->address);
+}
+
+static void show_field(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                       struct yarn_text *text)
+{
+    struct yarn_trace_field field;
+    struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
+    if (yarn_trace_format_find(format, yarn_span_of_text(loader->options->by_field), &field))
+        yarn_trace_field_show(&field, sample->raw, text);
+}
+
+int yarn_loader_value(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                      uint32_t *ret_value)
+{
+    char buffer[FIELDS_MAX];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    *ret_value = 0;
+    if (loader->options->by_address)
+        show_address(sample, &text);
+    else if (loader->options->by_field)
+        show_field(loader, sample, &text);
+    else
+        return 0;
+    if (!text.size)
+        yarn_text_add(&text, "[none]");
+    else if (!yarn_loader_may_keep(loader, DETAIL_BYTES + text.size))
+        return 0;
+    return yarn_strings_intern(&loader->profile->strings, yarn_span_of(text.data, text.size),
+                               ret_value);
+}

@@ -22,9 +22,11 @@ enum yarn_frames_kind { YARN_FRAMES_BY_ADDRESS, YARN_FRAMES_BY_LINE, YARN_FRAMES
 
 struct yarn_load_options {
     struct yarn_time_range time;
-    bool by_cpu;         /* cells are kept apart by cpu */
-    bool has_no_threads; /* cells are not kept apart by thread: all are of thread 0 */
-    bool has_no_stacks;  /* nor by stack: all are of none */
+    bool by_cpu;          /* cells are kept apart by cpu */
+    bool by_address;      /* and by the memory that they are about */
+    const char *by_field; /* and by a tracepoint's field of that name; NULL: by none */
+    bool has_no_threads;  /* cells are not kept apart by thread: all are of thread 0 */
+    bool has_no_stacks;   /* nor by stack: all are of none */
     enum yarn_frames_kind frames;
     /* Memory that the view takes, at most, of what a byte of the dumps allows: */
     uint32_t stack_bytes, cell_bytes; /* for each; 0: the usual */

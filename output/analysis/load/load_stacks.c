@@ -331,7 +331,9 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
         .stack_end = (uint8_t)stack_end,
     };
-    err = place(loader, sample, &cell);
+    err = yarn_loader_value(loader, sample, &cell.value);
+    if (!err)
+        err = place(loader, sample, &cell);
     if (err == -ENOSPC) {
         loader->allowance->is_short = true;
         return 0;

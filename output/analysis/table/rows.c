@@ -37,6 +37,9 @@ static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
         return profile->nr_dumps;
     case YARN_BY_CPU:
         return (size_t)UINT16_MAX + 1;
+    case YARN_BY_ADDRESS:
+    case YARN_BY_FIELD:
+        return profile->strings.count;
     default:
         return profile->nr_events;
     }
@@ -167,6 +170,9 @@ static uint32_t key_of_cell(const struct builder *builder, const struct yarn_cel
         return builder->profile->threads[cell->thread].dump;
     case YARN_BY_CPU:
         return cell->cpu;
+    case YARN_BY_ADDRESS:
+    case YARN_BY_FIELD:
+        return cell->value;
     default:
         return cell->event;
     }
@@ -245,6 +251,9 @@ const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
         return yarn_profile_text(profile, profile->dumps[row->key].comm);
     case YARN_BY_EVENT:
         return yarn_profile_text(profile, profile->events[row->key].name);
+    case YARN_BY_ADDRESS:
+    case YARN_BY_FIELD:
+        return yarn_profile_text(profile, row->key);
     default:
         return "";
     }

@@ -19,12 +19,14 @@ enum yarn_by {
     YARN_BY_PROCESS,
     YARN_BY_CPU,
     YARN_BY_EVENT,
+    YARN_BY_ADDRESS, /* of the memory that a sample is about */
+    YARN_BY_FIELD,   /* of a tracepoint */
     YARN_BY_COUNT,
 };
 
 struct yarn_row {
     uint32_t event;
-    uint32_t key;  /* number of the function, place, module, thread, dump, cpu or event */
+    uint32_t key;  /* number of the function, place, module, thread, dump, cpu, event or text */
     uint64_t self; /* in the event's unit */
     uint64_t total;
     uint64_t samples;       /* that make up `self` */
@@ -38,7 +40,8 @@ struct yarn_rows {
     size_t capacity;
 };
 
-/* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines. */
+/* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines, for
+ * YARN_BY_ADDRESS and YARN_BY_FIELD by that. */
 YARN_MUST_CHECK int yarn_rows_build(const struct yarn_profile *profile,
                                     const struct yarn_filter *filter, enum yarn_by by,
                                     struct yarn_rows *ret_rows);

@@ -9,14 +9,14 @@ static uint32_t hash_of(const struct yarn_cell *cell)
 {
     uint64_t rest =
         (uint64_t)cell->event << 48 | (uint64_t)cell->cpu << 32 | (uint64_t)cell->stack_end << 24;
-    uint64_t key = (uint64_t)cell->thread << 32 | cell->stack;
+    uint64_t key = ((uint64_t)cell->thread << 32 | cell->stack) + yarn_hash_u64(cell->value);
     return (uint32_t)yarn_hash_u64(key ^ yarn_hash_u64(rest));
 }
 
 static bool is_same(const struct yarn_cell *a, const struct yarn_cell *b)
 {
     return a->stack == b->stack && a->thread == b->thread && a->event == b->event &&
-           a->cpu == b->cpu && a->stack_end == b->stack_end;
+           a->cpu == b->cpu && a->stack_end == b->stack_end && a->value == b->value;
 }
 
 /* The slot of the cell with these fields, or the free one where it belongs. Why the hash is in the

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Samples added up: one cell for each (event, thread, stack, stack end, cpu) that occurs. Whoever
- * has no use for cpus passes 0 for all.
+ * Samples added up: one cell for each (event, thread, stack, stack end, cpu, value) that occurs.
+ * Whoever has no use for cpus or values passes 0 for all.
  * Threads: one owner at a time.
  */
 #pragma once
@@ -15,6 +15,7 @@ struct yarn_cell {
     double squares; /* of each sample's weight: how far chance reaches */
     uint32_t stack; /* YARN_DUMP_NONE: none */
     uint32_t thread;
+    uint32_t value; /* a text: what the samples are told apart by beside the others */
     uint16_t event;
     uint16_t cpu;
     uint8_t stack_end; /* enum yarn_dump_stack_end */

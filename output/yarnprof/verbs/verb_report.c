@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/event/trace_format.h"
 #include "output/analysis/table/called.h"
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/stream/status.h"
@@ -25,7 +26,8 @@ enum { CALLERS_CELL_BYTES = 100 };
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
-    {"by", 0, "KEY", "function, line, module, thread, process, cpu or event", BY},
+    {"by", 0, "KEY",
+     "function, line, module, thread, process, cpu, event, address or a tracepoint's field", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
@@ -46,22 +48,46 @@ struct request {
     const char *callers_of; /* NULL: all */
 };
 
+/* Of a field, as C has them. */
+static bool is_name(const char *word)
+{
+    return word[0] && (word[0] < '0' || word[0] > '9') &&
+           !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
+/* Whether a tracepoint of the profile has it. */
+static bool has_field(const struct yarn_profile *profile, const char *name)
+{
+    struct yarn_trace_field field;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        for (size_t e = 0; e < profile->dumps[i].nr_events; e++)
+            if (yarn_trace_format_find(profile->dumps[i].events[e].record.format,
+                                       yarn_span_of_text(name), &field))
+                return true;
+    return false;
+}
+
 static int take_by(struct request *request, const char *value, const char **ret_right)
 {
     static const char *const words[YARN_BY_COUNT] = {
         [YARN_BY_FUNCTION] = "function", [YARN_BY_LINE] = "line",       [YARN_BY_MODULE] = "module",
         [YARN_BY_THREAD] = "thread",     [YARN_BY_PROCESS] = "process", [YARN_BY_CPU] = "cpu",
-        [YARN_BY_EVENT] = "event",
+        [YARN_BY_EVENT] = "event",       [YARN_BY_ADDRESS] = "address",
     };
-    *ret_right = "function, line, module, thread, process, cpu or event";
+    *ret_right = "function, line, module, thread, process, cpu, event, address or a field's name";
     for (size_t i = 0; i < YARN_BY_COUNT; i++) {
-        if (strcmp(words[i], value) == 0) {
+        if (words[i] && strcmp(words[i], value) == 0) {
             request->by = (enum yarn_by)i;
             request->has_by = true;
             return 0;
         }
     }
-    return -EINVAL;
+    if (!is_name(value))
+        return -EINVAL;
+    request->by = YARN_BY_FIELD;
+    request->has_by = true;
+    request->report.field = value;
+    return 0;
 }
 
 static int take_sort(struct request *request, const char *value, const char **ret_right)
@@ -201,9 +227,11 @@ static int show(struct request *request, struct yarn_profile *profile)
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
     bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
-    bool is_by_sample = is_by_thread || request->by == YARN_BY_CPU || request->by == YARN_BY_EVENT;
+    bool is_by_sample = is_by_thread || request->by >= YARN_BY_CPU;
     struct yarn_load_options options = {
         .by_cpu = request->by == YARN_BY_CPU,
+        .by_address = request->by == YARN_BY_ADDRESS,
+        .by_field = request->report.field,
         .frames = request->by == YARN_BY_LINE ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
         .reserved_a_byte = request->report.view == YARN_REPORT_ROWS ? 0 : YARN_TREE_A_BYTE,
         .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
@@ -240,6 +268,11 @@ int yarn_verb_report(int argc, char **argv)
         goto done;
     status = yarn_select_check("report", &request.view.select,
                                (const struct yarn_profile *const[]){&profile}, 1);
+    if (status < 0 && request.report.field && !has_field(&profile, request.report.field)) {
+        yarn_complain("report", "no tracepoint of these dumps has a field '%s'",
+                      request.report.field);
+        status = YARN_STATUS_USAGE;
+    }
     if (status < 0)
         status = show(&request, &profile);
     yarn_profile_fini(&profile);

@@ -20,6 +20,7 @@ struct yarn_report {
     struct yarn_tree tree; /* of the views with depth */
     struct yarn_trust trust;
     enum yarn_report_view view;
+    const char *field;    /* of YARN_BY_FIELD */
     size_t limit;         /* rows or nodes; 0: all */
     double least_percent; /* nodes below are not shown */
     bool is_by_total;

@@ -23,6 +23,8 @@ static const char *const *head_of(enum yarn_by by)
         [YARN_BY_PROCESS] = {"event", "process", "pid", SUMS},
         [YARN_BY_CPU] = {"event", "cpu", SUMS},
         [YARN_BY_EVENT] = {"event", SUMS},
+        [YARN_BY_ADDRESS] = {"event", "address", SUMS},
+        [YARN_BY_FIELD] = {"event", "value", SUMS},
     };
 #undef SUMS
     return heads[by];
@@ -79,6 +81,10 @@ static void put_key(const struct yarn_profile *profile, struct yarn_csv *csv, en
         break;
     case YARN_BY_CPU:
         yarn_csv_u64(csv, key);
+        break;
+    case YARN_BY_ADDRESS:
+    case YARN_BY_FIELD:
+        yarn_csv_text(csv, yarn_profile_text(profile, key));
         break;
     default:
         break;

@@ -92,6 +92,11 @@ static void put_key(const struct yarn_report *report, struct yarn_json *json,
         put_process(report, json, row->key);
     } else if (report->rows.by == YARN_BY_CPU) {
         yarn_json_u64(json, "cpu", row->key);
+    } else if (report->rows.by == YARN_BY_ADDRESS) {
+        yarn_json_text(json, "address", text_of(report, row->key));
+    } else if (report->rows.by == YARN_BY_FIELD) {
+        yarn_json_text(json, "field", report->field);
+        yarn_json_text(json, "value", text_of(report, row->key));
     }
 }
 

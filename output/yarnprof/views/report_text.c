@@ -86,7 +86,7 @@ const char *yarn_report_title(enum yarn_by by)
     static const char *const titles[YARN_BY_COUNT] = {
         [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_LINE] = "LINE",       [YARN_BY_MODULE] = "MODULE",
         [YARN_BY_THREAD] = "THREAD",     [YARN_BY_PROCESS] = "PROCESS", [YARN_BY_CPU] = "CPU",
-        [YARN_BY_EVENT] = "EVENT",
+        [YARN_BY_EVENT] = "EVENT",       [YARN_BY_ADDRESS] = "ADDRESS", [YARN_BY_FIELD] = "VALUE",
     };
     return titles[by];
 }
