@@ -62,6 +62,8 @@ void yarn_event_spec_name(struct yarn_event_spec *spec)
 int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_why)
 {
     *ret_why = spec->refusal;
+    if (spec->refusal && spec->refusal_error)
+        return -spec->refusal_error;
     if (spec->refusal)
         return spec->kind == YARN_EVENT_TRACEPOINT ? -EACCES : -EOPNOTSUPP;
     if (spec->is_in_kernel && spec->exclude_kernel)

@@ -52,6 +52,7 @@ struct yarn_event_spec {
     const char *asked;              /* the words of the list */
     size_t asked_at;                /* where they stand in it */
     const char *refusal;            /* why this machine has no number for it, or NULL: see below */
+    int refusal_error;              /* errno of that; 0: by the kind */
     const char *event;              /* canonical: "page-faults" for faults, "r1c2" */
     const char *unit;               /* static: "ns", "cycles", "events" */
     enum yarn_event_kind kind;

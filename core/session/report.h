@@ -9,7 +9,7 @@
 #include "core/base/span.h"
 #include "core/session/plan.h"
 
-enum { YARN_SENTENCE_MAX = 160 };
+enum { YARN_SENTENCE_MAX = 512 };
 
 /* What became of one event spec. */
 struct yarn_session_event {

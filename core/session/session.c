@@ -119,10 +119,10 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
     int err = init_cpus(session, wanted);
     if (!err)
         err = init_specs(session);
-    if (!err) {
-        yarn_tracepoints_read(session);
+    if (!err)
+        err = yarn_tracepoints_open(session);
+    if (!err)
         err = attachment->open(session);
-    }
     if (!err)
         err = init_layouts(session);
     if (!err)
@@ -382,6 +382,7 @@ void yarn_session_close(struct yarn_session *session)
 {
     if (session->report.attachment)
         session->report.attachment->close(session);
+    yarn_tracepoints_close(session);
     yarn_table_close(&session->numbers);
     if (session->reads)
         yarn_group_reads_close(session->reads);

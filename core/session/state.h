@@ -63,6 +63,7 @@ struct yarn_session {
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
     struct yarn_session_event *specs;  /* one for each of spec->events */
+    struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */
     struct yarn_table numbers;         /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */

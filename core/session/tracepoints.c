@@ -35,11 +35,42 @@ static void read_format(struct yarn_session *session, struct yarn_session_event 
         state->format = yarn_span_of(text, (size_t)size);
 }
 
-void yarn_tracepoints_read(struct yarn_session *session)
+/* On the reader's own thread, where it never counts. What is refused here is refused again where it
+ * is probed. */
+static void hold(struct yarn_event *holder, const struct yarn_event_spec *spec)
 {
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    struct perf_event_attr attr = {
+        .type = spec->type,
+        .size = sizeof attr,
+        .config = spec->config,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    if (yarn_event_open(holder, &attr, UINT32_MAX, 0, -1))
+        *holder = YARN_EVENT_CLOSED;
+}
+
+int yarn_tracepoints_open(struct yarn_session *session)
+{
+    size_t count = session->spec->nr_events;
+    session->holders = YARN_ARENA_NEW(&session->arena, struct yarn_event, count);
+    if (!session->holders)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
         struct yarn_session_event *state = &session->specs[i];
-        if (state->spec.kind == YARN_EVENT_TRACEPOINT && !state->spec.refusal)
-            read_format(session, state);
+        session->holders[i] = YARN_EVENT_CLOSED;
+        if (state->spec.kind != YARN_EVENT_TRACEPOINT || state->spec.refusal)
+            continue;
+        read_format(session, state);
+        hold(&session->holders[i], &state->spec);
     }
+    return 0;
+}
+
+void yarn_tracepoints_close(struct yarn_session *session)
+{
+    for (size_t i = 0; session->holders && i < session->spec->nr_events; i++)
+        yarn_event_close(&session->holders[i]);
+    session->holders = NULL;
 }

@@ -1,7 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * How the raw bytes of tracepoints' samples are to be read, as tracefs says it.
+ * Tracepoints, probes among them: how the raw bytes of their samples are to be read, as tracefs
+ * says it, and one disabled event of each, open as long as the session. Why: whenever the last
+ * event of a tracepoint is closed the kernel waits for 40 ms, of a probe for 90; without these that
+ * would be at each probing of an event. At the end it is, unless another process has it open.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
@@ -9,5 +12,8 @@
 
 #include "core/session/state.h"
 
-/* The `format` of each. */
-void yarn_tracepoints_read(struct yarn_session *session);
+/* The `format` of each, and its holder. -ENOMEM. */
+YARN_MUST_CHECK int yarn_tracepoints_open(struct yarn_session *session);
+
+/* Idempotent. */
+void yarn_tracepoints_close(struct yarn_session *session);

@@ -238,6 +238,8 @@ int yarn_reader_thread_run(void *argument)
     yarn_commands_begin(recorder);
     int status = finish(recorder, loop(recorder, &reader));
     yarn_reader_close(&reader);
+    if ((uint32_t)atomic_load(&recorder->end) != YARN_DUMP_END_STOPPED) /* no other follows */
+        yarn_sites_close(&recorder->job.sites);
     yarn_state_become(&recorder->state, YARN_PHASE_ENDED, 0);
     /* A filter ended the host's last thread, which alone would have been the whole process. */
     if (recorder->host_signal)

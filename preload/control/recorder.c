@@ -18,6 +18,8 @@
 #define LOOK_NS (5 * YARN_NS_PER_MS)
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
 enum { LOOKS_IN_VAIN = 10 };
+/* The kernel keeps who closes the last event of a probe for 90 ms. */
+enum { LOOKS_FOR_PROBE = 40 };
 
 /* For a place in the queue of rights, each a turn of the reader's. */
 enum { PUT_TRIES = 10000 };
@@ -58,8 +60,8 @@ static bool is_patient(const struct yarn_recorder *recorder, struct patience *pa
         return false;
     patience->nr_in_vain = cpu_ns == patience->cpu_ns ? patience->nr_in_vain + 1 : 0;
     patience->cpu_ns = cpu_ns;
-    return patience->nr_in_vain < LOOKS_IN_VAIN &&
-           yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
+    int most = LOOKS_IN_VAIN + LOOKS_FOR_PROBE * (int)recorder->job.sites.group.nr_made;
+    return patience->nr_in_vain < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
 static const char nothing_recorded[] = "yarn: nothing is recorded: ";
@@ -106,6 +108,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     if (!err)
         err = yarn_surroundings_check(&recorder->job, line);
     if (!err) {
+        yarn_sites_open(&recorder->job.sites, &recorder->job.events, &recorder->job.arena,
+                        YARN_TRACEFS, true);
         yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
         recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
@@ -177,6 +181,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
+    yarn_sites_inherit(&recorder->job.sites);
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_pause_requested;

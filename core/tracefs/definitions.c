@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tracefs/definitions.h"
+
+#include <sys/syscall.h>
+
+#include "core/base/pages.h"
+#include "core/base/raw.h"
+#include "core/base/span.h"
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/process.h"
+
+#define PREFIX "yarn_"
+#define UPROBES "uprobe_events"
+#define KPROBES "kprobe_events"
+
+enum { PATH_BYTES = 512, LINE_BYTES = 4096 + 512, LIST_BYTES = 256 * 1024 };
+
+/* Of the pid namespace, "pid:[4026531836]": two containers have processes of one number. */
+static uint64_t pid_namespace(void)
+{
+    char link[64];
+    uint64_t number = 0;
+    ssize_t size = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/ns/pid", link, sizeof link);
+    for (ssize_t i = 0; i < size; i++)
+        if (link[i] >= '0' && link[i] <= '9')
+            number = number * 10 + (uint64_t)(link[i] - '0');
+    return number;
+}
+
+void yarn_tracefs_group_open(struct yarn_tracefs_group *group, const char *root)
+{
+    *group = (struct yarn_tracefs_group){.root = root};
+    struct yarn_text name = yarn_text_of(group->name, sizeof group->name);
+    yarn_text_add(&name, PREFIX);
+    yarn_text_add_u64(&name, (uint64_t)yarn_process_pid());
+    yarn_text_add(&name, "_");
+    yarn_text_add_u64(&name, pid_namespace());
+}
+
+static int open_below(const char *root, const char *name, bool for_appending)
+{
+    char path[PATH_BYTES];
+    struct yarn_text text = yarn_text_of(path, sizeof path);
+    yarn_text_add(&text, root);
+    yarn_text_add(&text, "/");
+    yarn_text_add(&text, name);
+    if (text.cut)
+        return -ENAMETOOLONG;
+    return for_appending ? yarn_file_open_append(YARN_FILE_CWD, path)
+                         : yarn_file_open(YARN_FILE_CWD, path);
+}
+
+/* The kernel takes a line a write. -ENOSYS where it has no such file, and would let nobody make
+ * it. */
+static int write_line(const char *root, const char *file, const char *line)
+{
+    int there = open_below(root, file, false);
+    if (there == -ENOENT)
+        return -ENOSYS;
+    yarn_file_close(there < 0 ? -1 : there);
+    int fd = open_below(root, file, true);
+    if (fd < 0)
+        return fd;
+    int err = yarn_file_write_all(fd, yarn_span_of_text(line));
+    yarn_file_close(fd);
+    return err;
+}
+
+static int read_number(const struct yarn_tracefs_group *group, const char *name,
+                       uint64_t *ret_number)
+{
+    char path[PATH_BYTES], digits[32];
+    struct yarn_text text = yarn_text_of(path, sizeof path);
+    yarn_text_add(&text, "events/");
+    yarn_text_add(&text, group->name);
+    yarn_text_add(&text, "/");
+    yarn_text_add(&text, name);
+    yarn_text_add(&text, "/id");
+    int fd = open_below(group->root, path, false);
+    if (fd < 0)
+        return fd;
+    ssize_t size = yarn_file_read(fd, digits, sizeof digits);
+    yarn_file_close(fd);
+    if (size < 2)
+        return size < 0 ? (int)size : -EINVAL;
+    return yarn_parse_u64(digits, (size_t)size - 1, ret_number); /* without its newline */
+}
+
+void yarn_tracefs_describe(const struct yarn_tracefs_group *group,
+                           const struct yarn_tracefs_site *site, const char *name,
+                           struct yarn_text *text)
+{
+    yarn_text_add(text, site->is_return ? "r:" : "p:");
+    yarn_text_add(text, group->name);
+    yarn_text_add(text, "/");
+    yarn_text_add(text, name);
+    yarn_text_add(text, " ");
+    yarn_text_add(text, site->path ? site->path : site->symbol);
+    yarn_text_add(text, site->path ? ":0x" : "+0x");
+    yarn_text_add_hex(text, site->offset);
+    if (site->is_return)
+        yarn_text_add(text, yarn_tracefs_return_field());
+    else if (site->path)
+        yarn_text_add(text, yarn_tracefs_argument_fields());
+}
+
+static void name_number(const struct yarn_tracefs_group *group, unsigned number,
+                        struct yarn_text *text)
+{
+    yarn_text_add(text, "p");
+    yarn_text_add_u64(text, number);
+    yarn_text_add(text, "_");
+    yarn_text_add_hex(text, group->made_ns);
+}
+
+/* Never one that was there before: the kernel would add the probe to that one, which a child of
+ * this process, before its exec, may have open. */
+static void name_next(struct yarn_tracefs_group *group, char ret_name[YARN_TRACEFS_NAME_MAX])
+{
+    struct yarn_text name = yarn_text_of(ret_name, YARN_TRACEFS_NAME_MAX);
+    if (!group->nr_made)
+        group->made_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    name_number(group, group->nr_made, &name);
+}
+
+int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_tracefs_site *site,
+                        char ret_name[YARN_TRACEFS_NAME_MAX], uint64_t *ret_number)
+{
+    char line[LINE_BYTES];
+    struct yarn_text text = yarn_text_of(line, sizeof line);
+    if (group->nr_made == YARN_TRACEFS_PROBES_MAX)
+        return -ENOSPC;
+    if (site->path && strpbrk(site->path, " \t\n"))
+        return -EILSEQ;
+    name_next(group, ret_name);
+    yarn_tracefs_describe(group, site, ret_name, &text);
+    yarn_text_add(&text, "\n");
+    if (text.cut)
+        return -ENAMETOOLONG;
+    int err = write_line(group->root, site->path ? UPROBES : KPROBES, line);
+    if (err)
+        return err;
+    group->is_of_kernel[group->nr_made++] = !site->path;
+    return read_number(group, ret_name, ret_number);
+}
+
+static int remove_one(const char *root, bool is_of_kernel, struct yarn_span group_and_name)
+{
+    char line[2 * YARN_TRACEFS_NAME_MAX + 8];
+    struct yarn_text text = yarn_text_of(line, sizeof line);
+    yarn_text_add(&text, "-:");
+    yarn_text_add_sized(&text, (const char *)group_and_name.data, group_and_name.size);
+    yarn_text_add(&text, "\n");
+    return text.cut ? -EINVAL : write_line(root, is_of_kernel ? KPROBES : UPROBES, line);
+}
+
+void yarn_tracefs_group_close(struct yarn_tracefs_group *group)
+{
+    char name[2 * YARN_TRACEFS_NAME_MAX];
+    for (unsigned i = 0; i < group->nr_made; i++) {
+        struct yarn_text text = yarn_text_of(name, sizeof name);
+        yarn_text_add(&text, group->name);
+        yarn_text_add(&text, "/");
+        name_number(group, i, &text);
+        (void)remove_one(group->root, group->is_of_kernel[i], yarn_span_of(name, text.size));
+    }
+    group->nr_made = 0;
+}
+
+/* The caller's own are of the image that it was before an exec. */
+static bool is_alive(uint64_t pid)
+{
+    if (pid == (uint64_t)yarn_process_pid())
+        return false;
+    return pid > INT32_MAX || yarn_raw_call(SYS_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH;
+}
+
+/* Of a line "p:yarn_123_4026531836/p0 /usr/bin/x:0x…", group and name; empty where it is none of
+ * ours, or its process lives. */
+static struct yarn_span orphan_of(struct yarn_span line, uint64_t namespace)
+{
+    static const char front[] = ":" PREFIX; /* behind "p", or "r" and a number */
+    const char *text = (const char *)line.data;
+    const char *colon = memchr(text, ':', line.size);
+    if (!colon || line.size - (size_t)(colon - text) < sizeof front ||
+        memcmp(colon, front, sizeof front - 1) != 0)
+        return YARN_SPAN_EMPTY;
+    const char *pid_at = colon + sizeof front - 1, *end = text + line.size;
+    const char *blank = memchr(pid_at, ' ', (size_t)(end - pid_at));
+    const char *slash = blank ? memchr(pid_at, '/', (size_t)(blank - pid_at)) : NULL;
+    const char *bar = slash ? memchr(pid_at, '_', (size_t)(slash - pid_at)) : NULL;
+    uint64_t pid, of;
+    if (!bar || yarn_parse_u64(pid_at, (size_t)(bar - pid_at), &pid) ||
+        yarn_parse_u64(bar + 1, (size_t)(slash - bar) - 1, &of) || of != namespace || is_alive(pid))
+        return YARN_SPAN_EMPTY;
+    return yarn_span_of(colon + 1, (size_t)(blank - colon) - 1);
+}
+
+static size_t read_list(const char *root, bool is_of_kernel, char *ret_text)
+{
+    int fd = open_below(root, is_of_kernel ? KPROBES : UPROBES, false);
+    size_t size = 0;
+    ssize_t got = fd < 0 ? 0 : 1;
+    while (got > 0 && size < LIST_BYTES) {
+        got = yarn_file_read(fd, ret_text + size, LIST_BYTES - size);
+        size += got > 0 ? (size_t)got : 0;
+    }
+    yarn_file_close(fd);
+    return size;
+}
+
+static unsigned sweep_list(const char *root, bool is_of_kernel, struct yarn_span list)
+{
+    uint64_t namespace = pid_namespace();
+    unsigned nr_removed = 0;
+    while (list.size) {
+        const uint8_t *newline = memchr(list.data, '\n', list.size);
+        size_t size = newline ? (size_t)(newline - list.data) : list.size;
+        struct yarn_span orphan = orphan_of(yarn_span_of(list.data, size), namespace);
+        if (orphan.size && remove_one(root, is_of_kernel, orphan) == 0)
+            nr_removed++;
+        list = yarn_span_from(list, newline ? size + 1 : size);
+    }
+    return nr_removed;
+}
+
+unsigned yarn_tracefs_sweep(const char *root)
+{
+    unsigned nr_removed = 0;
+    char *text = yarn_pages_map(LIST_BYTES);
+    for (int is_of_kernel = 0; text && is_of_kernel < 2; is_of_kernel++) {
+        size_t size = read_list(root, is_of_kernel, text);
+        nr_removed += sweep_list(root, is_of_kernel, yarn_span_of(text, size));
+    }
+    yarn_pages_unmap(text, LIST_BYTES);
+    return nr_removed;
+}

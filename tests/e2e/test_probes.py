@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes of functions: counted to the last call, filtered by their arguments, and gone afterwards."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import unittest
+
+import harness
+
+PROBED = harness.HOSTS / "probed"
+THREADS, HITS = 4, 3000
+TRACING = pathlib.Path("/sys/kernel/tracing")
+DEFINITIONS = TRACING / "uprobe_events"
+# A ring that holds all of them: how soon the reader comes is up to who else uses the machine.
+ROOMY = {"YARN_RING": "16M", "YARN_EMPTY": "keep"}
+
+
+def definitions():
+    return [line for line in DEFINITIONS.read_text().splitlines() if ":yarn_" in line]
+
+
+@unittest.skipUnless(
+    os.getuid() == 0 and os.access(DEFINITIONS, os.W_OK), "only root may define probes, in tracefs"
+)
+class Probes(harness.Case):
+    def recorded(self, events, *words, **variables):
+        run = self.run_program([PROBED, HITS, *words], YARN_EVENTS=events, **{**ROOMY, **variables})
+        self.assertEqual(run.outside(), self.outside_without([PROBED, HITS, *words]))
+        (dump,) = harness.info(run.dumps)
+        mine = f"yarn_{dump['process']['pid']}_"
+        self.assertFalse([line for line in definitions() if mine in line])
+        return run, dump["events"]
+
+    def assert_exact(self, event, hits):
+        self.assertEqual(
+            (event["errno"], event["count"], event["samples"], event["lost"]), (0, hits, hits, 0), event
+        )
+
+    def test_every_call_is_counted(self):
+        for path in (PROBED, PROBED.name):
+            with self.subTest(path=path):
+                _, (event,) = self.recorded(f"uprobe:{path}:probed_function/call-graph=no/")
+                self.assert_exact(event, THREADS * HITS)
+
+    def test_threads_that_come_and_go_are_not_held_up(self):
+        run, (event,) = self.recorded(f"uprobe:{PROBED}:probed_function/call-graph=no/", "threads")
+        self.assert_exact(event, THREADS * HITS)
+        # An event of the uprobe PMU for each would take 17 s.
+        self.assertLess(run.user_seconds + run.system_seconds, 5)
+
+    def test_arguments_and_the_returned_value(self):
+        run, (event,) = self.recorded(
+            f"uprobe:{PROBED}:probed_function/call-graph=no,filter='arg1 >= {HITS - 100}'/"
+        )
+        self.assert_exact(event, THREADS * 100)
+        run, (event,) = self.recorded(
+            f"uretprobe:{PROBED}:probed_function/call-graph=no,filter='ret < 30'/"
+        )
+        self.assert_exact(event, THREADS * 10)
+        lines = harness.yarnprof("script", "--samples", "--no-header", run.dumps).stdout.decode()
+        returned = [int(word[4:]) for word in lines.split() if word.startswith("ret=")]
+        self.assertEqual(sorted(returned), sorted([3 * i for i in range(10)] * THREADS))
+
+    def test_stack_of_a_probe_begins_in_its_function(self):
+        run, _ = self.recorded(f"uprobe:{PROBED}:probed_function/period=100/")
+        stacks = list(harness.stacks(run.dumps))
+        self.assertTrue(stacks)
+        for stack in stacks:
+            self.assertEqual([name for name, _ in stack[:2]], ["probed_function", "call"])
+
+    def test_pattern_is_one_event_a_function(self):
+        _, events = self.recorded(f"uprobe:{PROBED}:*_at_once/call-graph=no/", "threads")
+        self.assertEqual([event["name"] for event in events], [f"uprobe:{PROBED}:end_at_once"])
+        self.assert_exact(events[0], 100)
+
+    def test_what_no_probe_can_be_put_on_is_refused_by_itself(self):
+        cases = (
+            (f"{PROBED}:no_such_function", "no such function"),
+            (f"{PROBED}:probed_function+1", "no instruction begins"),
+            (f"{PROBED}:probed_function+100000", "behind the function's end"),
+            (f"{PROBED}:0x0", "no function at that offset"),
+            ("no_such_file:main", "no file of that name is mapped"),
+            ("/no/such/file:main", "cannot be read"),
+            ("/etc/passwd:main", "no program and no library"),
+        )
+        for site, why in cases:
+            with self.subTest(site=site):
+                _, events = self.recorded(f"cpu-clock,uprobe:{site}")
+                self.assertEqual(events[0]["errno"], 0)
+                self.assertNotEqual(events[1]["errno"], 0)
+                self.assertIn(why, events[1]["reason"])
+
+    def test_definitions_of_the_dead_are_swept(self):
+        environment = dict(
+            harness.clean_environment(),
+            LD_PRELOAD=str(harness.PRELOAD),
+            YARN_OUTPUT=f"{self.folder()}/",
+            YARN_EVENTS=f"uprobe:{PROBED}:probed_function/call-graph=no/",
+        )
+        process = subprocess.Popen([PROBED, "1", "wait"], env=environment, stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        mine = f"yarn_{process.pid}_"
+        self.assertTrue([line for line in definitions() if mine in line])
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        self.recorded(f"uprobe:{PROBED}:probed_function/call-graph=no/")
+        self.assertFalse([line for line in definitions() if mine in line])
+
+
+class OrdinaryUser(harness.Case):
+    @unittest.skipIf(os.getuid() == 0, "root may define probes")
+    @unittest.skipUnless(os.path.ismount(TRACING), "tracefs is not mounted")
+    def test_refusal_says_what_root_can_run(self):
+        run = self.run_program(
+            [PROBED, 1], YARN_EVENTS=f"cpu-clock,uprobe:{PROBED}:probed_function", YARN_EMPTY="keep"
+        )
+        (dump,) = harness.info(run.dumps)
+        self.assertIn("echo 'p:yarn/probed_function ", dump["events"][1]["reason"])
+
+
+if __name__ == "__main__":
+    harness.main()
