@@ -9,16 +9,10 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
 extern char **environ;
-
-typedef int (*exec_env_fn)(const char *path, char *const argv[], char *const envp[]);
-typedef int (*exec_fd_fn)(int fd, char *const argv[], char *const envp[]);
-typedef int (*exec_at_fn)(int dir, const char *path, char *const argv[], char *const envp[],
-                          int flags);
 
 /* What the host asked for, whichever function it was. */
 struct image {
@@ -30,25 +24,18 @@ struct image {
     int flags;
 };
 
+/* -1 where there is no original. */
 static int call(const struct image *image)
 {
-    exec_env_fn with_env;
-    exec_fd_fn by_fd;
-    exec_at_fn at;
-    switch (image->which) {
-    case YARN_ORIGINAL_fexecve:
-        if (!yarn_original_find(image->which, &by_fd, sizeof by_fd))
-            return -1;
-        return by_fd(image->fd, image->argv, image->envp);
-    case YARN_ORIGINAL_execveat:
-        if (!yarn_original_find(image->which, &at, sizeof at))
-            return -1;
-        return at(image->fd, image->path, image->argv, image->envp, image->flags);
-    default:
-        if (!yarn_original_find(image->which, &with_env, sizeof with_env))
-            return -1;
-        return with_env(image->path, image->argv, image->envp);
-    }
+    yarn_original_fn next = yarn_original_find(image->which);
+    if (!next)
+        return -1;
+    if (image->which == YARN_ORIGINAL_fexecve)
+        return ((__typeof__(&fexecve))next)(image->fd, image->argv, image->envp);
+    if (image->which == YARN_ORIGINAL_execveat)
+        return ((__typeof__(&execveat))next)(image->fd, image->path, image->argv, image->envp,
+                                             image->flags);
+    return ((__typeof__(&execve))next)(image->path, image->argv, image->envp);
 }
 
 static int exec(const struct image *image)

@@ -17,8 +17,7 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
-#include "preload/calls/exported.h"
-#include "preload/calls/syscall.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
 typedef long (*call_fn)(long number, ...);

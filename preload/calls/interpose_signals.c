@@ -11,11 +11,8 @@
 
 #include "core/base/raw.h"
 #include "core/sys/alternate_stack.h"
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
-
-typedef int (*stack_fn)(const stack_t *stack, stack_t *ret_before);
 
 /* A call that does nothing else tells whether the words can be read: where the host gave a wrong
  * address, the kernel answers EFAULT, and nobody faults. */
@@ -36,9 +33,9 @@ static void note(const stack_t *stack)
 
 YARN_EXPORTED int sigaltstack(const stack_t *stack, stack_t *ret_before)
 {
-    stack_fn next;
     int kept = errno;
-    if (!yarn_original_find(YARN_ORIGINAL_sigaltstack, &next, sizeof next))
+    __typeof__(&sigaltstack) next = YARN_ORIGINAL(sigaltstack);
+    if (!next)
         return -1;
     /* Before it is set: the next signal may come to it. */
     if (stack && yarn_lifecycle_recorder() && is_readable(stack))

@@ -16,9 +16,7 @@
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
 #include "preload/account/thread_ends.h"
-#include "preload/calls/exported.h"
 #include "preload/calls/interpose.h"
-#include "preload/calls/originals.h"
 #include "preload/control/lifecycle.h"
 
 /* In glibc before 2.34 they are in libpthread, which not every host has. */
@@ -26,8 +24,6 @@
 #pragma weak pthread_setspecific
 
 typedef void *(*start_fn)(void *argument);
-typedef int (*create_fn)(pthread_t *thread, const pthread_attr_t *attributes, start_fn start,
-                         void *argument);
 
 enum {
     WORD_BITS = 64,
@@ -101,8 +97,8 @@ static void *begin_thread(void *argument)
 YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_fn run,
                                  void *argument)
 {
-    create_fn next;
-    if (!yarn_original_find(YARN_ORIGINAL_pthread_create, &next, sizeof next))
+    __typeof__(&pthread_create) next = YARN_ORIGINAL(pthread_create);
+    if (!next)
         return ENOSYS;
     struct start *start = take_start();
     if (!start)

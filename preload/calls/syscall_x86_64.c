@@ -10,7 +10,7 @@
  */
 #include <sys/syscall.h>
 
-#include "preload/calls/syscall.h"
+#include "preload/calls/interpose.h"
 
 __attribute__((visibility("hidden"))) yarn_original_fn yarn_syscall_next;
 
