@@ -5,7 +5,6 @@
  * call fails the recording goes on. Those with an argument list make an array of it on the stack,
  * as the C library does: they may be called in a vfork child, where nothing else may be touched.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -40,14 +39,10 @@ static int call(const struct image *image)
 
 static int exec(const struct image *image)
 {
-    int kept = errno;
     struct yarn_recorder *recorder =
         yarn_lifecycle_begin_exec(image->which == YARN_ORIGINAL_execve ? image->path : NULL);
-    errno = kept;
     int result = call(image);
-    kept = errno;
     yarn_lifecycle_fail_exec(recorder);
-    errno = kept;
     return result;
 }
 

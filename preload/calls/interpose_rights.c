@@ -7,7 +7,6 @@
  * result and errno are the original's. Functions by which a process leaves its folder are left
  * alone: the reader is where the host is, and dumps have whole paths.
  */
-#include <errno.h>
 #include <grp.h>
 #include <sched.h>
 #include <sys/types.h>

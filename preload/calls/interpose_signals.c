@@ -5,7 +5,6 @@
  * might end it. It may be called anywhere: in a signal handler, in a vfork child, before our
  * constructor.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -33,17 +32,14 @@ static void note(const stack_t *stack)
 
 YARN_EXPORTED int sigaltstack(const stack_t *stack, stack_t *ret_before)
 {
-    int kept = errno;
     __typeof__(&sigaltstack) next = YARN_ORIGINAL(sigaltstack);
     if (!next)
         return -1;
     /* Before it is set: the next signal may come to it. */
     if (stack && yarn_lifecycle_recorder() && is_readable(stack))
         note(stack);
-    errno = kept;
     int result = next(stack, ret_before);
     if (stack && !result) /* by a constructor that ran before ours */
         note(stack);
-    errno = result ? errno : kept;
     return result;
 }

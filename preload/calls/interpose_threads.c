@@ -69,7 +69,7 @@ static void give_back(const struct start *start)
  * destructors use is the thread's, too, and they may give values to their keys again. */
 static void note_end(void *value)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     const char *round = value;
     if (round != &rounds[ROUNDS - 1]) {
         pthread_setspecific(key, round + 1);
@@ -77,7 +77,7 @@ static void note_end(void *value)
     }
     if (!yarn_lifecycle_notes_threads())
         return;
-    end.tid = yarn_process_tid();
+    end.tid = (uint32_t)yarn_process_tid();
     end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (yarn_timer_own_cpu_ns(&end.cpu_ns))
         return;

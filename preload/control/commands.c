@@ -187,13 +187,13 @@ void yarn_commands_open_socket(struct yarn_recorder *recorder)
     if (err == -EADDRINUSE) {
         /* Why aside: each child of a process with a fixed name would leave a dump for it. */
         yarn_messages_add_aside(
-            &recorder->messages, YARN_MESSAGE_WARNING,
+            &recorder->messages, YARN_DUMP_MESSAGE_WARNING,
             "YARN_CONTROL: the name is taken, so this process takes no commands", detail.data,
             job->facts.lineage.forked_by != 0);
         return;
     }
     yarn_messages_add_error(&detail, err);
-    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING,
                       err == -ENAMETOOLONG
                           ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
                           : "YARN_CONTROL: the socket could not be made",

@@ -20,7 +20,8 @@ bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
             break;
         if (yarn_phase_of(word) > YARN_PHASE_LEAVING)
             return false;
-        if (yarn_state_wait(&recorder->state, word, DEFER_NS) == -ETIMEDOUT && i >= LOOKS_AT_EXEC)
+        if (yarn_futex_wait(&recorder->state.word, word, DEFER_NS) == -ETIMEDOUT &&
+            i >= LOOKS_AT_EXEC)
             yarn_deferred_start_return(recorder);
     }
     recorder->is_deferred = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/control/lifecycle.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
@@ -153,19 +152,17 @@ void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
 void yarn_lifecycle_heed(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_HEED))
-        return; /* the reader has gone */
+    if (recorder)
+        yarn_recorder_command(recorder, YARN_RECORDER_HEED);
 }
 
 void yarn_lifecycle_drop_bounds(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     /* Once, for the reader drops all; one that has not started looks by itself. */
-    if (!recorder || yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) ||
-        yarn_state_phase(&recorder->state) == YARN_PHASE_DEFERRED)
-        return;
-    if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
-        return; /* it has gone */
+    if (recorder && !yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) &&
+        yarn_state_phase(&recorder->state) != YARN_PHASE_DEFERRED)
+        yarn_recorder_command(recorder, YARN_RECORDER_HEED);
 }
 
 /* One that has just ended is counted for a moment longer. */
@@ -214,34 +211,16 @@ static const char namespace_entered[] = "the host entered a namespace; another r
 /* Behind a filter: the reader goes, and nothing follows. */
 static void leave_for(enum yarn_lifecycle_change_kind kind)
 {
-    struct yarn_recorder *recorder = recorder_behind_filter();
     const char *why = kind == YARN_CHANGE_RIGHTS
                           ? "the host changed its rights behind a seccomp filter"
                           : "the host entered a namespace behind a seccomp filter";
-    yarn_recorder_leave(recorder, YARN_DUMP_END_SECCOMP, why);
-    yarn_recorder_spin_until_gone(recorder);
-}
-
-/* Before, the reader opens what will be out of reach; after, nothing else is open that leads out.
- */
-static void leave_root(struct yarn_recorder *recorder)
-{
-    if (yarn_recorder_command(recorder, YARN_RECORDER_LEAVE_ROOT))
-        return; /* the reader has gone */
+    yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
 }
 
 /* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */
 static struct yarn_recorder *recorder_of_root(void)
 {
     return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
-}
-
-static void restart(struct yarn_recorder *recorder)
-{
-    char bytes[LINE_BYTES];
-    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (yarn_recorder_restart(recorder, &line))
-        return; /* the sealed dump says why it ended */
 }
 
 /* Their clocks show other processes. What follows can be kept, and begins while it still may; not
@@ -255,7 +234,7 @@ static void leave_cores(struct yarn_recorder *recorder)
         return;
     recorder->job.options.strategy = YARN_STRATEGY_AUTO;
     if (yarn_lifecycle_recorder())
-        restart(recorder);
+        yarn_recorder_restart(recorder);
 }
 
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
@@ -275,8 +254,8 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
     if (kind == YARN_CHANGE_ALONE)
         change.has_ended =
             yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
-    else if (kind == YARN_CHANGE_ROOT)
-        leave_root(change.recorder);
+    else if (kind == YARN_CHANGE_ROOT) /* the reader opens what will be out of reach */
+        yarn_recorder_command(change.recorder, YARN_RECORDER_LEAVE_ROOT);
     return change;
 }
 
@@ -288,9 +267,9 @@ static void follow(const struct yarn_lifecycle_change *change)
     case YARN_CHANGE_NONE:
     case YARN_CHANGE_ALONE:
         return;
-    case YARN_CHANGE_ROOT: /* which is the reader's, too */
+    case YARN_CHANGE_ROOT: /* which is the reader's, too: nothing else is open that leads out */
         if (change->recorder)
-            leave_root(change->recorder);
+            yarn_recorder_command(change->recorder, YARN_RECORDER_LEAVE_ROOT);
         return;
     case YARN_CHANGE_RIGHTS:
         if (change->recorder)
@@ -299,7 +278,7 @@ static void follow(const struct yarn_lifecycle_change *change)
     case YARN_CHANGE_NAMESPACE:
         if (change->recorder &&
             yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered))
-            restart(change->recorder);
+            yarn_recorder_restart(change->recorder);
         break;
     }
     if (has_reader_behind_filter)
@@ -309,7 +288,7 @@ static void follow(const struct yarn_lifecycle_change *change)
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
     if (change->has_ended)
-        restart(change->recorder);
+        yarn_recorder_restart(change->recorder);
     else if (result == 0)
         follow(change);
     return result;
@@ -318,26 +297,20 @@ int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int re
 struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
 {
     struct yarn_lifecycle_filter moment = {.recorder = yarn_lifecycle_recorder()};
-    int kept = errno;
     if (moment.recorder)
         moment.has_stopped = yarn_recorder_begin_filter(moment.recorder, is_for_all_threads);
-    else if (is_for_all_threads && recorder_behind_filter()) {
+    else if (is_for_all_threads && recorder_behind_filter())
         yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
                             "the host sets a seccomp filter for all of its threads");
-        yarn_recorder_spin_until_gone(recorder_behind_filter());
-    }
-    errno = kept;
     return moment;
 }
 
 void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set)
 {
-    int kept = errno;
     if (moment->recorder && is_set) {
         atomic_store(&is_filtered, true);
         yarn_state_set(&moment->recorder->state, YARN_STATE_BEHIND_FILTER, true);
     } else if (moment->has_stopped) {
-        restart(moment->recorder);
+        yarn_recorder_restart(moment->recorder);
     }
-    errno = kept;
 }

@@ -7,13 +7,13 @@
 
 enum { STDERR = 2 };
 
-void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                        const char *text, const char *detail)
 {
     yarn_messages_add_aside(messages, level, text, detail, false);
 }
 
-void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                              const char *text, const char *detail, bool is_aside)
 {
     uint32_t count = atomic_load_explicit(&messages->count, memory_order_relaxed);

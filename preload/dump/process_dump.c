@@ -75,7 +75,7 @@ bool yarn_process_dump_reserve(struct yarn_process_dump *dump)
 
 static bool is_worth_a_dump(const struct yarn_message *message)
 {
-    return message->level <= YARN_MESSAGE_WARNING && !message->is_aside;
+    return message->level <= YARN_DUMP_MESSAGE_WARNING && !message->is_aside;
 }
 
 bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
@@ -87,14 +87,6 @@ bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
     return has_warning;
 }
 
-static const enum yarn_dump_message_kind kinds[] = {
-    [YARN_MESSAGE_ERROR] = YARN_DUMP_MESSAGE_ERROR,
-    [YARN_MESSAGE_WARNING] = YARN_DUMP_MESSAGE_WARNING,
-    [YARN_MESSAGE_INFO] = YARN_DUMP_MESSAGE_INFO,
-    [YARN_MESSAGE_DEBUG] = YARN_DUMP_MESSAGE_DEBUG,
-};
-_Static_assert(YARN_COUNT_OF(kinds) == YARN_MESSAGE_LEVEL_COUNT, "one is missing");
-
 static void write_messages(struct yarn_process_dump *dump)
 {
     uint32_t count = atomic_load(&dump->messages->count);
@@ -102,7 +94,7 @@ static void write_messages(struct yarn_process_dump *dump)
         const struct yarn_message *message = &dump->messages->message[dump->nr_messages_written];
         struct yarn_dump_message record = {
             .time_ns = message->time_ns,
-            .kind = kinds[message->level],
+            .kind = message->level,
             .text = yarn_span_of_text(message->text),
         };
         yarn_dump_write_message(dump->writer, &record);
@@ -141,7 +133,7 @@ static void write_last_words(struct yarn_process_dump *dump)
     yarn_failure_note(failure, failure_of(err), err);
     if (!failure->is_reported) {
         failure->is_reported = true;
-        yarn_messages_add(dump->messages, YARN_MESSAGE_ERROR, "the recording ended early",
+        yarn_messages_add(dump->messages, YARN_DUMP_MESSAGE_ERROR, "the recording ended early",
                           failure->what);
     }
     failure->is_unstored = true;

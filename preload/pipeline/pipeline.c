@@ -20,10 +20,10 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
+    pipeline->walks = (struct yarn_walks){
+        .map = pipeline->map, .unwinder = pipeline->unwinder, .is_asked = spec->wants_stacks};
     if (err)
         yarn_pipeline_close(pipeline);
-    else
-        yarn_walks_init(&pipeline->walks, pipeline->map, pipeline->unwinder, spec->wants_stacks);
     return err;
 }
 

@@ -15,13 +15,9 @@
 struct yarn_walks {
     struct yarn_module_map *map;    /* borrowed */
     struct yarn_unwinder *unwinder; /* borrowed */
-    bool is_asked;                  /* for stacks: one that did not come is a cut one */
+    bool is_asked;                  /* samples are to have stacks: one without is a cut one */
     uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
 };
-
-/* is_asked: the samples are to have stacks. */
-void yarn_walks_init(struct yarn_walks *walks, struct yarn_module_map *map,
-                     struct yarn_unwinder *unwinder, bool is_asked);
 
 /* The frames of a record that is a sample, into what was reserved for them. A thread of the
  * kernel's own (io_uring) has none but the kernel's. */

@@ -85,7 +85,8 @@ static void warn_without_samples(struct yarn_recording *recording)
     if (recording->has_reported_no_samples || !yarn_account_lacks_samples(&recording->account))
         return;
     recording->has_reported_no_samples = true;
-    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "CPU time passed without a sample",
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
+                      "CPU time passed without a sample",
                       "it was the kernel's, or that of threads too short to be sampled "
                       "(YARN_STRATEGY=cores sees those)");
 }
@@ -156,7 +157,7 @@ static void enable(struct yarn_recording *recording)
     yarn_session_enable(&recording->session);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                           "/proc/self/maps could not be read",
                           "frames of modules that were loaded before the start are unknown");
 }

@@ -23,7 +23,7 @@ static void open_walks(void)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, 0, map), 0);
     yarn_queue_open(&queue, 1 << 20);
-    yarn_walks_init(&walks, map, unwinder, true);
+    walks = (struct yarn_walks){.map = map, .unwinder = unwinder, .is_asked = true};
 }
 
 static void close_walks(void)
