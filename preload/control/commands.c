@@ -214,16 +214,10 @@ static void add_status(struct yarn_text *text, const struct yarn_recorder *recor
     const struct yarn_recording *recording = &recorder->recording;
     const uint64_t *totals = recording->account.totals.value;
     bool is_off = recording->account.coverage.is_off;
-    yarn_text_add(text, "state=");
-    yarn_text_add(text, is_off ? "stopped" : "recording");
-    yarn_text_add(text, " pid=");
-    yarn_text_add_i64(text, recorder->job.facts.pid);
-    yarn_text_add(text, " samples=");
-    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_SAMPLES]);
-    yarn_text_add(text, " lost=");
-    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
-    yarn_text_add(text, " dump=");
-    yarn_text_add(text, recording->dump.writer ? recording->dump.file.path : "none");
+    yarn_text_add_format(text, "state=%s pid=%d samples=%lu lost=%lu dump=%s",
+                         is_off ? "stopped" : "recording", recorder->job.facts.pid,
+                         totals[YARN_DUMP_TOTAL_SAMPLES], totals[YARN_DUMP_TOTAL_LOST],
+                         recording->dump.writer ? recording->dump.file.path : "none");
 }
 
 static int answer_client(void *self, const struct yarn_control_command *command,

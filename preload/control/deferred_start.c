@@ -60,7 +60,7 @@ void yarn_deferred_start_charge(struct yarn_recorder *recorder)
     uint64_t used_ns = yarn_coverage_host_cpu_ns();
     uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.account.coverage);
     recorder->charged_ns =
-        (used_ns > off_ns ? used_ns - off_ns : 0) + (charges ? atomic_load(&charges->cpu_ns) : 0);
+        yarn_u64_minus(used_ns, off_ns) + (charges ? atomic_load(&charges->cpu_ns) : 0);
     if (recorder->charged_ns)
         yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
 }

@@ -64,8 +64,7 @@ void yarn_lifecycle_refuse(const char *why)
 {
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    yarn_text_add(&line, "yarn: nothing is recorded: ");
-    yarn_text_add(&line, why);
+    yarn_text_add_format(&line, "yarn: nothing is recorded: %s", why);
     print_line(&line);
 }
 
@@ -75,8 +74,7 @@ static struct yarn_file_info stderr_at_start;
 static bool has_stderr_of_start(void)
 {
     struct yarn_file_info now;
-    return !yarn_file_stat(STDERR, &now) && now.device == stderr_at_start.device &&
-           now.inode == stderr_at_start.inode;
+    return !yarn_file_stat(STDERR, &now) && yarn_file_is_same(&now, &stderr_at_start);
 }
 
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])

@@ -105,7 +105,7 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn
 static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint64_t now_ns,
                              uint64_t flush_ns)
 {
-    uint64_t timeout_ns = flush_ns <= now_ns ? 0 : flush_ns - now_ns;
+    uint64_t timeout_ns = yarn_u64_minus(flush_ns, now_ns);
     if (is_soon)
         timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
     if (recorder->expects_filter)

@@ -63,9 +63,8 @@ static bool is_patient(const struct yarn_recorder *recorder, struct patience *pa
 static void describe_failure(const struct yarn_recording *recording, const char *what,
                              struct yarn_text *line)
 {
-    yarn_text_add(line, what);
-    yarn_text_add(line,
-                  recording->failure.what ? recording->failure.what : "the reader did not start");
+    const char *why = recording->failure.what;
+    yarn_text_add_format(line, "%s%s", what, why ? why : "the reader did not start");
     yarn_messages_add_error(line, recording->failure.error);
 }
 

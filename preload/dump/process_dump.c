@@ -53,7 +53,7 @@ bool yarn_process_dump_begin(struct yarn_process_dump *dump)
     int err = yarn_dump_writer_new(&dump->writer, fd, NULL);
     if (err) {
         yarn_file_close(fd);
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
         yarn_failure_note(dump->failure,
                           err == -ENOMEM ? "no memory for the dump's tables" : failure_of(err),
                           err);
@@ -145,7 +145,7 @@ static void write_last_words(struct yarn_process_dump *dump)
         failure->is_unstored = yarn_dump_writer_error(dump->writer) != 0;
     }
     if (failure->is_unstored && yarn_dump_writer_is_empty(dump->writer))
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
 }
 
 void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_reason reason,
@@ -163,7 +163,7 @@ void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_re
 void yarn_process_dump_close(struct yarn_process_dump *dump)
 {
     if (dump->is_early)
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
     dump->is_early = false;
     yarn_file_close(dump->file.fd);
     dump->file.fd = -1;

@@ -89,9 +89,8 @@ void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before)
         return;
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
-    yarn_text_add(&text, "stacks are copied up to ");
-    yarn_text_add_u64(&text, stack_bytes);
-    yarn_text_add(&text, " bytes deep from now on");
+    yarn_text_add_format(&text, "stacks are copied up to %lu bytes deep from now on",
+                         (uint64_t)stack_bytes);
     yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO, bytes,
                       "many did not fit into the copies asked for");
 }
