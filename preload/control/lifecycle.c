@@ -209,9 +209,11 @@ static const char namespace_entered[] = "the host entered a namespace; another r
 /* Behind a filter: the reader goes, and nothing follows. */
 static void leave_for(enum yarn_lifecycle_change_kind kind)
 {
-    const char *why = kind == YARN_CHANGE_RIGHTS
-                          ? "the host changed its rights behind a seccomp filter"
-                          : "the host entered a namespace behind a seccomp filter";
+    const char *why = "the host entered a namespace behind a seccomp filter";
+    if (kind == YARN_CHANGE_RIGHTS)
+        why = "the host changed its rights behind a seccomp filter";
+    else if (kind == YARN_CHANGE_FILTER_OF_ALL)
+        why = "the host sets a seccomp filter for all of its threads";
     yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
 }
 
@@ -235,6 +237,14 @@ static void leave_cores(struct yarn_recorder *recorder)
         yarn_recorder_restart(recorder);
 }
 
+static bool must_leave_behind_filter(enum yarn_lifecycle_change_kind kind)
+{
+    const struct yarn_recorder *behind = recorder_behind_filter();
+    if (!behind || kind == YARN_CHANGE_FILTER)
+        return false;
+    return kind >= YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES;
+}
+
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
 {
     struct yarn_lifecycle_change change = {.kind = kind};
@@ -242,14 +252,17 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
         return change;
     change.recorder = kind == YARN_CHANGE_ROOT ? recorder_of_root() : yarn_lifecycle_recorder();
     if (!change.recorder) {
-        const struct yarn_recorder *behind = recorder_behind_filter();
-        if (behind &&
-            (kind == YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES))
+        if (must_leave_behind_filter(kind))
             leave_for(kind);
         return change;
     }
-    leave_cores(change.recorder);
-    if (kind == YARN_CHANGE_ALONE)
+    bool is_filter = kind >= YARN_CHANGE_FILTER;
+    if (!is_filter)
+        leave_cores(change.recorder);
+    if (is_filter)
+        change.has_ended =
+            yarn_recorder_begin_filter(change.recorder, kind == YARN_CHANGE_FILTER_OF_ALL);
+    else if (kind == YARN_CHANGE_ALONE)
         change.has_ended =
             yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
     else if (kind == YARN_CHANGE_ROOT) /* the reader opens what will be out of reach */
@@ -278,6 +291,13 @@ static void follow(const struct yarn_lifecycle_change *change)
             yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered))
             yarn_recorder_restart(change->recorder);
         break;
+    case YARN_CHANGE_FILTER:
+    case YARN_CHANGE_FILTER_OF_ALL:
+        if (change->recorder) {
+            atomic_store(&is_filtered, true);
+            yarn_state_set(&change->recorder->state, YARN_STATE_BEHIND_FILTER, true);
+        }
+        return;
     }
     if (has_reader_behind_filter)
         leave_for(change->kind);
@@ -285,30 +305,9 @@ static void follow(const struct yarn_lifecycle_change *change)
 
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
-    if (change->has_ended)
+    if (change->has_ended && (result || change->kind < YARN_CHANGE_FILTER))
         yarn_recorder_restart(change->recorder);
     else if (result == 0)
         follow(change);
     return result;
-}
-
-struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
-{
-    struct yarn_lifecycle_filter moment = {.recorder = yarn_lifecycle_recorder()};
-    if (moment.recorder)
-        moment.has_stopped = yarn_recorder_begin_filter(moment.recorder, is_for_all_threads);
-    else if (is_for_all_threads && recorder_behind_filter())
-        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
-                            "the host sets a seccomp filter for all of its threads");
-    return moment;
-}
-
-void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set)
-{
-    if (moment->recorder && is_set) {
-        atomic_store(&is_filtered, true);
-        yarn_state_set(&moment->recorder->state, YARN_STATE_BEHIND_FILTER, true);
-    } else if (moment->has_stopped) {
-        yarn_recorder_restart(moment->recorder);
-    }
 }
