@@ -128,31 +128,29 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
 /* It costs a system call for each open event. */
 static void read_cpu_time(struct yarn_account *account)
 {
+    uint64_t *value = account->totals.value;
     bool has_clock = account->clock_event != YARN_DUMP_NONE;
-    uint64_t cpu_ns = cpu_ns_of(account), unsampled_ns = 0;
-    if (has_clock)
-        unsampled_ns = yarn_u64_minus(cpu_ns, account->sampled_ns);
-    account->totals.value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
-    account->totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] =
+    uint64_t cpu_ns = cpu_ns_of(account);
+    uint64_t unsampled_ns = has_clock ? yarn_u64_minus(cpu_ns, account->sampled_ns) : 0;
+    value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
+    value[YARN_DUMP_TOTAL_BLOCKED_NS] =
         yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(account->session));
     if (can_count(account))
-        account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
+        value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
             unsampled_ns, yarn_session_switching_ns(account->session, account->clock_event,
                                                     yarn_coverage_cpu_ns(&account->coverage)));
     uint64_t in_kernel_ns = kernel_ns(account, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = account->charges ? atomic_load(&account->charges->cpu_ns) : 0;
-    account->totals.value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
-    account->totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = !has_clock ? 0
-                                                       : can_count(account)
-                                                           ? account->missed_ns
-                                                           : account->coverage.before_cpu_ns;
-    account->totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
-        yarn_coverage_off_cpu_ns(&account->coverage);
-    account->totals.value[YARN_DUMP_TOTAL_CHILDREN] =
+    value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
+    value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
+    value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
+    value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
+    value[YARN_DUMP_TOTAL_BEFORE_NS] = can_count(account) ? account->missed_ns
+                                       : has_clock        ? account->coverage.before_cpu_ns
+                                                          : 0;
+    value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_off_cpu_ns(&account->coverage);
+    value[YARN_DUMP_TOTAL_CHILDREN] =
         account->charges ? atomic_load(&account->charges->nr_children) : 0;
 }
 

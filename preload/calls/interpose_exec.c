@@ -111,29 +111,16 @@ static int exec_list(enum yarn_original which, const char *path, const char *fir
     return exec(&(struct image){which, -1, path, argv, envp, 0});
 }
 
-YARN_EXPORTED int execl(const char *path, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, false);
-    va_end(arguments);
-    return result;
-}
+#define TAKES_LIST(name, which, has_env)                                                           \
+    YARN_EXPORTED int name(const char *path, const char *first, ...)                               \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        va_start(arguments, first);                                                                \
+        int result = exec_list(which, path, first, &arguments, has_env);                           \
+        va_end(arguments);                                                                         \
+        return result;                                                                             \
+    }
 
-YARN_EXPORTED int execlp(const char *file, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execvpe, file, first, &arguments, false);
-    va_end(arguments);
-    return result;
-}
-
-YARN_EXPORTED int execle(const char *path, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, true);
-    va_end(arguments);
-    return result;
-}
+TAKES_LIST(execl, YARN_ORIGINAL_execve, false)
+TAKES_LIST(execlp, YARN_ORIGINAL_execvpe, false)
+TAKES_LIST(execle, YARN_ORIGINAL_execve, true)

@@ -200,15 +200,6 @@ void yarn_commands_open_socket(struct yarn_recorder *recorder)
                       detail.data);
 }
 
-static int check(const struct yarn_recording *recording, struct yarn_text *reply)
-{
-    if (!recording->failure.what)
-        return 0;
-    yarn_text_add(reply, recording->failure.what);
-    yarn_messages_add_error(reply, recording->failure.error);
-    return -EIO;
-}
-
 static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
@@ -252,9 +243,12 @@ static int answer_client(void *self, const struct yarn_control_command *command,
     case YARN_CONTROL_VERB_COUNT:
         return -EINVAL;
     }
-    if (recording->failure.what)
-        *reply = yarn_text_of(reply->data, reply->capacity);
-    return check(recording, reply);
+    if (!recording->failure.what)
+        return 0;
+    *reply = yarn_text_of(reply->data, reply->capacity);
+    yarn_text_add(reply, recording->failure.what);
+    yarn_messages_add_error(reply, recording->failure.error);
+    return -EIO;
 }
 
 void yarn_commands_serve(struct yarn_recorder *recorder)

@@ -137,14 +137,16 @@ struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path)
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (!recorder || (path && yarn_file_can_execute(YARN_FILE_CWD, path)))
         return NULL;
-    yarn_recorder_begin_exec(recorder);
+    yarn_state_enter_exec(&recorder->state);
+    if (!yarn_deferred_start_leave(recorder, false))
+        yarn_recorder_command(recorder, YARN_RECORDER_EXEC);
     return recorder;
 }
 
 void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
 {
-    if (recorder)
-        yarn_recorder_fail_exec(recorder);
+    if (recorder && !yarn_state_leave_exec(&recorder->state)) /* of several at once, the last */
+        yarn_deferred_start_return(recorder);
 }
 
 void yarn_lifecycle_heed(void)

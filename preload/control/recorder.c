@@ -266,16 +266,11 @@ static void hand_over(struct yarn_recorder *recorder)
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
 
-static uint32_t bit_of(enum yarn_recorder_command command)
-{
-    return UINT32_C(1) << command;
-}
-
 /* Start and stop are two words for one thing: the last counts. */
 static struct yarn_request put(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
-    const uint32_t either = bit_of(YARN_RECORDER_PAUSE) | bit_of(YARN_RECORDER_RESUME);
-    uint32_t bit = bit_of(command);
+    const uint32_t either = 1U << YARN_RECORDER_PAUSE | 1U << YARN_RECORDER_RESUME;
+    uint32_t bit = 1U << command;
     return yarn_requests_put(&recorder->requests, bit, bit & either ? either : 0);
 }
 
@@ -305,20 +300,6 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
     if (err && command <= YARN_RECORDER_HEED)
         wait_until_gone(recorder, tid);
     return err;
-}
-
-void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
-{
-    yarn_state_enter_exec(&recorder->state);
-    if (yarn_deferred_start_leave(recorder, false))
-        return;
-    yarn_recorder_command(recorder, YARN_RECORDER_EXEC);
-}
-
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
-{
-    if (!yarn_state_leave_exec(&recorder->state))
-        yarn_deferred_start_return(recorder);
 }
 
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)

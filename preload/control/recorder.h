@@ -43,10 +43,6 @@ void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reas
  * to tell: the sealed dump says why it ended. */
 void yarn_recorder_restart(struct yarn_recorder *recorder);
 
-/* Around an exec, of several threads at once, too: the second where it failed. */
-void yarn_recorder_begin_exec(struct yarn_recorder *recorder);
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder);
-
 /* Hands a command over and waits until it is done. -ETIMEDOUT, -ESRCH where nothing records: for
  * those who can tell somebody. A reader that is slow sees the command at its next look. */
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command);

@@ -73,18 +73,14 @@ bool yarn_process_dump_reserve(struct yarn_process_dump *dump)
     return true;
 }
 
-static bool is_worth_a_dump(const struct yarn_message *message)
-{
-    return message->level <= YARN_DUMP_MESSAGE_WARNING && !message->is_aside;
-}
-
 bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
 {
-    bool has_warning = false;
+    const struct yarn_message *message = dump->messages->message;
     uint32_t count = atomic_load(&dump->messages->count);
     for (uint32_t i = 0; i < count && !yarn_process_dump_is_begun(dump); i++)
-        has_warning |= is_worth_a_dump(&dump->messages->message[i]);
-    return has_warning;
+        if (message[i].level <= YARN_DUMP_MESSAGE_WARNING && !message[i].is_aside)
+            return true;
+    return false;
 }
 
 static void write_messages(struct yarn_process_dump *dump)

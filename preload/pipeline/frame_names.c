@@ -108,8 +108,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
 static struct yarn_symbol find_late(struct yarn_frame_names *names, const struct unnamed *unnamed)
 {
     if (unnamed->is_kernel)
-        return names->kernel.is_read ? name_kernel(names, unnamed->address)
-                                     : (struct yarn_symbol){.start = 0};
+        return name_kernel(names, unnamed->address);
     uint32_t code = yarn_jit_names_find_now(names->jit, unnamed->address);
     return code == YARN_CODE_NAME_NONE ? (struct yarn_symbol){.start = 0}
                                        : name_generated(names, code);

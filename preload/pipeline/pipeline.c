@@ -149,11 +149,6 @@ void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
     yarn_module_map_rest(pipeline->map);
 }
 
-void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns)
-{
-    yarn_frame_names_write_late(&pipeline->names, pipeline->spec.dump->writer, cpu_ns);
-}
-
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline)
 {
     for (uint32_t i = 0; i < yarn_module_map_count(pipeline->map); i++)

@@ -56,10 +56,8 @@ struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipelin
  * `until_ns`. True where it is empty. */
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
 
-/* Everything that waits, and the names that came late; `cpu_ns` of the process so far tell whether
- * the kernel's are worth reading. The second where a dump is begun. */
+/* Everything that waits. */
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline);
-void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns);
 
 /* Looks at the file of each module while it can be found. */
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline);

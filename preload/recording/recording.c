@@ -115,7 +115,8 @@ void yarn_recording_flush(struct yarn_recording *recording)
         return;
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
     tell_change(recording);
-    yarn_pipeline_write_late_names(&recording->pipeline, yarn_coverage_host_cpu_ns());
+    yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
+                                yarn_coverage_host_cpu_ns());
     yarn_process_dump_flush(&recording->dump);
 }
 

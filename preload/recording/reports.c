@@ -32,15 +32,11 @@ static void add_steps(struct yarn_reports *reports)
                               session->spec->events[i].name, session->specs[i].reason);
 }
 
-static void add_options(struct yarn_reports *reports, const struct yarn_options *options)
-{
-    for (size_t i = 0; i < options->nr_warnings; i++)
-        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING, options->warnings[i], NULL);
-}
-
 void yarn_reports_add_opening(struct yarn_reports *reports, const struct yarn_job *job)
 {
-    add_options(reports, &job->options);
+    for (size_t i = 0; i < job->options.nr_warnings; i++)
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING, job->options.warnings[i],
+                          NULL);
     add_steps(reports);
 }
 
