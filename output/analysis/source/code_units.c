@@ -65,15 +65,12 @@ static int add_ranges(struct yarn_code_units *units, struct yarn_ranges *ranges,
 
 static int add_unit(struct yarn_code_units *units, const Dwarf_Die *die, const Dwarf_Die *split)
 {
-    struct yarn_code_unit *grown =
-        yarn_array_grow(units->units, &units->capacity, units->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&units->units, &units->capacity, units->count + 1))
         return -ENOMEM;
-    units->units = grown;
-    grown[units->count] =
+    units->units[units->count] =
         (struct yarn_code_unit){.lines = *die, .die = split->addr ? *split : *die};
     units->count++;
-    return add_ranges(units, &units->ranges, &grown[units->count - 1].lines,
+    return add_ranges(units, &units->ranges, &units->units[units->count - 1].lines,
                       (uint32_t)units->count - 1);
 }
 
@@ -113,13 +110,7 @@ static int add_function(struct yarn_code_units *units, struct yarn_code_unit *un
     int err = add_ranges(units, &unit->ranges, die, (uint32_t)unit->nr_functions);
     if (err || unit->ranges.count == count)
         return err;
-    Dwarf_Die *functions = yarn_array_grow(unit->functions, &unit->functions_capacity,
-                                           unit->nr_functions + 1, sizeof *functions);
-    if (!functions)
-        return -ENOMEM;
-    unit->functions = functions;
-    functions[unit->nr_functions++] = *die;
-    return 0;
+    return YARN_ARRAY_PUT(&unit->functions, &unit->nr_functions, &unit->functions_capacity, die);
 }
 
 static bool holds_functions(int tag, enum search search)

@@ -44,15 +44,13 @@ static void run_objdump(const char *objdump, int fd, int to, uint64_t start, uin
 
 static int add(struct yarn_disassembly *disassembly, uint64_t address, const char *text)
 {
-    struct yarn_disassembly_line *grown = yarn_array_grow(
-        disassembly->instructions, &disassembly->capacity, disassembly->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&disassembly->instructions, &disassembly->capacity,
+                           disassembly->count + 1))
         return -ENOMEM;
-    disassembly->instructions = grown;
     struct yarn_disassembly_line instruction = {.address = address, .text = strdup(text)};
     if (!instruction.text)
         return -ENOMEM;
-    grown[disassembly->count++] = instruction;
+    disassembly->instructions[disassembly->count++] = instruction;
     return 0;
 }
 

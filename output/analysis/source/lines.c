@@ -76,11 +76,8 @@ void yarn_lines_free(struct yarn_lines *lines)
 
 static int add_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id)
 {
-    struct module *modules = yarn_array_grow(lines->modules, &lines->modules_capacity,
-                                             lines->nr_modules + 1, sizeof *modules);
-    if (!modules)
+    if (YARN_ARRAY_RESERVE(&lines->modules, &lines->modules_capacity, lines->nr_modules + 1))
         return -ENOMEM;
-    lines->modules = modules;
     struct module module = {
         .path = strdup(path),
         .build_id = malloc(build_id.size + 1),
@@ -95,7 +92,7 @@ static int add_module(struct yarn_lines *lines, const char *path, struct yarn_sp
     }
     if (build_id.size)
         memcpy(module.build_id, build_id.data, build_id.size);
-    modules[lines->nr_modules++] = module;
+    lines->modules[lines->nr_modules++] = module;
     return 0;
 }
 
@@ -142,13 +139,7 @@ static int know(struct module *module, const char *folders)
 
 static int add_line(struct yarn_lines *lines, const struct yarn_line *line)
 {
-    struct yarn_line *grown =
-        yarn_array_grow(lines->lines, &lines->lines_capacity, lines->nr_lines + 1, sizeof *grown);
-    if (!grown)
-        return -ENOMEM;
-    lines->lines = grown;
-    grown[lines->nr_lines++] = *line;
-    return 0;
+    return YARN_ARRAY_PUT(&lines->lines, &lines->nr_lines, &lines->lines_capacity, line);
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
@@ -294,11 +285,8 @@ static int search(void *context)
 static int search_anew(struct yarn_lines *lines, struct module *module, uint64_t address,
                        uint32_t *ret_chain)
 {
-    struct chain *chains = yarn_array_grow(lines->chains, &lines->chains_capacity,
-                                           lines->nr_chains + 1, sizeof *chains);
-    if (!chains)
+    if (YARN_ARRAY_RESERVE(&lines->chains, &lines->chains_capacity, lines->nr_chains + 1))
         return -ENOMEM;
-    lines->chains = chains;
     size_t first = lines->nr_lines;
     struct search asked = {lines, module, address};
     int err = yarn_bounded_call(&module->bytes_left, search, &asked);
@@ -313,7 +301,7 @@ static int search_anew(struct yarn_lines *lines, struct module *module, uint64_t
     err = yarn_table_put(&module->chains, address, number);
     if (err)
         return err;
-    chains[number] = (struct chain){first, lines->nr_lines - first};
+    lines->chains[number] = (struct chain){first, lines->nr_lines - first};
     lines->nr_chains++;
     *ret_chain = number;
     return 0;

@@ -91,13 +91,7 @@ static int add_item(struct builder *builder, const struct yarn_cell *cell)
         return 0;
     }
     item.is_self = item.stack == cell->stack;
-    struct item *items = yarn_array_grow(builder->items, &builder->items_capacity,
-                                         builder->nr_items + 1, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    builder->items = items;
-    items[builder->nr_items++] = item;
-    return 0;
+    return YARN_ARRAY_PUT(&builder->items, &builder->nr_items, &builder->items_capacity, &item);
 }
 
 static int gather(struct builder *builder, uint32_t event)
@@ -125,13 +119,7 @@ static int by_function(const void *a, const void *b)
 
 static int push(struct builder *builder, struct group group)
 {
-    struct group *groups = yarn_array_grow(builder->groups, &builder->groups_capacity,
-                                           builder->nr_groups + 1, sizeof *groups);
-    if (!groups)
-        return -ENOMEM;
-    builder->groups = groups;
-    groups[builder->nr_groups++] = group;
-    return 0;
+    return YARN_ARRAY_PUT(&builder->groups, &builder->nr_groups, &builder->groups_capacity, &group);
 }
 
 /* Items [begin, end) of one function become a node below `parent`. */

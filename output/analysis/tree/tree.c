@@ -146,13 +146,8 @@ static int take_bucket(struct builder *builder, uint32_t parent, uint32_t functi
         return err;
     struct yarn_tree_node *node = &builder->tree->nodes[number];
     add_total(node, bucket.total, bucket.samples);
-    struct open_node *open =
-        yarn_array_grow(builder->open, &builder->open_capacity, builder->nr_open + 1, sizeof *open);
-    if (!open)
-        return -ENOMEM;
-    builder->open = open;
-    open[builder->nr_open++] = (struct open_node){number, bucket.first};
-    return 0;
+    return YARN_ARRAY_PUT(&builder->open, &builder->nr_open, &builder->open_capacity,
+                          &(struct open_node){number, bucket.first});
 }
 
 static int take_buckets(struct builder *builder, uint32_t parent)

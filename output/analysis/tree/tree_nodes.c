@@ -18,13 +18,10 @@ struct yarn_tree yarn_tree_of(const struct yarn_profile *profile)
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,
                   uint32_t *ret_node)
 {
-    struct yarn_tree_node *nodes =
-        yarn_array_grow(tree->nodes, &tree->capacity, tree->count + 1, sizeof *nodes);
-    if (!nodes)
+    if (YARN_ARRAY_RESERVE(&tree->nodes, &tree->capacity, tree->count + 1))
         return -ENOMEM;
-    tree->nodes = nodes;
     uint32_t number = (uint32_t)tree->count++;
-    struct yarn_tree_node *node = &nodes[number];
+    struct yarn_tree_node *node = &tree->nodes[number];
     *node = (struct yarn_tree_node){
         .function = function,
         .event = event,
@@ -33,9 +30,9 @@ int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, ui
         .next_sibling = YARN_DUMP_NONE,
     };
     if (parent != YARN_DUMP_NONE) {
-        node->depth = nodes[parent].depth + 1;
-        node->next_sibling = nodes[parent].first_child;
-        nodes[parent].first_child = number;
+        node->depth = tree->nodes[parent].depth + 1;
+        node->next_sibling = tree->nodes[parent].first_child;
+        tree->nodes[parent].first_child = number;
     }
     *ret_node = number;
     return 0;

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/value/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-void *yarn_array_grow(void *items, size_t *capacity, size_t need, size_t item_bytes)
+int yarn_array_reserve(void *items, size_t *capacity, size_t need, size_t item_bytes)
 {
-    if (need <= *capacity && items)
-        return items;
+    void *begin;
+    memcpy(&begin, items, sizeof begin);
+    if (need <= *capacity && begin)
+        return 0;
     size_t grown = *capacity < 16 ? 16 : *capacity + *capacity / 2;
     if (grown < need)
         grown = need;
-    void *moved = reallocarray(items, grown, item_bytes);
-    if (moved)
-        *capacity = grown;
-    return moved;
+    begin = reallocarray(begin, grown, item_bytes);
+    if (!begin)
+        return -ENOMEM;
+    memcpy(items, &begin, sizeof begin);
+    *capacity = grown;
+    return 0;
+}
+
+int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
+                   size_t item_bytes)
+{
+    char *begin;
+    int err = yarn_array_reserve(items, capacity, *count + 1, item_bytes);
+    if (err)
+        return err;
+    memcpy(&begin, items, sizeof begin);
+    memcpy(begin + (*count)++ * item_bytes, item, item_bytes);
+    return 0;
 }

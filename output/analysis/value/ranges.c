@@ -9,13 +9,8 @@ int yarn_ranges_add(struct yarn_ranges *ranges, uint64_t start, uint64_t end, ui
 {
     if (!start || end <= start)
         return 0;
-    struct yarn_range *grown =
-        yarn_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (!grown)
-        return -ENOMEM;
-    ranges->ranges = grown;
-    grown[ranges->count++] = (struct yarn_range){.start = start, .end = end, .what = what};
-    return 0;
+    return YARN_ARRAY_PUT(&ranges->ranges, &ranges->count, &ranges->capacity,
+                          &(struct yarn_range){.start = start, .end = end, .what = what});
 }
 
 /* Among equals the one that was added first comes last, where the search begins. */
