@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/table/choice.h"
 #include "output/analysis/value/array.h"
 
 /* The pseudo-functions that the root sides of stacks may have, and then: none. */
@@ -164,19 +164,6 @@ static int map_events(struct walk *walk)
     return 0;
 }
 
-static int choose_stacks(struct walk *walk, const struct yarn_filter *filter)
-{
-    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
-    if (!yarn_filter_is_by_function(filter))
-        return 0;
-    uint8_t *functions = yarn_filter_functions(filter, profile);
-    if (!functions)
-        return -ENOMEM;
-    walk->stacks = yarn_stacks_with(profile, functions);
-    free(functions);
-    return walk->stacks ? 0 : -ENOMEM;
-}
-
 static int mark_needed(struct walk *walk)
 {
     const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
@@ -258,7 +245,7 @@ static int add_side(struct walk *walk, const struct yarn_filter *filter)
     if (!err)
         err = map_events(walk);
     if (!err)
-        err = choose_stacks(walk, filter);
+        err = yarn_choice_stacks(walk->graph->sides[walk->side].profile, filter, &walk->stacks);
     if (!err)
         err = mark_needed(walk);
     for (unsigned root = NR_ROOTS; !err && root-- > 0;) {
