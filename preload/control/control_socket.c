@@ -157,12 +157,11 @@ static bool answer(const struct yarn_control_client *client, enum yarn_control_n
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes - 16);
     struct yarn_control_command command;
     const char *why = "the line is too long";
-    if (next == YARN_CONTROL_LINE_TOO_LONG || yarn_control_parse(line, &command, &why)) {
+    bool is_command =
+        next != YARN_CONTROL_LINE_TOO_LONG && !yarn_control_parse(line, &command, &why);
+    if (!is_command)
         yarn_text_add(&text, why);
-        return reply(client, false, &text);
-    }
-    int err = answer_fn(self, &command, &text);
-    return reply(client, err == 0, &text);
+    return reply(client, is_command && !answer_fn(self, &command, &text), &text);
 }
 
 /* False where the client has gone. */
