@@ -240,14 +240,7 @@ static void settle(struct yarn_annotation *annotation)
 
 static uint32_t find_site(const struct yarn_annotation *annotation, uint64_t address)
 {
-    size_t low = 0, high = annotation->nr_sites;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (annotation->sites[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = YARN_ARRAY_UP_TO(annotation->sites, annotation->nr_sites, address);
     return low ? (uint32_t)low - 1 : YARN_DUMP_NONE;
 }
 

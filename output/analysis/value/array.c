@@ -33,3 +33,18 @@ int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *ite
     memcpy(begin + (*count)++ * item_bytes, item, item_bytes);
     return 0;
 }
+
+size_t yarn_array_up_to(const void *items, size_t count, size_t item_bytes, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t number;
+        memcpy(&number, (const char *)items + middle * item_bytes, sizeof number);
+        if (number <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

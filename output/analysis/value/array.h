@@ -23,3 +23,7 @@ YARN_MUST_CHECK int yarn_array_reserve(void *items, size_t *capacity, size_t nee
                                        size_t item_bytes);
 YARN_MUST_CHECK int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
                                    size_t item_bytes);
+
+/* How many items of a sorted array begin with a number that is `key` or less. */
+#define YARN_ARRAY_UP_TO(items, count, key) yarn_array_up_to((items), (count), sizeof *(items), key)
+size_t yarn_array_up_to(const void *items, size_t count, size_t item_bytes, uint64_t key);
