@@ -84,6 +84,8 @@ static long drops_bounds(long option, long result)
 long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
 {
     call_fn next = (call_fn)yarn_syscall_next;
+    if (number == SYS_exit_group)
+        yarn_lifecycle_end((int)a);
     if (!next)
         return call_plainly(number, a, b, c, d, e, f);
     struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b, c));

@@ -80,9 +80,12 @@ static void follow_ids(struct yarn_recorder *recorder)
 {
     struct yarn_recording *recording = &recorder->recording;
     const struct yarn_ids *ids;
-    reserve_dump(recorder);
     while ((ids = yarn_ids_queue_next(&recorder->ids))) {
-        int err = yarn_ids_take(ids);
+        int err = 0;
+        if (!yarn_ids_are_own(ids)) {
+            reserve_dump(recorder);
+            err = yarn_ids_take(ids);
+        }
         yarn_ids_queue_free(&recorder->ids, ids);
         if (err)
             yarn_failure_note(&recording->failure,
