@@ -173,7 +173,7 @@ void yarn_recording_begin(struct yarn_recording *recording)
 void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns)
 {
     yarn_coverage_begin_off(&recording->account.coverage, recording->job->facts.start_ns,
-                            yarn_coverage_host_cpu_ns() - used_ns);
+                            yarn_u64_minus(yarn_coverage_host_cpu_ns(), used_ns));
 }
 
 void yarn_recording_halt(struct yarn_recording *recording)
