@@ -15,5 +15,6 @@
  * worked on is only good for being freed. Else what `work` returns. */
 YARN_MUST_CHECK int yarn_bounded_call(uint64_t *left, int (*work)(void *context), void *context);
 
-/* For libraries that call where there is no memory. Ends the work. */
-_Noreturn void yarn_bounded_give_up(void);
+/* For libraries that call where there is no memory. Ends the work. Why an attribute: with _Noreturn
+ * it is of another type than libdw asks for. */
+__attribute__((noreturn)) void yarn_bounded_give_up(void);
