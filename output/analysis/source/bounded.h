@@ -1,9 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Work of a library on a file that nobody vouches for, which ends where it takes more memory than
- * such a file may: allocations fail then, and what the library makes of that, an abort included,
- * ends the work and not the program.
+ * Bounds the memory that a library takes for an untrusted file: beyond it allocations fail, and
+ * whatever the library does then, abort included, ends this call and not the program.
  *
  * Threads: one at a time.
  */
@@ -11,8 +10,8 @@
 
 #include "core/base/base.h"
 
-/* `left`: how many bytes may be taken; less what was, later. -E2BIG: they were not enough; what was
- * worked on is only good for being freed. Else what `work` returns. */
+/* `left`: how many bytes may be allocated; what was is subtracted. -E2BIG: they were not enough;
+ * what `work` used can only be freed then. Otherwise what `work` returns. */
 YARN_MUST_CHECK int yarn_bounded_call(uint64_t *left, int (*work)(void *context), void *context);
 
 /* For libraries that call where there is no memory. Ends the work. Why an attribute: with _Noreturn

@@ -12,7 +12,7 @@
 
 enum { BUILD_ID_MAX = 64, PATH_SIZE = 4096 };
 
-#define FOLDERS ":.debug:/usr/lib/debug" /* what libdwfl looks into unless it is told */
+#define FOLDERS ":.debug:/usr/lib/debug" /* where libdwfl searches by default */
 
 struct yarn_debuginfo {
     Dwfl_Callbacks callbacks; /* borrowed by `dwfl` */

@@ -175,7 +175,7 @@ static int qualify(struct yarn_die_names *names, Dwarf_Die *declaration, const c
         at = put_scope(text, at, &scopes->scopes[scope].die);
         if (!at)
             return 0;
-        /* Why the end here: the name of a function tells what it stands in. */
+        /* Why the end here: a mangled name contains the enclosing scopes. */
         Dwarf_Die die = scopes->scopes[scope].die;
         if (dwarf_tag(&die) == DW_TAG_subprogram && mangled_of(&die))
             break;

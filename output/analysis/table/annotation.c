@@ -8,7 +8,7 @@
 
 enum { MODULE_KIND_FILE = 0 };
 
-/* How a module stood in a dump; NULL: the dump does not tell. A number's last record counts. */
+/* How a module stood in a dump; NULL: the dump does not say. A number's last record counts. */
 static const struct yarn_dump_module *module_of(const struct yarn_profile *profile, uint32_t dump,
                                                 uint32_t number)
 {

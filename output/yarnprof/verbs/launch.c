@@ -109,7 +109,7 @@ static int wait_for(pid_t pid)
     return WIFSIGNALED(status) ? YARN_STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* In the child: becomes the command, or tells the parent why not. */
+/* In the child: becomes the command, or writes the parent why not. */
 static _Noreturn void become(const struct yarn_launch *launch, char *const argv[], int report)
 {
     int err = set_preload(launch);
@@ -121,7 +121,7 @@ static _Noreturn void become(const struct yarn_launch *launch, char *const argv[
     _exit(written == (ssize_t)sizeof err ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN);
 }
 
-static int tell_failure(const char *command, int err)
+static int report_failure(const char *command, int err)
 {
     yarn_complain("record", "%s: %s", command,
                   err == -EINVAL ? "the path of " PRELOAD_NAME " has a space or colon, which "
@@ -135,13 +135,13 @@ int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
     int report[2];
     int err = 0;
     if (pipe2(report, O_CLOEXEC))
-        return tell_failure(argv[0], -errno);
+        return report_failure(argv[0], -errno);
     pid_t pid = fork();
     if (pid < 0) {
         err = -errno;
         (void)close(report[0]);
         (void)close(report[1]);
-        return tell_failure(argv[0], err);
+        return report_failure(argv[0], err);
     }
     if (pid == 0)
         become(launch, argv, report[1]);
@@ -154,5 +154,5 @@ int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
     } while (got < 0 && errno == EINTR);
     (void)close(report[0]);
     int status = wait_for(pid);
-    return got == (ssize_t)sizeof err ? tell_failure(argv[0], err) : status;
+    return got == (ssize_t)sizeof err ? report_failure(argv[0], err) : status;
 }
