@@ -109,7 +109,7 @@ static uint64_t unripe_ns(const struct yarn_account *account)
 }
 
 /* Of CPU time without a sample the part in the kernel, where that is left out. The kernel's ticks
- * tell the share of all time, as a sample of it; what cannot be anything else is more exact. */
+ * give the share of all time, as a sample of it; what cannot be anything else is more exact. */
 static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
                           uint64_t unsampled_ns)
 {

@@ -119,8 +119,8 @@ static void write_notes(struct yarn_thread_snapshot *snapshot, struct yarn_dump_
             write_note(snapshot, writer, end);
 }
 
-/* Why not at the first look at which one is gone: what the kernel tells of its end, and of its
- * begin, is in the rings by then, and told by the next drain. */
+/* Why not at the first scan at which one is gone: the kernel's records of its end, and of its
+ * start, are in the rings by then, and read by the next drain. */
 void yarn_thread_snapshot_read_notes(struct yarn_thread_snapshot *snapshot,
                                      struct yarn_dump_writer *writer, uint64_t drained_ns,
                                      bool is_due)
@@ -160,7 +160,7 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
         yarn_dump_write_thread_name(writer, &name);
     }
     write_notes(snapshot, writer, since_ns);
-    /* A list that was cut off lacks some who are there. */
+    /* A list that was cut off lacks threads that exist. */
     for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < snapshot->count; i++) {
         pid_t tid = snapshot->tids[i];
         struct yarn_dump_thread_end end;
@@ -169,7 +169,7 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
                 .tid = (uint32_t)tid,
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
-        *noted(snapshot, tid) = -tid; /* the kernel may tell it, too, if it was just now */
+        *noted(snapshot, tid) = -tid; /* the kernel may report it, too, if it was just now */
         write_end(writer, &end);
     }
     snapshot->count = 0;
@@ -186,7 +186,7 @@ void yarn_thread_snapshot_end(struct yarn_thread_snapshot *snapshot,
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         if (is_alive(snapshot, tids[i], &end.cpu_ns))
             end.time_ns = now_ns;
-        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
+        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* reported before */
             continue;
         if (!is_reported(snapshot, tids[i]))
             write_end(writer, &end);

@@ -71,9 +71,9 @@ extern yarn_original_fn yarn_syscall_next;
 __attribute__((visibility("hidden"))) long yarn_syscall_look(long number, long a, long b, long c,
                                                              long d, long e, long f);
 
-/* Where something is recorded, threads that the host makes tell their CPU time when they end. Takes
- * one of the host's 1024 keys of data of threads; without one, or before, threads are made as if
- * nothing stood between. */
+/* Where something is recorded, threads that the host makes note their CPU time when they end. Takes
+ * one of the host's 1024 pthread keys; without one, or before, threads are made as if nothing were
+ * interposed. */
 void yarn_interpose_threads_begin(void);
 
 /* A handler of quick_exit, after all of the host's: with the status that it was called with. */

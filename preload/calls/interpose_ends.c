@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The C library's functions that end a process. Those that only make a system call do so by
- * themselves: there is no look-up of a next one that could fail. And daemon, whose parent ends
+ * themselves: no look-up of the original can fail. And daemon, whose parent ends
  * inside the C library, where that cannot be seen: the recording ends before. Its child, like that
- * of fork and forkpty, tells us by the handler that the constructor gives pthread_atfork. A child
+ * of fork and forkpty, is noticed by the handler that the constructor gives pthread_atfork. A child
  * of vfork, posix_spawn, system and popen shares our memory until its exec, and no handler runs in
  * it, nor in one of _Fork.
  */
@@ -41,7 +41,7 @@ void yarn_interpose_end_quickly(void *unused)
     yarn_lifecycle_end(quick_exit_status);
 }
 
-/* Its end is our handler, which is not told the status. */
+/* Its end is our handler, which does not get the status. */
 YARN_EXPORTED _Noreturn void quick_exit(int status)
 {
     __typeof__(&quick_exit) next = YARN_ORIGINAL(quick_exit);

@@ -13,8 +13,8 @@
 #include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
-/* A call that does nothing else tells whether the words can be read: where the host gave a wrong
- * address, the kernel answers EFAULT, and nobody faults. */
+/* A call without other effect shows whether the memory can be read: for a wrong address the kernel
+ * returns EFAULT, and nothing faults. */
 static bool is_readable(const stack_t *stack)
 {
     enum { NO_HOW = -1 };
@@ -27,7 +27,7 @@ static bool is_readable(const stack_t *stack)
 static void note(const stack_t *stack)
 {
     if (!(stack->ss_flags & SS_DISABLE) && yarn_alternate_stack_note(stack->ss_size))
-        yarn_lifecycle_heed();
+        yarn_lifecycle_check_signals();
 }
 
 YARN_EXPORTED int sigaltstack(const stack_t *stack, stack_t *ret_before)

@@ -120,9 +120,9 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         reserve_dump(recorder);
         yarn_recording_leave_root(&recorder->recording);
         break;
-    case YARN_RECORDER_HEED:
+    case YARN_RECORDER_CHECK_SIGNALS:
         yarn_commands_drop_bounds(recorder);
-        yarn_recording_heed(&recorder->recording);
+        yarn_recording_check_signals(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:
         recorder->expects_filter = true;

@@ -149,11 +149,11 @@ void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
         yarn_deferred_start_return(recorder);
 }
 
-void yarn_lifecycle_heed(void)
+void yarn_lifecycle_check_signals(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (recorder)
-        yarn_recorder_command(recorder, YARN_RECORDER_HEED);
+        yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 
 void yarn_lifecycle_drop_bounds(void)
@@ -162,7 +162,7 @@ void yarn_lifecycle_drop_bounds(void)
     /* Once, for the reader drops all; one that has not started looks by itself. */
     if (recorder && !yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) &&
         yarn_state_phase(&recorder->state) != YARN_PHASE_DEFERRED)
-        yarn_recorder_command(recorder, YARN_RECORDER_HEED);
+        yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 
 /* One that has just ended is counted for a moment longer. */

@@ -77,8 +77,8 @@ int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int re
 /* The host has dropped a capability from its bounding set. */
 void yarn_lifecycle_drop_bounds(void);
 
-/* Has the host's threads get no signal of ours any more where one could harm them. */
-void yarn_lifecycle_heed(void);
+/* Has signals of ours to the host's threads stopped where one could harm them. */
+void yarn_lifecycle_check_signals(void);
 
 /* Threads are to note what they used: something is recorded here, and a host thread may make a call
  * for us. By memory alone: true in a child of vfork, too. */

@@ -286,7 +286,7 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
         if (yarn_requests_has_done(requests, &request))
             return 0;
         if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
-            command > YARN_RECORDER_HEED && !is_patient(recorder, &patience))
+            command > YARN_RECORDER_CHECK_SIGNALS && !is_patient(recorder, &patience))
             return -ETIMEDOUT;
     }
     return -ESRCH;
@@ -297,7 +297,7 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
     uint32_t tid = atomic_load(&recorder->thread.tid);
     int err =
         yarn_state_is_recording(&recorder->state) ? wait_for_round(recorder, command) : -ESRCH;
-    if (err && command <= YARN_RECORDER_HEED)
+    if (err && command <= YARN_RECORDER_CHECK_SIGNALS)
         wait_until_gone(recorder, tid);
     return err;
 }
@@ -362,9 +362,9 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
     bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
     if (yarn_state_is_recording(&recorder->state) && (is_deadly || put_ids(recorder))) {
         recorder->stop_reason = is_deadly ? "the host changed its rights, and its seccomp filter "
-                                            "ends whoever asks for them as the reader would"
+                                            "would end the reader for changing its own"
                                           : "the host changed its rights, and the reader could not "
-                                            "be told which";
+                                            "learn which";
         yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
     }
     yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);

@@ -16,7 +16,7 @@
 #include "preload/control/shared.h"
 
 /* Makes a recorder from the environment and waits, at most a second, until it records or has
- * failed. On failure *line holds what to tell the user, or is empty. */
+ * failed. On failure *line is the message for the user, or empty. */
 YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc,
                                         char *const argv[], char *const envp[],
                                         struct yarn_text *line);
@@ -39,12 +39,13 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why);
 
-/* Another recording of the same process, where the one before has ended; as start, but for what
- * to tell: the sealed dump says why it ended. */
+/* Another recording of the same process, where the one before has ended; as start, but
+ * without a message: the sealed dump says why it ended. */
 void yarn_recorder_restart(struct yarn_recorder *recorder);
 
-/* Hands a command over and waits until it is done. -ETIMEDOUT, -ESRCH where nothing records: for
- * those who can tell somebody. A reader that is slow sees the command at its next look. */
+/* Hands a command over and waits until it is done. -ETIMEDOUT, or -ESRCH where nothing
+ * records, for callers that can report it. A reader that is slow sees the command at its next turn.
+ */
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command);
 
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
@@ -56,8 +57,8 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 /* True where cores' clocks show other processes: the recording has to end before any right goes. */
 bool yarn_recorder_watches_cores(struct yarn_recorder *recorder);
 
-/* Writes why the recording failed, where no dump says so; false where there is nothing to tell, or
- * it was told. */
+/* Writes why the recording failed, where no dump says so; false where there is nothing to report,
+ * or it was reported. */
 bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless

@@ -5,7 +5,8 @@
 
 enum { NAMES_TRIED_MAX = 10000 };
 
-/* Whether the name tells the process, and nothing that changes within it but the executable. */
+/* Whether the name identifies the process, and has nothing that changes within it but the
+ * executable. */
 static void expand_like(struct yarn_dump_file *file, const char *pattern,
                         struct yarn_pattern_facts facts)
 {

@@ -7,9 +7,9 @@
 #include "core/sys/process.h"
 #include "output/dump/chunk.h"
 
-/* A process that was born so shortly before has had no time to be recorded. */
+/* A process that started so shortly before has had no time to be recorded. */
 #define YOUNG_NS (5 * YARN_NS_PER_MS)
-/* How exactly the kernel tells the birth. */
+/* Resolution of the kernel's start time. */
 #define TICK_NS (10 * YARN_NS_PER_MS)
 
 enum { NAMES_MAX = 20000 };

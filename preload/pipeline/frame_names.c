@@ -141,7 +141,7 @@ static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns)
 }
 
 /* True where there may be names that were not there the last time. */
-static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns)
+static bool has_new_names(struct yarn_frame_names *names, uint64_t cpu_ns)
 {
     read_kernel(names, cpu_ns);
     yarn_jit_names_refresh(names->jit);
@@ -158,7 +158,7 @@ void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dum
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count || !has_news(names, cpu_ns))
+    if (!count || !has_new_names(names, cpu_ns))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)

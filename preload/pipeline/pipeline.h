@@ -8,9 +8,9 @@
  *     record ──> walks ──> queue ──> frame names ──> stacks ──> dump
  *                                                       └─────> account
  *
- * An object of one process, which it is told at its opening: several may be open at once, and none
- * asks who the caller is. Knows records and what becomes of each; does not know rings, commands or
- * when to flush.
+ * An object of one process, which is given at its opening: several may be open at once, and none
+ * depends on the calling process. Knows records and what becomes of each; does not know rings,
+ * commands or when to flush.
  *
  * Threads: the reader thread only. Signals: not safe.
  */

@@ -96,7 +96,8 @@ static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_fra
     frames->end = YARN_UNWIND_NONE;
 }
 
-/* A thread of the kernel's own, as io_uring has them, or one that the kernel could not tell of. */
+/* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no registers.
+ */
 static bool has_user_part(const struct yarn_frames *frames)
 {
     return frames->count > 1 || (frames->count && frames->frame[0].ip);

@@ -28,7 +28,7 @@ YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const ar
                                   char *const envp[], struct yarn_text *fault);
 
 /* Before there is a job, without a system call but for memory: by the path that the program was
- * started by. Where YARN_COMM cannot be told, it is wanted. */
+ * started by. Where YARN_COMM cannot be decided, it is wanted. */
 bool yarn_job_is_wanted_early(char *const envp[], const char *path);
 
 /* Idempotent. */

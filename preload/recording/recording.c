@@ -72,7 +72,7 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
 }
 
 /* Of how samples are taken. */
-static void tell_change(struct yarn_recording *recording)
+static void write_change(struct yarn_recording *recording)
 {
     if (recording->nr_changes_reported == recording->session.nr_changes)
         return;
@@ -114,7 +114,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     if (!has_dump(recording))
         return;
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
-    tell_change(recording);
+    write_change(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_coverage_host_cpu_ns());
     yarn_process_dump_flush(&recording->dump);
@@ -185,7 +185,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
     yarn_recording_flush(recording);
 }
 
-void yarn_recording_heed(struct yarn_recording *recording)
+void yarn_recording_check_signals(struct yarn_recording *recording)
 {
     yarn_session_heed(&recording->session);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
