@@ -158,7 +158,7 @@ bool yarn_commands_run(struct yarn_recorder *recorder)
     for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
         if (wanted >> command & 1)
             carry_out(recorder, command);
-    /* Else the reader ends, and who waits for its rights waits until it has gone. */
+    /* Otherwise the reader ends, and a thread that waits for its rights waits for that. */
     if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure.what)
         yarn_requests_finish(&recorder->requests);
     return true;
