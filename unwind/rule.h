@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rule is a row of the call frame table pressed into 12 bytes: enough to step by for nearly every
- * row that compilers write, small enough for a cache of many thousands. What does not fit is kind
- * OTHER, and libunwind's business.
- * Knows the machine's conventions; does not know the cache, the ladder or modules.
+ * row that compilers write, small enough for a cache of many thousands. What does not fit is of
+ * kind OTHER and left to libunwind. Knows the machine's conventions; does not know the cache, the
+ * unwinders or modules.
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */

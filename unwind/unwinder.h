@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * From the registers and the stack copy of one sample to its frames, and the reason why the walk
- * ended. Knows the ladder (own rules, libunwind, frame pointers); does not know where samples come
- * from, names, or dumps. A frame that the copy does not hold is not shown.
+ * ended. Knows the order of methods (own rules, libunwind, frame pointers); does not know where
+ * samples come from, names, or dumps. A frame that the copy does not hold is not shown.
  *
  * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
  * and through pages.h only.

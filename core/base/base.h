@@ -45,6 +45,12 @@ static inline uint64_t yarn_u64_max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* 0 where there is less. */
+static inline uint64_t yarn_u64_minus(uint64_t whole, uint64_t part)
+{
+    return whole > part ? whole - part : 0;
+}
+
 /* `align` is a power of two. */
 static inline size_t yarn_align_up(size_t size, size_t align)
 {

@@ -38,7 +38,7 @@ void yarn_pages_uncount(size_t fewer_bytes);
 /* From now on, what these functions map is not there in a child after fork, so that the fork does
  * not have to copy its tables. Other children (clone without a new memory) share it as before.
  * Without a cap it comes from one mapping that is made here and grows, as long as that lasts: two
- * calls for each of fifty were 6 % of what /bin/true pays.
+ * calls for each of fifty were 6 % of what /bin/true costs.
  */
 void yarn_pages_hide_from_children(void);
 /* The same for pages that came in another way. */

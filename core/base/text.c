@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/text.h"
 
+#include <stdarg.h>
+
 struct yarn_text yarn_text_of(char *data, size_t capacity)
 {
     data[0] = 0;
@@ -51,6 +53,31 @@ void yarn_text_add_i64(struct yarn_text *text, int64_t value)
 void yarn_text_add_hex(struct yarn_text *text, uint64_t value)
 {
     add_in_base(text, value, 16);
+}
+
+static const char *add_argument(struct yarn_text *text, const char *letter, va_list *arguments)
+{
+    if (*letter == 's')
+        yarn_text_add(text, va_arg(*arguments, const char *));
+    else if (*letter == 'd')
+        yarn_text_add_i64(text, va_arg(*arguments, int));
+    else
+        yarn_text_add_u64(text, va_arg(*arguments, unsigned long));
+    return letter + (*letter == 'l' ? 2 : 1);
+}
+
+void yarn_text_add_format(struct yarn_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    while (*format) {
+        size_t plain = strcspn(format, "%");
+        yarn_text_add_sized(text, format, plain);
+        format += plain;
+        if (*format)
+            format = add_argument(text, format + 1, &arguments);
+    }
+    va_end(arguments);
 }
 
 static int digit_of(char c, unsigned base)

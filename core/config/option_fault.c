@@ -22,17 +22,12 @@ void yarn_option_fault_describe(const struct yarn_option_fault *fault, struct ya
     else
         yarn_option_variable(fault->option, text);
     yarn_text_add(text, ": ");
-    if (fault->option != YARN_OPTION_COUNT && fault->in_compact) {
-        yarn_text_add(text, yarn_option_row(fault->option)->name);
-        yarn_text_add(text, ": ");
-    }
+    if (fault->option != YARN_OPTION_COUNT && fault->in_compact)
+        yarn_text_add_format(text, "%s: ", yarn_option_row(fault->option)->name);
     if (fault->word.size) {
         yarn_text_add(text, "\"");
         add_printable(text, fault->word);
         yarn_text_add(text, "\": ");
     }
-    yarn_text_add(text, fault->why);
-    yarn_text_add(text, "; ");
-    yarn_text_add(text, fault->right);
-    yarn_text_add(text, " would be right");
+    yarn_text_add_format(text, "%s; %s would be right", fault->why, fault->right);
 }

@@ -276,22 +276,3 @@ enum yarn_option yarn_options_next_changed(const struct yarn_options *options,
         i++;
     return (enum yarn_option)i;
 }
-
-int yarn_options_to_env(const struct yarn_options *options, struct yarn_arena *arena,
-                        char *ret_env[YARN_OPTION_COUNT + 1])
-{
-    char buffer[64 + YARN_OPTION_TEXT_MAX];
-    size_t count = 0;
-    for (size_t i = yarn_options_next_changed(options, (enum yarn_option)0); i < YARN_OPTION_COUNT;
-         i = yarn_options_next_changed(options, (enum yarn_option)(i + 1))) {
-        struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
-        yarn_option_variable((enum yarn_option)i, &text);
-        yarn_text_add(&text, "=");
-        yarn_text_add(&text, options->texts[i]);
-        ret_env[count] = yarn_arena_text(arena, text.data, text.size);
-        if (!ret_env[count++])
-            return -ENOMEM;
-    }
-    ret_env[count] = NULL;
-    return 0;
-}

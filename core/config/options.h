@@ -83,11 +83,6 @@ void yarn_option_fault_describe(const struct yarn_option_fault *fault, struct ya
 enum yarn_option yarn_options_next_changed(const struct yarn_options *options,
                                            enum yarn_option from);
 
-/* YARN_NAME=words of every changed option, NULL behind the last; the texts lie in the arena. */
-YARN_MUST_CHECK int yarn_options_to_env(const struct yarn_options *options,
-                                        struct yarn_arena *arena,
-                                        char *ret_env[YARN_OPTION_COUNT + 1]);
-
 /* A row of the table, for help and command lines. */
 struct yarn_option_row {
     const char *name; /* long option of the command line, without -- */

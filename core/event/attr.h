@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From an event spec to the perf_event_attr that asks the kernel for it, and back down a ladder of
- * features that older kernels lack. Pure functions over values; threads, signals: safe anywhere.
+ * From an event spec to the perf_event_attr that requests it, and its fallbacks without features
+ * that older kernels lack. Pure functions over values; threads, signals: safe anywhere.
  */
 #pragma once
 

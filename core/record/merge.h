@@ -32,8 +32,8 @@ struct yarn_merge {
     struct yarn_record_decoder decoder;
 };
 
-/* Tells the listener of every record up to `until_ns` and gives the space back to the kernel after
+/* Hands the listener every record up to `until_ns` and gives the space back to the kernel after
  * each. The number of records; *ret_has_news says whether any but samples stay behind: those are
- * about threads and mappings, and are worth another look soon. */
+ * about threads and mappings, and are worth another pass soon. */
 size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
                        const struct yarn_record_listener *listener, bool *ret_has_news);

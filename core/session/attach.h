@@ -33,7 +33,7 @@ struct yarn_attachment {
     void (*heed)(struct yarn_session *session); /* NULL where no signal is sent */
     /* Changes over to rings and events as `plan` has them. NULL: it cannot. */
     int (*change)(struct yarn_session *session, const struct yarn_plan *plan);
-    /* Before each look into the rings: what is to be merged. */
+    /* Before each pass over the rings: what is to be merged. */
     void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
     /* Fills the descriptors to poll; their number, or YARN_NOT_WATCHED. NULL: never any. They may
      * change with session->watch_generation. */

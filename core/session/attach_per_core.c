@@ -61,8 +61,8 @@ static struct yarn_plan plan_to_begin(const struct yarn_session *session)
                     : yarn_plan_of_core(spec, session->nr_cpus);
 }
 
-/* Down the ladder of sizes while the memlock limit refuses (KF 5), and of features while the
- * kernel does not know them. */
+/* With ever smaller sizes while the memlock limit refuses, and fewer features while the kernel does
+ * not know them. */
 static int open_all_cores(struct yarn_session *session)
 {
     int err = yarn_core_rings_init(session, session->nr_cpus);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Clocks of whole cores instead of clocks that threads inherit: those begin a full period at a
- * thread's birth, so a shorter life is never sampled, and cost every birth, end and switch. A
+ * thread's start, so a shorter thread is never sampled, and cost each start, end and switch. A
  * core's clock does neither, but it also hits other processes: their samples are dropped, yet they
- * lie in the rings, which the host's code could read. So only for who asks (the strategy `cores`),
+ * lie in the rings, which the host's code could read. So only on request (the strategy `cores`),
  * where the kernel permits it (CAP_PERFMON, or perf_event_paranoid 0), and never beyond a change of
  * the host's rights, root or namespaces: the recording ends before it.
  *

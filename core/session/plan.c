@@ -6,7 +6,7 @@
 enum {
     HOLD_MS = 100,
     BEGIN_HOLD_MS = 10,  /* of a core's at first: some 15 samples as they are by default */
-    THREAD_HOLD_MS = 20, /* of a thread's own, whose pages are paid for at its birth */
+    THREAD_HOLD_MS = 20, /* of a thread's own, whose pages cost at its start */
     HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
     AS_ASKED = 1000,     /* of the rate, in thousandths */
     TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
@@ -22,7 +22,7 @@ enum {
     RINGS_MAX = 64 * 1024 * 1024,     /* of one process */
     THREAD_SHARES = 16 * 1024 * 1024, /* of it, where each thread has a ring, while they are few */
     THREAD_RINGS_MAX = 128 * 1024 * 1024, /* where it has very many threads, of the smallest size */
-    /* Measured on Linux 6.18: what an event that every new thread inherits costs at its birth and
+    /* Measured on Linux 6.18: what an event that every new thread inherits costs at its start and
      * end; what an event and a ring cost that are opened for the thread. */
     INHERITED_EVENT_NS = 1450,
     OWN_EVENT_NS = 5000,

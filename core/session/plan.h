@@ -34,7 +34,7 @@ struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
 struct yarn_plan_estimate {
     bool is_per_thread;       /* the one to take */
     bool is_asked;            /* because it was asked for */
-    uint64_t core_birth_ns;   /* CPU time of a thread's birth and end: inherited events */
+    uint64_t core_birth_ns;   /* CPU time of a thread's start and end: inherited events */
     uint64_t thread_birth_ns; /* events and a ring of its own, of the reader's time */
     uint64_t core_ring_bytes; /* of all cores, at the least that the stack copy allows */
 };
@@ -44,8 +44,8 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
  * are too large. */
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores);
 
-/* What it begins with: who lives for a moment only does not pay for more. The same where more than
- * the rates say may come at once. */
+/* What it begins with: small, since many processes are short. The same where more than the rates
+ * say may come at once. */
 struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores);
 
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become

@@ -183,8 +183,8 @@ static int open_short(struct yarn_session *session, const struct wanted *wanted,
     return err;
 }
 
-/* Down the ladder of descriptors (KF 14): what the soft limit refuses may be had under the hard
- * one, while the host waits; then fewer events; then events that need none once they are mapped.
+/* With ever fewer descriptors: what the soft limit refuses may be opened under the hard one, while
+ * the host waits; then fewer events; then events that need none once they are mapped.
  * Why low numbers are kept free: with the soft limit back, those are what files are opened with. */
 static int open_perf(struct yarn_session *session, const struct wanted *wanted,
                      const struct yarn_attachment *attachment)

@@ -27,11 +27,11 @@ void yarn_session_disable(struct yarn_session *session);
  * has the size that was got. */
 void yarn_session_deepen(struct yarn_session *session);
 
-/* Sends no signal any more, from before this returns, where something stands against it that the
- * host has just done; nothing where none are sent. */
+/* From before this returns no signal is sent any more, if what the host has just done forbids it;
+ * nothing where none are sent. */
 void yarn_session_heed(struct yarn_session *session);
 
-/* Tells the listener of what lies in the rings: everything older than the call, or (`is_last`,
+/* Hands the listener the records of the rings: everything older than the call, or (`is_last`,
  * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_has_news);

@@ -3,8 +3,8 @@
  *
  * One thread's events, which its children do not inherit, and the ring that they fill. The first
  * event is mapped, the others are redirected into it. Beside it there may be a watch: a dummy event
- * whose small ring takes the records of births, names and mappings, and wakes its poller at each,
- * so that a new thread is known at once; without one the first event carries those records.
+ * whose small ring takes the records of new threads, names and mappings, and wakes its poller at
+ * each, so that a new thread is known at once; without one the first event carries those records.
  *
  * Knows the opening and the end of one thread's events; does not know which threads there are
  * (attach_per_thread). An event outlives its thread: what it counted and wrote can be read after.

@@ -30,7 +30,7 @@ struct yarn_thread_rings {
     struct yarn_mappings mappings;
     pid_t own_tid;
     uint32_t nr_scans;
-    uint64_t next_scan_ns, soonest_scan_ns; /* without and with news */
+    uint64_t next_scan_ns, soonest_scan_ns; /* without and with records that wait */
     size_t share_bytes; /* of one ring, where there is too little memory for all; 0 */
     bool is_waiting;    /* for those who were let go */
     bool has_news;      /* in a watch, since the last scan */

@@ -67,7 +67,7 @@ static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record
         listener->record(listener->self, &record);
 }
 
-/* Why again and again: threads name themselves some time after their birth. */
+/* Why again and again: threads name themselves some time after their start. */
 static void tell_name(const struct yarn_timer_threads *threads, struct yarn_timer_thread *thread,
                       pid_t tid, const struct yarn_record_listener *listener)
 {
@@ -214,7 +214,7 @@ static void end_block(struct yarn_timer_threads *threads, struct yarn_timer_thre
     thread->blocked_ns = 0;
 }
 
-/* Of a thread that has no timer: what is from its birth on, or from now. */
+/* Of a thread that has no timer: what is from its start on, or from now. */
 static void note_block(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
 {
     uint64_t used_ns = 0;

@@ -3,7 +3,7 @@
  *
  * The threads that the timer sampler samples, found without the host's help: the list of the
  * process's threads is read again and again, a new one gets a slot and a timer, one that is gone is
- * drained and its slot given to another. What the kernel would report of a thread (its birth, name
+ * drained and its slot given to another. What the kernel would report of a thread (its start, name
  * and end) is given to the listener as the same records.
  *
  * Threads beyond the last slot, or for which the limit of queued signals leaves no timer, are
@@ -56,8 +56,8 @@ struct yarn_timer_threads {
 YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
                                             struct yarn_arena *arena);
 
-/* Gives every thread that has none a slot and a timer. `is_first`: since when they run is none of
- * our business; those that are found later are sampled from their birth. One that blocks the signal
+/* Gives every thread that has none a slot and a timer. With `is_first` threads are
+ * sampled from now; those that are found later from their start. One that blocks the signal
  * has no timer meanwhile, and that time is in no sample. `listener` may be NULL. */
 YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                                             const struct yarn_record_listener *listener);

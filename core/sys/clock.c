@@ -90,12 +90,12 @@ enum { OF_ALL = -8, OF_USER_MODE = -7, OF_THREAD = 4 };
 
 static uint64_t ticks_of_others(long clock)
 {
-    uint64_t own = read_clock(clock | OF_THREAD), whole = read_clock(clock);
-    return whole > own ? whole - own : 0;
+    uint64_t own = read_clock(clock | OF_THREAD);
+    return yarn_u64_minus(read_clock(clock), own);
 }
 
 struct yarn_ticks yarn_clock_ticks_of_others(void)
 {
     uint64_t user_ns = ticks_of_others(OF_USER_MODE), all_ns = ticks_of_others(OF_ALL);
-    return (struct yarn_ticks){all_ns, all_ns > user_ns ? all_ns - user_ns : 0};
+    return (struct yarn_ticks){all_ns, yarn_u64_minus(all_ns, user_ns)};
 }

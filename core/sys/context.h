@@ -25,5 +25,5 @@ bool yarn_context_is_after_call(const void *context);
 bool yarn_context_is_after_unblocking(const void *context);
 
 /* Where another signal had just interrupted it, at the first instruction of whose handler it is:
- * what that signal interrupted. Else the same. */
+ * what that signal interrupted. Otherwise the same. */
 const void *yarn_context_interrupted(const void *context);

@@ -21,6 +21,11 @@ struct yarn_file_info {
     uint32_t owner; /* user id */
 };
 
+static inline bool yarn_file_is_same(const struct yarn_file_info *a, const struct yarn_file_info *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
 /* Each returns a descriptor that the caller owns, or a negative errno. */
 /* For reading; does not wait for the writer where the path names a FIFO. */
 YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);
@@ -31,6 +36,8 @@ YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
 YARN_MUST_CHECK int yarn_file_open_append(int dir, const char *path);
 
 YARN_MUST_CHECK int yarn_file_remove(int dir, const char *path);
+/* Only where the name still leads to that file, and its folder's rights allow it. */
+void yarn_file_remove_same(int dir, const char *path, const struct yarn_file_info *file);
 
 /* -EEXIST where it is there already. */
 YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);

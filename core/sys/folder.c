@@ -21,7 +21,7 @@ struct entry {
     char name[];
 };
 
-int yarn_folder_list(int fd, yarn_folder_fn tell, void *self)
+int yarn_folder_list(int fd, yarn_folder_fn each, void *self)
 {
     alignas(8) uint8_t block[8192];
     for (;;) {
@@ -30,7 +30,7 @@ int yarn_folder_list(int fd, yarn_folder_fn tell, void *self)
             return (int)filled;
         for (long at = 0; at < filled;) {
             const struct entry *entry = (const void *)(block + at);
-            if (!tell(self, entry->name))
+            if (!each(self, entry->name))
                 return 0;
             at += entry->size;
         }

@@ -10,9 +10,9 @@
 /* False: enough. */
 typedef bool (*yarn_folder_fn)(void *self, const char *name);
 
-/* Tells of each name in the open folder, . and .. among them, from its position on. 0 or a negative
- * errno. */
-YARN_MUST_CHECK int yarn_folder_list(int fd, yarn_folder_fn tell, void *self);
+/* Calls `each` for every name in the open folder, . and .. among them, from its position on. 0 or a
+ * negative errno. */
+YARN_MUST_CHECK int yarn_folder_list(int fd, yarn_folder_fn each, void *self);
 
 /* A descriptor that holds an advisory lock on the folder until it is closed. Waits at most 50 ms:
  * -EAGAIN where somebody else has it for longer. */

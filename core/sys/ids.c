@@ -112,6 +112,15 @@ static bool has_root(const struct yarn_ids *ids)
     return !ids->real_user || !ids->effective_user || !ids->saved_user;
 }
 
+bool yarn_ids_are_own(const struct yarn_ids *ids)
+{
+    struct yarn_ids own;
+    return !yarn_ids_read(&own) && has_same_groups(&own, ids) && has_same_group(&own, ids) &&
+           own.real_user == ids->real_user && own.effective_user == ids->effective_user &&
+           own.saved_user == ids->saved_user && own.effective == ids->effective &&
+           own.permitted == ids->permitted && own.inheritable == ids->inheritable;
+}
+
 int yarn_ids_take(const struct yarn_ids *ids)
 {
     struct yarn_ids own;

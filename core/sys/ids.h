@@ -22,6 +22,9 @@ struct yarn_ids {
 /* Of the calling thread. More groups than there is room for are known as too many. */
 YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
 
+/* True where the calling thread has these already, as after a change that changes nothing. */
+YARN_MUST_CHECK bool yarn_ids_are_own(const struct yarn_ids *ids);
+
 /* Gives the calling thread these rights: groups first, users then, capabilities last, as giving up
  * rights demands. Capabilities that it has not itself it does not get. */
 YARN_MUST_CHECK int yarn_ids_take(const struct yarn_ids *ids);

@@ -1,14 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whose memory is this? The library's data is in many hands: a fork, or a clone without CLONE_VM,
- * has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another process run on the very
- * same. Neither is the process that claimed it, and numbers do not say: a child in a PID namespace
- * of its own is process 1, as the first process of a container is.
+ * Whose memory is this? Several processes may have the library's data: a fork, or a clone without
+ * CLONE_VM, has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another process run on
+ * the very same. Neither is the process that claimed it, and numbers do not say: a child in a PID
+ * namespace of its own is process 1, as the first process of a container is.
  *
- * So the claim is a word in a page that the kernel wipes in copies; and of the tasks that share the
- * page it is found who belongs to the process by what the kernel clears in every new task: the head
- * of its robust list, which the C library sets for each of its threads and in no other child.
+ * So the claim is a word in a page that the kernel zeroes in copies (MADV_WIPEONFORK); and of the
+ * tasks that share the page those belong to the process that have what the kernel clears in every
+ * new task: the head of its robust list, which the C library sets for each of its threads and in no
+ * other child.
  *
  * Threads, signals: safe anywhere, in children of every kind, too.
  */

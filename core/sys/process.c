@@ -236,10 +236,7 @@ static ssize_t read_thread_file(pid_t tid, const char *name, char *ret_text, siz
 {
     char path[64];
     struct yarn_text text = yarn_text_of(path, sizeof path);
-    yarn_text_add(&text, tasks);
-    yarn_text_add(&text, "/");
-    yarn_text_add_u64(&text, (uint64_t)tid);
-    yarn_text_add(&text, name);
+    yarn_text_add_format(&text, "%s/%d%s", tasks, tid, name);
     ret_text[0] = 0;
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)

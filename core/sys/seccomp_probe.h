@@ -26,12 +26,13 @@ enum yarn_seccomp_probe_part {
     YARN_SECCOMP_CONTROL, /* the control socket */
     YARN_SECCOMP_LATENCY, /* a reader that is woken in time */
     YARN_SECCOMP_OWNER,   /* a sure answer to whose memory it is */
-    YARN_SECCOMP_UNSHARE, /* a reader that gets its own place after its birth, not by it */
+    YARN_SECCOMP_UNSHARE, /* a reader that leaves the host's descriptor table by unshare, not by
+                             clone */
     YARN_SECCOMP_PART_COUNT,
 };
 
 struct yarn_seccomp_probe {
-    /* For each part the name of a call that ends who makes it; NULL: all are survived. */
+    /* For each part the name of a call that would end its caller; NULL: none would. */
     const char *deadly[YARN_SECCOMP_PART_COUNT];
     bool is_unshare_refused; /* by an errno, as containers do, or deadly */
 };

@@ -3,7 +3,7 @@
  *
  * A thread that the C library does not know: made by clone with exactly the flags that the C
  * library uses for its own (valgrind ends a program that uses another set), on our own stack, with
- * a TLS block of our own, every signal blocked from before its birth. The host's
+ * a TLS block of our own, every signal blocked from before its start. The host's
  * __libc_single_threaded stays as it is, and the host's last pthread_exit still ends the process.
  *
  * The price: its code may call nothing of libc that locks, allocates or needs thread state.
@@ -19,7 +19,7 @@
 
 struct yarn_thread {
     void *memory;         /* owned; NULL while closed */
-    _Atomic uint32_t tid; /* 0 before its birth and after its end, when the kernel clears it */
+    _Atomic uint32_t tid; /* 0 before its start and after its end, when the kernel clears it */
     _Atomic uint32_t is_woken_uncounted;
 };
 

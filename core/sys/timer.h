@@ -23,14 +23,14 @@ YARN_MUST_CHECK int yarn_timer_open(pid_t tid, int signal_number, void *value, i
 struct yarn_timer_rate {
     uint64_t first_ns;    /* of the thread's CPU time; 0 stops the timer */
     uint64_t interval_ns; /* from then on */
-    bool is_from_birth;   /* first_ns counts from the thread's birth, else from now */
+    bool is_from_birth;   /* first_ns counts from the thread's start, else from now */
 };
 
 /* A first_ns that has passed fires at once, also into a thread that waits, whose call it would
  * interrupt. */
 YARN_MUST_CHECK int yarn_timer_set(int timer, const struct yarn_timer_rate *rate);
 
-/* CPU time of a thread since its birth. -EINVAL: it has gone. */
+/* CPU time of a thread since its start. -EINVAL: it has gone. */
 YARN_MUST_CHECK int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns);
 
 /* Of the calling thread, by the clock's common name, which filters of system calls know; unlike

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The part of the library's data that the kernel empties in copies (MADV_WIPEONFORK): whose memory
+ * The part of the library's data that the kernel zeroes in children (MADV_WIPEONFORK): whose memory
  * it is (owner.h) and what the thread of a child after fork runs in (thread.h). Why both in one: a
  * child writes the word and the head of the thread's block, which is one page. Why common: the
  * linker puts that last, and the segment becomes two mappings, not three. Private to core/sys.

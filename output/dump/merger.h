@@ -1,10 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Makes one dump of many: the chunks of each are taken over as they are, one process behind the
- * other, with new places in their headers, and each process gets a FROM record that tells the file
- * it was taken from and what of that could not be read. So nothing is lost that this version does
- * not know, a process that ended early still does, and memory is bounded by a chunk.
+ * Makes one dump of many: the chunks of each are copied as they are, one process behind the other,
+ * with new sequence and process numbers in their headers, and each process gets a FROM record that
+ * names the file it was copied from and what of that could not be read. So records that this
+ * version does not know are kept, a process without END still has none, and memory is bounded by a
+ * chunk.
  * Knows chunks and where records begin; does not know what they mean.
  *
  * Threads: one owner at a time. Signals: not safe.

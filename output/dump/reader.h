@@ -23,11 +23,11 @@
 #include "output/dump/summary.h"
 #include "output/dump/visitor.h"
 
-/* -ENOEXEC: it is no dump, or of a later major version (`summary` tells); another negative errno:
+/* -ENOEXEC: it is no dump, or of a later major version (see *ret_summary); another negative errno:
  * it could not be read. Damage is no error: see *ret_summary, which is always filled. */
 YARN_MUST_CHECK int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor,
                                         void *self, struct yarn_dump_summary *ret_summary);
-/* Within what is left, which `self` may spend of, too: what it leaves out is reported where it sets
+/* Within `allowance`, which `self` may charge, too: what it leaves out is reported where it sets
  * `is_short`. */
 YARN_MUST_CHECK int yarn_dump_read_file_within(const char *path,
                                                struct yarn_dump_allowance *allowance,

@@ -191,7 +191,7 @@ static struct yarn_dump_totals without_unwritten(const struct yarn_dump_writer *
         written += writer->sink.written[i];
     }
     corrected.value[YARN_DUMP_TOTAL_SAMPLES] = written;
-    corrected.value[YARN_DUMP_TOTAL_LOST] += counted > written ? counted - written : 0;
+    corrected.value[YARN_DUMP_TOTAL_LOST] += yarn_u64_minus(counted, written);
     return corrected;
 }
 

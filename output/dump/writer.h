@@ -8,8 +8,8 @@
  * Knows FORMAT.md; does not know where records come from.
  *
  * The first failing write puts the writer into a failed state: every later call does nothing, and
- * yarn_dump_writer_error tells the errno. What was written before stays readable. Where it was for
- * want of room, yarn_dump_writer_recover allows for a few last records.
+ * yarn_dump_writer_error returns the errno. What was written before stays readable. Where the disk
+ * was full, yarn_dump_writer_recover makes room for a few last records.
  *
  * When a table of interned things reaches its bound, the writer starts a new epoch: numbering of
  * strings, symbols, frames and stacks begins at 0 again. This happens in yarn_dump_writer_flush, in

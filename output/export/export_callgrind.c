@@ -42,20 +42,15 @@ struct callgrind {
 static int add_cost(struct callgrind *callgrind, uint64_t key, const struct cost *cost,
                     uint32_t *ret_cost)
 {
-    struct cost *costs = yarn_array_grow(callgrind->costs, &callgrind->costs_capacity,
-                                         callgrind->nr_costs + 1, sizeof *costs);
-    if (!costs)
+    if (YARN_ARRAY_RESERVE(&callgrind->costs, &callgrind->costs_capacity, callgrind->nr_costs + 1))
         return -ENOMEM;
-    callgrind->costs = costs;
-    uint64_t *values =
-        yarn_array_grow(callgrind->values, &callgrind->values_capacity,
-                        callgrind->nr_values + callgrind->nr_columns, sizeof *values);
-    if (!values)
+    if (YARN_ARRAY_RESERVE(&callgrind->values, &callgrind->values_capacity,
+                           callgrind->nr_values + callgrind->nr_columns))
         return -ENOMEM;
-    callgrind->values = values;
-    costs[callgrind->nr_costs] = *cost;
-    costs[callgrind->nr_costs].values = (uint32_t)callgrind->nr_values;
-    memset(&values[callgrind->nr_values], 0, callgrind->nr_columns * sizeof *values);
+    callgrind->costs[callgrind->nr_costs] = *cost;
+    callgrind->costs[callgrind->nr_costs].values = (uint32_t)callgrind->nr_values;
+    memset(&callgrind->values[callgrind->nr_values], 0,
+           callgrind->nr_columns * sizeof *callgrind->values);
     callgrind->nr_values += callgrind->nr_columns;
     *ret_cost = (uint32_t)callgrind->nr_costs++;
     return yarn_table_put(&callgrind->index, key, *ret_cost);

@@ -49,12 +49,9 @@ static int find_or_add(struct chrome *chrome, uint32_t parent, uint32_t function
     uint64_t key = (uint64_t)parent << 32 | function;
     uint32_t found = yarn_table_find(&chrome->index, key);
     if (found == YARN_TABLE_NONE) {
-        struct node *nodes = yarn_array_grow(chrome->nodes, &chrome->nodes_capacity,
-                                             chrome->nr_nodes + 1, sizeof *nodes);
-        if (!nodes)
+        if (YARN_ARRAY_RESERVE(&chrome->nodes, &chrome->nodes_capacity, chrome->nr_nodes + 1))
             return -ENOMEM;
-        chrome->nodes = nodes;
-        nodes[chrome->nr_nodes] = (struct node){parent, function};
+        chrome->nodes[chrome->nr_nodes] = (struct node){parent, function};
         found = (uint32_t)chrome->nr_nodes++ + NODE_FIRST;
         int err = yarn_table_put(&chrome->index, key, found);
         if (err)
@@ -80,13 +77,8 @@ static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint
 {
     if (chrome->nr_steps > STEPS_FREE + chrome->export->profile->bytes / BYTES_A_STEP)
         return -EFBIG;
-    struct step *steps = yarn_array_grow(chrome->steps, &chrome->steps_capacity,
-                                         chrome->nr_steps + 1, sizeof *steps);
-    if (!steps)
-        return -ENOMEM;
-    chrome->steps = steps;
-    steps[chrome->nr_steps++] = (struct step){time_us, weight, node};
-    return 0;
+    return YARN_ARRAY_PUT(&chrome->steps, &chrome->nr_steps, &chrome->steps_capacity,
+                          &(struct step){time_us, weight, node});
 }
 
 /* As long before the sample as its weight says, or from where the one before ended, where that is

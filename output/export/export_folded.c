@@ -39,13 +39,11 @@ static int add(struct folded *folded, struct yarn_table *index,
     uint64_t key = ((uint64_t)sample->comm << 32 | path) * (ROOTS + 1) + (sample->root + 1);
     uint32_t found = yarn_table_find(index, key);
     if (found == YARN_TABLE_NONE) {
-        struct line *lines =
-            yarn_array_grow(folded->lines, &folded->capacity, folded->count + 1, sizeof *lines);
-        if (!lines)
+        if (YARN_ARRAY_RESERVE(&folded->lines, &folded->capacity, folded->count + 1))
             return -ENOMEM;
-        folded->lines = lines;
         found = (uint32_t)folded->count++;
-        lines[found] = (struct line){.comm = sample->comm, .root = sample->root, .path = path};
+        folded->lines[found] =
+            (struct line){.comm = sample->comm, .root = sample->root, .path = path};
         int err = yarn_table_put(index, key, found);
         if (err)
             return err;
@@ -118,12 +116,9 @@ static int put_line(struct folded *folded, const struct line *line)
     size_t depth = 0;
     for (uint32_t path = line->path; path != YARN_DUMP_NONE;
          path = folded->paths.paths[path].parent) {
-        uint32_t *names =
-            yarn_array_grow(folded->names, &folded->names_capacity, depth + 1, sizeof *names);
-        if (!names)
+        if (YARN_ARRAY_RESERVE(&folded->names, &folded->names_capacity, depth + 1))
             return -ENOMEM;
-        folded->names = names;
-        names[depth++] = folded->paths.paths[path].name;
+        folded->names[depth++] = folded->paths.paths[path].name;
     }
     put_name(folded, line->comm);
     if (line->root == YARN_EXPORT_KERNEL_ROOT) {

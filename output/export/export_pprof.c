@@ -40,12 +40,10 @@ static int put(struct pprof *pprof, const Yarn__Pprof__Profile *part)
     pprof->size += size;
     if (pprof->size > pprof->export->most_bytes)
         return -EFBIG;
-    uint8_t *packed = yarn_array_grow(pprof->packed, &pprof->packed_capacity, size + 1, 1);
-    if (!packed)
+    if (YARN_ARRAY_RESERVE(&pprof->packed, &pprof->packed_capacity, size + 1))
         return -ENOMEM;
-    pprof->packed = packed;
-    yarn__pprof__profile__pack(part, packed);
-    return !size || gzwrite(pprof->gz, packed, (unsigned)size) > 0 ? 0 : -EIO;
+    yarn__pprof__profile__pack(part, pprof->packed);
+    return !size || gzwrite(pprof->gz, pprof->packed, (unsigned)size) > 0 ? 0 : -EIO;
 }
 
 static int number_text(struct pprof *pprof, const char *text, int64_t *ret_number)
@@ -205,12 +203,9 @@ static int put_code(struct pprof *pprof)
 
 static int add_location(struct pprof *pprof, size_t *count, uint64_t id)
 {
-    uint64_t *locations = yarn_array_grow(pprof->locations, &pprof->locations_capacity, *count + 1,
-                                          sizeof *locations);
-    if (!locations)
+    if (YARN_ARRAY_RESERVE(&pprof->locations, &pprof->locations_capacity, *count + 1))
         return -ENOMEM;
-    pprof->locations = locations;
-    locations[(*count)++] = id;
+    pprof->locations[(*count)++] = id;
     return 0;
 }
 

@@ -301,12 +301,9 @@ static int put_cut_stack(struct sqlite *sqlite, uint32_t stack, uint32_t root, u
             parent = found;
             break;
         }
-        uint32_t *path =
-            yarn_array_grow(sqlite->path, &sqlite->path_capacity, depth + 1, sizeof *path);
-        if (!path)
+        if (YARN_ARRAY_RESERVE(&sqlite->path, &sqlite->path_capacity, depth + 1))
             return -ENOMEM;
-        sqlite->path = path;
-        path[depth++] = stack;
+        sqlite->path[depth++] = stack;
     }
     while (!err && depth-- > 0) {
         uint64_t id = id_of_pseudo_stack(sqlite, YARN_FUNCTION_PSEUDO_COUNT) + sqlite->nr_stacks++;

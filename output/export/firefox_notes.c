@@ -33,13 +33,8 @@ static int add(struct yarn_firefox_notes *notes, const struct yarn_profile *prof
         track = yarn_table_find(index, key_of(dump, 0));
     if (track == YARN_TABLE_NONE || said->kind == YARN_DUMP_MESSAGE_DEBUG)
         return 0;
-    struct yarn_firefox_note *list =
-        yarn_array_grow(notes->list, &notes->capacity, notes->count + 1, sizeof *list);
-    if (!list)
-        return -ENOMEM;
-    notes->list = list;
-    list[notes->count++] = (struct yarn_firefox_note){track, dump, said};
-    return 0;
+    return YARN_ARRAY_PUT(&notes->list, &notes->count, &notes->capacity,
+                          &(struct yarn_firefox_note){track, dump, said});
 }
 
 static int by_track(const void *a, const void *b)

@@ -1,62 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/export/firefox_tables.h"
 
-static void put_number_or_null(struct yarn_json *json, uint32_t number)
-{
-    if (number == YARN_DUMP_NONE)
-        yarn_json_null(json, NULL);
-    else
-        yarn_json_u64(json, NULL, number);
-}
+/* A value of the n-th row of a column. */
+typedef int column_fn(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value);
 
-static void put_nulls(struct yarn_json *json, const char *key, size_t count)
-{
-    yarn_json_begin_array(json, key);
-    for (size_t i = 0; i < count; i++)
-        yarn_json_null(json, NULL);
-    yarn_json_end_array(json);
-}
+/* What is none: other values below -1 are those of an address, without a sign. */
+#define NO_VALUE INT64_MIN          /* null */
+#define FALSE_VALUE (INT64_MIN + 1) /* false */
 
-static void put_zeros(struct yarn_json *json, const char *key, size_t count)
-{
-    yarn_json_begin_array(json, key);
-    for (size_t i = 0; i < count; i++)
-        yarn_json_u64(json, NULL, 0);
-    yarn_json_end_array(json);
-}
+struct column {
+    const char *key;
+    column_fn *value; /* NULL: nulls */
+};
 
-static void put_falses(struct yarn_json *json, const char *key, size_t count)
+static int put_column(struct yarn_firefox_tables *tables, struct yarn_json *json,
+                      const struct column *column, size_t count)
 {
-    yarn_json_begin_array(json, key);
-    for (size_t i = 0; i < count; i++)
-        yarn_json_bool(json, NULL, false);
-    yarn_json_end_array(json);
-}
-
-static int put_stacks(struct yarn_firefox_tables *tables, struct yarn_json *json)
-{
-    size_t count = tables->stacks.count;
     int err = 0;
-    yarn_json_begin_object(json, "stackTable");
-    yarn_json_u64(json, "length", count);
-    yarn_json_begin_array(json, "prefix");
-    for (size_t i = 0; i < count; i++) {
-        uint32_t prefix = yarn_firefox_node_of(tables, tables->stacks.things[i]).prefix;
-        put_number_or_null(json, prefix == YARN_DUMP_NONE ? YARN_DUMP_NONE
-                                                          : tables->stacks.numbers[prefix] - 1);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "frame");
+    yarn_json_begin_array(json, column->key);
     for (size_t i = 0; !err && i < count; i++) {
-        uint32_t number = 0;
-        err = yarn_numbering_of(
-            &tables->frames, yarn_firefox_node_of(tables, tables->stacks.things[i]).frame, &number);
-        yarn_json_u64(json, NULL, number);
+        int64_t value = NO_VALUE;
+        if (column->value)
+            err = column->value(tables, i, &value);
+        if (value == NO_VALUE)
+            yarn_json_null(json, NULL);
+        else if (value == FALSE_VALUE)
+            yarn_json_bool(json, NULL, false);
+        else if (value < -1)
+            yarn_json_u64(json, NULL, (uint64_t)value);
+        else
+            yarn_json_i64(json, NULL, value);
     }
     yarn_json_end_array(json);
+    return err;
+}
+
+/* Up to a column without a key. */
+static int put_table(struct yarn_firefox_tables *tables, struct yarn_json *json, const char *key,
+                     size_t count, const struct column *columns)
+{
+    int err = 0;
+    yarn_json_begin_object(json, key);
+    yarn_json_u64(json, "length", count);
+    for (; !err && columns->key; columns++)
+        err = put_column(tables, json, columns, count);
     yarn_json_end_object(json);
     return err;
 }
+
+static int number_in(struct yarn_numbering *numbering, uint32_t thing, int64_t *ret_value)
+{
+    uint32_t number = 0;
+    int err = yarn_numbering_of(numbering, thing, &number);
+    *ret_value = number;
+    return err;
+}
+
+static int string_of(struct yarn_firefox_tables *tables, uint32_t text, int64_t *ret_value)
+{
+    uint32_t string = 0;
+    int err =
+        yarn_firefox_string(tables, yarn_profile_text(tables->export->profile, text), &string);
+    *ret_value = string;
+    return err;
+}
+
+static int zero(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    (void)tables;
+    (void)n;
+    *ret_value = 0;
+    return 0;
+}
+
+static int false_value(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    (void)tables;
+    (void)n;
+    *ret_value = FALSE_VALUE;
+    return 0;
+}
+
+static int stack_prefix(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    uint32_t prefix = yarn_firefox_node_of(tables, tables->stacks.things[n]).prefix;
+    if (prefix != YARN_DUMP_NONE)
+        *ret_value = (int64_t)tables->stacks.numbers[prefix] - 1;
+    return 0;
+}
+
+static int stack_frame(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    return number_in(&tables->frames, yarn_firefox_node_of(tables, tables->stacks.things[n]).frame,
+                     ret_value);
+}
+
+static const struct column stack_columns[] = {
+    {"prefix", stack_prefix}, {"frame", stack_frame}, {NULL, NULL}};
 
 static const struct yarn_profile_frame *frame_of(const struct yarn_firefox_tables *tables,
                                                  size_t number, uint32_t *ret_outer)
@@ -69,221 +109,171 @@ static const struct yarn_profile_frame *frame_of(const struct yarn_firefox_table
     return &profile->frames[frame];
 }
 
-static uint32_t function_of(const struct yarn_firefox_tables *tables, size_t number)
+static int frame_address(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
     uint32_t outer;
-    const struct yarn_profile_frame *frame = frame_of(tables, number, &outer);
-    return frame ? frame->function
-                 : tables->frames.things[number] - (uint32_t)tables->export->profile->nr_frames;
+    const struct yarn_profile_frame *frame = frame_of(tables, n, &outer);
+    bool is_mapped = frame && tables->mappings.homes[outer].mapping != YARN_DUMP_NONE;
+    *ret_value = is_mapped ? (int64_t)frame->address : -1;
+    return 0;
 }
 
-static void put_addresses(const struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int frame_depth(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    yarn_json_begin_array(json, "address");
-    for (size_t i = 0; i < tables->frames.count; i++) {
-        uint32_t outer;
-        const struct yarn_profile_frame *frame = frame_of(tables, i, &outer);
-        if (frame && tables->mappings.homes[outer].mapping != YARN_DUMP_NONE)
-            yarn_json_u64(json, NULL, frame->address);
-        else
-            yarn_json_i64(json, NULL, -1);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "inlineDepth");
-    for (size_t i = 0; i < tables->frames.count; i++) {
-        uint32_t outer;
-        bool is_real = frame_of(tables, i, &outer);
-        yarn_json_u64(json, NULL, is_real ? tables->frames.things[i] - outer : 0);
-    }
-    yarn_json_end_array(json);
+    uint32_t outer;
+    *ret_value = frame_of(tables, n, &outer) ? tables->frames.things[n] - outer : 0;
+    return 0;
 }
 
-static void put_categories(const struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int frame_category(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    yarn_json_begin_array(json, "category");
-    for (size_t i = 0; i < tables->frames.count; i++) {
-        uint32_t outer;
-        const struct yarn_profile_frame *frame = frame_of(tables, i, &outer);
-        yarn_json_u64(json, NULL,
-                      !frame                                  ? YARN_FIREFOX_MISSING
-                      : frame->flags & YARN_DUMP_FRAME_KERNEL ? YARN_FIREFOX_KERNEL
-                                                              : YARN_FIREFOX_USER);
-    }
-    yarn_json_end_array(json);
-    put_zeros(json, "subcategory", tables->frames.count);
+    uint32_t outer;
+    const struct yarn_profile_frame *frame = frame_of(tables, n, &outer);
+    *ret_value = !frame                                  ? YARN_FIREFOX_MISSING
+                 : frame->flags & YARN_DUMP_FRAME_KERNEL ? YARN_FIREFOX_KERNEL
+                                                         : YARN_FIREFOX_USER;
+    return 0;
 }
 
-static int put_frame_functions(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int frame_function(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    int err = 0;
-    yarn_json_begin_array(json, "func");
-    for (size_t i = 0; !err && i < tables->frames.count; i++) {
-        uint32_t number = 0;
-        err = yarn_numbering_of(&tables->functions, function_of(tables, i), &number);
-        yarn_json_u64(json, NULL, number);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "nativeSymbol");
-    for (size_t i = 0; !err && i < tables->frames.count; i++) {
-        uint32_t outer, number = YARN_DUMP_NONE;
-        const struct yarn_profile *profile = tables->export->profile;
-        if (frame_of(tables, i, &outer) && tables->mappings.homes[outer].mapping != YARN_DUMP_NONE)
-            err = yarn_numbering_of(&tables->symbols, profile->frames[outer].function, &number);
-        put_number_or_null(json, number);
-    }
-    yarn_json_end_array(json);
-    return err;
+    uint32_t outer;
+    const struct yarn_profile_frame *frame = frame_of(tables, n, &outer);
+    return number_in(&tables->functions,
+                     frame
+                         ? frame->function
+                         : tables->frames.things[n] - (uint32_t)tables->export->profile->nr_frames,
+                     ret_value);
 }
 
-static int put_frames(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int frame_symbol(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    size_t count = tables->frames.count;
-    yarn_json_begin_object(json, "frameTable");
-    yarn_json_u64(json, "length", count);
-    put_addresses(tables, json);
-    put_categories(tables, json);
-    int err = put_frame_functions(tables, json);
-    put_nulls(json, "innerWindowID", count);
-    yarn_json_begin_array(json, "line");
-    for (size_t i = 0; i < count; i++) {
-        uint32_t outer;
-        const struct yarn_profile_frame *frame = frame_of(tables, i, &outer);
-        put_number_or_null(json, frame && frame->line ? frame->line : YARN_DUMP_NONE);
-    }
-    yarn_json_end_array(json);
-    put_nulls(json, "column", count);
-    yarn_json_end_object(json);
-    return err;
+    uint32_t outer;
+    if (!frame_of(tables, n, &outer) || tables->mappings.homes[outer].mapping == YARN_DUMP_NONE)
+        return 0;
+    return number_in(&tables->symbols, tables->export->profile->frames[outer].function, ret_value);
 }
 
-static int put_function_names(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int frame_line(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    const struct yarn_profile *profile = tables->export->profile;
-    int err = 0;
-    yarn_json_begin_array(json, "name");
-    for (size_t i = 0; !err && i < tables->functions.count; i++) {
-        uint32_t name = profile->functions[tables->functions.things[i]].name, string = 0;
-        err = yarn_firefox_string(tables, yarn_profile_text(profile, name), &string);
-        yarn_json_u64(json, NULL, string);
-    }
-    yarn_json_end_array(json);
-    return err;
+    uint32_t outer;
+    const struct yarn_profile_frame *frame = frame_of(tables, n, &outer);
+    if (frame && frame->line)
+        *ret_value = frame->line;
+    return 0;
 }
 
-static int put_function_homes(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static const struct column frame_columns[] = {
+    {"address", frame_address},
+    {"inlineDepth", frame_depth},
+    {"category", frame_category},
+    {"subcategory", zero},
+    {"func", frame_function},
+    {"nativeSymbol", frame_symbol},
+    {"innerWindowID", NULL},
+    {"line", frame_line},
+    {"column", NULL},
+    {NULL, NULL},
+};
+
+static const struct yarn_profile_function *function_at(const struct yarn_firefox_tables *tables,
+                                                       const struct yarn_numbering *numbering,
+                                                       size_t n)
 {
-    const struct yarn_profile *profile = tables->export->profile;
-    int err = 0;
-    yarn_json_begin_array(json, "resource");
-    for (size_t i = 0; !err && i < tables->functions.count; i++) {
-        uint32_t module = profile->functions[tables->functions.things[i]].module, number = 0;
-        if (module)
-            err = yarn_numbering_of(&tables->resources, module, &number);
-        yarn_json_i64(json, NULL, module ? (int64_t)number : -1);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "source");
-    for (size_t i = 0; !err && i < tables->functions.count; i++) {
-        uint32_t file = tables->files[tables->functions.things[i]], number = YARN_DUMP_NONE;
-        if (file)
-            err = yarn_numbering_of(&tables->sources, file, &number);
-        put_number_or_null(json, number);
-    }
-    yarn_json_end_array(json);
-    return err;
+    return &tables->export->profile->functions[numbering->things[n]];
 }
 
-static int put_functions(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int function_name(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    size_t count = tables->functions.count;
-    yarn_json_begin_object(json, "funcTable");
-    yarn_json_u64(json, "length", count);
-    int err = put_function_names(tables, json);
-    put_falses(json, "isJS", count);
-    put_falses(json, "relevantForJS", count);
-    if (!err)
-        err = put_function_homes(tables, json);
-    put_nulls(json, "lineNumber", count);
-    put_nulls(json, "columnNumber", count);
-    yarn_json_end_object(json);
-    return err;
+    return string_of(tables, function_at(tables, &tables->functions, n)->name, ret_value);
 }
 
-enum { RESOURCE_IS_LIBRARY = 1 };
-
-static int put_resources(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int function_resource(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    const struct yarn_profile *profile = tables->export->profile;
-    size_t count = tables->resources.count;
-    int err = 0;
-    yarn_json_begin_object(json, "resourceTable");
-    yarn_json_u64(json, "length", count);
-    yarn_json_begin_array(json, "lib");
-    for (size_t i = 0; !err && i < count; i++) {
-        uint32_t lib = 0;
-        err = yarn_numbering_of(&tables->libs, tables->resources.things[i], &lib);
-        yarn_json_u64(json, NULL, lib);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "name");
-    for (size_t i = 0; !err && i < count; i++) {
-        uint32_t base = profile->modules[tables->resources.things[i]].base, string = 0;
-        err = yarn_firefox_string(tables, yarn_profile_text(profile, base), &string);
-        yarn_json_u64(json, NULL, string);
-    }
-    yarn_json_end_array(json);
-    put_nulls(json, "host", count);
-    yarn_json_begin_array(json, "type");
-    for (size_t i = 0; i < count; i++)
-        yarn_json_u64(json, NULL, RESOURCE_IS_LIBRARY);
-    yarn_json_end_array(json);
-    yarn_json_end_object(json);
-    return err;
+    uint32_t module = function_at(tables, &tables->functions, n)->module;
+    *ret_value = -1;
+    return module ? number_in(&tables->resources, module, ret_value) : 0;
 }
 
-static int put_symbols(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int function_source(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    const struct yarn_profile *profile = tables->export->profile;
-    size_t count = tables->symbols.count;
-    int err = 0;
-    yarn_json_begin_object(json, "nativeSymbols");
-    yarn_json_u64(json, "length", count);
-    yarn_json_begin_array(json, "libIndex");
-    for (size_t i = 0; !err && i < count; i++) {
-        uint32_t lib = 0;
-        err = yarn_numbering_of(&tables->libs, profile->functions[tables->symbols.things[i]].module,
-                                &lib);
-        yarn_json_u64(json, NULL, lib);
-    }
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "address");
-    for (size_t i = 0; i < count; i++)
-        yarn_json_u64(json, NULL,
-                      profile->frames[tables->symbol_frames[tables->symbols.things[i]]].start);
-    yarn_json_end_array(json);
-    yarn_json_begin_array(json, "name");
-    for (size_t i = 0; !err && i < count; i++) {
-        uint32_t name = profile->functions[tables->symbols.things[i]].name, string = 0;
-        err = yarn_firefox_string(tables, yarn_profile_text(profile, name), &string);
-        yarn_json_u64(json, NULL, string);
-    }
-    yarn_json_end_array(json);
-    put_nulls(json, "functionSize", count);
-    yarn_json_end_object(json);
-    return err;
+    uint32_t file = tables->files[tables->functions.things[n]];
+    return file ? number_in(&tables->sources, file, ret_value) : 0;
 }
+
+static const struct column function_columns[] = {
+    {"name", function_name},        {"isJS", false_value},
+    {"relevantForJS", false_value}, {"resource", function_resource},
+    {"source", function_source},    {"lineNumber", NULL},
+    {"columnNumber", NULL},         {NULL, NULL},
+};
+
+static int symbol_lib(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    return number_in(&tables->libs, function_at(tables, &tables->symbols, n)->module, ret_value);
+}
+
+static int symbol_address(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    uint32_t frame = tables->symbol_frames[tables->symbols.things[n]];
+    *ret_value = (int64_t)tables->export->profile->frames[frame].start;
+    return 0;
+}
+
+static int symbol_name(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    return string_of(tables, function_at(tables, &tables->symbols, n)->name, ret_value);
+}
+
+static const struct column symbol_columns[] = {
+    {"libIndex", symbol_lib},
+    {"address", symbol_address},
+    {"name", symbol_name},
+    {"functionSize", NULL},
+    {NULL, NULL},
+};
+
+static int resource_lib(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    return number_in(&tables->libs, tables->resources.things[n], ret_value);
+}
+
+static int resource_name(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    return string_of(tables, tables->export->profile->modules[tables->resources.things[n]].base,
+                     ret_value);
+}
+
+static int resource_type(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
+{
+    enum { IS_LIBRARY = 1 };
+    (void)tables;
+    (void)n;
+    *ret_value = IS_LIBRARY;
+    return 0;
+}
+
+static const struct column resource_columns[] = {
+    {"lib", resource_lib}, {"name", resource_name}, {"host", NULL}, {"type", resource_type},
+    {NULL, NULL},
+};
 
 int yarn_firefox_put_thread(struct yarn_firefox_tables *tables, struct yarn_json *json)
 {
-    int err = put_stacks(tables, json);
-    if (!err)
-        err = put_frames(tables, json);
-    if (!err)
-        err = put_functions(tables, json);
-    if (!err)
-        err = put_symbols(tables, json);
-    if (!err)
-        err = put_resources(tables, json);
+    const struct {
+        const char *key;
+        const size_t *count; /* grows with the tables before it */
+        const struct column *columns;
+    } all[] = {
+        {"stackTable", &tables->stacks.count, stack_columns},
+        {"frameTable", &tables->frames.count, frame_columns},
+        {"funcTable", &tables->functions.count, function_columns},
+        {"nativeSymbols", &tables->symbols.count, symbol_columns},
+        {"resourceTable", &tables->resources.count, resource_columns},
+    };
+    int err = 0;
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(all); i++)
+        err = put_table(tables, json, all[i].key, *all[i].count, all[i].columns);
     yarn_firefox_forget_thread(tables);
     return err;
 }
@@ -334,24 +324,13 @@ static void put_lib(const struct yarn_firefox_tables *tables, struct yarn_json *
     yarn_json_end_object(json);
 }
 
-static int put_sources(struct yarn_firefox_tables *tables, struct yarn_json *json)
+static int source_name(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value)
 {
-    size_t count = tables->sources.count;
-    int err = 0;
-    yarn_json_begin_object(json, "sources");
-    yarn_json_u64(json, "length", count);
-    put_nulls(json, "uuid", count);
-    yarn_json_begin_array(json, "filename");
-    for (size_t i = 0; !err && i < count; i++) {
-        uint32_t string = 0;
-        const char *path = yarn_profile_text(tables->export->profile, tables->sources.things[i]);
-        err = yarn_firefox_string(tables, path, &string);
-        yarn_json_u64(json, NULL, string);
-    }
-    yarn_json_end_array(json);
-    yarn_json_end_object(json);
-    return err;
+    return string_of(tables, tables->sources.things[n], ret_value);
 }
+
+static const struct column source_columns[] = {
+    {"uuid", NULL}, {"filename", source_name}, {NULL, NULL}};
 
 int yarn_firefox_put_shared(struct yarn_firefox_tables *tables, struct yarn_json *json)
 {
@@ -360,7 +339,7 @@ int yarn_firefox_put_shared(struct yarn_firefox_tables *tables, struct yarn_json
         put_lib(tables, json, tables->libs.things[i]);
     yarn_json_end_array(json);
     yarn_json_begin_object(json, "shared");
-    int err = put_sources(tables, json);
+    int err = put_table(tables, json, "sources", tables->sources.count, source_columns);
     yarn_json_begin_array(json, "stringArray");
     for (uint32_t i = 0; i < tables->strings.count; i++)
         yarn_json_text(json, NULL, yarn_strings_text(&tables->strings, i));

@@ -121,12 +121,9 @@ int yarn_firefox_stack(struct yarn_firefox_tables *tables, const struct yarn_exp
     for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
          stack = profile->stacks[stack].parent) {
         uint32_t thing = thing_of_stack(tables, stack, sample->root);
-        uint32_t *path =
-            yarn_array_grow(tables->path, &tables->path_capacity, depth + 1, sizeof *path);
-        if (!path)
+        if (YARN_ARRAY_RESERVE(&tables->path, &tables->path_capacity, depth + 1))
             return -ENOMEM;
-        tables->path = path;
-        path[depth++] = thing;
+        tables->path[depth++] = thing;
         if (yarn_numbering_has(&tables->stacks, thing))
             break;
     }

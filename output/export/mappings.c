@@ -92,13 +92,10 @@ static int find_or_add(struct yarn_export_mappings *mappings,
             return 0;
         }
     }
-    struct yarn_export_mapping *list =
-        yarn_array_grow(mappings->list, &mappings->capacity, mappings->count + 1, sizeof *list);
-    if (!list)
+    if (YARN_ARRAY_RESERVE(&mappings->list, &mappings->capacity, mappings->count + 1))
         return -ENOMEM;
-    mappings->list = list;
     *ret_mapping = (uint32_t)mappings->count;
-    list[mappings->count++] = *mapping;
+    mappings->list[mappings->count++] = *mapping;
     return 0;
 }
 

@@ -30,12 +30,8 @@ void yarn_numbering_clear(struct yarn_numbering *numbering)
 int yarn_numbering_of(struct yarn_numbering *numbering, uint32_t thing, uint32_t *ret_number)
 {
     if (!numbering->numbers[thing]) {
-        uint32_t *things = yarn_array_grow(numbering->things, &numbering->capacity,
-                                           numbering->count + 1, sizeof *things);
-        if (!things)
+        if (YARN_ARRAY_PUT(&numbering->things, &numbering->count, &numbering->capacity, &thing))
             return -ENOMEM;
-        numbering->things = things;
-        things[numbering->count++] = thing;
         numbering->numbers[thing] = (uint32_t)numbering->count;
     }
     *ret_number = numbering->numbers[thing] - 1;

@@ -11,13 +11,10 @@ static int find_or_add(struct yarn_paths *paths, struct yarn_table *index, uint3
     uint64_t key = (uint64_t)parent << 32 | name;
     uint32_t found = yarn_table_find(index, key);
     if (found == YARN_TABLE_NONE) {
-        struct yarn_path *list =
-            yarn_array_grow(paths->paths, &paths->capacity, paths->count + 1, sizeof *list);
-        if (!list)
+        if (YARN_ARRAY_RESERVE(&paths->paths, &paths->capacity, paths->count + 1))
             return -ENOMEM;
-        paths->paths = list;
         found = (uint32_t)paths->count++;
-        list[found] = (struct yarn_path){.parent = parent, .name = name};
+        paths->paths[found] = (struct yarn_path){.parent = parent, .name = name};
         int err = yarn_table_put(index, key, found);
         if (err)
             return err;

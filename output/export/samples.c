@@ -118,12 +118,9 @@ int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
 {
     path->count = 0;
     for (; stack != YARN_DUMP_NONE; stack = profile->stacks[stack].parent) {
-        uint32_t *functions =
-            yarn_array_grow(path->functions, &path->capacity, path->count + 1, sizeof *functions);
-        if (!functions)
+        if (YARN_ARRAY_PUT(&path->functions, &path->count, &path->capacity,
+                           &(uint32_t){profile->stacks[stack].function}))
             return -ENOMEM;
-        path->functions = functions;
-        functions[path->count++] = profile->stacks[stack].function;
     }
     return 0;
 }

@@ -8,14 +8,11 @@
 static struct yarn_track *add(struct yarn_tracks *tracks, const struct yarn_export_sample *sample,
                               size_t first)
 {
-    struct yarn_track *list =
-        yarn_array_grow(tracks->list, &tracks->capacity, tracks->count + 1, sizeof *list);
-    if (!list)
+    if (YARN_ARRAY_RESERVE(&tracks->list, &tracks->capacity, tracks->count + 1))
         return NULL;
-    tracks->list = list;
-    list[tracks->count] =
+    tracks->list[tracks->count] =
         (struct yarn_track){.thread = sample->thread, .event = sample->event, .first = first};
-    return &list[tracks->count++];
+    return &tracks->list[tracks->count++];
 }
 
 int yarn_tracks_init(struct yarn_tracks *tracks, const struct yarn_export *export)

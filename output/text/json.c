@@ -113,6 +113,14 @@ void yarn_json_u64(struct yarn_json *json, const char *key, uint64_t value)
     put_number(json, key, digits);
 }
 
+void yarn_json_u64_if(struct yarn_json *json, const char *key, bool is_known, uint64_t value)
+{
+    if (is_known)
+        yarn_json_u64(json, key, value);
+    else
+        yarn_json_null(json, key);
+}
+
 void yarn_json_i64(struct yarn_json *json, const char *key, int64_t value)
 {
     char digits[24];

@@ -26,6 +26,8 @@ void yarn_json_span(struct yarn_json *json, const char *key, struct yarn_span te
 /* NULL where the text is empty. */
 void yarn_json_text_or_null(struct yarn_json *json, const char *key, const char *text);
 void yarn_json_u64(struct yarn_json *json, const char *key, uint64_t value);
+/* NULL unless `is_known`. */
+void yarn_json_u64_if(struct yarn_json *json, const char *key, bool is_known, uint64_t value);
 void yarn_json_i64(struct yarn_json *json, const char *key, int64_t value);
 void yarn_json_real(struct yarn_json *json, const char *key, double value); /* 6 digits behind . */
 void yarn_json_bool(struct yarn_json *json, const char *key, bool value);

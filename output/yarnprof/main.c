@@ -29,7 +29,7 @@ static void print_help(FILE *file)
     (void)fputs("usage: yarnprof VERB [OPTIONS] [FILE…]\n\nVerbs:\n", file);
     for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
         (void)fprintf(file, "  %-12s%s\n", verbs[i].name, verbs[i].about);
-    (void)fputs("\nyarnprof VERB --help tells the options of a verb. A FILE is a dump or a folder "
+    (void)fputs("\nyarnprof VERB --help lists the options of a verb. A FILE is a dump or a folder "
                 "of dumps;\nseveral are one profile.\n",
                 file);
 }

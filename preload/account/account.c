@@ -49,15 +49,11 @@ void yarn_account_drop(struct yarn_account *account)
     account->totals.value[YARN_DUMP_TOTAL_LOST]++;
 }
 
-static uint64_t subtract(uint64_t whole, uint64_t part)
-{
-    return whole > part ? whole - part : 0;
-}
-
 /* Of the host's threads, while the recording was on. */
 static uint64_t host_cpu_ns(const struct yarn_account *account)
 {
-    return subtract(yarn_coverage_host_cpu_ns(), yarn_coverage_off_cpu_ns(&account->coverage));
+    return yarn_u64_minus(yarn_coverage_host_cpu_ns(),
+                          yarn_coverage_off_cpu_ns(&account->coverage));
 }
 
 /* No event is open where the threads' numbers could not be found out. */
@@ -97,7 +93,7 @@ static uint64_t rest_ns(const struct yarn_account *account)
 {
     const struct yarn_session *session = account->session;
     uint64_t period_ns = session->specs[account->clock_event].spec.period;
-    uint64_t nr_threads = subtract(session->nr_threads, 1) + session->nr_births;
+    uint64_t nr_threads = yarn_u64_minus(session->nr_threads, 1) + session->nr_births;
     uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
     return nr_clocks * (1 + session->nr_changes) * period_ns;
 }
@@ -113,7 +109,7 @@ static uint64_t unripe_ns(const struct yarn_account *account)
 }
 
 /* Of CPU time without a sample the part in the kernel, where that is left out. The kernel's ticks
- * tell the share of all time, as a sample of it; what cannot be anything else is more exact. */
+ * give the share of all time, as a sample of it; what cannot be anything else is more exact. */
 static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
                           uint64_t unsampled_ns)
 {
@@ -122,8 +118,8 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
     uint64_t period_ns = account->session->specs[account->clock_event].spec.period;
     uint64_t lost_ns = account->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
     uint64_t switching_ns = account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
-    uint64_t most_ns = subtract(unsampled_ns, lost_ns + switching_ns);
-    uint64_t least_ns = subtract(most_ns, unripe_ns(account));
+    uint64_t most_ns = yarn_u64_minus(unsampled_ns, lost_ns + switching_ns);
+    uint64_t least_ns = yarn_u64_minus(most_ns, unripe_ns(account));
     struct yarn_ticks ticks = yarn_coverage_ticks(&account->coverage);
     uint64_t share = ticks.all_ns ? ticks.system_ns * SHARE_WHOLE / ticks.all_ns : 0;
     return yarn_u64_min(yarn_u64_max(cpu_ns / SHARE_WHOLE * share, least_ns), most_ns);
@@ -132,31 +128,29 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
 /* It costs a system call for each open event. */
 static void read_cpu_time(struct yarn_account *account)
 {
+    uint64_t *value = account->totals.value;
     bool has_clock = account->clock_event != YARN_DUMP_NONE;
-    uint64_t cpu_ns = cpu_ns_of(account), unsampled_ns = 0;
-    if (has_clock)
-        unsampled_ns = subtract(cpu_ns, account->sampled_ns);
-    account->totals.value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
-    account->totals.value[YARN_DUMP_TOTAL_BLOCKED_NS] =
+    uint64_t cpu_ns = cpu_ns_of(account);
+    uint64_t unsampled_ns = has_clock ? yarn_u64_minus(cpu_ns, account->sampled_ns) : 0;
+    value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
+    value[YARN_DUMP_TOTAL_BLOCKED_NS] =
         yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(account->session));
     if (can_count(account))
-        account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
+        value[YARN_DUMP_TOTAL_SWITCHING_NS] = yarn_u64_min(
             unsampled_ns, yarn_session_switching_ns(account->session, account->clock_event,
                                                     yarn_coverage_cpu_ns(&account->coverage)));
     uint64_t in_kernel_ns = kernel_ns(account, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = account->charges ? atomic_load(&account->charges->cpu_ns) : 0;
-    account->totals.value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
-    account->totals.value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
-    account->totals.value[YARN_DUMP_TOTAL_BEFORE_NS] = !has_clock ? 0
-                                                       : can_count(account)
-                                                           ? account->missed_ns
-                                                           : account->coverage.before_cpu_ns;
-    account->totals.value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
-        yarn_coverage_off_cpu_ns(&account->coverage);
-    account->totals.value[YARN_DUMP_TOTAL_CHILDREN] =
+    value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
+    value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
+    value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
+    value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
+    value[YARN_DUMP_TOTAL_BEFORE_NS] = can_count(account) ? account->missed_ns
+                                       : has_clock        ? account->coverage.before_cpu_ns
+                                                          : 0;
+    value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_off_cpu_ns(&account->coverage);
+    value[YARN_DUMP_TOTAL_CHILDREN] =
         account->charges ? atomic_load(&account->charges->nr_children) : 0;
 }
 

@@ -6,8 +6,7 @@
 uint64_t yarn_coverage_host_cpu_ns(void)
 {
     uint64_t process_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    uint64_t own_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    return process_ns > own_ns ? process_ns - own_ns : 0;
+    return yarn_u64_minus(process_ns, yarn_clock_ns(YARN_TIME_THREAD_CPU));
 }
 
 /* Why the last two go where there is no room: so many stops and starts without a dump are ones
@@ -35,8 +34,8 @@ static void begin_stop(struct yarn_coverage *coverage, uint64_t now_ns, uint64_t
 static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
 {
     return (struct yarn_ticks){
-        .all_ns = to.all_ns - yarn_u64_min(from.all_ns, to.all_ns),
-        .system_ns = to.system_ns - yarn_u64_min(from.system_ns, to.system_ns),
+        .all_ns = yarn_u64_minus(to.all_ns, from.all_ns),
+        .system_ns = yarn_u64_minus(to.system_ns, from.system_ns),
     };
 }
 
@@ -59,8 +58,7 @@ void yarn_coverage_begin(struct yarn_coverage *coverage)
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
 {
     uint64_t now_ns = cpu_ns_until_end(coverage);
-    uint64_t not_ns = coverage->before_cpu_ns + yarn_coverage_off_cpu_ns(coverage);
-    return now_ns > not_ns ? now_ns - not_ns : 0;
+    return yarn_u64_minus(now_ns, coverage->before_cpu_ns + yarn_coverage_off_cpu_ns(coverage));
 }
 
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
@@ -106,16 +104,15 @@ void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
 uint64_t yarn_coverage_off_ns(const struct yarn_coverage *coverage, uint64_t now_ns)
 {
     uint64_t since_ns = coverage->is_off ? coverage->off_since_ns : now_ns;
-    return coverage->off_ns + (now_ns > since_ns ? now_ns - since_ns : 0);
+    return coverage->off_ns + yarn_u64_minus(now_ns, since_ns);
 }
 
 uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage)
 {
     if (!coverage->is_off)
         return coverage->off_cpu_ns;
-    uint64_t now_ns = cpu_ns_until_end(coverage);
-    uint64_t since_ns = coverage->off_since_cpu_ns;
-    return coverage->off_cpu_ns + (now_ns > since_ns ? now_ns - since_ns : 0);
+    return coverage->off_cpu_ns +
+           yarn_u64_minus(cpu_ns_until_end(coverage), coverage->off_since_cpu_ns);
 }
 
 void yarn_coverage_write(struct yarn_coverage *coverage, struct yarn_dump_writer *writer)

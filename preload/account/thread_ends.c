@@ -22,7 +22,7 @@ static struct note notes[SLOTS];
 static _Atomic size_t nr_notes;
 static _Atomic uint64_t nr_unnoted, unnoted_ns;
 
-static uint64_t mark_of(pid_t tid)
+static uint64_t mark_of(uint32_t tid)
 {
     return ((uint64_t)tid / SLOTS + 1) << CPU_BITS;
 }
@@ -32,7 +32,7 @@ static bool is_whole(uint64_t who)
     return who > CPU_MAX;
 }
 
-void yarn_thread_ends_note(const struct yarn_thread_end *end)
+void yarn_thread_ends_note(const struct yarn_dump_thread_end *end)
 {
     struct note *note = &notes[(size_t)end->tid % SLOTS];
     uint64_t none = 0;
@@ -48,20 +48,20 @@ void yarn_thread_ends_note(const struct yarn_thread_end *end)
                           memory_order_release);
 }
 
-static struct yarn_thread_end read_note(const struct note *note, uint64_t who)
+static struct yarn_dump_thread_end read_note(const struct note *note, uint64_t who)
 {
-    return (struct yarn_thread_end){
-        .tid = (pid_t)(((who >> CPU_BITS) - 1) * SLOTS + (uint64_t)(note - notes)),
+    return (struct yarn_dump_thread_end){
+        .tid = (uint32_t)(((who >> CPU_BITS) - 1) * SLOTS + (uint64_t)(note - notes)),
         .time_ns = atomic_load_explicit(&note->time_ns, memory_order_relaxed),
         .cpu_ns = who & CPU_MAX,
     };
 }
 
-bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end *ret_end)
+bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_dump_thread_end *ret_end)
 {
     struct note *note = &notes[(size_t)tid % SLOTS];
     uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
-    if ((who & ~CPU_MAX) != mark_of(tid))
+    if ((who & ~CPU_MAX) != mark_of((uint32_t)tid))
         return false;
     *ret_end = read_note(note, who);
     if (ret_end->time_ns > until_ns)
@@ -71,7 +71,7 @@ bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_thread_end 
     return true;
 }
 
-bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_thread_end *ret_end)
+bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_dump_thread_end *ret_end)
 {
     if (!yarn_thread_ends_count())
         return false;

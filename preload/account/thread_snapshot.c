@@ -51,15 +51,10 @@ static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
             snapshot->tids[i] = snapshot->tids[--snapshot->count];
 }
 
-static void write_end(struct yarn_dump_writer *writer, const struct yarn_thread_end *ended)
+static void write_end(struct yarn_dump_writer *writer, const struct yarn_dump_thread_end *end)
 {
-    struct yarn_dump_thread_end end = {
-        .tid = (uint32_t)ended->tid,
-        .time_ns = ended->time_ns,
-        .cpu_ns = ended->cpu_ns,
-    };
     if (writer)
-        yarn_dump_write_thread_end(writer, &end);
+        yarn_dump_write_thread_end(writer, end);
 }
 
 static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -72,29 +67,23 @@ static bool is_reported(struct yarn_thread_snapshot *snapshot, pid_t tid)
     return *noted(snapshot, tid) == -tid;
 }
 
-/* Another of the same number may come. */
-static void forget(struct yarn_thread_snapshot *snapshot, pid_t tid)
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
     if (*noted(snapshot, tid) == tid || is_reported(snapshot, tid))
         *noted(snapshot, tid) = 0;
 }
 
-void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid)
-{
-    forget(snapshot, tid);
-}
-
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     remove_tid(snapshot, tid);
     if (is_reported(snapshot, tid))
         return;
-    forget(snapshot, tid);
+    yarn_thread_snapshot_on_begin(snapshot, tid); /* another of the same number may come */
     if (!yarn_thread_ends_take(tid, time_ns, &end))
-        end = (struct yarn_thread_end){
-            .tid = tid,
+        end = (struct yarn_dump_thread_end){
+            .tid = (uint32_t)tid,
             .cpu_ns = yarn_session_thread_cpu_ns(snapshot->session, tid),
         };
     end.time_ns = time_ns;
@@ -109,43 +98,45 @@ static bool is_alive(const struct yarn_thread_snapshot *snapshot, pid_t tid, uin
 }
 
 static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
-                       struct yarn_thread_end end)
+                       struct yarn_dump_thread_end end)
 {
-    if (!yarn_thread_ends_take(end.tid, end.time_ns, &end))
+    pid_t tid = (pid_t)end.tid;
+    if (!yarn_thread_ends_take(tid, end.time_ns, &end))
         return;
-    remove_tid(snapshot, end.tid);
-    *noted(snapshot, end.tid) = -end.tid;
+    remove_tid(snapshot, tid);
+    *noted(snapshot, tid) = -tid;
     write_end(writer, &end);
 }
 
 static void write_notes(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
                         uint64_t until_ns)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     uint64_t cpu_ns;
     size_t cursor = 0;
     while (yarn_thread_ends_next(&cursor, until_ns, &end))
-        if (!is_alive(snapshot, end.tid, &cpu_ns))
+        if (!is_alive(snapshot, (pid_t)end.tid, &cpu_ns))
             write_note(snapshot, writer, end);
 }
 
-/* Why not at the first look at which one is gone: what the kernel tells of its end, and of its
- * begin, is in the rings by then, and told by the next drain. */
+/* Why not at the first scan at which one is gone: the kernel's records of its end, and of its
+ * start, are in the rings by then, and read by the next drain. */
 void yarn_thread_snapshot_read_notes(struct yarn_thread_snapshot *snapshot,
                                      struct yarn_dump_writer *writer, uint64_t drained_ns,
                                      bool is_due)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     uint64_t cpu_ns;
     size_t cursor = 0;
     if ((!is_due && yarn_thread_ends_count() < NOTES_MANY) ||
         drained_ns < snapshot->looked_ns + LOOK_AGAIN_NS)
         return;
     while (yarn_thread_ends_next(&cursor, drained_ns, &end)) {
-        if (*noted(snapshot, end.tid) == end.tid)
+        pid_t tid = (pid_t)end.tid;
+        if (*noted(snapshot, tid) == tid)
             write_note(snapshot, writer, end);
-        else if (!is_alive(snapshot, end.tid, &cpu_ns))
-            *noted(snapshot, end.tid) = end.tid;
+        else if (!is_alive(snapshot, tid, &cpu_ns))
+            *noted(snapshot, tid) = tid;
     }
     snapshot->looked_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
 }
@@ -169,16 +160,16 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
         yarn_dump_write_thread_name(writer, &name);
     }
     write_notes(snapshot, writer, since_ns);
-    /* A list that was cut off lacks some who are there. */
+    /* A list that was cut off lacks threads that exist. */
     for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < snapshot->count; i++) {
         pid_t tid = snapshot->tids[i];
-        struct yarn_thread_end end;
+        struct yarn_dump_thread_end end;
         if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
-            end = (struct yarn_thread_end){
-                .tid = tid,
+            end = (struct yarn_dump_thread_end){
+                .tid = (uint32_t)tid,
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
-        *noted(snapshot, tid) = -tid; /* the kernel may tell it, too, if it was just now */
+        *noted(snapshot, tid) = -tid; /* the kernel may report it, too, if it was just now */
         write_end(writer, &end);
     }
     snapshot->count = 0;
@@ -191,11 +182,11 @@ void yarn_thread_snapshot_end(struct yarn_thread_snapshot *snapshot,
     size_t count = list(snapshot, tids);
     write_notes(snapshot, writer, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
-        struct yarn_thread_end end = {.tid = tids[i]};
+        struct yarn_dump_thread_end end = {.tid = (uint32_t)tids[i]};
         uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         if (is_alive(snapshot, tids[i], &end.cpu_ns))
             end.time_ns = now_ns;
-        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* told before */
+        else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* reported before */
             continue;
         if (!is_reported(snapshot, tids[i]))
             write_end(writer, &end);

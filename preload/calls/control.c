@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/calls/exported.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 #include "preload/control/recorder.h"
+
+/* What the calls of <yarn/control.h> find. */
+YARN_EXPORTED int yarn_start(void);
+YARN_EXPORTED int yarn_stop(void);
+YARN_EXPORTED int yarn_mark(const char *text);
+YARN_EXPORTED int yarn_flush(void);
 
 static int command(enum yarn_recorder_command wanted)
 {

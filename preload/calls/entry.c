@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 #include "preload/calls/interpose.h"
-#include "preload/calls/originals.h"
-#include "preload/calls/syscall.h"
 #include "preload/control/lifecycle.h"
 
 /* Which of them a C library lacks is 0 here, where the program could not start if it had to be

@@ -1,49 +1,36 @@
-/*
- * SPDX-License-Identifier: Apache-2.0
- *
- * The C library's functions that end a process. Those that only make a system call do so by
- * themselves: there is no look-up of a next one that could fail.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/calls/interpose.h"
 
-#include <sys/syscall.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
 
-#include "core/base/raw.h"
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
-#include "preload/control/lifecycle.h"
+static const char *const names[] = {
+#define X(name) [YARN_ORIGINAL_##name] = #name,
+    YARN_ORIGINALS(X)
+#undef X
+};
 
-static _Noreturn void leave(int status)
+static void *originals[YARN_ORIGINAL_COUNT];
+
+void yarn_originals_begin(void)
 {
-    yarn_lifecycle_end(status);
-    for (;;)
-        yarn_raw_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+    for (size_t i = 0; i < YARN_ORIGINAL_COUNT; i++)
+        originals[i] = dlsym(RTLD_NEXT, names[i]);
 }
 
-YARN_EXPORTED _Noreturn void _exit(int status)
+yarn_original_fn yarn_original_known(enum yarn_original which)
 {
-    leave(status);
+    yarn_original_fn function; /* which cannot be cast from what the loader gives */
+    memcpy(&function, &originals[which], sizeof function);
+    return function;
 }
 
-YARN_EXPORTED _Noreturn void _Exit(int status)
+yarn_original_fn yarn_original_find(enum yarn_original which)
 {
-    leave(status);
-}
-
-static int quick_exit_status = -1;
-
-void yarn_interpose_end_quickly(void *unused)
-{
-    (void)unused;
-    yarn_lifecycle_end(quick_exit_status);
-}
-
-/* Its end is our handler, which is not told the status. */
-YARN_EXPORTED _Noreturn void quick_exit(int status)
-{
-    void (*next)(int status);
-    quick_exit_status = status;
-    if (yarn_original_find(YARN_ORIGINAL_quick_exit, &next, sizeof next))
-        next(status);
-    leave(status);
+    if (!originals[which]) /* a constructor that ran before ours */
+        originals[which] = dlsym(RTLD_NEXT, names[which]);
+    if (!originals[which])
+        errno = ENOSYS;
+    return yarn_original_known(which);
 }

@@ -5,20 +5,13 @@
  * call fails the recording goes on. Those with an argument list make an array of it on the stack,
  * as the C library does: they may be called in a vfork child, where nothing else may be touched.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
 extern char **environ;
-
-typedef int (*exec_env_fn)(const char *path, char *const argv[], char *const envp[]);
-typedef int (*exec_fd_fn)(int fd, char *const argv[], char *const envp[]);
-typedef int (*exec_at_fn)(int dir, const char *path, char *const argv[], char *const envp[],
-                          int flags);
 
 /* What the host asked for, whichever function it was. */
 struct image {
@@ -30,37 +23,26 @@ struct image {
     int flags;
 };
 
+/* -1 where there is no original. */
 static int call(const struct image *image)
 {
-    exec_env_fn with_env;
-    exec_fd_fn by_fd;
-    exec_at_fn at;
-    switch (image->which) {
-    case YARN_ORIGINAL_fexecve:
-        if (!yarn_original_find(image->which, &by_fd, sizeof by_fd))
-            return -1;
-        return by_fd(image->fd, image->argv, image->envp);
-    case YARN_ORIGINAL_execveat:
-        if (!yarn_original_find(image->which, &at, sizeof at))
-            return -1;
-        return at(image->fd, image->path, image->argv, image->envp, image->flags);
-    default:
-        if (!yarn_original_find(image->which, &with_env, sizeof with_env))
-            return -1;
-        return with_env(image->path, image->argv, image->envp);
-    }
+    yarn_original_fn next = yarn_original_find(image->which);
+    if (!next)
+        return -1;
+    if (image->which == YARN_ORIGINAL_fexecve)
+        return ((__typeof__(&fexecve))next)(image->fd, image->argv, image->envp);
+    if (image->which == YARN_ORIGINAL_execveat)
+        return ((__typeof__(&execveat))next)(image->fd, image->path, image->argv, image->envp,
+                                             image->flags);
+    return ((__typeof__(&execve))next)(image->path, image->argv, image->envp);
 }
 
 static int exec(const struct image *image)
 {
-    int kept = errno;
     struct yarn_recorder *recorder =
         yarn_lifecycle_begin_exec(image->which == YARN_ORIGINAL_execve ? image->path : NULL);
-    errno = kept;
     int result = call(image);
-    kept = errno;
     yarn_lifecycle_fail_exec(recorder);
-    errno = kept;
     return result;
 }
 
@@ -129,29 +111,16 @@ static int exec_list(enum yarn_original which, const char *path, const char *fir
     return exec(&(struct image){which, -1, path, argv, envp, 0});
 }
 
-YARN_EXPORTED int execl(const char *path, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, false);
-    va_end(arguments);
-    return result;
-}
+#define TAKES_LIST(name, which, has_env)                                                           \
+    YARN_EXPORTED int name(const char *path, const char *first, ...)                               \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        va_start(arguments, first);                                                                \
+        int result = exec_list(which, path, first, &arguments, has_env);                           \
+        va_end(arguments);                                                                         \
+        return result;                                                                             \
+    }
 
-YARN_EXPORTED int execlp(const char *file, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execvpe, file, first, &arguments, false);
-    va_end(arguments);
-    return result;
-}
-
-YARN_EXPORTED int execle(const char *path, const char *first, ...)
-{
-    va_list arguments;
-    va_start(arguments, first);
-    int result = exec_list(YARN_ORIGINAL_execve, path, first, &arguments, true);
-    va_end(arguments);
-    return result;
-}
+TAKES_LIST(execl, YARN_ORIGINAL_execve, false)
+TAKES_LIST(execlp, YARN_ORIGINAL_execvpe, false)
+TAKES_LIST(execle, YARN_ORIGINAL_execve, true)

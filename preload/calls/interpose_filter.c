@@ -17,8 +17,7 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
-#include "preload/calls/exported.h"
-#include "preload/calls/syscall.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
 typedef long (*call_fn)(long number, ...);
@@ -37,26 +36,32 @@ static long call_plainly(long number, long a, long b, long c, long d, long e, lo
     return -1;
 }
 
-/* Whether the call can set a filter at all: libraries find out what the kernel knows by calls
- * without a program, which always fail. *ret_is_for_all: it would reach every thread. */
-static bool sets_filter(long operation, long flags, long program, bool *ret_is_for_all)
+/* Libraries find out what the kernel knows by calls without a program, which always fail. */
+static enum yarn_lifecycle_change_kind kind_of_seccomp(long operation, long flags, long program)
 {
-    *ret_is_for_all = flags & (long)SECCOMP_FILTER_FLAG_TSYNC;
-    if (operation == SECCOMP_SET_MODE_STRICT)
-        return flags == 0 && program == 0;
-    return operation == SECCOMP_SET_MODE_FILTER && program;
+    bool is_set = operation == SECCOMP_SET_MODE_STRICT
+                      ? !flags && !program
+                      : operation == SECCOMP_SET_MODE_FILTER && program;
+    if (!is_set)
+        return YARN_CHANGE_NONE;
+    return flags & (long)SECCOMP_FILTER_FLAG_TSYNC ? YARN_CHANGE_FILTER_OF_ALL : YARN_CHANGE_FILTER;
 }
 
-static bool controls_filter(long option, long mode, long program)
+static enum yarn_lifecycle_change_kind kind_of_prctl(long option, long mode, long program)
 {
-    return option == PR_SET_SECCOMP &&
-           (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program));
+    bool is_set = option == PR_SET_SECCOMP &&
+                  (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program));
+    return is_set ? YARN_CHANGE_FILTER : YARN_CHANGE_NONE;
 }
 
-/* Of the numbers that syscall looks at, the filters' not among them. */
-static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b)
+/* Of the numbers that syscall looks at. */
+static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b, long c)
 {
     switch (number) {
+    case SYS_seccomp:
+        return kind_of_seccomp(a, b, c);
+    case SYS_prctl:
+        return kind_of_prctl((int)a, b, c);
     case SYS_unshare:
         return yarn_lifecycle_kind_of_unshare((int)a);
     case SYS_setns:
@@ -78,23 +83,16 @@ static long drops_bounds(long option, long result)
 
 long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
 {
-    bool is_for_all = false;
     call_fn next = (call_fn)yarn_syscall_next;
+    if (number == SYS_exit_group)
+        yarn_lifecycle_end((int)a);
     if (!next)
         return call_plainly(number, a, b, c, d, e, f);
-    if (number != SYS_seccomp && number != SYS_prctl) {
-        struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b));
-        return yarn_lifecycle_end_change(&change, (int)next(number, a, b, c, d, e, f));
-    }
-    bool is_filter =
-        number == SYS_seccomp ? sets_filter(a, b, c, &is_for_all) : controls_filter((int)a, b, c);
-    if (!is_filter)
-        return drops_bounds(number == SYS_prctl ? a : 0, next(number, a, b, c, d, e, f));
-    struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(is_for_all);
+    struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b, c));
     long result = next(number, a, b, c, d, e, f);
     bool gives_listener = number == SYS_seccomp && b & (long)SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    yarn_lifecycle_end_filter(&moment, gives_listener ? result >= 0 : result == 0);
-    return result;
+    yarn_lifecycle_end_change(&change, gives_listener && result > 0 ? 0 : (int)result);
+    return drops_bounds(number == SYS_prctl ? a : 0, result);
 }
 
 YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
@@ -103,10 +101,7 @@ YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned l
     control_fn next = (control_fn)yarn_original_known(YARN_ORIGINAL_prctl);
     if (!next)
         return (int)call_plainly(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
-    if (!controls_filter(option, (long)a, (long)b))
-        return (int)drops_bounds(option, next(option, a, b, c, d));
-    struct yarn_lifecycle_filter moment = yarn_lifecycle_begin_filter(false);
-    int result = next(option, a, b, c, d);
-    yarn_lifecycle_end_filter(&moment, result == 0);
-    return result;
+    struct yarn_lifecycle_change change =
+        yarn_lifecycle_begin_change(kind_of_prctl(option, (long)a, (long)b));
+    return (int)drops_bounds(option, yarn_lifecycle_end_change(&change, next(option, a, b, c, d)));
 }

@@ -5,20 +5,16 @@
  * might end it. It may be called anywhere: in a signal handler, in a vfork child, before our
  * constructor.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
 #include "core/sys/alternate_stack.h"
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
-typedef int (*stack_fn)(const stack_t *stack, stack_t *ret_before);
-
-/* A call that does nothing else tells whether the words can be read: where the host gave a wrong
- * address, the kernel answers EFAULT, and nobody faults. */
+/* A call without other effect shows whether the memory can be read: for a wrong address the kernel
+ * returns EFAULT, and nothing faults. */
 static bool is_readable(const stack_t *stack)
 {
     enum { NO_HOW = -1 };
@@ -31,22 +27,19 @@ static bool is_readable(const stack_t *stack)
 static void note(const stack_t *stack)
 {
     if (!(stack->ss_flags & SS_DISABLE) && yarn_alternate_stack_note(stack->ss_size))
-        yarn_lifecycle_heed();
+        yarn_lifecycle_check_signals();
 }
 
 YARN_EXPORTED int sigaltstack(const stack_t *stack, stack_t *ret_before)
 {
-    stack_fn next;
-    int kept = errno;
-    if (!yarn_original_find(YARN_ORIGINAL_sigaltstack, &next, sizeof next))
+    __typeof__(&sigaltstack) next = YARN_ORIGINAL(sigaltstack);
+    if (!next)
         return -1;
     /* Before it is set: the next signal may come to it. */
     if (stack && yarn_lifecycle_recorder() && is_readable(stack))
         note(stack);
-    errno = kept;
     int result = next(stack, ret_before);
     if (stack && !result) /* by a constructor that ran before ours */
         note(stack);
-    errno = result ? errno : kept;
     return result;
 }

@@ -12,14 +12,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "preload/calls/exported.h"
-#include "preload/calls/originals.h"
+#include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
 /* For `.`, `..` and each of two tasks. */
 enum { LEAST_LINKS = 4 };
-
-typedef int (*fstatat64_fn)(int folder, const char *path, struct stat64 *ret_status, int flags);
 
 static bool is_own_tasks(const char *path)
 {
@@ -42,8 +39,8 @@ static nlink_t links_shown(const char *path, const struct stat64 *status)
 
 YARN_EXPORTED int fstatat64(int folder, const char *path, struct stat64 *status, int flags)
 {
-    fstatat64_fn next;
-    if (!yarn_original_find(YARN_ORIGINAL_fstatat64, &next, sizeof next))
+    __typeof__(&fstatat64) next = YARN_ORIGINAL(fstatat64);
+    if (!next)
         return -1;
     int result = next(folder, path, status, flags);
     if (!result)

@@ -16,9 +16,7 @@
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
 #include "preload/account/thread_ends.h"
-#include "preload/calls/exported.h"
 #include "preload/calls/interpose.h"
-#include "preload/calls/originals.h"
 #include "preload/control/lifecycle.h"
 
 /* In glibc before 2.34 they are in libpthread, which not every host has. */
@@ -26,8 +24,6 @@
 #pragma weak pthread_setspecific
 
 typedef void *(*start_fn)(void *argument);
-typedef int (*create_fn)(pthread_t *thread, const pthread_attr_t *attributes, start_fn start,
-                         void *argument);
 
 enum {
     WORD_BITS = 64,
@@ -73,7 +69,7 @@ static void give_back(const struct start *start)
  * destructors use is the thread's, too, and they may give values to their keys again. */
 static void note_end(void *value)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     const char *round = value;
     if (round != &rounds[ROUNDS - 1]) {
         pthread_setspecific(key, round + 1);
@@ -81,7 +77,7 @@ static void note_end(void *value)
     }
     if (!yarn_lifecycle_notes_threads())
         return;
-    end.tid = yarn_process_tid();
+    end.tid = (uint32_t)yarn_process_tid();
     end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (yarn_timer_own_cpu_ns(&end.cpu_ns))
         return;
@@ -101,8 +97,8 @@ static void *begin_thread(void *argument)
 YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_fn run,
                                  void *argument)
 {
-    create_fn next;
-    if (!yarn_original_find(YARN_ORIGINAL_pthread_create, &next, sizeof next))
+    __typeof__(&pthread_create) next = YARN_ORIGINAL(pthread_create);
+    if (!next)
         return ENOSYS;
     struct start *start = take_start();
     if (!start)

@@ -10,7 +10,7 @@
  */
 #include <sys/syscall.h>
 
-#include "preload/calls/syscall.h"
+#include "preload/calls/interpose.h"
 
 __attribute__((visibility("hidden"))) yarn_original_fn yarn_syscall_next;
 
@@ -25,10 +25,10 @@ __asm__(".text\n"
         "syscall:\n"
         "  .cfi_startproc\n"
         "  endbr64\n" /**/
-        LOOK_AT(__NR_seccomp) LOOK_AT(__NR_prctl) LOOK_AT(__NR_unshare) LOOK_AT(__NR_setns)
-            LOOK_AT(__NR_chroot) LOOK_AT(__NR_pivot_root) LOOK_AT(__NR_capset) LOOK_AT(__NR_setuid)
-                LOOK_AT(__NR_setgid) LOOK_AT(__NR_setreuid) LOOK_AT(__NR_setregid)
-                    LOOK_AT(__NR_setgroups) LOOK_AT(__NR_setresuid)
+        LOOK_AT(__NR_exit_group) LOOK_AT(__NR_seccomp) LOOK_AT(__NR_prctl) LOOK_AT(__NR_unshare)
+            LOOK_AT(__NR_setns) LOOK_AT(__NR_chroot) LOOK_AT(__NR_pivot_root) LOOK_AT(__NR_capset)
+                LOOK_AT(__NR_setuid) LOOK_AT(__NR_setgid) LOOK_AT(__NR_setreuid)
+                    LOOK_AT(__NR_setregid) LOOK_AT(__NR_setgroups) LOOK_AT(__NR_setresuid)
                         LOOK_AT(__NR_setresgid) "  movq yarn_syscall_next(%rip), %r11\n"
                                                 "  testq %r11, %r11\n"
                                                 "  je 1f\n"

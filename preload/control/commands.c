@@ -80,9 +80,12 @@ static void follow_ids(struct yarn_recorder *recorder)
 {
     struct yarn_recording *recording = &recorder->recording;
     const struct yarn_ids *ids;
-    reserve_dump(recorder);
     while ((ids = yarn_ids_queue_next(&recorder->ids))) {
-        int err = yarn_ids_take(ids);
+        int err = 0;
+        if (!yarn_ids_are_own(ids)) {
+            reserve_dump(recorder);
+            err = yarn_ids_take(ids);
+        }
         yarn_ids_queue_free(&recorder->ids, ids);
         if (err)
             yarn_failure_note(&recording->failure,
@@ -117,9 +120,9 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         reserve_dump(recorder);
         yarn_recording_leave_root(&recorder->recording);
         break;
-    case YARN_RECORDER_HEED:
+    case YARN_RECORDER_CHECK_SIGNALS:
         yarn_commands_drop_bounds(recorder);
-        yarn_recording_heed(&recorder->recording);
+        yarn_recording_check_signals(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:
         recorder->expects_filter = true;
@@ -155,7 +158,7 @@ bool yarn_commands_run(struct yarn_recorder *recorder)
     for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
         if (wanted >> command & 1)
             carry_out(recorder, command);
-    /* Else the reader ends, and who waits for its rights waits until it has gone. */
+    /* Otherwise the reader ends, and a thread that waits for its rights waits for that. */
     if (!(wanted >> YARN_RECORDER_FOLLOW_IDS & 1) || !recorder->recording.failure.what)
         yarn_requests_finish(&recorder->requests);
     return true;
@@ -187,26 +190,17 @@ void yarn_commands_open_socket(struct yarn_recorder *recorder)
     if (err == -EADDRINUSE) {
         /* Why aside: each child of a process with a fixed name would leave a dump for it. */
         yarn_messages_add_aside(
-            &recorder->messages, YARN_MESSAGE_WARNING,
+            &recorder->messages, YARN_DUMP_MESSAGE_WARNING,
             "YARN_CONTROL: the name is taken, so this process takes no commands", detail.data,
             job->facts.lineage.forked_by != 0);
         return;
     }
     yarn_messages_add_error(&detail, err);
-    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING,
                       err == -ENAMETOOLONG
                           ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
                           : "YARN_CONTROL: the socket could not be made",
                       detail.data);
-}
-
-static int check(const struct yarn_recording *recording, struct yarn_text *reply)
-{
-    if (!recording->failure.what)
-        return 0;
-    yarn_text_add(reply, recording->failure.what);
-    yarn_messages_add_error(reply, recording->failure.error);
-    return -EIO;
 }
 
 static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)
@@ -214,16 +208,10 @@ static void add_status(struct yarn_text *text, const struct yarn_recorder *recor
     const struct yarn_recording *recording = &recorder->recording;
     const uint64_t *totals = recording->account.totals.value;
     bool is_off = recording->account.coverage.is_off;
-    yarn_text_add(text, "state=");
-    yarn_text_add(text, is_off ? "stopped" : "recording");
-    yarn_text_add(text, " pid=");
-    yarn_text_add_i64(text, recorder->job.facts.pid);
-    yarn_text_add(text, " samples=");
-    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_SAMPLES]);
-    yarn_text_add(text, " lost=");
-    yarn_text_add_u64(text, totals[YARN_DUMP_TOTAL_LOST]);
-    yarn_text_add(text, " dump=");
-    yarn_text_add(text, recording->dump.writer ? recording->dump.file.path : "none");
+    yarn_text_add_format(text, "state=%s pid=%d samples=%lu lost=%lu dump=%s",
+                         is_off ? "stopped" : "recording", recorder->job.facts.pid,
+                         totals[YARN_DUMP_TOTAL_SAMPLES], totals[YARN_DUMP_TOTAL_LOST],
+                         recording->dump.writer ? recording->dump.file.path : "none");
 }
 
 static int answer_client(void *self, const struct yarn_control_command *command,
@@ -258,9 +246,12 @@ static int answer_client(void *self, const struct yarn_control_command *command,
     case YARN_CONTROL_VERB_COUNT:
         return -EINVAL;
     }
-    if (recording->failure.what)
-        *reply = yarn_text_of(reply->data, reply->capacity);
-    return check(recording, reply);
+    if (!recording->failure.what)
+        return 0;
+    *reply = yarn_text_of(reply->data, reply->capacity);
+    yarn_text_add(reply, recording->failure.what);
+    yarn_messages_add_error(reply, recording->failure.error);
+    return -EIO;
 }
 
 void yarn_commands_serve(struct yarn_recorder *recorder)

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the reader is told to do and does: by host threads (the command word), by clients of the
- * control socket, by the schedule. Knows what each order means for the recording; does not know
- * when to look for them (reader_thread) or how they come (recorder, control_socket).
+ * The commands to the reader: of host threads (the command word), of clients of the control socket,
+ * of the schedule. Knows what each means for the recording; does not know when they are looked for
+ * (reader_thread) or how they come (recorder, control_socket).
  *
  * Threads: the reader thread only. Signals: not safe.
  */

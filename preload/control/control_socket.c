@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "core/sys/clock.h"
-#include "core/sys/file.h"
 #include "core/sys/folder.h"
 #include "core/sys/process.h"
 #include "core/sys/socket.h"
@@ -46,19 +45,14 @@ static int begin_listening(struct yarn_control_socket *control)
 
 static int make_socket(struct yarn_control_socket *control)
 {
-    struct yarn_file_info info;
     control->user = yarn_process_user();
     control->fd = begin_listening(control);
     if (control->fd < 0)
         return control->fd;
-    int err = yarn_file_stat_name(YARN_FILE_CWD, control->path, &info);
-    if (err) {
+    int err = yarn_file_stat_name(YARN_FILE_CWD, control->path, &control->made);
+    if (err)
         yarn_file_close(control->fd);
-        return err;
-    }
-    control->device = info.device;
-    control->inode = info.inode;
-    return 0;
+    return err;
 }
 
 int yarn_control_socket_open(struct yarn_control_socket *control, const char *pattern,
@@ -78,10 +72,8 @@ int yarn_control_socket_open(struct yarn_control_socket *control, const char *pa
         err = -EMFILE;
     if (!err)
         err = make_socket(control);
-    if (err)
-        return err;
-    control->is_open = true;
-    return 0;
+    control->is_open = !err;
+    return err;
 }
 
 size_t yarn_control_socket_watch(const struct yarn_control_socket *control,
@@ -152,8 +144,7 @@ static bool reply(const struct yarn_control_client *client, bool is_ok,
 {
     char bytes[REPLY_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    yarn_text_add(&line, is_ok ? "ok" : "error");
-    yarn_text_add(&line, text->size ? " " : "");
+    yarn_text_add_format(&line, "%s%s", is_ok ? "ok" : "error", text->size ? " " : "");
     yarn_control_add_line(&line, yarn_span_of(text->data, text->size));
     bytes[line.size] = '\n';
     return yarn_socket_send(client->fd, yarn_span_of(bytes, line.size + 1)) == 0;
@@ -166,12 +157,11 @@ static bool answer(const struct yarn_control_client *client, enum yarn_control_n
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes - 16);
     struct yarn_control_command command;
     const char *why = "the line is too long";
-    if (next == YARN_CONTROL_LINE_TOO_LONG || yarn_control_parse(line, &command, &why)) {
+    bool is_command =
+        next != YARN_CONTROL_LINE_TOO_LONG && !yarn_control_parse(line, &command, &why);
+    if (!is_command)
         yarn_text_add(&text, why);
-        return reply(client, false, &text);
-    }
-    int err = answer_fn(self, &command, &text);
-    return reply(client, err == 0, &text);
+    return reply(client, is_command && !answer_fn(self, &command, &text), &text);
 }
 
 /* False where the client has gone. */
@@ -216,15 +206,11 @@ void yarn_control_socket_forget(struct yarn_control_socket *control)
 
 void yarn_control_socket_close(struct yarn_control_socket *control)
 {
-    struct yarn_file_info info;
     if (!control->is_open)
         return;
     control->is_open = false;
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++)
         send_away(&control->clients[i]);
-    if (yarn_file_stat_name(YARN_FILE_CWD, control->path, &info) == 0 &&
-        info.device == control->device && info.inode == control->inode &&
-        yarn_file_remove(YARN_FILE_CWD, control->path) == 0)
-        control->inode = 0;
+    yarn_file_remove_same(YARN_FILE_CWD, control->path, &control->made);
     yarn_file_close(control->fd);
 }

@@ -17,6 +17,7 @@
 #include <poll.h>
 
 #include "core/config/control.h"
+#include "core/sys/file.h"
 #include "preload/process/path.h"
 
 enum { YARN_CONTROL_CLIENTS_MAX = 4, YARN_CONTROL_FDS_MAX = YARN_CONTROL_CLIENTS_MAX + 1 };
@@ -29,9 +30,9 @@ struct yarn_control_client {
 
 struct yarn_control_socket {
     bool is_open;
-    int fd;                 /* owned; listens */
-    uint32_t user;          /* whose commands are taken */
-    uint64_t device, inode; /* of its file */
+    int fd;                     /* owned; listens */
+    uint32_t user;              /* whose commands are taken */
+    struct yarn_file_info made; /* its file */
     uint64_t nr_uses;
     uint64_t deaf_until_ns; /* there is no descriptor for one client more: they wait */
     char path[YARN_PATH_MAX];

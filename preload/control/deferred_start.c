@@ -20,7 +20,8 @@ bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
             break;
         if (yarn_phase_of(word) > YARN_PHASE_LEAVING)
             return false;
-        if (yarn_state_wait(&recorder->state, word, DEFER_NS) == -ETIMEDOUT && i >= LOOKS_AT_EXEC)
+        if (yarn_futex_wait(&recorder->state.word, word, DEFER_NS) == -ETIMEDOUT &&
+            i >= LOOKS_AT_EXEC)
             yarn_deferred_start_return(recorder);
     }
     recorder->is_deferred = false;
@@ -59,7 +60,7 @@ void yarn_deferred_start_charge(struct yarn_recorder *recorder)
     uint64_t used_ns = yarn_coverage_host_cpu_ns();
     uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.account.coverage);
     recorder->charged_ns =
-        (used_ns > off_ns ? used_ns - off_ns : 0) + (charges ? atomic_load(&charges->cpu_ns) : 0);
+        yarn_u64_minus(used_ns, off_ns) + (charges ? atomic_load(&charges->cpu_ns) : 0);
     if (recorder->charged_ns)
         yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/control/lifecycle.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
@@ -65,8 +64,7 @@ void yarn_lifecycle_refuse(const char *why)
 {
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    yarn_text_add(&line, "yarn: nothing is recorded: ");
-    yarn_text_add(&line, why);
+    yarn_text_add_format(&line, "yarn: nothing is recorded: %s", why);
     print_line(&line);
 }
 
@@ -76,8 +74,7 @@ static struct yarn_file_info stderr_at_start;
 static bool has_stderr_of_start(void)
 {
     struct yarn_file_info now;
-    return !yarn_file_stat(STDERR, &now) && now.device == stderr_at_start.device &&
-           now.inode == stderr_at_start.inode;
+    return !yarn_file_stat(STDERR, &now) && yarn_file_is_same(&now, &stderr_at_start);
 }
 
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
@@ -140,32 +137,32 @@ struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path)
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     if (!recorder || (path && yarn_file_can_execute(YARN_FILE_CWD, path)))
         return NULL;
-    yarn_recorder_begin_exec(recorder);
+    yarn_state_enter_exec(&recorder->state);
+    if (!yarn_deferred_start_leave(recorder, false))
+        yarn_recorder_command(recorder, YARN_RECORDER_EXEC);
     return recorder;
 }
 
 void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder)
 {
-    if (recorder)
-        yarn_recorder_fail_exec(recorder);
+    if (recorder && !yarn_state_leave_exec(&recorder->state)) /* of several at once, the last */
+        yarn_deferred_start_return(recorder);
 }
 
-void yarn_lifecycle_heed(void)
+void yarn_lifecycle_check_signals(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (recorder && yarn_recorder_command(recorder, YARN_RECORDER_HEED))
-        return; /* the reader has gone */
+    if (recorder)
+        yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 
 void yarn_lifecycle_drop_bounds(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
     /* Once, for the reader drops all; one that has not started looks by itself. */
-    if (!recorder || yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) ||
-        yarn_state_phase(&recorder->state) == YARN_PHASE_DEFERRED)
-        return;
-    if (yarn_recorder_command(recorder, YARN_RECORDER_HEED))
-        return; /* it has gone */
+    if (recorder && !yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) &&
+        yarn_state_phase(&recorder->state) != YARN_PHASE_DEFERRED)
+        yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 
 /* One that has just ended is counted for a moment longer. */
@@ -214,34 +211,18 @@ static const char namespace_entered[] = "the host entered a namespace; another r
 /* Behind a filter: the reader goes, and nothing follows. */
 static void leave_for(enum yarn_lifecycle_change_kind kind)
 {
-    struct yarn_recorder *recorder = recorder_behind_filter();
-    const char *why = kind == YARN_CHANGE_RIGHTS
-                          ? "the host changed its rights behind a seccomp filter"
-                          : "the host entered a namespace behind a seccomp filter";
-    yarn_recorder_leave(recorder, YARN_DUMP_END_SECCOMP, why);
-    yarn_recorder_spin_until_gone(recorder);
-}
-
-/* Before, the reader opens what will be out of reach; after, nothing else is open that leads out.
- */
-static void leave_root(struct yarn_recorder *recorder)
-{
-    if (yarn_recorder_command(recorder, YARN_RECORDER_LEAVE_ROOT))
-        return; /* the reader has gone */
+    const char *why = "the host entered a namespace behind a seccomp filter";
+    if (kind == YARN_CHANGE_RIGHTS)
+        why = "the host changed its rights behind a seccomp filter";
+    else if (kind == YARN_CHANGE_FILTER_OF_ALL)
+        why = "the host sets a seccomp filter for all of its threads";
+    yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
 }
 
 /* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */
 static struct yarn_recorder *recorder_of_root(void)
 {
     return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
-}
-
-static void restart(struct yarn_recorder *recorder)
-{
-    char bytes[LINE_BYTES];
-    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (yarn_recorder_restart(recorder, &line))
-        return; /* the sealed dump says why it ended */
 }
 
 /* Their clocks show other processes. What follows can be kept, and begins while it still may; not
@@ -255,7 +236,15 @@ static void leave_cores(struct yarn_recorder *recorder)
         return;
     recorder->job.options.strategy = YARN_STRATEGY_AUTO;
     if (yarn_lifecycle_recorder())
-        restart(recorder);
+        yarn_recorder_restart(recorder);
+}
+
+static bool must_leave_behind_filter(enum yarn_lifecycle_change_kind kind)
+{
+    const struct yarn_recorder *behind = recorder_behind_filter();
+    if (!behind || kind == YARN_CHANGE_FILTER)
+        return false;
+    return kind >= YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES;
 }
 
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
@@ -265,18 +254,21 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
         return change;
     change.recorder = kind == YARN_CHANGE_ROOT ? recorder_of_root() : yarn_lifecycle_recorder();
     if (!change.recorder) {
-        const struct yarn_recorder *behind = recorder_behind_filter();
-        if (behind &&
-            (kind == YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES))
+        if (must_leave_behind_filter(kind))
             leave_for(kind);
         return change;
     }
-    leave_cores(change.recorder);
-    if (kind == YARN_CHANGE_ALONE)
+    bool is_filter = kind >= YARN_CHANGE_FILTER;
+    if (!is_filter)
+        leave_cores(change.recorder);
+    if (is_filter)
+        change.has_ended =
+            yarn_recorder_begin_filter(change.recorder, kind == YARN_CHANGE_FILTER_OF_ALL);
+    else if (kind == YARN_CHANGE_ALONE)
         change.has_ended =
             yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
-    else if (kind == YARN_CHANGE_ROOT)
-        leave_root(change.recorder);
+    else if (kind == YARN_CHANGE_ROOT) /* the reader opens what will be out of reach */
+        yarn_recorder_command(change.recorder, YARN_RECORDER_LEAVE_ROOT);
     return change;
 }
 
@@ -288,9 +280,9 @@ static void follow(const struct yarn_lifecycle_change *change)
     case YARN_CHANGE_NONE:
     case YARN_CHANGE_ALONE:
         return;
-    case YARN_CHANGE_ROOT: /* which is the reader's, too */
+    case YARN_CHANGE_ROOT: /* which is the reader's, too: nothing else is open that leads out */
         if (change->recorder)
-            leave_root(change->recorder);
+            yarn_recorder_command(change->recorder, YARN_RECORDER_LEAVE_ROOT);
         return;
     case YARN_CHANGE_RIGHTS:
         if (change->recorder)
@@ -299,8 +291,15 @@ static void follow(const struct yarn_lifecycle_change *change)
     case YARN_CHANGE_NAMESPACE:
         if (change->recorder &&
             yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered))
-            restart(change->recorder);
+            yarn_recorder_restart(change->recorder);
         break;
+    case YARN_CHANGE_FILTER:
+    case YARN_CHANGE_FILTER_OF_ALL:
+        if (change->recorder) {
+            atomic_store(&is_filtered, true);
+            yarn_state_set(&change->recorder->state, YARN_STATE_BEHIND_FILTER, true);
+        }
+        return;
     }
     if (has_reader_behind_filter)
         leave_for(change->kind);
@@ -308,36 +307,9 @@ static void follow(const struct yarn_lifecycle_change *change)
 
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
-    if (change->has_ended)
-        restart(change->recorder);
+    if (change->has_ended && (result || change->kind < YARN_CHANGE_FILTER))
+        yarn_recorder_restart(change->recorder);
     else if (result == 0)
         follow(change);
     return result;
-}
-
-struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads)
-{
-    struct yarn_lifecycle_filter moment = {.recorder = yarn_lifecycle_recorder()};
-    int kept = errno;
-    if (moment.recorder)
-        moment.has_stopped = yarn_recorder_begin_filter(moment.recorder, is_for_all_threads);
-    else if (is_for_all_threads && recorder_behind_filter()) {
-        yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP,
-                            "the host sets a seccomp filter for all of its threads");
-        yarn_recorder_spin_until_gone(recorder_behind_filter());
-    }
-    errno = kept;
-    return moment;
-}
-
-void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set)
-{
-    int kept = errno;
-    if (moment->recorder && is_set) {
-        atomic_store(&is_filtered, true);
-        yarn_state_set(&moment->recorder->state, YARN_STATE_BEHIND_FILTER, true);
-    } else if (moment->has_stopped) {
-        restart(moment->recorder);
-    }
-    errno = kept;
 }

@@ -54,6 +54,8 @@ enum yarn_lifecycle_change_kind {
     YARN_CHANGE_ROOT,      /* of all threads: what will be out of reach is opened before */
     YARN_CHANGE_NAMESPACE, /* or a root, of the calling thread: another reader is born from it */
     YARN_CHANGE_ALONE,     /* for which the reader must not be there: it is born anew after */
+    YARN_CHANGE_FILTER,    /* of system calls, of the calling thread, and of all threads */
+    YARN_CHANGE_FILTER_OF_ALL,
 };
 
 /* ALONE only where the call may succeed, as far as that is cheap to say. */
@@ -61,9 +63,9 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags);
 enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind);
 
 /* Around the host's call. A recording by clocks of whole cores ends before any of them; another
- * follows by clocks of the process. The second returns the `result`: 0 says that it was done.
- * Neither touches errno, not even to keep it: in a child on this memory there may be no
- * thread-local storage at all. */
+ * follows by clocks of the process (before a filter nothing more is to be given up). The second
+ * returns the `result`: 0 says that it was done. Neither touches errno, not even to keep it: in a
+ * child on this memory there may be no thread-local storage at all. */
 struct yarn_lifecycle_change {
     enum yarn_lifecycle_change_kind kind;
     struct yarn_recorder *recorder; /* NULL: nothing is recorded, or behind a filter */
@@ -72,19 +74,11 @@ struct yarn_lifecycle_change {
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind);
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result);
 
-/* Around a call that sets a system call filter, of the calling thread or of all. */
-struct yarn_lifecycle_filter {
-    struct yarn_recorder *recorder; /* NULL: nothing is recorded here */
-    bool has_stopped;
-};
-struct yarn_lifecycle_filter yarn_lifecycle_begin_filter(bool is_for_all_threads);
-void yarn_lifecycle_end_filter(const struct yarn_lifecycle_filter *moment, bool is_set);
-
 /* The host has dropped a capability from its bounding set. */
 void yarn_lifecycle_drop_bounds(void);
 
-/* Has the host's threads get no signal of ours any more where one could harm them. */
-void yarn_lifecycle_heed(void);
+/* Has signals of ours to the host's threads stopped where one could harm them. */
+void yarn_lifecycle_check_signals(void);
 
 /* Threads are to note what they used: something is recorded here, and a host thread may make a call
  * for us. By memory alone: true in a child of vfork, too. */

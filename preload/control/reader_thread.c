@@ -52,7 +52,7 @@ static void note_filter(struct yarn_recorder *recorder)
 {
     if (!yarn_state_set(&recorder->state, YARN_STATE_BEHIND_FILTER, false))
         return;
-    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING,
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING,
                       "the host has set a seccomp filter",
                       "its children are not recorded, its end is not waited for");
 }
@@ -94,7 +94,7 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn
     if (!yarn_thread_clear_wakes(&recorder->thread, woken_fd) &&
         !(has_flushed && yarn_thread_is_asked()))
         return false;
-    yarn_messages_add(&recorder->messages, YARN_MESSAGE_WARNING, "the recording ended",
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, "the recording ended",
                       "the host asks each of its tasks for something by a signal (libpsx), which "
                       "the reader cannot answer");
     atomic_store(&recorder->end, (uint64_t)UINT32_MAX << 32 | YARN_DUMP_END_STOPPED);
@@ -105,7 +105,7 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn
 static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint64_t now_ns,
                              uint64_t flush_ns)
 {
-    uint64_t timeout_ns = flush_ns <= now_ns ? 0 : flush_ns - now_ns;
+    uint64_t timeout_ns = yarn_u64_minus(flush_ns, now_ns);
     if (is_soon)
         timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
     if (recorder->expects_filter)
@@ -188,13 +188,13 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
         status = (int32_t)(atomic_load(&recorder->end) >> 32);
         if (recorder->stop_reason)
             yarn_messages_add(&recorder->messages,
-                              reason == YARN_DUMP_END_SECCOMP ? YARN_MESSAGE_WARNING
-                                                              : YARN_MESSAGE_INFO,
+                              reason == YARN_DUMP_END_SECCOMP ? YARN_DUMP_MESSAGE_WARNING
+                                                              : YARN_DUMP_MESSAGE_INFO,
                               "the recording ended", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
         recording->failure.is_reported = true;
-        yarn_messages_add(&recorder->messages, YARN_MESSAGE_ERROR, "the recording ended early",
+        yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_ERROR, "the recording ended early",
                           recording->failure.what);
     }
     yarn_recording_halt(recording);
@@ -214,7 +214,7 @@ int yarn_reader_thread_run(void *argument)
     if (!recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
         yarn_ids_renounce_exec();
     yarn_commands_drop_bounds(recorder);
-    int err = yarn_own_files_open(yarn_job_is_apart(&recorder->job));
+    int err = yarn_own_files_open(recorder->job.seccomp.is_unshare_refused);
     if (err) {
         fail(recorder, "the reader could not get a descriptor table of its own", err);
         return 0;

@@ -29,14 +29,12 @@ enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
 /* One in a process. Why part of the library: a fork copies no table of its own for it. */
 static _Alignas(4096) struct yarn_recorder the_one;
 
-/* Until another phase than `phase`, as long as it takes but for the timeout. */
-static void wait_while(struct yarn_recorder *recorder, enum yarn_phase phase, uint64_t timeout_ns)
+/* Until it is known how it records, or that it does not. */
+static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
 {
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns, now_ns;
-    uint32_t word;
-    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) == phase &&
-           (now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC)) < end_ns)
-        yarn_state_wait(&recorder->state, word, end_ns - now_ns);
+    while (yarn_state_wait(&recorder->state, YARN_PHASE_RUNNING, LOOK_NS) &&
+           yarn_clock_ns(YARN_TIME_MONOTONIC) < until_ns)
+        ;
 }
 
 /* How long a host thread waits: as long as the reader's CPU time moves. */
@@ -64,31 +62,26 @@ static bool is_patient(const struct yarn_recorder *recorder, struct patience *pa
     return patience->nr_in_vain < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
-static const char nothing_recorded[] = "yarn: nothing is recorded: ";
-
 static void describe_failure(const struct yarn_recording *recording, const char *what,
                              struct yarn_text *line)
 {
-    yarn_text_add(line, what);
-    yarn_text_add(line,
-                  recording->failure.what ? recording->failure.what : "the reader did not start");
+    const char *why = recording->failure.what;
+    yarn_text_add_format(line, "%s%s", what, why ? why : "the reader did not start");
     yarn_messages_add_error(line, recording->failure.error);
 }
 
-static int run(struct yarn_recorder *recorder, struct yarn_text *line)
+static int run(struct yarn_recorder *recorder)
 {
     int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
-                                yarn_job_is_apart(&recorder->job));
+                                recorder->job.seccomp.is_unshare_refused);
     if (err) {
         yarn_failure_note(&recorder->recording.failure, "no thread could be made", err);
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
-        describe_failure(&recorder->recording, nothing_recorded, line);
         return err;
     }
-    wait_while(recorder, YARN_PHASE_STARTING, START_TIMEOUT_NS);
+    wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
     if (yarn_state_phase(&recorder->state) != YARN_PHASE_FAILED)
         return 0;
-    describe_failure(&recorder->recording, nothing_recorded, line);
     if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
         yarn_thread_fini(&recorder->thread);
     return -ECANCELED;
@@ -103,8 +96,6 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     int err = yarn_surroundings_probe(&recorder->job.seccomp, envp, line);
     if (!err)
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
-    if (!err && !yarn_job_is_wanted(&recorder->job))
-        err = -ECANCELED;
     if (!err)
         err = yarn_surroundings_check(&recorder->job, line);
     if (!err) {
@@ -115,8 +106,10 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                       recorder->job.facts.start_ns);
         recorder->job.host_waits = true;
-        err = run(recorder, line);
+        err = run(recorder);
         recorder->job.host_waits = false;
+        if (err)
+            describe_failure(&recorder->recording, "yarn: nothing is recorded: ", line);
     }
     if (err) {
         yarn_job_fini(&recorder->job);
@@ -166,7 +159,7 @@ static void defer_start(struct yarn_recorder *recorder)
     reset(recorder, YARN_PHASE_DEFERRED);
     recorder->is_deferred = true;
     if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
-                                   yarn_job_is_apart(&recorder->job)))
+                                   recorder->job.seccomp.is_unshare_refused))
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
 }
 
@@ -199,21 +192,12 @@ static void wait_until_gone(struct yarn_recorder *recorder, uint32_t tid)
         yarn_futex_wait(&never, 0, YARN_NS_PER_MS / 20);
 }
 
-/* Until it is known how it records, or that it does not. */
-static void wait_for_start(struct yarn_recorder *recorder)
-{
-    uint32_t word;
-    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) < YARN_PHASE_RUNNING)
-        yarn_state_wait(&recorder->state, word, LOOK_NS);
-}
-
 static void wait_for_end(struct yarn_recorder *recorder)
 {
     struct patience patience = patience_now();
-    uint32_t word;
-    while (yarn_phase_of(word = atomic_load(&recorder->state.word)) < YARN_PHASE_ENDED)
-        if (yarn_state_wait(&recorder->state, word, LOOK_NS) == -ETIMEDOUT &&
-            !is_patient(recorder, &patience))
+    int err;
+    while ((err = yarn_state_wait(&recorder->state, YARN_PHASE_ENDED, LOOK_NS)))
+        if (err == -ETIMEDOUT && !is_patient(recorder, &patience))
             return;
 }
 
@@ -264,9 +248,8 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
     return has_ended;
 }
 
-int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line)
+void yarn_recorder_restart(struct yarn_recorder *recorder)
 {
-    int err = 0;
     uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
     if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
         defer_start(recorder);
@@ -274,11 +257,10 @@ int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line
         yarn_charges_free(atomic_exchange(&recorder->charges, NULL));
         reset(recorder, YARN_PHASE_STARTING);
         yarn_facts_renew(&recorder->job.facts);
-        err = run(recorder, line);
+        run(recorder);
     }
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_signal_set_mask(mask);
-    return err;
 }
 
 static void hand_over(struct yarn_recorder *recorder)
@@ -289,16 +271,11 @@ static void hand_over(struct yarn_recorder *recorder)
         return; /* it has gone, or no signal can be queued: it looks at the word by itself */
 }
 
-static uint32_t bit_of(enum yarn_recorder_command command)
-{
-    return UINT32_C(1) << command;
-}
-
 /* Start and stop are two words for one thing: the last counts. */
 static struct yarn_request put(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
-    const uint32_t either = bit_of(YARN_RECORDER_PAUSE) | bit_of(YARN_RECORDER_RESUME);
-    uint32_t bit = bit_of(command);
+    const uint32_t either = 1U << YARN_RECORDER_PAUSE | 1U << YARN_RECORDER_RESUME;
+    uint32_t bit = 1U << command;
     return yarn_requests_put(&recorder->requests, bit, bit & either ? either : 0);
 }
 
@@ -314,7 +291,7 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
         if (yarn_requests_has_done(requests, &request))
             return 0;
         if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
-            command > YARN_RECORDER_HEED && !is_patient(recorder, &patience))
+            command > YARN_RECORDER_CHECK_SIGNALS && !is_patient(recorder, &patience))
             return -ETIMEDOUT;
     }
     return -ESRCH;
@@ -325,31 +302,16 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
     uint32_t tid = atomic_load(&recorder->thread.tid);
     int err =
         yarn_state_is_recording(&recorder->state) ? wait_for_round(recorder, command) : -ESRCH;
-    if (err && command <= YARN_RECORDER_HEED)
+    if (err && command <= YARN_RECORDER_CHECK_SIGNALS)
         wait_until_gone(recorder, tid);
     return err;
-}
-
-void yarn_recorder_begin_exec(struct yarn_recorder *recorder)
-{
-    yarn_state_enter_exec(&recorder->state);
-    if (yarn_deferred_start_leave(recorder, false))
-        return;
-    if (yarn_recorder_command(recorder, YARN_RECORDER_EXEC))
-        return; /* the reader is slow or gone: the dump is as good as its last flush */
-}
-
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder)
-{
-    if (!yarn_state_leave_exec(&recorder->state))
-        yarn_deferred_start_return(recorder);
 }
 
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads)
 {
     /* A reader that has not started will open what it needs behind the filter as well as before,
      * but only then it is known which sampler there is. */
-    wait_for_start(recorder);
+    wait_for_start(recorder, UINT64_MAX);
     if (!yarn_state_is_recording(&recorder->state))
         return false;
     if (is_for_all_threads)
@@ -364,8 +326,7 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
     if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] && yarn_process_is_real_time())
         return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
                                   "a real-time thread of the host sets a seccomp filter");
-    if (yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER))
-        return false; /* the reader is slow: it sees the filter at its next look */
+    yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER);
     return false;
 }
 
@@ -378,14 +339,10 @@ static void put_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason re
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why)
 {
-    if (!yarn_state_is_recording(&recorder->state))
-        return;
-    recorder->stop_reason = why;
-    put_end(recorder, reason, -1);
-}
-
-void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder)
-{
+    if (yarn_state_is_recording(&recorder->state)) {
+        recorder->stop_reason = why;
+        put_end(recorder, reason, -1);
+    }
     while (yarn_thread_is_running(&recorder->thread))
         ;
     /* The kernel counts the thread for a moment longer. */
@@ -410,20 +367,19 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
     bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
     if (yarn_state_is_recording(&recorder->state) && (is_deadly || put_ids(recorder))) {
         recorder->stop_reason = is_deadly ? "the host changed its rights, and its seccomp filter "
-                                            "ends whoever asks for them as the reader would"
+                                            "would end the reader for changing its own"
                                           : "the host changed its rights, and the reader could not "
-                                            "be told which";
+                                            "learn which";
         yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
     }
-    if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
-        return; /* it has gone */
+    yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);
 }
 
 bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
 {
     if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
         return false;
-    wait_for_start(recorder);
+    wait_for_start(recorder, UINT64_MAX);
     return recorder->recording.session.wide.events;
 }
 
@@ -438,6 +394,9 @@ bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text
     if (yarn_state_is_recording(&recorder->state) || !recorder->recording.failure.is_unstored)
         return false;
     recorder->recording.failure.is_unstored = false;
+    /* A filter that the program was started behind lets it make no files: nobody's fault. */
+    if (recorder->recording.failure.error == -ENOSYS)
+        return false;
     describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
     return true;
 }

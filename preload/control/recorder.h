@@ -16,7 +16,7 @@
 #include "preload/control/shared.h"
 
 /* Makes a recorder from the environment and waits, at most a second, until it records or has
- * failed. On failure *line holds what to tell the user, or is empty. */
+ * failed. On failure *line is the message for the user, or empty. */
 YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc,
                                         char *const argv[], char *const envp[],
                                         struct yarn_text *line);
@@ -34,22 +34,19 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
  * True where the filter would reach what we do, so that the recording has ended. */
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads);
 
-/* Behind the filter, without a system call: the reader ends the recording as soon as it sees it;
- * waits for that. */
+/* Behind the filter, without a system call: the reader ends the recording as soon as it sees it.
+ * Returns when it has gone. */
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why);
-void yarn_recorder_spin_until_gone(const struct yarn_recorder *recorder);
 
-/* Another recording of the same process, where the one before has ended; as start. */
-YARN_MUST_CHECK int yarn_recorder_restart(struct yarn_recorder *recorder, struct yarn_text *line);
+/* Another recording of the same process, where the one before has ended; as start, but
+ * without a message: the sealed dump says why it ended. */
+void yarn_recorder_restart(struct yarn_recorder *recorder);
 
-/* Around an exec, of several threads at once, too: the second where it failed. */
-void yarn_recorder_begin_exec(struct yarn_recorder *recorder);
-void yarn_recorder_fail_exec(struct yarn_recorder *recorder);
-
-/* Hands a command over and waits until it is done. -ETIMEDOUT, -ESRCH where nothing records. */
-YARN_MUST_CHECK int yarn_recorder_command(struct yarn_recorder *recorder,
-                                          enum yarn_recorder_command command);
+/* Hands a command over and waits until it is done. -ETIMEDOUT, or -ESRCH where nothing
+ * records, for callers that can report it. A reader that is slow sees the command at its next turn.
+ */
+int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command);
 
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
@@ -60,8 +57,8 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 /* True where cores' clocks show other processes: the recording has to end before any right goes. */
 bool yarn_recorder_watches_cores(struct yarn_recorder *recorder);
 
-/* Writes why the recording failed, where no dump says so; false where there is nothing to tell, or
- * it was told. */
+/* Writes why the recording failed, where no dump says so; false where there is nothing to report,
+ * or it was reported. */
 bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless

@@ -42,5 +42,5 @@ uint64_t yarn_schedule_wait_ns(const struct yarn_schedule *schedule, uint64_t no
     uint64_t next_ns = schedule->start_at_ns ? schedule->start_at_ns : schedule->stop_at_ns;
     if (!next_ns)
         return timeout_ns;
-    return yarn_u64_min(timeout_ns, next_ns > now_ns ? next_ns - now_ns : 0);
+    return yarn_u64_min(timeout_ns, yarn_u64_minus(next_ns, now_ns));
 }

@@ -26,7 +26,7 @@
 enum yarn_recorder_command {
     YARN_RECORDER_FOLLOW_IDS,
     YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: has nothing else open */
-    YARN_RECORDER_HEED,
+    YARN_RECORDER_CHECK_SIGNALS,
     YARN_RECORDER_EXPECT_FILTER, /* from now on host threads hand commands over by memory alone */
     YARN_RECORDER_RESUME,
     YARN_RECORDER_PAUSE, /* by the program */

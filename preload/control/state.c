@@ -47,9 +47,13 @@ void yarn_state_reset(struct yarn_state *state, enum yarn_phase phase)
     replace(state, YARN_STATE_LEFT, phase);
 }
 
-int yarn_state_wait(struct yarn_state *state, uint32_t seen, uint64_t timeout_ns)
+int yarn_state_wait(struct yarn_state *state, enum yarn_phase least, uint64_t timeout_ns)
 {
-    return yarn_futex_wait(&state->word, seen, timeout_ns);
+    uint32_t word = atomic_load(&state->word);
+    if (yarn_phase_of(word) >= least)
+        return 0;
+    int err = yarn_futex_wait(&state->word, word, timeout_ns);
+    return err ? err : -EAGAIN;
 }
 
 void yarn_state_enter_exec(struct yarn_state *state)

@@ -91,8 +91,9 @@ bool yarn_state_move(struct yarn_state *state, enum yarn_phase from, enum yarn_p
 /* Another reader: of what was, only LEFT stays. Wakes nobody. */
 void yarn_state_reset(struct yarn_state *state, enum yarn_phase phase);
 
-/* Sleeps until the word differs from `seen`, or the time is over (-ETIMEDOUT). */
-int yarn_state_wait(struct yarn_state *state, uint32_t seen, uint64_t timeout_ns);
+/* 0 where the phase is `least` or a later one. Otherwise sleeps until the word changes, and has to
+ * be read again, or the time is over (-ETIMEDOUT). */
+int yarn_state_wait(struct yarn_state *state, enum yarn_phase least, uint64_t timeout_ns);
 
 /* A thread begins an exec, or its exec failed: how many are still in one. Forgotten are those that
  * never come back; a failure of theirs changes nothing then. */

@@ -3,11 +3,10 @@
 
 #include <sys/stat.h>
 
-#include "core/sys/file.h"
-
 enum { NAMES_TRIED_MAX = 10000 };
 
-/* Whether the name tells the process, and nothing that changes within it but the executable. */
+/* Whether the name identifies the process, and has nothing that changes within it but the
+ * executable. */
 static void expand_like(struct yarn_dump_file *file, const char *pattern,
                         struct yarn_pattern_facts facts)
 {
@@ -41,23 +40,11 @@ int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
     return err ? err : yarn_file_can_write(YARN_FILE_CWD, folder);
 }
 
-void yarn_dump_file_remove(const struct yarn_dump_file *file)
-{
-    struct yarn_file_info named;
-    if (yarn_file_stat_name(YARN_FILE_CWD, file->path, &named) || named.inode != file->inode ||
-        named.device != file->device)
-        return; /* the path leads elsewhere now; an empty dump stays behind */
-    if (yarn_file_remove(YARN_FILE_CWD, file->path))
-        return; /* so it does here */
-}
-
 static void add_number(char *path, size_t length, uint32_t number)
 {
     struct yarn_text text = {.data = path, .capacity = YARN_PATH_MAX, .size = length};
-    if (!number)
-        return;
-    yarn_text_add(&text, ".");
-    yarn_text_add_u64(&text, number);
+    if (number)
+        yarn_text_add_format(&text, ".%lu", (uint64_t)number);
 }
 
 bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *facts,
@@ -81,16 +68,12 @@ bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *fa
 
 static int note(struct yarn_dump_file *file, int fd)
 {
-    struct yarn_file_info info;
-    int err = yarn_file_stat(fd, &info);
+    int err = yarn_file_stat(fd, &file->made);
     if (err) {
         yarn_file_close(fd);
         return err;
     }
-    file->device = info.device;
-    file->inode = info.inode;
-    file->fd = fd;
-    return fd;
+    return file->fd = fd;
 }
 
 int yarn_dump_file_create(struct yarn_dump_file *file)

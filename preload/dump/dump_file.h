@@ -9,23 +9,21 @@
  */
 #pragma once
 
+#include "core/sys/file.h"
 #include "preload/process/path.h"
 
 struct yarn_dump_file {
     char path[YARN_PATH_MAX];
-    int fd;                   /* owned, of the created file until a writer has it; -1 */
-    uint32_t number;          /* in its name, for the others were taken; 0: none */
-    uint64_t device, inode;   /* of the file, once it is created */
-    char like[YARN_PATH_MAX]; /* the same for any executable, as a glob; empty: not to be had */
+    int fd;                     /* owned, of the created file until a writer has it; -1 */
+    uint32_t number;            /* in its name, for the others were taken; 0: none */
+    struct yarn_file_info made; /* the file, once it is created */
+    char like[YARN_PATH_MAX];   /* the same for any executable, as a glob; empty: not to be had */
 };
 
 /* Expands the pattern, makes the folders and finds out whether a
  * file could be created there. On failure `path` holds what was tried. */
 YARN_MUST_CHECK int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
                                            const struct yarn_facts *facts, char *const envp[]);
-
-/* Where its path still leads there and its folder's rights allow it. */
-void yarn_dump_file_remove(const struct yarn_dump_file *file);
 
 /* Of another process of the same pattern: false where it still may have a use for the file, which
  * is removed where that has gone and left it empty. */

@@ -7,13 +7,13 @@
 
 enum { STDERR = 2 };
 
-void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                        const char *text, const char *detail)
 {
     yarn_messages_add_aside(messages, level, text, detail, false);
 }
 
-void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                              const char *text, const char *detail, bool is_aside)
 {
     uint32_t count = atomic_load_explicit(&messages->count, memory_order_relaxed);
@@ -25,11 +25,7 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_l
     }
     struct yarn_message *message = &messages->message[count];
     struct yarn_text line = yarn_text_of(message->text, sizeof message->text);
-    yarn_text_add(&line, text);
-    if (detail) {
-        yarn_text_add(&line, ": ");
-        yarn_text_add(&line, detail);
-    }
+    yarn_text_add_format(&line, "%s%s%s", text, detail ? ": " : "", detail ? detail : "");
     message->level = level;
     message->is_aside = is_aside;
     message->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -38,11 +34,8 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_l
 
 void yarn_messages_add_error(struct yarn_text *text, int err)
 {
-    if (!err)
-        return;
-    yarn_text_add(text, " (errno ");
-    yarn_text_add_i64(text, -err);
-    yarn_text_add(text, ")");
+    if (err)
+        yarn_text_add_format(text, " (errno %d)", -err);
 }
 
 static int write_line(int fd, const struct yarn_message *message)
@@ -50,11 +43,7 @@ static int write_line(int fd, const struct yarn_message *message)
     static const char *const levels[] = {"error", "warning", "info", "debug"};
     char line[YARN_MESSAGE_BYTES + 32];
     struct yarn_text text = yarn_text_of(line, sizeof line);
-    yarn_text_add(&text, "yarn: ");
-    yarn_text_add(&text, levels[message->level]);
-    yarn_text_add(&text, ": ");
-    yarn_text_add(&text, message->text);
-    yarn_text_add(&text, "\n");
+    yarn_text_add_format(&text, "yarn: %s: %s\n", levels[message->level], message->text);
     return yarn_line_write(fd, yarn_span_of(text.data, text.size));
 }
 

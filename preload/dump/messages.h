@@ -13,20 +13,13 @@
 #include <stdatomic.h>
 
 #include "core/base/text.h"
+#include "output/dump/types.h"
 
 enum { YARN_MESSAGES_MAX = 64, YARN_MESSAGE_BYTES = 320 };
 
-enum yarn_message_level {
-    YARN_MESSAGE_ERROR,
-    YARN_MESSAGE_WARNING,
-    YARN_MESSAGE_INFO,
-    YARN_MESSAGE_DEBUG,
-    YARN_MESSAGE_LEVEL_COUNT,
-};
-
 struct yarn_message {
     uint64_t time_ns;
-    enum yarn_message_level level;
+    enum yarn_dump_message_kind level;
     bool is_aside; /* not worth a dump by itself */
     char text[YARN_MESSAGE_BYTES];
 };
@@ -34,16 +27,16 @@ struct yarn_message {
 struct yarn_messages {
     _Atomic uint32_t count;
     uint32_t nr_dropped; /* there was no room */
-    int most_detailed;   /* the last enum yarn_message_level that is kept; -1: none */
+    int most_detailed;   /* the last enum yarn_dump_message_kind that is kept; -1: none */
     struct yarn_message message[YARN_MESSAGES_MAX];
 };
 
 /* Both texts are joined by ": "; `detail` may be NULL. */
-void yarn_messages_add(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                        const char *text, const char *detail);
 
 /* The same of something that is not worth a dump by itself, if is_aside. */
-void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_message_level level,
+void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                              const char *text, const char *detail, bool is_aside);
 
 /* " (errno 5)"; nothing for 0. */

@@ -69,117 +69,81 @@ static const char *error_name(int error)
     return NULL;
 }
 
-static void add_error(struct yarn_text *text, int error)
+/* What was refused, the kernel's answer, and why or what would help. */
+static void add_refusal(struct yarn_text *text, const char *what, int err, const char *more)
 {
-    yarn_text_add(text, " (");
-    if (error_name(error)) {
-        yarn_text_add(text, error_name(error));
-    } else {
-        yarn_text_add(text, "errno ");
-        yarn_text_add_i64(text, error);
-    }
-    yarn_text_add(text, "): ");
+    yarn_text_add_format(text, "%s (", what);
+    if (error_name(-err))
+        yarn_text_add(text, error_name(-err));
+    else
+        yarn_text_add_format(text, "errno %d", -err);
+    yarn_text_add_format(text, "): %s", more);
 }
 
-/* Why the sampler is not perf, where that was not asked for; the text's length. */
-static size_t describe_refusal(const struct yarn_session_report *report, char *ret_reason,
-                               size_t size)
+/* Why the strategy is what `auto` does not take on most machines. */
+static void add_strategy(struct yarn_text *text, const struct yarn_plan_estimate *estimate)
 {
-    struct yarn_text text = yarn_text_of(ret_reason, size);
-    if (!report->refusal)
-        return 0;
-    yarn_text_add(&text, "perf was refused");
-    add_error(&text, -report->refusal_error);
-    yarn_text_add(&text, report->refusal);
-    return text.size;
+    yarn_text_add_format(
+        text,
+        "per-thread: a thread's birth and end would cost it about %lu us per core, "
+        "and the cores' rings %lu MiB; a ring of its own costs the profiler %lu us",
+        estimate->core_birth_ns / 1000, estimate->core_ring_bytes / YARN_MIB(1),
+        estimate->thread_birth_ns / 1000);
 }
 
-/* Why the events have no descriptors; the text's length. */
-static size_t describe_shortage(const struct yarn_session_report *report, char *ret_reason,
-                                size_t size)
+/* Of the clocks of whole cores that were asked for. */
+static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
 {
-    struct yarn_text text = yarn_text_of(ret_reason, size);
-    yarn_text_add(&text, "one event, in rings without descriptors that are read by time");
-    add_error(&text, -report->files_error);
-    yarn_text_add(&text, "raise the limit of open files");
-    return text.size;
+    if (wide->events)
+        yarn_text_add(text, "clocks of whole cores, filtered to this process");
+    else if (wide->error == -ENOENT)
+        yarn_text_add(text, "per-core: whole cores take one clock with a period");
+    else
+        add_refusal(text, "per-core: clocks of whole cores were refused", wide->error,
+                    "CAP_PERFMON or perf_event_paranoid 0 permits them");
 }
 
-static void add_us(struct yarn_text *text, uint64_t ns)
+/* Why there are fewer samples than asked for. */
+static void add_rate(struct yarn_text *text, const struct yarn_session *session)
 {
-    yarn_text_add_u64(text, ns / 1000);
-    yarn_text_add(text, " us");
-}
-
-/* Why the strategy is what `auto` does not take on most machines; the text's length. */
-static size_t describe_strategy(const struct yarn_plan_estimate *estimate, char *ret_reason,
-                                size_t size)
-{
-    struct yarn_text text = yarn_text_of(ret_reason, size);
-    yarn_text_add(&text, "per-thread: a thread's birth and end would cost it about ");
-    add_us(&text, estimate->core_birth_ns);
-    yarn_text_add(&text, " per core, and the cores' rings ");
-    yarn_text_add_u64(&text, estimate->core_ring_bytes / YARN_MIB(1));
-    yarn_text_add(&text, " MiB; a ring of its own costs the profiler ");
-    add_us(&text, estimate->thread_birth_ns);
-    return text.size;
-}
-
-/* Of the clocks of whole cores that were asked for; the text's length. */
-static size_t describe_cores(const struct yarn_cpu_wide *wide, char *ret_reason, size_t size)
-{
-    struct yarn_text text = yarn_text_of(ret_reason, size);
-    if (wide->events) {
-        yarn_text_add(&text, "clocks of whole cores, filtered to this process");
-    } else if (wide->error == -ENOENT) {
-        yarn_text_add(&text, "per-core: whole cores take one clock with a period");
-    } else {
-        yarn_text_add(&text, "per-core: clocks of whole cores were refused");
-        add_error(&text, -wide->error);
-        yarn_text_add(&text, "CAP_PERFMON or perf_event_paranoid 0 permits them");
-    }
-    return text.size;
-}
-
-/* Why there are fewer samples than asked for; the text's length. */
-static size_t describe_rate(const struct yarn_session *session, char *ret_reason, size_t size)
-{
-    struct yarn_text text = yarn_text_of(ret_reason, size);
     const struct yarn_plan *got = &session->report.got;
-    yarn_text_add(&text, "the limit of locked memory leaves rings of ");
-    yarn_text_add_u64(&text, got->ring_bytes / YARN_KIB(1));
-    yarn_text_add(&text, " KiB a core, which hold ");
-    yarn_text_add_u64(&text, session->spec->frequency_hz * got->rate_permille / 1000);
-    yarn_text_add(&text, " samples a second instead of ");
-    yarn_text_add_u64(&text, session->spec->frequency_hz);
-    return text.size;
+    uint64_t hz = session->spec->frequency_hz;
+    yarn_text_add_format(text,
+                         "the limit of locked memory leaves rings of %lu KiB a core, which hold "
+                         "%lu samples a second instead of %lu",
+                         got->ring_bytes / YARN_KIB(1), hz * got->rate_permille / 1000, hz);
 }
 
-static size_t describe_choice(const struct yarn_session *session, char *ret_reason, size_t size)
+/* Why what was got is not what was asked for, or what `auto` mostly takes. */
+static void add_choice(struct yarn_text *text, const struct yarn_session *session)
 {
     const struct yarn_session_report *report = &session->report;
     const struct yarn_plan_estimate *estimate = &report->estimate;
     if (session->wide.events || session->wide.error)
-        return describe_cores(&session->wide, ret_reason, size);
-    if (yarn_session_is_mapped_only(session))
-        return describe_shortage(report, ret_reason, size);
-    if (report->got.rate_permille)
-        return describe_rate(session, ret_reason, size);
-    if (report->refusal || !estimate->is_per_thread || estimate->is_asked)
-        return describe_refusal(report, ret_reason, size);
-    return describe_strategy(estimate, ret_reason, size);
+        add_cores(text, &session->wide);
+    else if (yarn_session_is_mapped_only(session))
+        add_refusal(text, "one event, in rings without descriptors that are read by time",
+                    report->files_error, "raise the limit of open files");
+    else if (report->got.rate_permille)
+        add_rate(text, session);
+    else if (report->refusal)
+        add_refusal(text, "perf was refused", report->refusal_error, report->refusal);
+    else if (estimate->is_per_thread && !estimate->is_asked)
+        add_strategy(text, estimate);
 }
 
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session)
 {
     const struct yarn_session_report *report = &session->report;
-    char reason[REASON_BYTES];
+    char bytes[REASON_BYTES];
+    struct yarn_text reason = yarn_text_of(bytes, sizeof bytes);
+    add_choice(&reason, session);
     bool is_timed = session->spec->reader == YARN_READER_TIMED;
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
-        .reason = yarn_span_of(reason, describe_choice(session, reason, sizeof reason)),
+        .reason = yarn_span_of(reason.data, reason.size),
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader =
             yarn_span_of_text(yarn_reader_words[is_timed ? YARN_READER_TIMED : YARN_READER_POLL]),

@@ -7,9 +7,9 @@
 #include "core/sys/process.h"
 #include "output/dump/chunk.h"
 
-/* A process that was born so shortly before has had no time to be recorded. */
+/* A process that started so shortly before has had no time to be recorded. */
 #define YOUNG_NS (5 * YARN_NS_PER_MS)
-/* How exactly the kernel tells the birth. */
+/* Resolution of the kernel's start time. */
 #define TICK_NS (10 * YARN_NS_PER_MS)
 
 enum { NAMES_MAX = 20000 };
@@ -74,7 +74,7 @@ void yarn_predecessor_find(const struct yarn_dump_file *file, const struct yarn_
         return;
     struct search search = {
         .like = yarn_span_of_text(slash ? slash + 1 : file->like),
-        .from_ns = birth_ns > TICK_NS ? birth_ns - TICK_NS : 0,
+        .from_ns = yarn_u64_minus(birth_ns, TICK_NS),
         .until_ns = facts->start_ns,
     };
     search.folder = yarn_process_open_folder(YARN_FILE_CWD, yarn_path_folder(file->like, folder));

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which recording there was of this same process before an exec. The new image is told nothing (no
- * variable, descriptor or file is left for it: who is not profiled would find it), so it looks for
+ * Which recording there was of this same process before an exec. The old image passes nothing on (a
+ * variable, descriptor or file would also reach images that are not profiled), so it looks for
  * a dump that the output pattern could have named for this process, and whose first chunk, which
- * bears the time of its recording's start, falls between the process's birth and now.
+ * bears the time of its recording's start, falls between the process's start and now.
  *
  * A pattern without %p, or with %t, cannot be searched so: then it stays unknown.
  * Reader thread only.

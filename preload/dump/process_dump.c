@@ -53,7 +53,7 @@ bool yarn_process_dump_begin(struct yarn_process_dump *dump)
     int err = yarn_dump_writer_new(&dump->writer, fd, NULL);
     if (err) {
         yarn_file_close(fd);
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
         yarn_failure_note(dump->failure,
                           err == -ENOMEM ? "no memory for the dump's tables" : failure_of(err),
                           err);
@@ -73,27 +73,15 @@ bool yarn_process_dump_reserve(struct yarn_process_dump *dump)
     return true;
 }
 
-static bool is_worth_a_dump(const struct yarn_message *message)
-{
-    return message->level <= YARN_MESSAGE_WARNING && !message->is_aside;
-}
-
 bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
 {
-    bool has_warning = false;
+    const struct yarn_message *message = dump->messages->message;
     uint32_t count = atomic_load(&dump->messages->count);
     for (uint32_t i = 0; i < count && !yarn_process_dump_is_begun(dump); i++)
-        has_warning |= is_worth_a_dump(&dump->messages->message[i]);
-    return has_warning;
+        if (message[i].level <= YARN_DUMP_MESSAGE_WARNING && !message[i].is_aside)
+            return true;
+    return false;
 }
-
-static const enum yarn_dump_message_kind kinds[] = {
-    [YARN_MESSAGE_ERROR] = YARN_DUMP_MESSAGE_ERROR,
-    [YARN_MESSAGE_WARNING] = YARN_DUMP_MESSAGE_WARNING,
-    [YARN_MESSAGE_INFO] = YARN_DUMP_MESSAGE_INFO,
-    [YARN_MESSAGE_DEBUG] = YARN_DUMP_MESSAGE_DEBUG,
-};
-_Static_assert(YARN_COUNT_OF(kinds) == YARN_MESSAGE_LEVEL_COUNT, "one is missing");
 
 static void write_messages(struct yarn_process_dump *dump)
 {
@@ -102,7 +90,7 @@ static void write_messages(struct yarn_process_dump *dump)
         const struct yarn_message *message = &dump->messages->message[dump->nr_messages_written];
         struct yarn_dump_message record = {
             .time_ns = message->time_ns,
-            .kind = kinds[message->level],
+            .kind = message->level,
             .text = yarn_span_of_text(message->text),
         };
         yarn_dump_write_message(dump->writer, &record);
@@ -141,7 +129,7 @@ static void write_last_words(struct yarn_process_dump *dump)
     yarn_failure_note(failure, failure_of(err), err);
     if (!failure->is_reported) {
         failure->is_reported = true;
-        yarn_messages_add(dump->messages, YARN_MESSAGE_ERROR, "the recording ended early",
+        yarn_messages_add(dump->messages, YARN_DUMP_MESSAGE_ERROR, "the recording ended early",
                           failure->what);
     }
     failure->is_unstored = true;
@@ -153,7 +141,7 @@ static void write_last_words(struct yarn_process_dump *dump)
         failure->is_unstored = yarn_dump_writer_error(dump->writer) != 0;
     }
     if (failure->is_unstored && yarn_dump_writer_is_empty(dump->writer))
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
 }
 
 void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_reason reason,
@@ -171,7 +159,7 @@ void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_re
 void yarn_process_dump_close(struct yarn_process_dump *dump)
 {
     if (dump->is_early)
-        yarn_dump_file_remove(&dump->file);
+        yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
     dump->is_early = false;
     yarn_file_close(dump->file.fd);
     dump->file.fd = -1;

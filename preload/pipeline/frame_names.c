@@ -108,8 +108,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
 static struct yarn_symbol find_late(struct yarn_frame_names *names, const struct unnamed *unnamed)
 {
     if (unnamed->is_kernel)
-        return names->kernel.is_read ? name_kernel(names, unnamed->address)
-                                     : (struct yarn_symbol){.start = 0};
+        return name_kernel(names, unnamed->address);
     uint32_t code = yarn_jit_names_find_now(names->jit, unnamed->address);
     return code == YARN_CODE_NAME_NONE ? (struct yarn_symbol){.start = 0}
                                        : name_generated(names, code);
@@ -142,7 +141,7 @@ static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns)
 }
 
 /* True where there may be names that were not there the last time. */
-static bool has_news(struct yarn_frame_names *names, uint64_t cpu_ns)
+static bool has_new_names(struct yarn_frame_names *names, uint64_t cpu_ns)
 {
     read_kernel(names, cpu_ns);
     yarn_jit_names_refresh(names->jit);
@@ -159,7 +158,7 @@ void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dum
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count || !has_news(names, cpu_ns))
+    if (!count || !has_new_names(names, cpu_ns))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)

@@ -42,18 +42,18 @@ static inline bool yarn_frame_is_generated(const struct yarn_frame *frame)
 /* Idempotent. */
 void yarn_frame_names_close(struct yarn_frame_names *names);
 
-/* Which code stands at the frame's address at this moment, as far as a name tells: a number that
- * tells apart what the frame is called at different times. */
+/* Which code is at the frame's address at this moment, as far as names show it: a number that
+ * distinguishes what the frame is called at different times. */
 uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
                                uint32_t flags, uint64_t time_ns);
 
-/* `address` is the linked look-up address; `code` is what was just told of the frame. An empty name
- * where there is none, or not yet. */
+/* `address` is the linked look-up address; `code` is the result of yarn_frame_names_code. An empty
+ * name where there is none, or not yet. */
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code);
 
-/* Writes the names that have come for frames that had none. `cpu_ns` of the host so far tell
- * whether the kernel's are worth reading, a part at each call. */
+/* Writes the names that have come for frames that had none. `cpu_ns` of the host so far
+ * decide whether the kernel's are worth reading, a part at each call. */
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
                                  uint64_t cpu_ns);

@@ -20,10 +20,9 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
+    pipeline->walks = (struct yarn_walks){.map = pipeline->map, .unwinder = pipeline->unwinder};
     if (err)
         yarn_pipeline_close(pipeline);
-    else
-        yarn_walks_init(&pipeline->walks, pipeline->map, pipeline->unwinder);
     return err;
 }
 
@@ -151,11 +150,6 @@ void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
     yarn_module_map_sweep(pipeline->map);
     yarn_symbols_sweep(pipeline->names.symbols);
     yarn_module_map_rest(pipeline->map);
-}
-
-void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns)
-{
-    yarn_frame_names_write_late(&pipeline->names, pipeline->spec.dump->writer, cpu_ns);
 }
 
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline)

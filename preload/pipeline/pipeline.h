@@ -8,9 +8,9 @@
  *     record ──> walks ──> queue ──> frame names ──> stacks ──> dump
  *                                                       └─────> account
  *
- * An object of one process, which it is told at its opening: several may be open at once, and none
- * asks who the caller is. Knows records and what becomes of each; does not know rings, commands or
- * when to flush.
+ * An object of one process, which is given at its opening: several may be open at once, and none
+ * depends on the calling process. Knows records and what becomes of each; does not know rings,
+ * commands or when to flush.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -55,10 +55,8 @@ struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipelin
  * `until_ns`. True where it is empty. */
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
 
-/* Everything that waits, and the names that came late; `cpu_ns` of the process so far tell whether
- * the kernel's are worth reading. The second where a dump is begun. */
+/* Everything that waits. */
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline);
-void yarn_pipeline_write_late_names(struct yarn_pipeline *pipeline, uint64_t cpu_ns);
 
 /* Looks at the file of each module while it can be found. */
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline);

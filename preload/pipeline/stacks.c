@@ -17,20 +17,17 @@ enum {
 int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
                      struct yarn_frame_names *names)
 {
-    struct yarn_stacks opened = {.map = map, .names = names};
-    int err = yarn_table_open(&opened.numbers, FRAMES_INITIAL, FRAMES_LIMIT);
+    *stacks = (struct yarn_stacks){.map = map, .names = names};
+    int err = yarn_table_open(&stacks->numbers, FRAMES_INITIAL, FRAMES_LIMIT);
     if (!err)
-        err = yarn_table_open(&opened.written, MODULES_INITIAL, MODULES_LIMIT);
-    opened.recent[0] = yarn_pages_map(RECENT_BYTES);
-    opened.known = yarn_pages_map(KNOWN_BYTES);
-    if (!opened.recent[0] || !opened.known)
+        err = yarn_table_open(&stacks->written, MODULES_INITIAL, MODULES_LIMIT);
+    stacks->recent[0] = yarn_pages_map(RECENT_BYTES);
+    stacks->known = yarn_pages_map(KNOWN_BYTES);
+    if (!stacks->recent[0] || !stacks->known)
         err = -ENOMEM;
-    if (err) {
-        yarn_stacks_close(&opened);
-        return err;
-    }
-    *stacks = opened;
-    return 0;
+    if (err)
+        yarn_stacks_close(stacks);
+    return err;
 }
 
 void yarn_stacks_close(struct yarn_stacks *stacks)

@@ -6,12 +6,6 @@
 /* Copies are too short where more than one in CUT_SHARE was; one alone is no share. */
 enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
 
-void yarn_walks_init(struct yarn_walks *walks, struct yarn_module_map *map,
-                     struct yarn_unwinder *unwinder)
-{
-    *walks = (struct yarn_walks){.map = map, .unwinder = unwinder};
-}
-
 static void add_kernel(struct yarn_queued *queued, uint64_t ip)
 {
     if (queued->nr_kernel == YARN_KERNEL_FRAMES_MAX)
@@ -60,19 +54,6 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
         frames->end = YARN_UNWIND_TRUNCATED;
 }
 
-static bool read_copy(const struct yarn_record_sample *sample, struct yarn_registers *ret_registers,
-                      struct yarn_stack_copy *ret_stack)
-{
-    if (!yarn_registers_of(sample, ret_registers))
-        return false;
-    *ret_stack = (struct yarn_stack_copy){
-        .start = ret_registers->sp,
-        .first = sample->stack.first,
-        .second = sample->stack.second,
-    };
-    return true;
-}
-
 /* What is longer ago counts less. */
 static void note_copy(struct yarn_walks *walks, bool is_cut)
 {
@@ -93,11 +74,15 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample 
                       struct yarn_frames *frames)
 {
     struct yarn_registers registers;
-    struct yarn_stack_copy stack;
-    if (!read_copy(sample, &registers, &stack)) {
+    if (!yarn_registers_of(sample, &registers)) {
         frames->end = YARN_UNWIND_NONE;
         return;
     }
+    struct yarn_stack_copy stack = {
+        .start = registers.sp,
+        .first = sample->stack.first,
+        .second = sample->stack.second,
+    };
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
     note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);
 }
@@ -111,7 +96,8 @@ static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_fra
     frames->end = YARN_UNWIND_NONE;
 }
 
-/* A thread of the kernel's own, as io_uring has them, or one that the kernel could not tell of. */
+/* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no registers.
+ */
 static bool has_user_part(const struct yarn_frames *frames)
 {
     return frames->count > 1 || (frames->count && frames->frame[0].ip);

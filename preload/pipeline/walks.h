@@ -18,9 +18,6 @@ struct yarn_walks {
     uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
 };
 
-void yarn_walks_init(struct yarn_walks *walks, struct yarn_module_map *map,
-                     struct yarn_unwinder *unwinder);
-
 /* The frames of a record that is a sample, into what was reserved for them. A thread of the
  * kernel's own (io_uring) has none but the kernel's. */
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,

@@ -23,8 +23,7 @@ static int take_folder(struct yarn_facts *facts, struct yarn_arena *arena)
     struct yarn_file_info here, there;
     ssize_t length = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/cwd", path, sizeof path);
     if (length <= 0 || yarn_file_stat_name(YARN_FILE_CWD, ".", &here) ||
-        yarn_file_stat_name(YARN_FILE_CWD, path, &there) || here.inode != there.inode ||
-        here.device != there.device)
+        yarn_file_stat_name(YARN_FILE_CWD, path, &there) || !yarn_file_is_same(&here, &there))
         return 0;
     facts->folder = yarn_arena_text(arena, path, length > 1 ? (size_t)length : 0);
     return facts->folder ? 0 : -ENOMEM;

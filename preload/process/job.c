@@ -35,6 +35,12 @@ static int keep_environment(struct yarn_job *job)
     return job->envp ? 0 : -ENOMEM;
 }
 
+static bool matches(const struct yarn_options *options, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
+}
+
 static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
 {
     struct yarn_option_fault at;
@@ -49,7 +55,8 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
     err = keep_environment(job);
     if (err)
         return err;
-    return yarn_facts_take(&job->facts, &job->arena, argc, argv);
+    err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
+    return err || matches(&job->options, job->facts.exe) ? err : -ECANCELED;
 }
 
 int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
@@ -61,17 +68,6 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
     if (err)
         yarn_job_fini(job);
     return err;
-}
-
-static bool matches(const struct yarn_options *options, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
-}
-
-bool yarn_job_is_wanted(const struct yarn_job *job)
-{
-    return matches(&job->options, job->facts.exe);
 }
 
 bool yarn_job_is_wanted_early(char *const envp[], const char *path)

@@ -24,24 +24,14 @@ struct yarn_job {
     bool host_waits;                   /* the constructor's wait: no host thread runs */
 };
 
-/* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. Another
- * negative errno: *fault is empty. */
+/* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. -ECANCELED:
+ * the executable is none of YARN_COMM. With this and any other *fault is empty. */
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 
-/* False where the executable is none of YARN_COMM. */
-bool yarn_job_is_wanted(const struct yarn_job *job);
-
-/* The same before there is a job, without a system call but for memory: by the path that the
- * program was started by. Where YARN_COMM cannot be told, it is wanted. */
+/* Before there is a job, without a system call but for memory: by the path that the program was
+ * started by. Where YARN_COMM cannot be decided, it is wanted. */
 bool yarn_job_is_wanted_early(char *const envp[], const char *path);
-
-/* True where the reader is to be born with a descriptor table of its own, because it may not call
- * for one. */
-static inline bool yarn_job_is_apart(const struct yarn_job *job)
-{
-    return job->seccomp.is_unshare_refused;
-}
 
 /* Idempotent. */
 void yarn_job_fini(struct yarn_job *job);

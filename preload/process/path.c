@@ -24,8 +24,7 @@ int yarn_path_expand(char ret_path[YARN_PATH_MAX], const char *pattern,
     if (err || ret_path[0] == '/' || !facts->folder)
         return err;
     text = yarn_text_of(ret_path, YARN_PATH_MAX);
-    yarn_text_add(&text, facts->folder);
-    yarn_text_add(&text, "/");
+    yarn_text_add_format(&text, "%s/", facts->folder);
     return yarn_pattern_expand(pattern, facts, &text, &error);
 }
 

@@ -14,9 +14,7 @@ enum { MEMORY_SHARE = 8, FILE_LEAST = 16 * 1024 };
 
 static int refuse(struct yarn_text *line, const char *why, const char *what, int err)
 {
-    yarn_text_add(line, "yarn: nothing is recorded: ");
-    yarn_text_add(line, why);
-    yarn_text_add(line, what);
+    yarn_text_add_format(line, "yarn: nothing is recorded: %s%s", why, what);
     return err;
 }
 

@@ -72,7 +72,7 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
 }
 
 /* Of how samples are taken. */
-static void tell_change(struct yarn_recording *recording)
+static void write_change(struct yarn_recording *recording)
 {
     if (recording->nr_changes_reported == recording->session.nr_changes)
         return;
@@ -85,7 +85,8 @@ static void warn_without_samples(struct yarn_recording *recording)
     if (recording->has_reported_no_samples || !yarn_account_lacks_samples(&recording->account))
         return;
     recording->has_reported_no_samples = true;
-    yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING, "CPU time passed without a sample",
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
+                      "CPU time passed without a sample",
                       "it was the kernel's, or that of threads too short to be sampled "
                       "(YARN_STRATEGY=cores sees those)");
 }
@@ -113,8 +114,9 @@ void yarn_recording_flush(struct yarn_recording *recording)
     if (!has_dump(recording))
         return;
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
-    tell_change(recording);
-    yarn_pipeline_write_late_names(&recording->pipeline, yarn_coverage_host_cpu_ns());
+    write_change(recording);
+    yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
+                                yarn_coverage_host_cpu_ns());
     yarn_process_dump_flush(&recording->dump);
 }
 
@@ -156,7 +158,7 @@ static void enable(struct yarn_recording *recording)
     yarn_session_enable(&recording->session);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                           "/proc/self/maps could not be read",
                           "frames of modules that were loaded before the start are unknown");
 }
@@ -171,7 +173,7 @@ void yarn_recording_begin(struct yarn_recording *recording)
 void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns)
 {
     yarn_coverage_begin_off(&recording->account.coverage, recording->job->facts.start_ns,
-                            yarn_coverage_host_cpu_ns() - used_ns);
+                            yarn_u64_minus(yarn_coverage_host_cpu_ns(), used_ns));
 }
 
 void yarn_recording_halt(struct yarn_recording *recording)
@@ -183,7 +185,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
     yarn_recording_flush(recording);
 }
 
-void yarn_recording_heed(struct yarn_recording *recording)
+void yarn_recording_check_signals(struct yarn_recording *recording)
 {
     yarn_session_heed(&recording->session);
     yarn_reports_add_failures(&recording->reports, &recording->failure);

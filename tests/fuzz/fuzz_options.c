@@ -6,6 +6,7 @@
  */
 #include "core/config/options.h"
 #include "core/config/pattern.h"
+#include "tests/support/options_environment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,7 +46,7 @@ static void check_round_trip(const struct yarn_options *options)
     char *envp[YARN_OPTION_COUNT + 1];
     struct yarn_options again;
     struct yarn_option_fault fault;
-    require(yarn_options_to_env(options, &arena, envp) == 0);
+    options_environment(envp, options, &arena);
     require(yarn_options_from_env(&again, &arena, envp, &fault) == 0);
     for (size_t i = 0; i < YARN_OPTION_COUNT; i++)
         require(strcmp(options->texts[i], again.texts[i]) == 0);

@@ -9,7 +9,7 @@
  * d)^2) / sum(d)^2, and the quantile is Student's, with Welch's degrees of freedom. Centred at the
  * change.
  *
- * Else it is judged by its samples, which are taken to be independent; w are their weights:
+ * Otherwise it is judged by its samples, which are taken to be independent; w are their weights:
  *  - shares: with u = sum(w^2) / sum(w) for one more sample inside and one outside (Agresti and
  *    Caffo), p = (sum of w inside + u) / (sum of w + 2 u), of variance ((1 - p)^2 (sum of w^2
  * inside

@@ -75,7 +75,7 @@ static struct key ancestor_of(const struct yarn_dump_process *process)
     return (struct key){process->parent_pid, process->parent_start_ns};
 }
 
-/* From `dump` to what was there before, as far as dumps tell; true while there is another dump. */
+/* From `dump` to its predecessor by exec, or its parent; true while that has a dump, too. */
 static bool go_back(const struct builder *builder, uint32_t *dump, struct key *key)
 {
     struct key ancestor = ancestor_of(&builder->profile->dumps[*dump].process);

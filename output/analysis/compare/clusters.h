@@ -10,7 +10,7 @@
 
 #include "output/analysis/profile/profile.h"
 
-/* More than these are laid together, evenly: their sums would cost more than they tell. */
+/* More clusters than these are combined evenly: the interval hardly gains by more. */
 enum { YARN_CLUSTERS_MAX = 64 };
 
 struct yarn_cluster {

@@ -44,12 +44,8 @@ static int add_event(struct builder *builder, size_t side, uint32_t number)
                                     strcmp(diff->events[at].unit, added.unit) != 0))
         at++;
     if (at == diff->nr_events) {
-        struct yarn_diff_event *events = yarn_array_grow(diff->events, &diff->events_capacity,
-                                                         diff->nr_events + 1, sizeof *events);
-        if (!events)
+        if (YARN_ARRAY_PUT(&diff->events, &diff->nr_events, &diff->events_capacity, &added))
             return -ENOMEM;
-        diff->events = events;
-        events[diff->nr_events++] = added;
     }
     diff->events[at].numbers[side] = number;
     diff->events[at].totals[side] =
@@ -313,15 +309,12 @@ static int take_rows(struct builder *builder, uint32_t event)
         bool is_kernel = i == builder->kernel && (totals[0].weight || totals[1].weight);
         if (!totals[0].samples && !totals[1].samples && !is_kernel)
             continue;
-        struct yarn_diff_row *rows =
-            yarn_array_grow(diff->rows, &diff->capacity, diff->count + 1, sizeof *rows);
-        if (!rows)
+        if (YARN_ARRAY_RESERVE(&diff->rows, &diff->capacity, diff->count + 1))
             return -ENOMEM;
-        diff->rows = rows;
         sum->event = event;
         sum->function = i;
         compare(builder, sum);
-        rows[diff->count++] = *sum;
+        diff->rows[diff->count++] = *sum;
         *sum = (struct yarn_diff_row){0};
     }
     return 0;

@@ -115,12 +115,9 @@ static int compare_builds(const struct matcher *matcher)
 static int add(struct yarn_match *match, const struct yarn_match_function *function,
                uint32_t *ret_number)
 {
-    struct yarn_match_function *functions =
-        yarn_array_grow(match->functions, &match->capacity, match->count + 1, sizeof *functions);
-    if (!functions)
+    if (YARN_ARRAY_RESERVE(&match->functions, &match->capacity, match->count + 1))
         return -ENOMEM;
-    match->functions = functions;
-    functions[match->count] = *function;
+    match->functions[match->count] = *function;
     *ret_number = (uint32_t)match->count++;
     return 0;
 }

@@ -27,12 +27,9 @@ static void loader_fini(struct yarn_loader *loader)
 int yarn_loader_begin_dump(struct yarn_loader *loader)
 {
     struct yarn_profile *profile = loader->profile;
-    struct yarn_profile_dump *dumps = yarn_array_grow(profile->dumps, &profile->dumps_capacity,
-                                                      profile->nr_dumps + 1, sizeof *dumps);
-    if (!dumps)
+    if (YARN_ARRAY_RESERVE(&profile->dumps, &profile->dumps_capacity, profile->nr_dumps + 1))
         return -ENOMEM;
-    profile->dumps = dumps;
-    dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->shown};
+    profile->dumps[profile->nr_dumps] = (struct yarn_profile_dump){.path = loader->shown};
     loader->dump = (uint32_t)profile->nr_dumps++;
     loader->first_thread = (uint32_t)profile->nr_threads;
     loader->first_frame = (uint32_t)profile->nr_frames;

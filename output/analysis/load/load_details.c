@@ -37,12 +37,10 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
                         : 0;
     if (err)
         return err;
-    struct yarn_profile_detail *details = yarn_array_grow(
-        profile->details, &profile->details_capacity, profile->nr_details + 1, sizeof *details);
-    if (!details)
-        return -ENOMEM;
-    profile->details = details;
-    details[profile->nr_details++] = detail;
+    err = YARN_ARRAY_PUT(&profile->details, &profile->nr_details, &profile->details_capacity,
+                         &detail);
+    if (err)
+        return err;
     *ret_detail = (uint32_t)profile->nr_details;
     return 0;
 }

@@ -16,13 +16,8 @@ int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *recor
         err = yarn_profile_function(loader->profile, late.module, name, &late.function);
     if (err)
         return err;
-    struct yarn_late_name *names = yarn_array_grow(loader->late_names, &loader->late_names_capacity,
-                                                   loader->nr_late_names + 1, sizeof *names);
-    if (!names)
-        return -ENOMEM;
-    loader->late_names = names;
-    names[loader->nr_late_names++] = late;
-    return 0;
+    return YARN_ARRAY_PUT(&loader->late_names, &loader->nr_late_names, &loader->late_names_capacity,
+                          &late);
 }
 
 static uint64_t key_of(uint32_t module, uint64_t address)

@@ -78,13 +78,7 @@ static int add_inlined(struct yarn_profile *profile, uint32_t around, const stru
         return err;
     frame.line = frame.file ? line->line : 0;
     frame.start = UINT64_MAX;
-    struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
-                                                        profile->nr_frames + 1, sizeof *frames);
-    if (!frames)
-        return -ENOMEM;
-    profile->frames = frames;
-    frames[profile->nr_frames++] = frame;
-    return 0;
+    return YARN_ARRAY_PUT(&profile->frames, &profile->nr_frames, &profile->frames_capacity, &frame);
 }
 
 int yarn_loader_add_inlined(struct yarn_loader *loader, const struct yarn_dump_frame *record)

@@ -17,7 +17,7 @@ typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
 /* How many bytes of all have been read. */
 typedef void yarn_load_progress_fn(void *self, uint64_t done, uint64_t all);
 
-/* What the view tells apart: frames that are alike become one, and with them stacks. */
+/* What the view distinguishes: frames that are equal in it become one, and with them stacks. */
 enum yarn_frames_kind { YARN_FRAMES_BY_ADDRESS, YARN_FRAMES_BY_LINE, YARN_FRAMES_BY_FUNCTION };
 
 struct yarn_load_options {

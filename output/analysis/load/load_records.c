@@ -146,13 +146,11 @@ static int on_option(void *self, const struct yarn_dump_option *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_option *options = yarn_array_grow(dump->options, &dump->options_capacity,
-                                                       dump->nr_options + 1, sizeof *options);
-    if (!options)
+    if (YARN_ARRAY_RESERVE(&dump->options, &dump->options_capacity, dump->nr_options + 1))
         return -ENOMEM;
-    dump->options = options;
-    options[dump->nr_options] = *record;
-    struct yarn_span *spans[] = {&options[dump->nr_options].name, &options[dump->nr_options].value};
+    dump->options[dump->nr_options] = *record;
+    struct yarn_span *spans[] = {&dump->options[dump->nr_options].name,
+                                 &dump->options[dump->nr_options].value};
     dump->nr_options++;
     return keep_all(loader, spans, YARN_COUNT_OF(spans));
 }
@@ -173,13 +171,10 @@ static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
 {
     if (number >= UINT16_MAX)
         return -E2BIG;
-    struct yarn_profile_dump_event *events =
-        yarn_array_grow(dump->events, &dump->events_capacity, (size_t)number + 1, sizeof *events);
-    if (!events)
+    if (YARN_ARRAY_RESERVE(&dump->events, &dump->events_capacity, (size_t)number + 1))
         return -ENOMEM;
-    dump->events = events;
     while (dump->nr_events <= number)
-        events[dump->nr_events++] = (struct yarn_profile_dump_event){0};
+        dump->events[dump->nr_events++] = (struct yarn_profile_dump_event){0};
     return 0;
 }
 
@@ -258,12 +253,9 @@ static int on_module(void *self, const struct yarn_dump_module *record)
         err = yarn_loader_note_lines(loader, record);
     if (err)
         return err;
-    struct yarn_dump_module *modules = yarn_array_grow(dump->modules, &dump->modules_capacity,
-                                                       dump->nr_modules + 1, sizeof *modules);
-    if (!modules)
+    if (YARN_ARRAY_RESERVE(&dump->modules, &dump->modules_capacity, dump->nr_modules + 1))
         return -ENOMEM;
-    dump->modules = modules;
-    struct yarn_dump_module *kept = &modules[dump->nr_modules++];
+    struct yarn_dump_module *kept = &dump->modules[dump->nr_modules++];
     *kept = *record;
     err = keep(loader, &kept->path);
     kept->build_id =
@@ -294,12 +286,9 @@ static int on_message(void *self, const struct yarn_dump_message *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_message *messages = yarn_array_grow(dump->messages, &dump->messages_capacity,
-                                                         dump->nr_messages + 1, sizeof *messages);
-    if (!messages)
+    if (YARN_ARRAY_RESERVE(&dump->messages, &dump->messages_capacity, dump->nr_messages + 1))
         return -ENOMEM;
-    dump->messages = messages;
-    struct yarn_dump_message *kept = &messages[dump->nr_messages++];
+    struct yarn_dump_message *kept = &dump->messages[dump->nr_messages++];
     *kept = *record;
     return keep(loader, &kept->text);
 }
@@ -308,13 +297,7 @@ static int on_coverage(void *self, const struct yarn_dump_coverage *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_coverage *coverage = yarn_array_grow(dump->coverage, &dump->coverage_capacity,
-                                                          dump->nr_coverage + 1, sizeof *coverage);
-    if (!coverage)
-        return -ENOMEM;
-    dump->coverage = coverage;
-    coverage[dump->nr_coverage++] = *record;
-    return 0;
+    return YARN_ARRAY_PUT(&dump->coverage, &dump->nr_coverage, &dump->coverage_capacity, record);
 }
 
 static int on_totals(void *self, const struct yarn_dump_totals *record)
@@ -346,12 +329,9 @@ static int on_from(void *self, const struct yarn_dump_from *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_from *froms =
-        yarn_array_grow(dump->froms, &dump->froms_capacity, dump->nr_froms + 1, sizeof *froms);
-    if (!froms)
+    if (YARN_ARRAY_RESERVE(&dump->froms, &dump->froms_capacity, dump->nr_froms + 1))
         return -ENOMEM;
-    dump->froms = froms;
-    struct yarn_dump_from *kept = &froms[dump->nr_froms++];
+    struct yarn_dump_from *kept = &dump->froms[dump->nr_froms++];
     *kept = *record;
     struct yarn_span *spans[] = {&kept->path, &kept->damage};
     return keep_all(loader, spans, YARN_COUNT_OF(spans));

@@ -14,12 +14,9 @@ enum { STACK_BYTES = 44, INDEXED_BYTES = 12, CELL_BYTES = 64, CELLS_AT_ONCE = 16
 /* The start of the symbol's function is needed again for each of its frames. */
 static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
 {
-    uint64_t *list = yarn_array_grow(loader->start_list, &loader->starts_capacity,
-                                     loader->nr_starts + 1, sizeof *list);
-    if (!list)
+    if (YARN_ARRAY_RESERVE(&loader->start_list, &loader->starts_capacity, loader->nr_starts + 1))
         return -ENOMEM;
-    loader->start_list = list;
-    list[loader->nr_starts] = start;
+    loader->start_list[loader->nr_starts] = start;
     return yarn_number_map_put(&loader->starts, number, (uint32_t)loader->nr_starts++);
 }
 
@@ -147,12 +144,9 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
     uint32_t found = yarn_table_find(&profile->frame_index, key);
     if (found != YARN_TABLE_NONE)
         return yarn_number_map_put(&loader->frames, record->number, found);
-    struct yarn_profile_frame *frames = yarn_array_grow(profile->frames, &profile->frames_capacity,
-                                                        profile->nr_frames + 1, sizeof *frames);
-    if (!frames)
+    if (YARN_ARRAY_RESERVE(&profile->frames, &profile->frames_capacity, profile->nr_frames + 1))
         return -ENOMEM;
-    profile->frames = frames;
-    frames[profile->nr_frames] = (struct yarn_profile_frame){
+    profile->frames[profile->nr_frames] = (struct yarn_profile_frame){
         .address = record->address,
         .start = loader->start_list[loader->starts.to[record->symbol]],
         .function = function,
@@ -193,12 +187,9 @@ static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame
     }
     if (!yarn_loader_may_keep(loader, bytes_of_stack(loader)))
         return 0;
-    struct yarn_profile_stack *stacks = yarn_array_grow(profile->stacks, &profile->stacks_capacity,
-                                                        profile->nr_stacks + 1, sizeof *stacks);
-    if (!stacks)
+    if (YARN_ARRAY_RESERVE(&profile->stacks, &profile->stacks_capacity, profile->nr_stacks + 1))
         return -ENOMEM;
-    profile->stacks = stacks;
-    stacks[profile->nr_stacks] = (struct yarn_profile_stack){
+    profile->stacks[profile->nr_stacks] = (struct yarn_profile_stack){
         .parent = parent,
         .frame = frame,
         .function = profile->frames[frame].function,

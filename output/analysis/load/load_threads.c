@@ -5,16 +5,13 @@
 static int add_thread(struct yarn_loader *loader, uint32_t tid, uint32_t *ret_thread)
 {
     struct yarn_profile *profile = loader->profile;
-    struct yarn_profile_thread *threads = yarn_array_grow(
-        profile->threads, &profile->threads_capacity, profile->nr_threads + 1, sizeof *threads);
-    if (!threads)
+    if (YARN_ARRAY_RESERVE(&profile->threads, &profile->threads_capacity, profile->nr_threads + 1))
         return -ENOMEM;
-    profile->threads = threads;
     uint32_t number = (uint32_t)profile->nr_threads;
     int err = yarn_table_put(&loader->threads, tid, number);
     if (err)
         return err;
-    threads[profile->nr_threads++] = (struct yarn_profile_thread){
+    profile->threads[profile->nr_threads++] = (struct yarn_profile_thread){
         .dump = loader->dump,
         .tid = tid,
         .comm = yarn_loader_dump(loader)->comm,

@@ -87,7 +87,7 @@ int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
 int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
 int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *record);
 int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
-/* The function of the same name in the kernel, or in a module of it that the name tells. */
+/* The function of the same name in the kernel, or in the kernel module that stands in its name. */
 YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
                                                 uint32_t *ret_function);
 /* The process may have ended before the kernel's names were read: where the dump is of this very

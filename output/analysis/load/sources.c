@@ -59,18 +59,14 @@ static int add_file(struct yarn_sources *sources, const char *path,
     if (!summary.version_major)
         return fail(ret_failure, path, -ENODATA, "it is empty or ends within its header");
 
-    struct yarn_source *list =
-        yarn_array_grow(sources->list, &sources->capacity, sources->count + 1, sizeof *list);
-    if (!list)
-        return fail(ret_failure, path, -ENOMEM, NULL);
-    sources->list = list;
     source.bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
     source.version_minor = summary.version_minor;
     source.path = strdup(path);
-    if (!source.path)
-        return fail(ret_failure, path, -ENOMEM, NULL);
-    list[sources->count++] = source;
-    return 0;
+    if (source.path &&
+        YARN_ARRAY_PUT(&sources->list, &sources->count, &sources->capacity, &source) == 0)
+        return 0;
+    free(source.path);
+    return fail(ret_failure, path, -ENOMEM, NULL);
 }
 
 static int add_entry(struct yarn_sources *sources, const char *folder, const char *name,

@@ -41,15 +41,12 @@ void yarn_places_fini(struct yarn_places *places)
 static int add(struct yarn_places *places, const struct yarn_place *place, struct yarn_table *index,
                uint64_t key, uint32_t *ret_place)
 {
-    struct yarn_place *grown =
-        yarn_array_grow(places->places, &places->capacity, places->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&places->places, &places->capacity, places->count + 1))
         return -ENOMEM;
-    places->places = grown;
     int err = yarn_table_put(index, key, (uint32_t)places->count);
     if (err)
         return err;
-    grown[places->count] = *place;
+    places->places[places->count] = *place;
     *ret_place = (uint32_t)places->count++;
     return 0;
 }

@@ -120,15 +120,12 @@ int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t uni
     }
     if (profile->nr_events >= UINT16_MAX)
         return -E2BIG;
-    struct yarn_profile_event *events = yarn_array_grow(profile->events, &profile->events_capacity,
-                                                        profile->nr_events + 1, sizeof *events);
-    if (!events)
+    if (YARN_ARRAY_RESERVE(&profile->events, &profile->events_capacity, profile->nr_events + 1))
         return -ENOMEM;
-    profile->events = events;
     int err = yarn_table_put(&profile->event_index, key, (uint32_t)profile->nr_events);
     if (err)
         return err;
-    events[profile->nr_events] = (struct yarn_profile_event){.name = name, .unit = unit};
+    profile->events[profile->nr_events] = (struct yarn_profile_event){.name = name, .unit = unit};
     *ret_event = (uint32_t)profile->nr_events++;
     return 0;
 }
@@ -151,18 +148,15 @@ int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path, uin
     err = yarn_strings_intern(&profile->strings, shown, &base);
     if (err)
         return err;
-    struct yarn_profile_module *modules = yarn_array_grow(
-        profile->modules, &profile->modules_capacity, profile->nr_modules + 1, sizeof *modules);
-    if (!modules)
+    if (YARN_ARRAY_RESERVE(&profile->modules, &profile->modules_capacity, profile->nr_modules + 1))
         return -ENOMEM;
-    profile->modules = modules;
     err = yarn_table_put(&profile->module_index, text, (uint32_t)profile->nr_modules);
     if (err)
         return err;
     const char *file = yarn_strings_keep(&profile->strings, path);
     if (!file)
         return -ENOMEM;
-    modules[profile->nr_modules] =
+    profile->modules[profile->nr_modules] =
         (struct yarn_profile_module){.path = text, .base = base, .file = file};
     *ret_module = (uint32_t)profile->nr_modules++;
     return 0;
@@ -178,16 +172,13 @@ static int add_function(struct yarn_profile *profile, struct yarn_profile_functi
         *ret_function = found;
         return 0;
     }
-    struct yarn_profile_function *functions =
-        yarn_array_grow(profile->functions, &profile->functions_capacity, profile->nr_functions + 1,
-                        sizeof *functions);
-    if (!functions)
+    if (YARN_ARRAY_RESERVE(&profile->functions, &profile->functions_capacity,
+                           profile->nr_functions + 1))
         return -ENOMEM;
-    profile->functions = functions;
     int err = yarn_table_put(&profile->function_index, key, (uint32_t)profile->nr_functions);
     if (err)
         return err;
-    functions[profile->nr_functions] = function;
+    profile->functions[profile->nr_functions] = function;
     *ret_function = (uint32_t)profile->nr_functions++;
     return 0;
 }

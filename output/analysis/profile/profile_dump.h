@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a dump tells of one process: its records as they stand, with the spans kept by the profile's
+ * What a dump holds of one process: its records as they stand, with the spans kept by the profile's
  * strings, and how far it is to be trusted. Threads: one owner at a time.
  */
 #pragma once

@@ -7,13 +7,7 @@
 
 int yarn_symbols_add(struct yarn_symbols *symbols, const struct yarn_profile_symbol *symbol)
 {
-    struct yarn_profile_symbol *list =
-        yarn_array_grow(symbols->list, &symbols->capacity, symbols->count + 1, sizeof *list);
-    if (!list)
-        return -ENOMEM;
-    symbols->list = list;
-    list[symbols->count++] = *symbol;
-    return 0;
+    return YARN_ARRAY_PUT(&symbols->list, &symbols->count, &symbols->capacity, symbol);
 }
 
 void yarn_symbols_fini(struct yarn_symbols *symbols)

@@ -25,29 +25,53 @@ struct yarn_code_unit {
     size_t nr_functions, functions_capacity;
 };
 
-static int add_ranges(struct yarn_ranges *ranges, Dwarf_Die *die, uint32_t what)
+static int spend_step(struct yarn_code_units *units)
 {
-    Dwarf_Addr base, start, end;
-    ptrdiff_t at = 0;
-    while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-        int err = yarn_ranges_add(ranges, start, end, what);
-        if (err)
-            return err;
-    }
+    if (units->steps == YARN_CODE_STEPS_MAX)
+        return -E2BIG;
+    units->steps++;
     return 0;
+}
+
+int yarn_code_units_range(struct yarn_code_units *units, Dwarf_Die *die, ptrdiff_t *at,
+                          struct yarn_range *ret_range)
+{
+    Dwarf_Addr base;
+    int err = spend_step(units);
+    if (err)
+        return err;
+    *at = dwarf_ranges(die, *at, &base, &ret_range->start, &ret_range->end);
+    return *at > 0;
+}
+
+int yarn_code_units_sibling(struct yarn_code_units *units, Dwarf_Die *die)
+{
+    int err = spend_step(units);
+    return err ? err : dwarf_siblingof(die, die) == 0;
+}
+
+static int add_ranges(struct yarn_code_units *units, struct yarn_ranges *ranges, Dwarf_Die *die,
+                      uint32_t what)
+{
+    struct yarn_range range;
+    ptrdiff_t at = 0;
+    int found = yarn_code_units_range(units, die, &at, &range);
+    while (found > 0) {
+        int err = yarn_ranges_add(ranges, range.start, range.end, what);
+        found = err ? err : yarn_code_units_range(units, die, &at, &range);
+    }
+    return found;
 }
 
 static int add_unit(struct yarn_code_units *units, const Dwarf_Die *die, const Dwarf_Die *split)
 {
-    struct yarn_code_unit *grown =
-        yarn_array_grow(units->units, &units->capacity, units->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&units->units, &units->capacity, units->count + 1))
         return -ENOMEM;
-    units->units = grown;
-    grown[units->count] =
+    units->units[units->count] =
         (struct yarn_code_unit){.lines = *die, .die = split->addr ? *split : *die};
     units->count++;
-    return add_ranges(&units->ranges, &grown[units->count - 1].lines, (uint32_t)units->count - 1);
+    return add_ranges(units, &units->ranges, &units->units[units->count - 1].lines,
+                      (uint32_t)units->count - 1);
 }
 
 int yarn_code_units_init(struct yarn_code_units *units, Dwarf *dwarf)
@@ -80,19 +104,13 @@ void yarn_code_units_fini(struct yarn_code_units *units)
     *units = (struct yarn_code_units){0};
 }
 
-static int add_function(struct yarn_code_unit *unit, Dwarf_Die *die)
+static int add_function(struct yarn_code_units *units, struct yarn_code_unit *unit, Dwarf_Die *die)
 {
     size_t count = unit->ranges.count;
-    int err = add_ranges(&unit->ranges, die, (uint32_t)unit->nr_functions);
+    int err = add_ranges(units, &unit->ranges, die, (uint32_t)unit->nr_functions);
     if (err || unit->ranges.count == count)
         return err;
-    Dwarf_Die *functions = yarn_array_grow(unit->functions, &unit->functions_capacity,
-                                           unit->nr_functions + 1, sizeof *functions);
-    if (!functions)
-        return -ENOMEM;
-    unit->functions = functions;
-    functions[unit->nr_functions++] = *die;
-    return 0;
+    return YARN_ARRAY_PUT(&unit->functions, &unit->nr_functions, &unit->functions_capacity, die);
 }
 
 static bool holds_functions(int tag, enum search search)
@@ -115,17 +133,18 @@ static bool holds_functions(int tag, enum search search)
     }
 }
 
-static int add_functions(struct yarn_code_unit *unit, Dwarf_Die *scope, enum search search)
+static int add_functions(struct yarn_code_units *units, struct yarn_code_unit *unit,
+                         enum search search)
 {
     /* Why not recursive: files may nest scopes as deep as they like. */
     Dwarf_Die stack[DEPTH_MAX];
     int depth = 0;
-    if (dwarf_child(scope, &stack[0]))
+    if (dwarf_child(&unit->die, &stack[0]))
         return 0;
     while (depth >= 0) {
         Dwarf_Die *die = &stack[depth];
         int tag = dwarf_tag(die);
-        int err = tag == DW_TAG_subprogram ? add_function(unit, die) : 0;
+        int err = tag == DW_TAG_subprogram ? add_function(units, unit, die) : 0;
         if (err)
             return err;
         if (depth + 1 < DEPTH_MAX && holds_functions(tag, search) &&
@@ -133,18 +152,22 @@ static int add_functions(struct yarn_code_unit *unit, Dwarf_Die *scope, enum sea
             depth++;
             continue;
         }
-        while (depth >= 0 && dwarf_siblingof(&stack[depth], &stack[depth]))
+        int found = 0;
+        while (depth >= 0 && (found = yarn_code_units_sibling(units, &stack[depth])) == 0)
             depth--;
+        if (found < 0)
+            return found;
     }
     return 0;
 }
 
-static int search_unit(struct yarn_code_unit *unit, enum search search)
+static int search_unit(struct yarn_code_units *units, struct yarn_code_unit *unit,
+                       enum search search)
 {
     unit->search = search;
     unit->ranges.count = 0;
     unit->nr_functions = 0;
-    int err = add_functions(unit, &unit->die, search);
+    int err = add_functions(units, unit, search);
     yarn_ranges_settle(&unit->ranges);
     return err;
 }
@@ -159,7 +182,7 @@ int yarn_code_units_find(struct yarn_code_units *units, uint64_t address,
         uint32_t function = YARN_RANGES_NONE;
         place.unit = unit->lines;
         for (enum search search = SEARCH_TOP; search <= SEARCH_DEEP; search++) {
-            int err = unit->search < search ? search_unit(unit, search) : 0;
+            int err = unit->search < search ? search_unit(units, unit, search) : 0;
             if (err)
                 return err;
             function = yarn_ranges_find(&unit->ranges, address);

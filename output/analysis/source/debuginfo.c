@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "output/analysis/source/bounded.h"
 #include "output/analysis/source/module_file.h"
 
 enum { BUILD_ID_MAX = 64, PATH_SIZE = 4096 };
 
-#define FOLDERS ":.debug:/usr/lib/debug" /* what libdwfl looks into unless it is told */
+#define FOLDERS ":.debug:/usr/lib/debug" /* where libdwfl searches by default */
 
 struct yarn_debuginfo {
     Dwfl_Callbacks callbacks; /* borrowed by `dwfl` */
@@ -129,7 +130,10 @@ static enum yarn_debuginfo_state try_file(struct yarn_debuginfo *debuginfo, cons
     if (!is_of(module, build_id))
         return YARN_DEBUGINFO_OTHER_FILE;
     debuginfo->dwarf = dwfl_module_getdwarf(module, &debuginfo->bias);
-    return debuginfo->dwarf ? YARN_DEBUGINFO_FOUND : YARN_DEBUGINFO_ABSENT;
+    if (!debuginfo->dwarf)
+        return YARN_DEBUGINFO_ABSENT;
+    (void)dwarf_new_oom_handler(debuginfo->dwarf, yarn_bounded_give_up);
+    return YARN_DEBUGINFO_FOUND;
 }
 
 static bool name_by_build_id(const char *folder, size_t folder_size, struct yarn_span build_id,
@@ -211,6 +215,13 @@ void yarn_debuginfo_close(struct yarn_debuginfo *debuginfo)
     dwfl_end(debuginfo->dwfl);
     free(debuginfo->folders);
     free(debuginfo);
+}
+
+uint64_t yarn_debuginfo_file_bytes(const struct yarn_debuginfo *debuginfo)
+{
+    size_t size = 0;
+    (void)elf_rawfile(dwarf_getelf(debuginfo->dwarf), &size);
+    return size;
 }
 
 struct Dwarf *yarn_debuginfo_dwarf(const struct yarn_debuginfo *debuginfo)

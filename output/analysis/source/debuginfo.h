@@ -18,6 +18,7 @@ enum yarn_debuginfo_state {
     YARN_DEBUGINFO_FOUND,
     YARN_DEBUGINFO_ABSENT,
     YARN_DEBUGINFO_OTHER_FILE, /* none, and at the module's path there is another file now */
+    YARN_DEBUGINFO_TOO_LARGE,  /* found, but it asks for more memory or time than any of its size */
 };
 
 struct yarn_debuginfo;
@@ -30,6 +31,9 @@ YARN_MUST_CHECK int yarn_debuginfo_open(const char *path, struct yarn_span build
                                         struct yarn_debuginfo **ret_debuginfo);
 /* NULL is allowed. */
 void yarn_debuginfo_close(struct yarn_debuginfo *debuginfo);
+
+/* Of the file that has it. */
+uint64_t yarn_debuginfo_file_bytes(const struct yarn_debuginfo *debuginfo);
 
 struct Dwarf *yarn_debuginfo_dwarf(const struct yarn_debuginfo *debuginfo);
 /* What to take from a linked address of the module to get one of the debug information. */

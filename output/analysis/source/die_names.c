@@ -65,13 +65,8 @@ static bool is_scope(int tag)
 
 static int add_scope(struct yarn_unit_scopes *unit, const Dwarf_Die *die, uint32_t parent)
 {
-    struct scope *scopes =
-        yarn_array_grow(unit->scopes, &unit->capacity, unit->count + 1, sizeof *scopes);
-    if (!scopes)
-        return -ENOMEM;
-    unit->scopes = scopes;
-    scopes[unit->count++] = (struct scope){*die, parent};
-    return 0;
+    return YARN_ARRAY_PUT(&unit->scopes, &unit->count, &unit->capacity,
+                          &(struct scope){*die, parent});
 }
 
 static int list_scopes(struct yarn_unit_scopes *unit, Dwarf_Die *top)
@@ -107,12 +102,9 @@ static int scopes_of(struct yarn_die_names *names, Dwarf_Die *unit,
             return 0;
         }
     }
-    struct yarn_unit_scopes *units =
-        yarn_array_grow(names->units, &names->units_capacity, names->nr_units + 1, sizeof *units);
-    if (!units)
+    if (YARN_ARRAY_RESERVE(&names->units, &names->units_capacity, names->nr_units + 1))
         return -ENOMEM;
-    names->units = units;
-    struct yarn_unit_scopes *scopes = &units[names->nr_units++];
+    struct yarn_unit_scopes *scopes = &names->units[names->nr_units++];
     *scopes = (struct yarn_unit_scopes){.unit = unit->addr};
     *ret_scopes = scopes;
     return list_scopes(scopes, unit);
@@ -183,7 +175,7 @@ static int qualify(struct yarn_die_names *names, Dwarf_Die *declaration, const c
         at = put_scope(text, at, &scopes->scopes[scope].die);
         if (!at)
             return 0;
-        /* Why the end here: the name of a function tells what it stands in. */
+        /* Why the end here: a mangled name contains the enclosing scopes. */
         Dwarf_Die die = scopes->scopes[scope].die;
         if (dwarf_tag(&die) == DW_TAG_subprogram && mangled_of(&die))
             break;
@@ -227,15 +219,12 @@ static bool is_of_cplusplus(Dwarf_Die *die)
 
 static int keep(struct yarn_die_names *names, char *text, uint64_t key)
 {
-    char **texts =
-        yarn_array_grow(names->texts, &names->texts_capacity, names->nr_texts + 1, sizeof *texts);
-    if (!texts) {
+    int err = YARN_ARRAY_PUT(&names->texts, &names->nr_texts, &names->texts_capacity, &text);
+    if (err) {
         free(text);
-        return -ENOMEM;
+        return err;
     }
-    names->texts = texts;
-    texts[names->nr_texts++] = text;
-    int err = names->index.slots ? 0 : yarn_table_open(&names->index, 64, (size_t)1 << 31);
+    err = names->index.slots ? 0 : yarn_table_open(&names->index, 64, (size_t)1 << 31);
     return err ? err : yarn_table_put(&names->index, key, (uint32_t)names->nr_texts - 1);
 }
 

@@ -44,15 +44,13 @@ static void run_objdump(const char *objdump, int fd, int to, uint64_t start, uin
 
 static int add(struct yarn_disassembly *disassembly, uint64_t address, const char *text)
 {
-    struct yarn_disassembly_line *grown = yarn_array_grow(
-        disassembly->instructions, &disassembly->capacity, disassembly->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&disassembly->instructions, &disassembly->capacity,
+                           disassembly->count + 1))
         return -ENOMEM;
-    disassembly->instructions = grown;
     struct yarn_disassembly_line instruction = {.address = address, .text = strdup(text)};
     if (!instruction.text)
         return -ENOMEM;
-    grown[disassembly->count++] = instruction;
+    disassembly->instructions[disassembly->count++] = instruction;
     return 0;
 }
 
@@ -133,14 +131,7 @@ void yarn_disassembly_fini(struct yarn_disassembly *disassembly)
 const struct yarn_disassembly_line *
 yarn_disassembly_find(const struct yarn_disassembly *disassembly, uint64_t address)
 {
-    size_t low = 0, high = disassembly->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (disassembly->instructions[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = YARN_ARRAY_UP_TO(disassembly->instructions, disassembly->count, address);
     if (!low || address >= disassembly->instructions[low - 1].end)
         return NULL;
     return &disassembly->instructions[low - 1];

@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 
 struct yarn_disassembly_line {
-    uint64_t address; /* linked */
+    uint64_t address; /* linked; first: searched by it */
     uint64_t end;     /* of the next instruction's beginning */
     char *text;       /* owned */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/table.h"
+#include "output/analysis/source/bounded.h"
 #include "output/analysis/source/code_units.h"
 #include "output/analysis/source/die_names.h"
 #include "output/analysis/value/array.h"
@@ -19,6 +20,7 @@ struct module {
     bool is_known; /* `state` and what follows are */
     enum yarn_debuginfo_state state;
     struct yarn_debuginfo *debuginfo; /* owned; NULL: none */
+    uint64_t bytes_left;              /* that libdw may take for it */
     struct yarn_code_units units;
     struct yarn_die_names names;
     struct yarn_table chains; /* address to number in `chains` of the lines */
@@ -74,11 +76,8 @@ void yarn_lines_free(struct yarn_lines *lines)
 
 static int add_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id)
 {
-    struct module *modules = yarn_array_grow(lines->modules, &lines->modules_capacity,
-                                             lines->nr_modules + 1, sizeof *modules);
-    if (!modules)
+    if (YARN_ARRAY_RESERVE(&lines->modules, &lines->modules_capacity, lines->nr_modules + 1))
         return -ENOMEM;
-    lines->modules = modules;
     struct module module = {
         .path = strdup(path),
         .build_id = malloc(build_id.size + 1),
@@ -93,7 +92,7 @@ static int add_module(struct yarn_lines *lines, const char *path, struct yarn_sp
     }
     if (build_id.size)
         memcpy(module.build_id, build_id.data, build_id.size);
-    modules[lines->nr_modules++] = module;
+    lines->modules[lines->nr_modules++] = module;
     return 0;
 }
 
@@ -113,6 +112,12 @@ int yarn_lines_module(struct yarn_lines *lines, const char *path, struct yarn_sp
     return err;
 }
 
+static int list_units(void *context)
+{
+    struct module *module = context;
+    return yarn_code_units_init(&module->units, yarn_debuginfo_dwarf(module->debuginfo));
+}
+
 static int know(struct module *module, const char *folders)
 {
     struct yarn_span build_id = yarn_span_of(module->build_id, module->build_id_size);
@@ -123,19 +128,18 @@ static int know(struct module *module, const char *folders)
     module->is_known = true;
     if (!module->debuginfo)
         return 0;
-    err = yarn_code_units_init(&module->units, yarn_debuginfo_dwarf(module->debuginfo));
+    module->bytes_left = YARN_MIB(24) + 20 * yarn_debuginfo_file_bytes(module->debuginfo);
+    err = yarn_bounded_call(&module->bytes_left, list_units, module);
+    if (err == -E2BIG) {
+        module->state = YARN_DEBUGINFO_TOO_LARGE;
+        return 0;
+    }
     return err ? err : yarn_table_open(&module->chains, 64, (size_t)1 << 31);
 }
 
 static int add_line(struct yarn_lines *lines, const struct yarn_line *line)
 {
-    struct yarn_line *grown =
-        yarn_array_grow(lines->lines, &lines->lines_capacity, lines->nr_lines + 1, sizeof *grown);
-    if (!grown)
-        return -ENOMEM;
-    lines->lines = grown;
-    grown[lines->nr_lines++] = *line;
-    return 0;
+    return YARN_ARRAY_PUT(&lines->lines, &lines->nr_lines, &lines->lines_capacity, line);
 }
 
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
@@ -187,46 +191,73 @@ static void place_by_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct yarn_line 
     ret_line->column = ret_line->file ? number_of(inlined, DW_AT_call_column) : 0;
 }
 
-/* To the block or inlined function right below `scope` that has the address. */
-static bool step_in(Dwarf_Die *scope, uint64_t address, Dwarf_Die *ret_inner)
+static int has_address(struct yarn_code_units *units, Dwarf_Die *die, uint64_t address)
+{
+    struct yarn_range range;
+    ptrdiff_t at = 0;
+    int found;
+    while ((found = yarn_code_units_range(units, die, &at, &range)) > 0)
+        if (address - range.start < range.end - range.start)
+            break;
+    return found;
+}
+
+/* To the block or inlined function right below *scope that has the address. 0: there is none. */
+static int step_in(struct yarn_code_units *units, Dwarf_Die *scope, uint64_t address)
 {
     Dwarf_Die die;
-    if (dwarf_child(scope, &die))
-        return false;
-    do {
+    int found = dwarf_child(scope, &die) == 0;
+    for (; found > 0; found = yarn_code_units_sibling(units, &die)) {
         switch (dwarf_tag(&die)) {
         case DW_TAG_inlined_subroutine:
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
-            if (dwarf_haspc(&die, address) <= 0)
-                break;
-            *ret_inner = die;
-            return true;
+            found = has_address(units, &die, address);
+            if (found)
+                *scope = die;
+            if (found)
+                return found;
+            break;
         default:
             break;
         }
-    } while (dwarf_siblingof(&die, &die) == 0);
-    return false;
+    }
+    return found;
 }
 
 /* The function and what is inlined in it at the address, outermost first. */
-static size_t nest(const Dwarf_Die *function, uint64_t address, Dwarf_Die nested[INLINED_MAX])
+static int nest(struct yarn_code_units *units, const Dwarf_Die *function, uint64_t address,
+                Dwarf_Die nested[INLINED_MAX], size_t *ret_count)
 {
     Dwarf_Die scope = *function;
     size_t count = 0;
+    int found = 1;
     nested[count++] = scope;
-    for (size_t i = 0; i < BLOCKS_MAX && count < INLINED_MAX && step_in(&scope, address, &scope);
-         i++) {
+    for (size_t i = 0; i < BLOCKS_MAX && count < INLINED_MAX; i++) {
+        found = step_in(units, &scope, address);
+        if (found <= 0)
+            break;
         if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
             nested[count++] = scope;
     }
-    return count;
+    *ret_count = count;
+    return found < 0 ? found : 0;
 }
 
-static int search(struct yarn_lines *lines, struct module *module, uint64_t address)
+struct search {
+    struct yarn_lines *lines;
+    struct module *module;
+    uint64_t address;
+};
+
+static int search(void *context)
 {
+    const struct search *asked = context;
+    struct yarn_lines *lines = asked->lines;
+    struct module *module = asked->module;
     struct yarn_code_place place;
+    uint64_t address = asked->address;
     address -= yarn_debuginfo_bias(module->debuginfo);
     int err = yarn_code_units_find(&module->units, address, &place);
     if (err || !place.unit.addr)
@@ -237,7 +268,9 @@ static int search(struct yarn_lines *lines, struct module *module, uint64_t addr
     if (!place.function.addr)
         return line.line ? add_line(lines, &line) : 0;
     Dwarf_Die nested[INLINED_MAX];
-    for (size_t i = nest(&place.function, address, nested); !err && i-- > 0;) {
+    size_t count;
+    err = nest(&module->units, &place.function, address, nested, &count);
+    for (size_t i = count; !err && i-- > 0;) {
         line.is_inlined = i > 0;
         err = yarn_die_names_find(&module->names, &nested[i], &line.function);
         if (!err)
@@ -252,20 +285,23 @@ static int search(struct yarn_lines *lines, struct module *module, uint64_t addr
 static int search_anew(struct yarn_lines *lines, struct module *module, uint64_t address,
                        uint32_t *ret_chain)
 {
-    struct chain *chains = yarn_array_grow(lines->chains, &lines->chains_capacity,
-                                           lines->nr_chains + 1, sizeof *chains);
-    if (!chains)
+    if (YARN_ARRAY_RESERVE(&lines->chains, &lines->chains_capacity, lines->nr_chains + 1))
         return -ENOMEM;
-    lines->chains = chains;
     size_t first = lines->nr_lines;
-    int err = search(lines, module, address);
+    struct search asked = {lines, module, address};
+    int err = yarn_bounded_call(&module->bytes_left, search, &asked);
+    if (err == -E2BIG) {
+        lines->nr_lines = first;
+        module->state = YARN_DEBUGINFO_TOO_LARGE;
+        return 0;
+    }
     if (err)
         return err;
     uint32_t number = (uint32_t)lines->nr_chains;
     err = yarn_table_put(&module->chains, address, number);
     if (err)
         return err;
-    chains[number] = (struct chain){first, lines->nr_lines - first};
+    lines->chains[number] = (struct chain){first, lines->nr_lines - first};
     lines->nr_chains++;
     *ret_chain = number;
     return 0;
@@ -278,13 +314,12 @@ int yarn_lines_find(struct yarn_lines *lines, uint32_t number, uint64_t address,
     int err = module->is_known ? 0 : know(module, lines->folders);
     if (err)
         return err;
-    if (!module->debuginfo) {
-        *ret_chain = (struct yarn_line_chain){0};
+    *ret_chain = (struct yarn_line_chain){0};
+    if (module->state != YARN_DEBUGINFO_FOUND)
         return 0;
-    }
     uint32_t found = yarn_table_find(&module->chains, address);
     err = found == YARN_TABLE_NONE ? search_anew(lines, module, address, &found) : 0;
-    if (err)
+    if (err || found == YARN_TABLE_NONE)
         return err;
     const struct chain *chain = &lines->chains[found];
     *ret_chain = (struct yarn_line_chain){.count = chain->count};
@@ -293,12 +328,15 @@ int yarn_lines_find(struct yarn_lines *lines, uint32_t number, uint64_t address,
     return 0;
 }
 
-const char *yarn_lines_replaced(const struct yarn_lines *lines, size_t n)
+const char *yarn_lines_unknown(const struct yarn_lines *lines, size_t n,
+                               enum yarn_debuginfo_state *ret_why)
 {
     for (size_t i = 0; i < lines->nr_modules; i++) {
         const struct module *module = &lines->modules[i];
-        if (module->is_known && module->state == YARN_DEBUGINFO_OTHER_FILE && !n--)
-            return module->path;
+        if (!module->is_known || module->state < YARN_DEBUGINFO_OTHER_FILE || n--)
+            continue;
+        *ret_why = module->state;
+        return module->path;
     }
     return NULL;
 }

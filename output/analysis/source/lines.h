@@ -43,6 +43,8 @@ YARN_MUST_CHECK int yarn_lines_module(struct yarn_lines *lines, const char *path
 YARN_MUST_CHECK int yarn_lines_find(struct yarn_lines *lines, uint32_t module, uint64_t address,
                                     struct yarn_line_chain *ret_chain);
 
-/* The n-th module whose file has been replaced since the recording, so that its lines stay unknown,
- * among those that were looked at. NULL: there are no more. */
-const char *yarn_lines_replaced(const struct yarn_lines *lines, size_t n);
+/* The n-th module whose lines stay unknown, among those that were looked at: its file is another
+ * now (OTHER_FILE), or its debug information asks for more than any of its size (TOO_LARGE). NULL:
+ * there are no more. */
+const char *yarn_lines_unknown(const struct yarn_lines *lines, size_t n,
+                               enum yarn_debuginfo_state *ret_why);

@@ -34,7 +34,7 @@ bool yarn_module_file_is_bounded(int fd)
     Elf_Scn *section = NULL;
     if (fstat(fd, &status) || !S_ISREG(status.st_mode))
         return false;
-    uint64_t most = YARN_MIB(64) + 40 * (uint64_t)status.st_size;
+    uint64_t most = YARN_MIB(32) + 20 * (uint64_t)status.st_size;
     (void)elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     size_t names = 0;

@@ -18,7 +18,7 @@ enum yarn_module_file_state {
     YARN_MODULE_FILE_OTHER,  /* at the path there is another file now */
 };
 
-/* A plain file whose compressed sections do not say that they are more than 64 MiB and 40 times the
+/* A plain file whose compressed sections do not say that they are more than 32 MiB and 20 times the
  * file together. */
 bool yarn_module_file_is_bounded(int fd);
 

@@ -8,7 +8,7 @@
 
 enum { MODULE_KIND_FILE = 0 };
 
-/* How a module stood in a dump; NULL: the dump does not tell. A number's last record counts. */
+/* How a module stood in a dump; NULL: the dump does not say. A number's last record counts. */
 static const struct yarn_dump_module *module_of(const struct yarn_profile *profile, uint32_t dump,
                                                 uint32_t number)
 {
@@ -120,14 +120,9 @@ static int add_extent(struct yarn_annotation *annotation, uint64_t start, uint64
         if (annotation->extents[i].start == start)
             return 0;
     }
-    struct yarn_annotation_extent *extents =
-        yarn_array_grow(annotation->extents, &annotation->extents_capacity,
-                        annotation->nr_extents + 1, sizeof *extents);
-    if (!extents)
-        return -ENOMEM;
-    annotation->extents = extents;
-    extents[annotation->nr_extents++] = (struct yarn_annotation_extent){start, end};
-    return 0;
+    return YARN_ARRAY_PUT(&annotation->extents, &annotation->nr_extents,
+                          &annotation->extents_capacity,
+                          &(struct yarn_annotation_extent){start, end});
 }
 
 static int by_start(const void *a, const void *b)
@@ -187,28 +182,18 @@ int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_p
 
 static int add_site(struct yarn_annotation *annotation, uint64_t address, const char *text)
 {
-    struct yarn_annotation_site *sites = yarn_array_grow(
-        annotation->sites, &annotation->sites_capacity, annotation->nr_sites + 1, sizeof *sites);
-    if (!sites)
-        return -ENOMEM;
-    annotation->sites = sites;
-    sites[annotation->nr_sites++] = (struct yarn_annotation_site){
-        .address = address,
-        .text = text,
-        .function = annotation->function,
-    };
-    return 0;
+    return YARN_ARRAY_PUT(&annotation->sites, &annotation->nr_sites, &annotation->sites_capacity,
+                          &(struct yarn_annotation_site){
+                              .address = address,
+                              .text = text,
+                              .function = annotation->function,
+                          });
 }
 
 static int add_line(struct yarn_annotation *annotation, const struct yarn_profile_frame *frame)
 {
-    struct yarn_annotation_line *lines = yarn_array_grow(
-        annotation->lines, &annotation->lines_capacity, annotation->nr_lines + 1, sizeof *lines);
-    if (!lines)
-        return -ENOMEM;
-    annotation->lines = lines;
-    lines[annotation->nr_lines++] = (struct yarn_annotation_line){frame->file, frame->line};
-    return 0;
+    return YARN_ARRAY_PUT(&annotation->lines, &annotation->nr_lines, &annotation->lines_capacity,
+                          &(struct yarn_annotation_line){frame->file, frame->line});
 }
 
 static int compare_sites(const void *a, const void *b)
@@ -255,14 +240,7 @@ static void settle(struct yarn_annotation *annotation)
 
 static uint32_t find_site(const struct yarn_annotation *annotation, uint64_t address)
 {
-    size_t low = 0, high = annotation->nr_sites;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (annotation->sites[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = YARN_ARRAY_UP_TO(annotation->sites, annotation->nr_sites, address);
     return low ? (uint32_t)low - 1 : YARN_DUMP_NONE;
 }
 

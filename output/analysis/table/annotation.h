@@ -17,7 +17,7 @@
 
 /* An instruction or, where it could not be disassembled, an address that was sampled. */
 struct yarn_annotation_site {
-    uint64_t address;
+    uint64_t address;    /* first: searched by it */
     const char *text;    /* borrowed from the disassembly; NULL: none */
     uint32_t file, line; /* of the innermost inlined function; 0 where unknown or unsampled */
     uint32_t function;   /* the innermost; the annotated one where nothing is inlined there */

@@ -5,6 +5,18 @@
 
 #include "output/analysis/table/stack_sums.h"
 
+int yarn_choice_stacks(const struct yarn_profile *profile, const struct yarn_filter *filter,
+                       uint8_t **ret_stacks)
+{
+    if (!yarn_filter_is_by_function(filter))
+        return 0;
+    uint8_t *functions = yarn_filter_functions(filter, profile);
+    if (functions)
+        *ret_stacks = yarn_stacks_with(profile, functions);
+    free(functions);
+    return *ret_stacks ? 0 : -ENOMEM;
+}
+
 int yarn_choice_init(struct yarn_choice *choice, const struct yarn_profile *profile,
                      const struct yarn_filter *filter)
 {
@@ -12,16 +24,12 @@ int yarn_choice_init(struct yarn_choice *choice, const struct yarn_profile *prof
         .events = yarn_filter_events(filter, profile),
         .threads = yarn_filter_threads(filter, profile),
     };
-    bool is_whole = choice->events && choice->threads;
-    if (is_whole && yarn_filter_is_by_function(filter)) {
-        uint8_t *functions = yarn_filter_functions(filter, profile);
-        choice->stacks = functions ? yarn_stacks_with(profile, functions) : NULL;
-        free(functions);
-        is_whole = choice->stacks;
-    }
-    if (!is_whole)
+    int err = choice->events && choice->threads
+                  ? yarn_choice_stacks(profile, filter, &choice->stacks)
+                  : -ENOMEM;
+    if (err)
         yarn_choice_fini(choice);
-    return is_whole ? 0 : -ENOMEM;
+    return err;
 }
 
 void yarn_choice_fini(struct yarn_choice *choice)

@@ -12,6 +12,9 @@ struct yarn_choice {
     uint8_t *stacks;           /* owned; those with a function that passes; NULL: all */
 };
 
+/* -ENOMEM. *ret_stacks, NULL before, stays so where all pass. */
+YARN_MUST_CHECK int yarn_choice_stacks(const struct yarn_profile *profile,
+                                       const struct yarn_filter *filter, uint8_t **ret_stacks);
 /* -ENOMEM. */
 YARN_MUST_CHECK int yarn_choice_init(struct yarn_choice *choice, const struct yarn_profile *profile,
                                      const struct yarn_filter *filter);

@@ -205,14 +205,11 @@ static int take_rows(struct builder *builder, uint32_t event, struct yarn_rows *
         struct yarn_row *sum = &builder->sums[i];
         if (!sum->total_samples)
             continue;
-        struct yarn_row *grown =
-            yarn_array_grow(rows->rows, &rows->capacity, rows->count + 1, sizeof *grown);
-        if (!grown)
+        if (YARN_ARRAY_RESERVE(&rows->rows, &rows->capacity, rows->count + 1))
             return -ENOMEM;
-        rows->rows = grown;
-        grown[rows->count] = *sum;
-        grown[rows->count].event = event;
-        grown[rows->count].key = (uint32_t)i;
+        rows->rows[rows->count] = *sum;
+        rows->rows[rows->count].event = event;
+        rows->rows[rows->count].key = (uint32_t)i;
         rows->count++;
         *sum = (struct yarn_row){0};
     }

@@ -29,7 +29,7 @@ struct yarn_coverage_sum yarn_coverage_sum_of(const struct yarn_profile_dump *du
 {
     struct yarn_coverage_sum sum = {.nr_spans = dump->nr_coverage ? 0 : 1};
     uint64_t begin_ns = dump->process.start_ns, end_ns = end_of(dump);
-    uint64_t length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+    uint64_t length_ns = yarn_u64_minus(end_ns, begin_ns);
     for (size_t i = 0; i < dump->nr_coverage; i++) {
         struct yarn_coverage_gap gap;
         if (yarn_coverage_gap_at(dump, i, &gap))
@@ -41,7 +41,7 @@ struct yarn_coverage_sum yarn_coverage_sum_of(const struct yarn_profile_dump *du
     if (dump->nr_coverage && dump->coverage[0].time_ns > begin_ns)
         sum.nr_spans++;
     sum.off_cpu_ns = dump->trust.off_cpu_ns;
-    sum.on_ns = length_ns > sum.off_ns ? length_ns - sum.off_ns : 0;
+    sum.on_ns = yarn_u64_minus(length_ns, sum.off_ns);
     return sum;
 }
 

@@ -104,15 +104,12 @@ static int append(int fd, const struct yarn_timeline_entry *entries, size_t coun
 
 int yarn_runs_add(struct yarn_runs *runs, const struct yarn_timeline_entry *entries, size_t count)
 {
-    struct run *grown =
-        yarn_array_grow(runs->runs, &runs->capacity, runs->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&runs->runs, &runs->capacity, runs->count + 1))
         return -ENOMEM;
-    runs->runs = grown;
     struct run run = {.at = runs->size, .end = runs->size + count * sizeof *entries};
     int err = append(runs->fd, entries, count, &runs->size);
     if (!err)
-        grown[runs->count++] = run;
+        runs->runs[runs->count++] = run;
     return err;
 }
 

@@ -88,12 +88,8 @@ int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline
         if (err)
             return err;
     }
-    struct yarn_timeline_entry *entries = yarn_array_grow(timeline->entries, &timeline->capacity,
-                                                          timeline->count + 1, sizeof *entries);
-    if (!entries)
+    if (YARN_ARRAY_PUT(&timeline->entries, &timeline->count, &timeline->capacity, entry))
         return -ENOMEM;
-    timeline->entries = entries;
-    entries[timeline->count++] = *entry;
     timeline->nr_added++;
     return 0;
 }

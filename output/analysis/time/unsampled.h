@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Why CPU time has no sample, as far as a dump tells it: no more altogether than that time.
+ * Why CPU time has no sample, as far as a dump says it: the parts never exceed that time.
  * Threads: one owner at a time.
  */
 #pragma once

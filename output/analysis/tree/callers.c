@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/table/choice.h"
 #include "output/analysis/table/stack_sums.h"
 #include "output/analysis/tree/tree.h"
 #include "output/analysis/value/array.h"
@@ -25,46 +26,12 @@ struct builder {
     const struct yarn_profile *profile;
     const struct yarn_callers_options *options;
     struct yarn_tree *tree;
-    uint8_t *events, *threads; /* owned: what passes the filter */
-    uint8_t *stacks;           /* owned; NULL: all pass */
-    struct item *items;        /* owned array, of one event */
+    struct yarn_choice choice;
+    struct item *items; /* owned array, of one event */
     size_t nr_items, items_capacity;
     struct group *groups; /* owned array: still to be followed outwards */
     size_t nr_groups, groups_capacity;
 };
-
-static void builder_fini(struct builder *builder)
-{
-    free(builder->events);
-    free(builder->threads);
-    free(builder->stacks);
-    free(builder->items);
-    free(builder->groups);
-}
-
-static int builder_init(struct builder *builder, const struct yarn_profile *profile,
-                        const struct yarn_filter *filter,
-                        const struct yarn_callers_options *options, struct yarn_tree *tree)
-{
-    *builder = (struct builder){
-        .profile = profile,
-        .options = options,
-        .tree = tree,
-        .events = yarn_filter_events(filter, profile),
-        .threads = yarn_filter_threads(filter, profile),
-    };
-    int err = builder->events && builder->threads ? 0 : -ENOMEM;
-    if (!err && yarn_filter_is_by_function(filter)) {
-        uint8_t *functions = yarn_filter_functions(filter, profile);
-        if (functions)
-            builder->stacks = yarn_stacks_with(profile, functions);
-        free(functions);
-        err = builder->stacks ? 0 : -ENOMEM;
-    }
-    if (err)
-        builder_fini(builder);
-    return err;
-}
 
 /* The innermost frame of the stack to start from; YARN_DUMP_NONE: the stack has none. */
 static uint32_t start_of(const struct builder *builder, uint32_t stack)
@@ -91,21 +58,15 @@ static int add_item(struct builder *builder, const struct yarn_cell *cell)
         return 0;
     }
     item.is_self = item.stack == cell->stack;
-    struct item *items = yarn_array_grow(builder->items, &builder->items_capacity,
-                                         builder->nr_items + 1, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    builder->items = items;
-    items[builder->nr_items++] = item;
-    return 0;
+    return YARN_ARRAY_PUT(&builder->items, &builder->nr_items, &builder->items_capacity, &item);
 }
 
 static int gather(struct builder *builder, uint32_t event)
 {
     struct yarn_stack_choice choice = {
         .event = event,
-        .threads = builder->threads,
-        .stacks = builder->stacks,
+        .threads = builder->choice.threads,
+        .stacks = builder->choice.stacks,
     };
     int err = 0;
     builder->nr_items = 0;
@@ -125,13 +86,7 @@ static int by_function(const void *a, const void *b)
 
 static int push(struct builder *builder, struct group group)
 {
-    struct group *groups = yarn_array_grow(builder->groups, &builder->groups_capacity,
-                                           builder->nr_groups + 1, sizeof *groups);
-    if (!groups)
-        return -ENOMEM;
-    builder->groups = groups;
-    groups[builder->nr_groups++] = group;
-    return 0;
+    return YARN_ARRAY_PUT(&builder->groups, &builder->nr_groups, &builder->groups_capacity, &group);
 }
 
 /* Items [begin, end) of one function become a node below `parent`. */
@@ -206,8 +161,9 @@ static int follow(struct builder *builder, struct group group)
     return split(builder, group.node, group.begin, kept);
 }
 
-static int add_event(struct builder *builder, uint32_t event)
+static int add_event(void *self, uint32_t event)
 {
+    struct builder *builder = self;
     uint32_t node;
     int err = gather(builder, event);
     if (!err)
@@ -228,21 +184,15 @@ int yarn_callers_build(const struct yarn_profile *profile, const struct yarn_fil
                        const struct yarn_callers_options *options, struct yarn_tree *ret_tree)
 {
     struct yarn_tree tree = yarn_tree_of(profile);
-    struct builder builder;
-    int err = builder_init(&builder, profile, filter, options, &tree);
-    if (err)
-        return err;
-    for (uint32_t event = 0; !err && event < profile->nr_events; event++) {
-        if (builder.events[event] && profile->events[event].samples)
-            err = add_event(&builder, event);
-    }
-    builder_fini(&builder);
+    struct builder builder = {.profile = profile, .options = options, .tree = &tree};
+    int err = yarn_choice_init(&builder.choice, profile, filter);
     if (!err)
-        err = yarn_tree_sort(&tree, profile, options->min_percent);
-    if (err) {
-        yarn_tree_fini(&tree);
-        return err;
-    }
-    *ret_tree = tree;
-    return 0;
+        err = yarn_tree_fill(&tree, profile, &builder.choice, options->min_percent, add_event,
+                             &builder);
+    yarn_choice_fini(&builder.choice);
+    free(builder.items);
+    free(builder.groups);
+    if (!err)
+        *ret_tree = tree;
+    return err;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "output/analysis/table/choice.h"
 #include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
 
@@ -22,8 +23,7 @@ struct builder {
     const struct yarn_profile *profile;
     struct yarn_tree *tree;
     double min_percent;
-    uint8_t *events, *threads; /* owned: what passes the filter */
-    uint8_t *stacks;           /* owned; NULL: all pass */
+    struct yarn_choice choice;
     /* Owned, by stack, valid within one root: */
     uint32_t *node_of;      /* YARN_DUMP_NONE: none, or below the least */
     uint32_t *callees;      /* the first stack that this one calls */
@@ -37,27 +37,13 @@ struct builder {
 
 static void builder_fini(struct builder *builder)
 {
-    free(builder->events);
-    free(builder->threads);
-    free(builder->stacks);
+    yarn_choice_fini(&builder->choice);
     free(builder->node_of);
     free(builder->callees);
     free(builder->next);
     free(builder->buckets);
     free(builder->touched);
     free(builder->open);
-}
-
-static int choose_stacks(struct builder *builder, const struct yarn_filter *filter)
-{
-    if (!yarn_filter_is_by_function(filter))
-        return 0;
-    uint8_t *functions = yarn_filter_functions(filter, builder->profile);
-    if (!functions)
-        return -ENOMEM;
-    builder->stacks = yarn_stacks_with(builder->profile, functions);
-    free(functions);
-    return builder->stacks ? 0 : -ENOMEM;
 }
 
 static int builder_init(struct builder *builder, const struct yarn_profile *profile,
@@ -68,21 +54,17 @@ static int builder_init(struct builder *builder, const struct yarn_profile *prof
         .profile = profile,
         .tree = tree,
         .min_percent = min_percent,
-        .events = yarn_filter_events(filter, profile),
-        .threads = yarn_filter_threads(filter, profile),
         .node_of = calloc(profile->nr_stacks + 1, sizeof *builder->node_of),
         .callees = calloc(profile->nr_stacks + 1, sizeof *builder->callees),
         .next = calloc(profile->nr_stacks + 1, sizeof *builder->next),
         .buckets = calloc(profile->nr_functions + 1, sizeof *builder->buckets),
         .touched = calloc(profile->nr_functions + 1, sizeof *builder->touched),
     };
-    bool is_whole = builder->events && builder->threads && builder->node_of && builder->callees &&
-                    builder->next && builder->buckets && builder->touched;
-    int err = is_whole ? choose_stacks(builder, filter) : -ENOMEM;
+    bool is_whole = builder->node_of && builder->callees && builder->next && builder->buckets &&
+                    builder->touched;
+    int err = is_whole ? yarn_choice_init(&builder->choice, profile, filter) : -ENOMEM;
     for (size_t i = 0; !err && i < profile->nr_functions; i++)
         builder->buckets[i].first = YARN_DUMP_NONE;
-    if (err)
-        builder_fini(builder);
     return err;
 }
 
@@ -146,13 +128,8 @@ static int take_bucket(struct builder *builder, uint32_t parent, uint32_t functi
         return err;
     struct yarn_tree_node *node = &builder->tree->nodes[number];
     add_total(node, bucket.total, bucket.samples);
-    struct open_node *open =
-        yarn_array_grow(builder->open, &builder->open_capacity, builder->nr_open + 1, sizeof *open);
-    if (!open)
-        return -ENOMEM;
-    builder->open = open;
-    open[builder->nr_open++] = (struct open_node){number, bucket.first};
-    return 0;
+    return YARN_ARRAY_PUT(&builder->open, &builder->nr_open, &builder->open_capacity,
+                          &(struct open_node){number, bucket.first});
 }
 
 static int take_buckets(struct builder *builder, uint32_t parent)
@@ -213,7 +190,8 @@ static struct yarn_stack_sum sum_of(const struct builder *builder,
 static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
 {
     uint32_t event = builder->tree->nodes[event_node].event;
-    struct yarn_stack_choice choice = {event, builder->threads, builder->stacks, true, root};
+    struct yarn_stack_choice choice = {event, builder->choice.threads, builder->choice.stacks, true,
+                                       root};
     struct yarn_stack_sum all = sum_of(builder, &choice, true);
     uint32_t top = event_node;
     if (!all.samples)
@@ -239,8 +217,8 @@ static int add_stackless(struct builder *builder, uint32_t event_node)
 {
     struct yarn_stack_choice choice = {
         .event = builder->tree->nodes[event_node].event,
-        .threads = builder->threads,
-        .stacks = builder->stacks,
+        .threads = builder->choice.threads,
+        .stacks = builder->choice.stacks,
     };
     struct yarn_stack_sum all = sum_of(builder, &choice, false);
     uint32_t number;
@@ -258,8 +236,9 @@ static int add_stackless(struct builder *builder, uint32_t event_node)
     return 0;
 }
 
-static int add_event(struct builder *builder, uint32_t event)
+static int add_event(void *self, uint32_t event)
 {
+    struct builder *builder = self;
     static const uint32_t roots[] = {YARN_DUMP_NONE, YARN_FUNCTION_TRUNCATED,
                                      YARN_FUNCTION_NO_UNWIND_INFO, YARN_FUNCTION_FAILED};
     uint32_t node;
@@ -275,19 +254,10 @@ int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter
     struct yarn_tree tree = yarn_tree_of(profile);
     struct builder builder;
     int err = builder_init(&builder, profile, filter, min_percent, &tree);
-    if (err)
-        return err;
-    for (uint32_t event = 0; !err && event < profile->nr_events; event++) {
-        if (builder.events[event] && profile->events[event].samples)
-            err = add_event(&builder, event);
-    }
+    if (!err)
+        err = yarn_tree_fill(&tree, profile, &builder.choice, min_percent, add_event, &builder);
     builder_fini(&builder);
     if (!err)
-        err = yarn_tree_sort(&tree, profile, min_percent);
-    if (err) {
-        yarn_tree_fini(&tree);
-        return err;
-    }
-    *ret_tree = tree;
-    return 0;
+        *ret_tree = tree;
+    return err;
 }

@@ -13,6 +13,8 @@
 #include "output/analysis/profile/filter.h"
 #include "output/analysis/profile/profile.h"
 
+struct yarn_choice;
+
 struct yarn_tree_node {
     uint64_t self;  /* in the event's unit */
     uint64_t total; /* bottom-up: of what the first function spent, the part that came this way */
@@ -59,9 +61,11 @@ uint32_t yarn_tree_next(const struct yarn_tree *tree, uint32_t node);
 
 /* For the builders: the empty tree. */
 struct yarn_tree yarn_tree_of(const struct yarn_profile *profile);
-/* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root), and the
- * order of totals at the end, in which nodes below `min_percent` are out of reach. */
+/* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root). */
 YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function,
                                   uint32_t event, uint32_t *ret_node);
-YARN_MUST_CHECK int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile,
-                                   double min_percent);
+/* For the builders: each chosen event that has samples, and then the order of totals, in which
+ * nodes below `min_percent` are out of reach. The tree is gone where that fails. */
+YARN_MUST_CHECK int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_profile *profile,
+                                   const struct yarn_choice *choice, double min_percent,
+                                   int (*add_event)(void *builder, uint32_t event), void *builder);

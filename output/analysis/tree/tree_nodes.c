@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/table/choice.h"
 #include "output/analysis/tree/tree.h"
 #include "output/analysis/value/array.h"
 
@@ -18,13 +19,10 @@ struct yarn_tree yarn_tree_of(const struct yarn_profile *profile)
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,
                   uint32_t *ret_node)
 {
-    struct yarn_tree_node *nodes =
-        yarn_array_grow(tree->nodes, &tree->capacity, tree->count + 1, sizeof *nodes);
-    if (!nodes)
+    if (YARN_ARRAY_RESERVE(&tree->nodes, &tree->capacity, tree->count + 1))
         return -ENOMEM;
-    tree->nodes = nodes;
     uint32_t number = (uint32_t)tree->count++;
-    struct yarn_tree_node *node = &nodes[number];
+    struct yarn_tree_node *node = &tree->nodes[number];
     *node = (struct yarn_tree_node){
         .function = function,
         .event = event,
@@ -33,9 +31,9 @@ int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, ui
         .next_sibling = YARN_DUMP_NONE,
     };
     if (parent != YARN_DUMP_NONE) {
-        node->depth = nodes[parent].depth + 1;
-        node->next_sibling = nodes[parent].first_child;
-        nodes[parent].first_child = number;
+        node->depth = tree->nodes[parent].depth + 1;
+        node->next_sibling = tree->nodes[parent].first_child;
+        tree->nodes[parent].first_child = number;
     }
     *ret_node = number;
     return 0;
@@ -86,7 +84,7 @@ static bool is_kept(const struct yarn_tree_node *node, const struct yarn_profile
     return node->parent == YARN_DUMP_NONE || (double)node->total >= least;
 }
 
-int yarn_tree_sort(struct yarn_tree *tree, const struct yarn_profile *profile, double min_percent)
+static int sort(struct yarn_tree *tree, const struct yarn_profile *profile, double min_percent)
 {
     struct order order = {tree, profile};
     size_t count = 0;
@@ -118,4 +116,20 @@ void yarn_tree_fini(struct yarn_tree *tree)
 {
     free(tree->nodes);
     *tree = (struct yarn_tree){0};
+}
+
+int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_profile *profile,
+                   const struct yarn_choice *choice, double min_percent,
+                   int (*add_event)(void *builder, uint32_t event), void *builder)
+{
+    int err = 0;
+    for (uint32_t event = 0; !err && event < profile->nr_events; event++) {
+        if (choice->events[event] && profile->events[event].samples)
+            err = add_event(builder, event);
+    }
+    if (!err)
+        err = sort(tree, profile, min_percent);
+    if (err)
+        yarn_tree_fini(tree);
+    return err;
 }

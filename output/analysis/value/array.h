@@ -8,7 +8,22 @@
 
 #include "core/base/base.h"
 
-/* Room for `need` items of `item_bytes`; the array, perhaps elsewhere, freed by free(). NULL where
- * no memory is to be had: then the array is as it was. */
-YARN_MUST_CHECK void *yarn_array_grow(void *items, size_t *capacity, size_t need,
-                                      size_t item_bytes);
+/* Room for `need` items in the array that *items begins, which may move. -ENOMEM: it is as it was.
+ */
+#define YARN_ARRAY_RESERVE(items, capacity, need)                                                  \
+    yarn_array_reserve((items), (capacity), (need), sizeof **(items))
+
+/* Adds a copy of the item that the last argument points to. */
+#define YARN_ARRAY_PUT(items, count, capacity, ...)                                                \
+    yarn_array_put((items), (count), (capacity), (__VA_ARGS__),                                    \
+                   sizeof **(items) + 0 * sizeof(*(items) == (__VA_ARGS__)))
+
+/* Why void: `items` points to a pointer of any type. */
+YARN_MUST_CHECK int yarn_array_reserve(void *items, size_t *capacity, size_t need,
+                                       size_t item_bytes);
+YARN_MUST_CHECK int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
+                                   size_t item_bytes);
+
+/* How many items of a sorted array begin with a number that is `key` or less. */
+#define YARN_ARRAY_UP_TO(items, count, key) yarn_array_up_to((items), (count), sizeof *(items), key)
+size_t yarn_array_up_to(const void *items, size_t count, size_t item_bytes, uint64_t key);

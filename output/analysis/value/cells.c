@@ -81,11 +81,8 @@ int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more)
         if (err)
             return err;
     }
-    struct yarn_cell *grown =
-        yarn_array_grow(cells->cells, &cells->capacity, cells->count + 1, sizeof *grown);
-    if (!grown)
+    if (YARN_ARRAY_RESERVE(&cells->cells, &cells->capacity, cells->count + 1))
         return -ENOMEM;
-    cells->cells = grown;
     place(cells, more);
     return 0;
 }

@@ -25,19 +25,16 @@ static void set_jump(struct yarn_comm *list, struct yarn_comm *comm)
 
 int yarn_comms_add(struct yarn_comms *comms, uint32_t text, uint64_t from_ns, uint32_t *last)
 {
-    struct yarn_comm *list =
-        yarn_array_grow(comms->list, &comms->capacity, comms->count + 1, sizeof *list);
-    if (!list)
+    if (YARN_ARRAY_RESERVE(&comms->list, &comms->capacity, comms->count + 1))
         return -ENOMEM;
-    comms->list = list;
-    list[comms->count] = (struct yarn_comm){
+    comms->list[comms->count] = (struct yarn_comm){
         .from_ns = from_ns,
         .least_ns = from_ns,
         .text = text,
         .before = *last,
         .jump = YARN_COMM_NONE,
     };
-    set_jump(list, &list[comms->count]);
+    set_jump(comms->list, &comms->list[comms->count]);
     *last = (uint32_t)comms->count++;
     return 0;
 }

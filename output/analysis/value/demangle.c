@@ -16,8 +16,8 @@ struct text {
     jmp_buf overflow;
 };
 
-/* Why a jump: a hostile name of some hundred bytes may stand for more text than the world has room
- * for, and libiberty cannot be told to stop. It holds no memory while it calls. */
+/* Why a jump: a hostile name of some hundred bytes may expand to any amount of text, and libiberty
+ * has no way to stop. It holds no memory while it calls. */
 static void append(const char *piece, size_t size, void *opaque)
 {
     struct text *text = opaque;

@@ -37,12 +37,9 @@ const struct yarn_machine *yarn_machines_note(struct yarn_machines *machines, co
             machine->most_ns = ahead_ns;
         return machine;
     }
-    struct yarn_machine *list =
-        yarn_array_grow(machines->list, &machines->capacity, machines->count + 1, sizeof *list);
-    if (!list)
+    if (YARN_ARRAY_RESERVE(&machines->list, &machines->capacity, machines->count + 1))
         return NULL;
-    machines->list = list;
-    struct yarn_machine *machine = &list[machines->count++];
+    struct yarn_machine *machine = &machines->list[machines->count++];
     *machine =
         (struct yarn_machine){.ahead_ns = ahead_ns, .least_ns = ahead_ns, .most_ns = ahead_ns};
     (void)snprintf(machine->name, sizeof machine->name, "%s", name);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The machines that dumps were recorded on, each of which has a monotonic clock of its own, from
- * its boot. Theirs are laid over each other by real time: as exact as the machines' real-time
- * clocks agree, which a dump cannot tell. Processes of one boot stay as they are to each other.
+ * its boot. These are aligned by real time, as exactly as the machines' real-time clocks agree,
+ * which no dump records. Times of processes of one boot are not shifted against each other.
  * Threads: one owner at a time.
  */
 #pragma once

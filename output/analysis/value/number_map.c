@@ -12,13 +12,10 @@ int yarn_number_map_put(struct yarn_number_map *map, uint32_t number, uint32_t t
     if (number >= NUMBER_MAX)
         return -E2BIG;
     if (number >= map->count) {
-        uint32_t *grown =
-            yarn_array_grow(map->to, &map->capacity, (size_t)number + 1, sizeof *grown);
-        if (!grown)
+        if (YARN_ARRAY_RESERVE(&map->to, &map->capacity, (size_t)number + 1))
             return -ENOMEM;
-        map->to = grown;
         while (map->count <= number)
-            grown[map->count++] = YARN_NUMBER_NONE;
+            map->to[map->count++] = YARN_NUMBER_NONE;
     }
     map->to[number] = to;
     return 0;

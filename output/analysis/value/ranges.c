@@ -9,13 +9,8 @@ int yarn_ranges_add(struct yarn_ranges *ranges, uint64_t start, uint64_t end, ui
 {
     if (!start || end <= start)
         return 0;
-    struct yarn_range *grown =
-        yarn_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (!grown)
-        return -ENOMEM;
-    ranges->ranges = grown;
-    grown[ranges->count++] = (struct yarn_range){.start = start, .end = end, .what = what};
-    return 0;
+    return YARN_ARRAY_PUT(&ranges->ranges, &ranges->count, &ranges->capacity,
+                          &(struct yarn_range){.start = start, .end = end, .what = what});
 }
 
 /* Among equals the one that was added first comes last, where the search begins. */
@@ -38,23 +33,9 @@ void yarn_ranges_settle(struct yarn_ranges *ranges)
     }
 }
 
-/* How many start at or before the address. */
-static size_t count_before(const struct yarn_ranges *ranges, uint64_t address)
-{
-    size_t low = 0, high = ranges->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint32_t yarn_ranges_find(const struct yarn_ranges *ranges, uint64_t address)
 {
-    for (size_t i = count_before(ranges, address); i-- > 0;) {
+    for (size_t i = YARN_ARRAY_UP_TO(ranges->ranges, ranges->count, address); i-- > 0;) {
         const struct yarn_range *range = &ranges->ranges[i];
         if (address < range->end)
             return range->what;

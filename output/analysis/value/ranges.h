@@ -12,7 +12,8 @@
 #define YARN_RANGES_NONE UINT32_MAX
 
 struct yarn_range {
-    uint64_t start, end;
+    uint64_t start; /* first: the ranges are searched by it */
+    uint64_t end;
     uint64_t reach; /* the greatest end up to here, once settled */
     uint32_t what;  /* the owner's number */
 };

@@ -96,18 +96,15 @@ static int intern_legible(struct yarn_strings *strings, struct yarn_span text, u
         key++;
     }
 
-    const char **texts = yarn_array_grow((void *)strings->texts, &strings->capacity,
-                                         strings->count + 1, sizeof *texts);
-    if (!texts)
+    if (YARN_ARRAY_RESERVE(&strings->texts, &strings->capacity, strings->count + 1))
         return -ENOMEM;
-    strings->texts = texts;
     char *kept = yarn_strings_keep(strings, text);
     if (!kept)
         return -ENOMEM;
     int err = yarn_table_put(&strings->index, key, (uint32_t)strings->count);
     if (err)
         return err;
-    texts[strings->count] = kept;
+    strings->texts[strings->count] = kept;
     *ret_number = (uint32_t)strings->count++;
     return 0;
 }

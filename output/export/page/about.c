@@ -174,7 +174,7 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
     (void)fputs("</dd>\n", file);
 }
 
-/* How finely time and threads can be told apart on the page. */
+/* The page's resolution in time and threads. */
 static void put_detail(const struct yarn_page_graph *graph, size_t side, FILE *file)
 {
     const struct yarn_slices *slices = graph->sides[side].slices;

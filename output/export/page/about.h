@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The words of a page that tell of the recording: its title, events, threads, modules, functions,
+ * The texts of a page that describe the recording: its title, events, threads, modules, functions,
  * and how far it is to be trusted. Everything foreign is escaped. Threads: one.
  */
 #pragma once

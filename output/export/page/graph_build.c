@@ -21,12 +21,9 @@ static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number
             return 0;
         }
     }
-    struct yarn_page_event *events = yarn_array_grow(graph->events, &graph->events_capacity,
-                                                     graph->nr_events + 1, sizeof *events);
-    if (!events)
+    if (YARN_ARRAY_RESERVE(&graph->events, &graph->events_capacity, graph->nr_events + 1))
         return -ENOMEM;
-    graph->events = events;
-    struct yarn_page_event *added = &events[graph->nr_events++];
+    struct yarn_page_event *added = &graph->events[graph->nr_events++];
     *added = (struct yarn_page_event){name, unit, event->period, {YARN_DUMP_NONE, YARN_DUMP_NONE}};
     added->numbers[side] = number;
     return 0;

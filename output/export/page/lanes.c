@@ -39,13 +39,10 @@ static int join(struct yarn_lanes *lanes, const struct yarn_profile *profile, ui
 /* Each new thread begins as a lane of its own. */
 static int make_room(struct yarn_lanes *lanes, const struct yarn_profile *profile)
 {
-    uint32_t *firsts =
-        yarn_array_grow(lanes->firsts, &lanes->capacity, profile->nr_threads + 1, sizeof *firsts);
-    if (!firsts)
+    if (YARN_ARRAY_RESERVE(&lanes->firsts, &lanes->capacity, profile->nr_threads + 1))
         return -ENOMEM;
-    lanes->firsts = firsts;
     for (; lanes->count < profile->nr_threads; lanes->count++)
-        firsts[lanes->count] = (uint32_t)lanes->count;
+        lanes->firsts[lanes->count] = (uint32_t)lanes->count;
     return 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/table/choice.h"
 #include "output/analysis/value/array.h"
 
 /* The pseudo-functions that the root sides of stacks may have, and then: none. */
@@ -45,12 +45,9 @@ static unsigned root_of(const struct yarn_cell *cell)
 static int add_node(struct walk *walk, uint32_t parent, uint32_t function, uint32_t *ret_node)
 {
     struct yarn_page_graph *graph = walk->graph;
-    struct yarn_page_node *nodes =
-        yarn_array_grow(graph->nodes, &graph->nodes_capacity, graph->nr_nodes + 1, sizeof *nodes);
-    if (!nodes)
+    if (YARN_ARRAY_RESERVE(&graph->nodes, &graph->nodes_capacity, graph->nr_nodes + 1))
         return -ENOMEM;
-    graph->nodes = nodes;
-    nodes[graph->nr_nodes] = (struct yarn_page_node){parent, function};
+    graph->nodes[graph->nr_nodes] = (struct yarn_page_node){parent, function};
     *ret_node = (uint32_t)graph->nr_nodes++;
     return 0;
 }
@@ -76,13 +73,10 @@ static int leaf_at(struct walk *walk, uint32_t node, uint32_t *ret_leaf)
     struct yarn_page_graph *graph = walk->graph;
     uint32_t found = yarn_table_find(&walk->leaves, node);
     if (found == YARN_TABLE_NONE) {
-        uint32_t *leaves = yarn_array_grow(graph->leaves, &graph->leaves_capacity,
-                                           graph->nr_leaves + 1, sizeof *leaves);
-        if (!leaves)
+        if (YARN_ARRAY_RESERVE(&graph->leaves, &graph->leaves_capacity, graph->nr_leaves + 1))
             return -ENOMEM;
-        graph->leaves = leaves;
         found = (uint32_t)graph->nr_leaves++;
-        leaves[found] = node;
+        graph->leaves[found] = node;
         int err = yarn_table_put(&walk->leaves, node, found);
         if (err)
             return err;
@@ -118,13 +112,10 @@ static void join_thread(struct walk *walk, struct yarn_page_thread *lane, uint32
 static int add_thread(struct walk *walk, uint32_t first, uint32_t number)
 {
     struct yarn_page_graph *graph = walk->graph;
-    struct yarn_page_thread *threads = yarn_array_grow(graph->threads, &graph->threads_capacity,
-                                                       graph->nr_threads + 1, sizeof *threads);
-    if (!threads)
+    if (YARN_ARRAY_RESERVE(&graph->threads, &graph->threads_capacity, graph->nr_threads + 1))
         return -ENOMEM;
-    graph->threads = threads;
     walk->threads[first] = (uint32_t)graph->nr_threads;
-    threads[graph->nr_threads++] = (struct yarn_page_thread){
+    graph->threads[graph->nr_threads++] = (struct yarn_page_thread){
         .side = (uint32_t)walk->side,
         .number = number,
         .count = 1,
@@ -171,19 +162,6 @@ static int map_events(struct walk *walk)
             walk->events[graph->events[i].numbers[walk->side]] = i;
     }
     return 0;
-}
-
-static int choose_stacks(struct walk *walk, const struct yarn_filter *filter)
-{
-    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
-    if (!yarn_filter_is_by_function(filter))
-        return 0;
-    uint8_t *functions = yarn_filter_functions(filter, profile);
-    if (!functions)
-        return -ENOMEM;
-    walk->stacks = yarn_stacks_with(profile, functions);
-    free(functions);
-    return walk->stacks ? 0 : -ENOMEM;
 }
 
 static int mark_needed(struct walk *walk)
@@ -244,12 +222,8 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
         int err = leaf_at(walk, node, &shown.leaf);
         if (err)
             return err;
-        struct yarn_page_cell *grown = yarn_array_grow(graph->cells, &graph->cells_capacity,
-                                                       graph->nr_cells + 1, sizeof *grown);
-        if (!grown)
+        if (YARN_ARRAY_PUT(&graph->cells, &graph->nr_cells, &graph->cells_capacity, &shown))
             return -ENOMEM;
-        graph->cells = grown;
-        grown[graph->nr_cells++] = shown;
     }
     return 0;
 }
@@ -271,7 +245,7 @@ static int add_side(struct walk *walk, const struct yarn_filter *filter)
     if (!err)
         err = map_events(walk);
     if (!err)
-        err = choose_stacks(walk, filter);
+        err = yarn_choice_stacks(walk->graph->sides[walk->side].profile, filter, &walk->stacks);
     if (!err)
         err = mark_needed(walk);
     for (unsigned root = NR_ROOTS; !err && root-- > 0;) {

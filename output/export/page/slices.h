@@ -29,7 +29,7 @@ struct yarn_slices {
     uint32_t count;
 };
 
-/* The filter is borrowed and tells which threads will be wanted; NULL: all. */
+/* The filter is borrowed and chooses threads; NULL: all. */
 void yarn_slices_init(struct yarn_slices *slices, const struct yarn_filter *filter);
 void yarn_slices_fini(struct yarn_slices *slices);
 

@@ -17,9 +17,12 @@ int yarn_inlines_open(enum yarn_inlines inlines, bool view_has_lines, bool view_
 void yarn_inlines_close(const char *verb, struct yarn_load_options *options)
 {
     const char *path;
-    for (size_t i = 0; options->lines && (path = yarn_lines_replaced(options->lines, i)); i++)
-        yarn_complain(verb, "%s: not the file that was recorded: its source lines are unknown",
-                      path);
+    enum yarn_debuginfo_state why;
+    for (size_t i = 0; options->lines && (path = yarn_lines_unknown(options->lines, i, &why)); i++)
+        yarn_complain(verb, "%s: %s: its source lines are unknown", path,
+                      why == YARN_DEBUGINFO_OTHER_FILE
+                          ? "not the file that was recorded"
+                          : "its debug information asks for more than any of this size");
     yarn_lines_free(options->lines);
     options->lines = NULL;
 }

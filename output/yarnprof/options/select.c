@@ -58,7 +58,7 @@ void yarn_select_fini(struct yarn_select *select)
     yarn_filter_fini(&select->filter);
 }
 
-static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
+static void report_damage(const char *verb, const struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_summary *summary = &dump->summary;
     if (!summary->nr_damages)
@@ -71,7 +71,7 @@ static void tell_damage(const char *verb, const struct yarn_profile_dump *dump)
 }
 
 /* What was reported when the dump was merged is reported again. */
-static void tell_from(const char *verb, const struct yarn_profile_dump *dump)
+static void report_from(const char *verb, const struct yarn_profile_dump *dump)
 {
     for (size_t i = 0; i < dump->nr_froms; i++) {
         const struct yarn_dump_from *from = &dump->froms[i];
@@ -150,13 +150,13 @@ int yarn_select_load(const char *verb, char *const *paths, const struct yarn_loa
     return status;
 }
 
-void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile)
+void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile)
 {
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         /* Why: a merged file is many dumps of one summary. */
         if (!i || profile->dumps[i].path != profile->dumps[i - 1].path)
-            tell_damage(verb, &profile->dumps[i]);
-        tell_from(verb, &profile->dumps[i]);
+            report_damage(verb, &profile->dumps[i]);
+        report_from(verb, &profile->dumps[i]);
     }
 }
 
@@ -184,7 +184,7 @@ int yarn_select_load_view(const char *verb, const struct yarn_select *select, un
     int status = yarn_select_load(verb, paths, options, ret_profile);
     yarn_inlines_close(verb, options);
     if (status < 0)
-        yarn_select_tell_damage(verb, ret_profile);
+        yarn_select_report_damage(verb, ret_profile);
     return status;
 }
 

@@ -74,4 +74,4 @@ YARN_MUST_CHECK int yarn_select_check(const char *verb, const struct yarn_select
                                       const struct yarn_profile *const profiles[], size_t count);
 
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
-void yarn_select_tell_damage(const char *verb, const struct yarn_profile *profile);
+void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile);

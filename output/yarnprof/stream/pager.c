@@ -32,7 +32,7 @@ bool yarn_pager_is_wanted(void)
 }
 
 /* In the child. As in git, less leaves at once what fits the screen, keeps colours, and keeps the
- * text on the screen, unless the user has told it otherwise. */
+ * text on the screen, unless the user has set LESS. */
 static void run_pager(int from)
 {
     const char *command = command_of_user();

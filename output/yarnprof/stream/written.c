@@ -47,7 +47,7 @@ static void gather(const char *folder, uint64_t since_ns, struct yarn_sources *s
     for (int i = 0; i < count; i++) {
         (void)snprintf(path, sizeof path, "%s%s%s", is_here ? "" : folder, slash,
                        entries[i]->d_name);
-        /* What is no dump is not ours to tell about. */
+        /* Other files are not reported. */
         if (is_since(path, since_ns) && yarn_sources_add(sources, path, &failure))
             (void)failure;
         free(entries[i]);
@@ -55,7 +55,7 @@ static void gather(const char *folder, uint64_t since_ns, struct yarn_sources *s
     free(entries);
 }
 
-static void tell_none(const char *folder)
+static void report_none(const char *folder)
 {
     (void)fprintf(stderr,
                   "[yarn: no dump was written into %s: nothing was sampled, or the command is "
@@ -64,7 +64,7 @@ static void tell_none(const char *folder)
 }
 
 /* Of a folder that may hold older dumps, too, only what is one file is named. */
-static void tell_what_next(const struct yarn_sources *sources, const char *folder)
+static void suggest_next(const struct yarn_sources *sources, const char *folder)
 {
     struct yarn_legible legible;
     const char *what = sources->count == 1 ? sources->list[0].path : folder;
@@ -72,7 +72,7 @@ static void tell_what_next(const struct yarn_sources *sources, const char *folde
     yarn_legible_fini(&legible);
 }
 
-static void tell(const struct yarn_sources *sources, const char *folder)
+static void report_written(const struct yarn_sources *sources, const char *folder)
 {
     struct yarn_profile profile;
     struct yarn_source_failure failure;
@@ -101,7 +101,7 @@ static void tell(const struct yarn_sources *sources, const char *folder)
         }
         if (sources->count > NAMES_SHOWN)
             (void)fprintf(stderr, "  and %zu more in %s\n", sources->count - NAMES_SHOWN, folder);
-        tell_what_next(sources, folder);
+        suggest_next(sources, folder);
     }
     yarn_profile_fini(&profile);
 }
@@ -114,8 +114,8 @@ void yarn_written_tell(const char *pattern, uint64_t since_ns)
     gather(folder, since_ns, &sources);
     yarn_sources_sort(&sources);
     if (sources.count)
-        tell(&sources, folder);
+        report_written(&sources, folder);
     else
-        tell_none(folder);
+        report_none(folder);
     yarn_sources_fini(&sources);
 }

@@ -79,7 +79,7 @@ static int set_preload(const void *self)
     return err;
 }
 
-static int tell_failure(const char *command, int err)
+static int report_failure(const char *command, int err)
 {
     yarn_complain("record", "%s: %s", command,
                   err == -EINVAL ? "the path of " PRELOAD_NAME " has a space or colon, which "
@@ -94,8 +94,8 @@ int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
     int status = YARN_STATUS_FAILED;
     int err = yarn_spawn_start(&spawn, argv, set_preload, launch);
     if (err)
-        return tell_failure(argv[0], err);
+        return report_failure(argv[0], err);
     yarn_spawn_release(&spawn);
     err = yarn_spawn_finish(&spawn, &status);
-    return err ? tell_failure(argv[0], err) : status;
+    return err ? report_failure(argv[0], err) : status;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Runs a command with the preload in it: finds the library, sets LD_PRELOAD, waits. The command's
- * own status comes back as a shell would tell it. Threads: one.
+ * own status comes back as a shell gives it. Threads: one.
  */
 #pragma once
 

@@ -203,9 +203,10 @@ static int show(struct request *request, const struct yarn_profile *profile)
         status = yarn_out_open(&request->view.out, "annotate");
     if (status < 0) {
         if (count > 1)
-            yarn_complain("annotate",
-                          "%s is %zu functions; name one of them, --module tells equal names apart",
-                          request->wanted, count);
+            yarn_complain(
+                "annotate",
+                "%s is %zu functions; name one of them, --module distinguishes equal names",
+                request->wanted, count);
         err = count > 1 ? print_matches(request, profile, &rows)
                         : print_function(request, profile, rows.rows[0].key);
     }
@@ -216,7 +217,7 @@ static int show(struct request *request, const struct yarn_profile *profile)
     return status;
 }
 
-/* Lines and inlined functions are always needed; the option tells which function is meant. */
+/* Lines and inlined functions are always needed; the option chooses the function. */
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
     struct yarn_load_options options = {0};

@@ -42,7 +42,7 @@ static const struct yarn_command command = {
     .verb = "ctl",
     .operands = "SOCKET COMMAND",
     .about = "Tells a process that was started with YARN_CONTROL=SOCKET to start or stop its\n"
-             "recording, to flush it (all up to now is in the dump), to tell its status, or to\n"
+             "recording, to flush it (all up to now is in the dump), to show its status, or to\n"
              "mark TEXT. What it replies is printed.",
     .arguments = arguments,
     .stops_at_operand = true,
@@ -145,7 +145,7 @@ static int read_reply(int fd, char ret_reply[REPLY_BYTES], int timeout_ms)
 }
 
 /* "ok …" goes to standard output, everything else to standard error. */
-static int tell(const char *reply)
+static int print_reply(const char *reply)
 {
     if (strcmp(reply, "ok") == 0)
         return YARN_STATUS_OK;
@@ -172,7 +172,7 @@ static int ask(const char *path, const struct request *request)
         err = read_reply(fd, reply, request->timeout_ms);
     (void)close(fd);
     if (!err)
-        return tell(reply);
+        return print_reply(reply);
     yarn_complain("ctl", "%s: %s", path,
                   err == -ETIMEDOUT    ? "no reply in time"
                   : err == -ECONNRESET ? "the process hung up without a reply"

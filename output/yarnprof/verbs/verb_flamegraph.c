@@ -12,7 +12,7 @@ enum { STACK_BYTES = 88 }; /* with its node of the page */
 
 static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
-    {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours tell the change",
+    {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
      BEFORE},
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
     YARN_SELECT_ARGUMENTS,

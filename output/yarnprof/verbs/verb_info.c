@@ -59,7 +59,7 @@ int yarn_verb_info(int argc, char **argv)
     status = yarn_select_load("info", argv + first, &options, &profile);
     if (status >= 0)
         return status;
-    yarn_select_tell_damage("info", &profile);
+    yarn_select_report_damage("info", &profile);
     status = show(&profile, &out);
     yarn_profile_fini(&profile);
     return status;

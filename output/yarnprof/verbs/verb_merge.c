@@ -50,7 +50,7 @@ static int put(void *self, struct yarn_span bytes)
     return fwrite(bytes.data, 1, bytes.size, self) == bytes.size ? 0 : errno ? -errno : -EIO;
 }
 
-static void tell(const char *path, const struct yarn_dump_summary *summary)
+static void report_damage(const char *path, const struct yarn_dump_summary *summary)
 {
     if (summary->nr_damages)
         yarn_complain("merge",
@@ -86,7 +86,7 @@ static int merge(const struct yarn_sources *sources, const char *path, FILE *fil
         if (err)
             status = fail(ferror(file) ? path : sources->list[i].path, err);
         else
-            tell(sources->list[i].path, &summary);
+            report_damage(sources->list[i].path, &summary);
     }
     yarn_progress_end(&progress);
     yarn_dump_merger_close(&merger);

@@ -135,12 +135,9 @@ static int find_sources(struct yarn_annotate *annotate)
             annotate->files[annotate->nr_files - 1].count++;
             continue;
         }
-        struct yarn_annotate_file *files = yarn_array_grow(
-            annotate->files, &annotate->files_capacity, annotate->nr_files + 1, sizeof *files);
-        if (!files)
+        if (YARN_ARRAY_RESERVE(&annotate->files, &annotate->files_capacity, annotate->nr_files + 1))
             return -ENOMEM;
-        annotate->files = files;
-        struct yarn_annotate_file *file = &files[annotate->nr_files++];
+        struct yarn_annotate_file *file = &annotate->files[annotate->nr_files++];
         *file = (struct yarn_annotate_file){.path = path, .first = i, .count = 1};
         has_line = has_line || path[0];
         if (path[0])

@@ -146,7 +146,7 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fputc('\n', out->file);
 }
 
-/* So that nobody looks for news among rows that hold none. */
+/* So that nobody searches for changes among rows that have none. */
 static void print_verdict(const struct yarn_diff_view *view, const struct yarn_out *out,
                           uint32_t event)
 {

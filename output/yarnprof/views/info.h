@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What `yarnprof info` tells of each dump, as text and as JSON. Threads: one.
+ * What `yarnprof info` prints of each dump, as text and as JSON. Threads: one.
  */
 #pragma once
 

@@ -59,10 +59,8 @@ static void put_end(struct yarn_json *json, const struct yarn_profile_dump *dump
     yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(&dump->process, end_ns));
     yarn_json_text_or_null(json, "exit",
                            dump->has_end ? yarn_dump_word_of_end_reason(dump->end.reason) : "");
-    if (dump->has_end && dump->end.status >= 0)
-        yarn_json_i64(json, "exit_status", dump->end.status);
-    else
-        yarn_json_null(json, "exit_status");
+    yarn_json_u64_if(json, "exit_status", dump->has_end && dump->end.status >= 0,
+                     (uint64_t)dump->end.status);
 }
 
 static void put_process(struct yarn_json *json, const struct yarn_profile_dump *dump)
@@ -151,10 +149,8 @@ static void put_thread(struct yarn_json *json, const struct subject *subject, si
     yarn_json_u64(json, "parent_tid", thread->parent_tid);
     yarn_json_text(json, "comm", yarn_profile_text(subject->profile, thread->comm));
     yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, thread->start_ns));
-    if (thread->has_ended)
-        yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(process, thread->end_ns));
-    else
-        yarn_json_null(json, "end_ns");
+    yarn_json_u64_if(json, "end_ns", thread->has_ended,
+                     yarn_clock_shown_ns(process, thread->end_ns));
     yarn_json_u64(json, "cpu_ns", thread->cpu_ns);
     yarn_json_u64(json, "samples", thread->samples);
 }

@@ -96,7 +96,7 @@ static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out
              gaps.unknown);
 }
 
-/* As far as the recordings that were cut off tell how far behind they were. */
+/* As far as recordings that were cut off state how much may be missing. */
 static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_out *out)
 {
     uint64_t nr_cut = 0, unwritten_ns = 0;
@@ -149,7 +149,7 @@ static void note(const struct yarn_out *out, const char *format, ...)
 }
 
 /* The user wanted it so, but whoever reads may be another one. */
-static void tell_stops(const struct yarn_report *report, const struct yarn_out *out)
+static void print_stops(const struct yarn_report *report, const struct yarn_out *out)
 {
     struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);
     if (sum.off_ns)
@@ -160,7 +160,7 @@ static void tell_stops(const struct yarn_report *report, const struct yarn_out *
              yarn_number_duration(sum.off_cpu_ns).text);
 }
 
-static void tell_machines(const struct yarn_profile *profile, const struct yarn_out *out)
+static void print_machines(const struct yarn_profile *profile, const struct yarn_out *out)
 {
     char moved[128] = "";
     uint64_t moved_ns = yarn_machines_moved_ns(&profile->machines);
@@ -175,7 +175,7 @@ static void tell_machines(const struct yarn_profile *profile, const struct yarn_
          profile->machines.count, moved);
 }
 
-static void tell_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
+static void print_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
 {
     char text[1024];
     size_t size = 0;
@@ -214,10 +214,10 @@ void yarn_report_print_head(const struct yarn_report *report, const struct yarn_
 {
     print_run(report, out);
     print_size(report, out);
-    tell_machines(report->profile, out);
-    tell_stops(report, out);
+    print_machines(report->profile, out);
+    print_stops(report, out);
     warn_of_missing(report, out);
-    tell_why_unsampled(report, out);
+    print_why_unsampled(report, out);
     warn_of_stacks(&report->trust, out);
     hint_at_symbols(report, out);
     if (!report->trust.samples)

@@ -46,13 +46,8 @@ static void put_line(const struct yarn_report *report, struct yarn_json *json, u
 {
     const struct yarn_place *place = &report->profile->places.places[number];
     put_function(report, json, place->function);
-    if (place->line) {
-        yarn_json_text(json, "file", text_of(report, place->file));
-        yarn_json_u64(json, "line", place->line);
-    } else {
-        yarn_json_null(json, "file");
-        yarn_json_null(json, "line");
-    }
+    yarn_json_text_or_null(json, "file", place->line ? text_of(report, place->file) : NULL);
+    yarn_json_u64_if(json, "line", place->line, place->line);
 }
 
 static void put_process(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
@@ -136,10 +131,7 @@ static void put_node(const struct yarn_report *report, struct yarn_json *json, u
     const struct yarn_tree_node *node = &report->tree.nodes[number];
     yarn_json_begin_object(json, NULL);
     yarn_json_u64(json, "id", number);
-    if (node->parent == YARN_DUMP_NONE)
-        yarn_json_null(json, "parent");
-    else
-        yarn_json_u64(json, "parent", node->parent);
+    yarn_json_u64_if(json, "parent", node->parent != YARN_DUMP_NONE, node->parent);
     yarn_json_u64(json, "depth", node->depth);
     yarn_json_text(json, "event", text_of(report, report->profile->events[node->event].name));
     if (node->function == YARN_DUMP_NONE) {

@@ -290,7 +290,7 @@ int yarn_script_print(const struct yarn_script *script, struct yarn_timeline *ti
         return err;
     if (!script->has_no_header)
         print_header(script, out->file);
-    /* On a terminal, what is printed tells how far it has come. */
+    /* On a terminal the output itself shows the progress. */
     struct yarn_progress progress = yarn_progress_begin("printing");
     progress.is_on = progress.is_on && !out->is_terminal;
     uint64_t nr_printed = 0;

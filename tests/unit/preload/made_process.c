@@ -88,7 +88,7 @@ static void make_dump(void)
         .failure = &made.failure,
         .file.fd = -1,
     };
-    made.messages.most_detailed = YARN_MESSAGE_INFO;
+    made.messages.most_detailed = YARN_DUMP_MESSAGE_INFO;
     ck_assert_int_eq(yarn_dump_file_prepare(&made.dump.file, made.job.options.output,
                                             &made.job.facts, made.job.envp),
                      0);

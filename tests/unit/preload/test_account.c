@@ -361,7 +361,7 @@ END_TEST
 
 START_TEST(a_thread_s_own_note_tells_its_time)
 {
-    struct yarn_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
+    struct yarn_dump_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
     yarn_thread_ends_note(&end);
     ck_assert(yarn_process_dump_begin(&made.dump));
     yarn_thread_snapshot_on_exit(&made.account.threads, made.dump.writer, MADE_THREAD, 5);
@@ -372,7 +372,7 @@ END_TEST
 
 START_TEST(a_note_of_an_end_that_nobody_tells_is_read_at_the_second_look)
 {
-    struct yarn_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
+    struct yarn_dump_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
     struct yarn_thread_snapshot *threads = &made.account.threads;
     yarn_thread_ends_note(&end);
     ck_assert(yarn_process_dump_begin(&made.dump));

@@ -387,10 +387,10 @@ END_TEST
 
 START_TEST(messages_are_stored_once_and_a_warning_is_worth_a_dump)
 {
-    yarn_messages_add(&made.messages, YARN_MESSAGE_INFO, "by the way", NULL);
-    yarn_messages_add_aside(&made.messages, YARN_MESSAGE_WARNING, "beside", NULL, true);
+    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_INFO, "by the way", NULL);
+    yarn_messages_add_aside(&made.messages, YARN_DUMP_MESSAGE_WARNING, "beside", NULL, true);
     ck_assert(!yarn_process_dump_has_warning(&made.dump));
-    yarn_messages_add(&made.messages, YARN_MESSAGE_WARNING, "beware", "of it");
+    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, "beware", "of it");
     ck_assert(yarn_process_dump_has_warning(&made.dump));
     ck_assert(yarn_process_dump_begin(&made.dump));
     yarn_process_dump_flush(&made.dump);

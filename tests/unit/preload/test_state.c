@@ -128,21 +128,22 @@ START_TEST(of_a_reset_only_who_left_stays)
 }
 END_TEST
 
-START_TEST(a_wait_ends_at_once_where_the_word_is_another_and_by_time_where_it_is_not)
+START_TEST(a_wait_ends_at_once_from_its_phase_on_and_by_time_before)
 {
-    uint32_t seen = atomic_load(&state.word);
-    ck_assert_int_eq(yarn_state_wait(&state, seen, 1000000), -ETIMEDOUT);
-    yarn_state_set(&state, YARN_STATE_POLLING, true);
-    ck_assert_int_eq(yarn_state_wait(&state, seen, UINT64_C(60000000000)), 0);
+    yarn_state_become(&state, YARN_PHASE_STARTING, 0);
+    ck_assert_int_eq(yarn_state_wait(&state, YARN_PHASE_RUNNING, 1000000), -ETIMEDOUT);
+    yarn_state_become(&state, YARN_PHASE_RUNNING, 0);
+    ck_assert_int_eq(yarn_state_wait(&state, YARN_PHASE_RUNNING, UINT64_C(60000000000)), 0);
+    yarn_state_become(&state, YARN_PHASE_FAILED, 0);
+    ck_assert_int_eq(yarn_state_wait(&state, YARN_PHASE_RUNNING, UINT64_C(60000000000)), 0);
 }
 END_TEST
 
 static void *wait_for_end(void *unused)
 {
-    uint32_t word;
     (void)unused;
-    while (yarn_phase_of(word = atomic_load(&state.word)) != YARN_PHASE_ENDED)
-        yarn_state_wait(&state, word, UINT64_C(60000000000));
+    while (yarn_state_wait(&state, YARN_PHASE_ENDED, UINT64_C(60000000000)))
+        ;
     return NULL;
 }
 
@@ -199,8 +200,7 @@ int main(void)
     tcase_add_test(tcase, an_exec_that_was_forgotten_changes_nothing_when_it_fails);
     tcase_add_test(tcase, more_execs_than_the_word_holds_do_not_reach_its_other_parts);
     tcase_add_test(tcase, of_a_reset_only_who_left_stays);
-    tcase_add_test(tcase,
-                   a_wait_ends_at_once_where_the_word_is_another_and_by_time_where_it_is_not);
+    tcase_add_test(tcase, a_wait_ends_at_once_from_its_phase_on_and_by_time_before);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("several threads");
     tcase_add_checked_fixture(tcase, start_anew, NULL);

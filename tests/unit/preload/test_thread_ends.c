@@ -8,13 +8,13 @@ enum { LARGEST_TID = (1 << 22) - 1, SHARING = YARN_THREAD_ENDS_MAX };
 
 static void note(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 {
-    struct yarn_thread_end end = {.tid = tid, .time_ns = time_ns, .cpu_ns = cpu_ns};
+    struct yarn_dump_thread_end end = {.tid = (uint32_t)tid, .time_ns = time_ns, .cpu_ns = cpu_ns};
     yarn_thread_ends_note(&end);
 }
 
 static void take(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     ck_assert(yarn_thread_ends_take(tid, UINT64_MAX, &end));
     ck_assert_int_eq(end.tid, tid);
     ck_assert_uint_eq(end.time_ns, time_ns);
@@ -23,7 +23,7 @@ static void take(pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 
 static void take_none(pid_t tid)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     ck_assert(!yarn_thread_ends_take(tid, UINT64_MAX, &end));
 }
 
@@ -77,7 +77,7 @@ END_TEST
 
 START_TEST(what_was_noted_after_an_end_is_another_threads)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     note(6, 21, 70);
     ck_assert(!yarn_thread_ends_take(6, 20, &end));
     ck_assert(yarn_thread_ends_take(6, 21, &end));
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(what_nobody_took_is_found_when_it_is_old_enough)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     size_t cursor = 0;
     ck_assert(!yarn_thread_ends_next(&cursor, UINT64_MAX, &end));
     note(LARGEST_TID, 20, 7);
@@ -105,7 +105,7 @@ END_TEST
 
 START_TEST(what_is_found_stays_until_it_is_taken)
 {
-    struct yarn_thread_end end;
+    struct yarn_dump_thread_end end;
     for (int i = 0; i < 2; i++) {
         size_t cursor = 0;
         note(70, 30, 8);

@@ -24,7 +24,7 @@ static void open_walks(void)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, 0, map), 0);
     yarn_queue_open(&queue, 1 << 20);
-    yarn_walks_init(&walks, map, unwinder);
+    walks = (struct yarn_walks){.map = map, .unwinder = unwinder};
     layout.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN;
 }
 

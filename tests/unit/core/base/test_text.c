@@ -24,6 +24,17 @@ START_TEST(text_grows_piece_by_piece)
 }
 END_TEST
 
+START_TEST(a_format_takes_texts_and_numbers)
+{
+    char buffer[64];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    yarn_text_add_format(&text, "%s is %d of %lu", "a", -5, UINT64_MAX);
+    yarn_text_add_format(&text, "%s", "");
+    yarn_text_add_format(&text, "!");
+    ck_assert_str_eq(buffer, "a is -5 of 18446744073709551615!");
+}
+END_TEST
+
 START_TEST(text_is_cut_at_the_end_and_says_so)
 {
     char buffer[4] = "xyz";
@@ -203,6 +214,7 @@ int main(void)
     Suite *suite = suite_create("text");
     TCase *tcase = tcase_create("text without stdio");
     tcase_add_test(tcase, text_grows_piece_by_piece);
+    tcase_add_test(tcase, a_format_takes_texts_and_numbers);
     tcase_add_test(tcase, text_is_cut_at_the_end_and_says_so);
     tcase_add_loop_test(tcase, a_number_is_read_whole_or_not_at_all, 0, YARN_COUNT_OF(numbers));
     tcase_add_test(tcase, a_number_ends_where_its_size_says);

@@ -11,6 +11,7 @@
 #include "tests/support/suite.h"
 
 static struct yarn_lines *lines;
+static enum yarn_debuginfo_state why;
 static char folder[64];   /* of this test */
 static char folders[128]; /* where debug files are looked for */
 
@@ -123,7 +124,7 @@ START_TEST(a_stripped_module_has_no_lines)
     struct inlined module = inlined_of(_i, "bare");
     ck_assert_uint_eq(find(&module, module.at_add).count, 0);
     ck_assert_uint_eq(find(&module, module.at_day).count, 0);
-    ck_assert_ptr_null(yarn_lines_replaced(lines, 0));
+    ck_assert_ptr_null(yarn_lines_unknown(lines, 0, &why));
 }
 END_TEST
 
@@ -173,8 +174,8 @@ START_TEST(a_file_of_another_build_id_is_told_and_not_used)
     struct inlined module = inlined_of(_i, "whole");
     module.build_id[0] ^= 1;
     ck_assert_uint_eq(find(&module, module.at_add).count, 0);
-    ck_assert_str_eq(yarn_lines_replaced(lines, 0), module.path);
-    ck_assert_ptr_null(yarn_lines_replaced(lines, 1));
+    ck_assert_str_eq(yarn_lines_unknown(lines, 0, &why), module.path);
+    ck_assert_ptr_null(yarn_lines_unknown(lines, 1, &why));
 }
 END_TEST
 
