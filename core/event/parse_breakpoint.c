@@ -55,7 +55,7 @@ static int take_length(struct yarn_event_reader *reader, struct yarn_event_spec 
     return 0;
 }
 
-/* :rwx; letters that are others, too, are modifiers. */
+/* :rwx, behind which modifiers may stand; other letters are modifiers, too. */
 static int take_access(struct yarn_event_reader *reader, struct yarn_event_spec *spec)
 {
     if (yarn_event_reader_peek(reader, 0) != ':')
@@ -63,22 +63,23 @@ static int take_access(struct yarn_event_reader *reader, struct yarn_event_spec 
     struct yarn_event_reader behind = *reader;
     behind.at++;
     struct yarn_span word = yarn_event_reader_word(&behind);
-    uint32_t access = 0;
-    for (size_t i = 0; i < word.size; i++) {
-        uint8_t c = word.data[i];
+    size_t size = 0;
+    for (; size < word.size; size++) {
+        uint8_t c = word.data[size];
         uint32_t bit = c == 'r'   ? HW_BREAKPOINT_R
                        : c == 'w' ? HW_BREAKPOINT_W
                        : c == 'x' ? HW_BREAKPOINT_X
                                   : 0u;
-        if (!bit && !i)
-            return 0;
-        if (!bit || access & bit)
-            return yarn_event_reader_fail(reader, behind.at, word.size,
-                                          bit ? "a letter twice" : "not made of r, w and x");
-        access |= bit;
+        if (!bit)
+            break;
+        if (spec->breakpoint & bit)
+            return yarn_event_reader_fail(reader, behind.at, word.size, "a letter twice");
+        spec->breakpoint |= bit;
     }
-    spec->breakpoint = access;
-    reader->at = behind.at + word.size;
+    struct yarn_span rest = yarn_span_from(word, size);
+    if (size && rest.size && !yarn_event_is_modifiers(rest))
+        return yarn_event_reader_fail(reader, behind.at, word.size, "not made of r, w and x");
+    reader->at = size ? behind.at + size : reader->at;
     return 0;
 }
 
@@ -120,5 +121,10 @@ int yarn_event_parse_breakpoint(struct yarn_event_reader *reader)
         return err;
     struct yarn_span words = yarn_span_sub(reader->text, start, reader->at - start);
     spec.event = yarn_arena_text(reader->arena, (const char *)words.data, words.size);
+    bool has_more = yarn_event_reader_word(reader).size; /* mem:f:xu */
+    if (has_more)
+        err = yarn_event_parse_modifiers(reader, &spec);
+    if (err)
+        return err;
     return spec.event ? yarn_event_reader_add(reader, &spec) : -ENOMEM;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/event/nearest.h"
 #include "core/event/parse_form.h"
 
 /* PMUs that mean something else than their folders say. */
@@ -41,7 +40,6 @@ static int add_pmu(struct yarn_event_reader *reader, const struct yarn_pmu *pmu)
 struct search {
     struct yarn_event_reader *reader;
     struct yarn_span word;
-    struct yarn_nearest nearest;
     bool is_literal;                                /* - and _ are not alike */
     struct yarn_pmu found[YARN_EVENT_LIST_MAX + 1]; /* one too many is refused, not left out */
     size_t count;
@@ -77,7 +75,6 @@ static bool collect(struct search *search, struct yarn_span name)
 static bool look(void *self, const char *name)
 {
     struct search *search = self;
-    yarn_nearest_offer(&search->nearest, name);
     return !is_meant(search->word, name) || collect(search, yarn_span_of_text(name));
 }
 
@@ -96,14 +93,6 @@ static int add_found(struct yarn_event_reader *reader, struct search *search)
     return err;
 }
 
-static int fail_missing(struct yarn_event_reader *reader, const struct search *search)
-{
-    struct yarn_text why = yarn_event_reader_sentence(reader);
-    yarn_text_add(&why, "not a known event, and no PMU of this machine");
-    yarn_nearest_ask(&search->nearest, &why);
-    return yarn_event_reader_fail(reader, reader->at, search->word.size, why.data);
-}
-
 int yarn_event_parse_pmu(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
@@ -112,13 +101,11 @@ int yarn_event_parse_pmu(struct yarn_event_reader *reader)
     for (size_t i = 0; i < YARN_COUNT_OF(refused); i++)
         if (yarn_span_equal(word, yarn_span_of_text(refused[i].name)))
             return yarn_event_reader_fail(reader, reader->at, word.size, refused[i].why);
-    struct search search = {.reader = reader, .word = word, .nearest = yarn_nearest_of(word)};
+    struct search search = {.reader = reader, .word = word};
     (void)collect(&search, word);
     if (!search.count && !search.err)
         yarn_pmu_list(reader->machine, look, &search);
-    if (!search.count && !search.err)
-        return fail_missing(reader, &search);
-    int err = add_found(reader, &search);
+    int err = search.count || search.err ? add_found(reader, &search) : -ENOENT;
     if (!err)
         reader->at += word.size;
     return err;

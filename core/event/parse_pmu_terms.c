@@ -5,6 +5,8 @@
 #include "core/event/nearest.h"
 #include "core/event/parse_form.h"
 
+static const char second_event[] = "a second event: one of them has to go";
+
 static uint64_t *config_of(struct yarn_event_spec *spec, unsigned number)
 {
     uint64_t *const configs[YARN_PMU_CONFIGS] = {&spec->config, &spec->config1, &spec->config2};
@@ -114,6 +116,8 @@ static int take_event(struct yarn_event_reader *reader, struct yarn_event_spec *
     if (!is_good)
         return yarn_event_reader_fail(reader, reader->at, name.size,
                                       "what the kernel says of it cannot be understood");
+    if (bits->has_event)
+        return yarn_event_reader_fail(reader, reader->at, name.size, second_event);
     spec->scale = event.scale;
     if (event.unit)
         spec->unit = event.unit;
@@ -139,6 +143,8 @@ static int take_generic(struct yarn_event_reader *reader, struct yarn_event_spec
     bool is_cache = !entry && yarn_event_cache_config(name, &config, &why);
     if (!is_cache && (!entry || entry->kind != YARN_EVENT_HARDWARE))
         return -ENOENT;
+    if (bits->has_event)
+        why = second_event;
     if (why)
         return yarn_event_reader_fail(reader, reader->at, name.size, why);
     bool has_type = yarn_pmu_is_one_of_several(&bits->pmu);
@@ -186,7 +192,7 @@ int yarn_event_take_bits(struct yarn_event_reader *reader, struct yarn_event_spe
     bool has_value = whole.size > key.size;
     struct yarn_span value = yarn_span_from(whole, key.size + has_value);
     struct yarn_pmu_format format;
-    int err = is_whole(key, &format) && has_value ? 0 : -ENOENT;
+    int err = is_whole(key, &format) ? 0 : -ENOENT;
     if (err)
         err = yarn_pmu_find_format(&bits->pmu, key, &format);
     if (!err) {

@@ -74,8 +74,6 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "its symbol has no address here";
     else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
         *ret_why = "the probe is not defined";
-    else if (spec->is_in_kernel && spec->exclude_kernel)
-        *ret_why = "happens in the kernel: without the kernel it would count nothing";
     return *ret_why ? -EOPNOTSUPP : 0;
 }
 

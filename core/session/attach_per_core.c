@@ -245,13 +245,22 @@ static void add_count(struct yarn_perf_count *sum, const struct yarn_perf_count 
     sum->is_in_error |= one->is_in_error;
 }
 
+/* That its PMU counts on. */
+static size_t nr_cores_of(const struct yarn_session *session, uint32_t number)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < session->nr_cores; i++)
+        count += yarn_event_spec_is_on(&session->specs[number].spec, session->cores[i].cpu);
+    return count;
+}
+
 static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)
 {
     struct yarn_perf_count sum = {0}, one;
     for (size_t i = 0; i < session->nr_events; i++)
         if (session->events[i].spec == number && !yarn_event_count(&session->events[i], &one))
             add_count(&sum, &one);
-    share_enabled_time(&sum, session->nr_cores);
+    share_enabled_time(&sum, nr_cores_of(session, number));
     add_count(&sum, &session->specs[number].before);
     yarn_cpu_wide_count(session, number, &sum);
     return sum;

@@ -166,13 +166,54 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
     return err ? -EDOM : 0;
 }
 
-/* Features that it does not know are dropped, the kernel's part is given up where it is not
- * permitted, and `auto` falls back on the way. What did not help comes back. */
+/* Which features this kernel knows, found out with an event that it cannot refuse for others: once,
+ * where one was refused. True where there are fewer now. */
+static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
+{
+    const struct yarn_event_spec dummy = {
+        .kind = YARN_EVENT_SOFTWARE,
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .exclude_kernel = true,
+        .exclude_hv = true,
+    };
+    const uint32_t before = session->report.features;
+    int err = session->has_settled ? 0 : -EINVAL;
+    while (err) {
+        struct yarn_attr_options options = {
+            .features = session->report.features,
+            .is_single = session->threads != NULL,
+        };
+        struct perf_event_attr attr = yarn_attr_of(&dummy, &options);
+        struct yarn_event event = YARN_EVENT_CLOSED;
+        err = yarn_event_open(&event, &attr, UINT32_MAX, tid, cpu);
+        yarn_event_close(&event);
+        if (err && !yarn_probe_give_up_feature(session, err))
+            break;
+    }
+    session->has_settled = true;
+    return session->report.features != before;
+}
+
+/* The events of one recording have one clock. */
+static bool lacks_clock(const struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
+{
+    struct perf_event_attr attr = yarn_probe_attr(session, number);
+    struct yarn_event event = YARN_EVENT_CLOSED;
+    bool has_clock = attr.use_clockid;
+    attr.use_clockid = 0;
+    attr.clockid = 0;
+    int err = has_clock ? yarn_event_open(&event, &attr, number, tid, cpu) : -EINVAL;
+    yarn_event_close(&event);
+    return !err;
+}
+
+/* Features that the kernel does not know are dropped, its own part is given up where that is not
+ * permitted, and `auto` falls back on the way. */
 static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
                           const struct yarn_event *leader)
 {
     struct yarn_session_event *state = &session->specs[number];
-    const uint32_t features = session->report.features;
     const pid_t tid = event->tid;
     const int cpu = event->cpu;
     for (;;) {
@@ -180,9 +221,8 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         int err = yarn_probe_open(session, &attr, number, tid, cpu, leader, event);
         if (!err || err == -ESRCH)
             return err;
-        if (yarn_probe_give_up_feature(session, err))
+        if ((err == -EINVAL || err == -E2BIG) && settle_features(session, tid, cpu))
             continue;
-        session->report.features = features;
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
             continue;
@@ -192,7 +232,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             continue;
         }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
-            return err;
+            return err == -EINVAL && lacks_clock(session, number, tid, cpu) ? -ETIME : err;
         yarn_event_spec_fall_back(&state->spec);
         yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
         state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
@@ -201,7 +241,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
 
 static void refuse(struct yarn_session_event *state, int err, const char *why)
 {
-    state->error = -err;
+    state->error = err == -EDOM || err == -ETIME ? EINVAL : -err;
     state->reason = why;
 }
 
@@ -259,6 +299,8 @@ static const char *reason_in_group(const struct yarn_session *session, uint32_t 
     bool is_member = session->specs[first].spec.group;
     if (err == -EDOM)
         return "the kernel does not take its filter";
+    if (err == -ETIME)
+        return "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered";
     if (is_member && err == -EINVAL && session->specs[first].spec.reads_group && number == first)
         return "groups that are read with each sample, of all threads, need Linux 6.12";
     if (is_member && err == -EINVAL && number != first)

@@ -72,6 +72,7 @@ struct yarn_session {
     struct yarn_group_reads *reads;    /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;         /* of the descriptors to poll */
     bool may_drop_events;              /* for want of descriptors */
+    bool has_settled;                  /* which features the kernel knows is found out */
     bool is_enabled;                   /* kept by the attachment per core */
     uint32_t nr_changes;               /* of how samples are taken, since the opening */
     uint64_t nr_births;                /* of threads, as far as records said so */

@@ -135,6 +135,13 @@ void yarn_json_real(struct yarn_json *json, const char *key, double value)
     put_number(json, key, digits);
 }
 
+void yarn_json_factor(struct yarn_json *json, const char *key, double value)
+{
+    char digits[64];
+    (void)snprintf(digits, sizeof digits, "%.17g", value);
+    put_number(json, key, digits);
+}
+
 void yarn_json_bool(struct yarn_json *json, const char *key, bool value)
 {
     put_key(json, key);

@@ -30,5 +30,6 @@ void yarn_json_u64(struct yarn_json *json, const char *key, uint64_t value);
 void yarn_json_u64_if(struct yarn_json *json, const char *key, bool is_known, uint64_t value);
 void yarn_json_i64(struct yarn_json *json, const char *key, int64_t value);
 void yarn_json_real(struct yarn_json *json, const char *key, double value); /* 6 digits behind . */
+void yarn_json_factor(struct yarn_json *json, const char *key, double value); /* all its digits */
 void yarn_json_bool(struct yarn_json *json, const char *key, bool value);
 void yarn_json_null(struct yarn_json *json, const char *key);

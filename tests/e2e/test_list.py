@@ -88,6 +88,7 @@ class List(harness.Case):
         self.assertFalse(tracer["usable"])
         self.assertIn("trace", tracer["why"])
         self.assertEqual((power["unit"], power["config"]), ("Joules", 2))
+        self.assertAlmostEqual(power["scale"] * 2 ** 32, 1)
 
     def test_a_processors_own_names_become_numbers(self):
         status, events, _ = self.list("skl::MEM_LOAD_RETIRED:L3_MISS:u",

@@ -100,6 +100,60 @@ class Stat(harness.Case):
         for what in ("wall", "user", "sys"):
             self.assertRegex(done.stderr, rf"\d\.\d+ s {what}\n")
 
+    def metrics(self, text, *arguments):
+        """Of a group in a file with this text; with the run."""
+        folder = self.folder()
+        (folder / "mine.metrics").write_text(text)
+        path = folder / "stat.json"
+        done = stat("--format=json", "-o", path, f"--metric-path={folder}", "-M", "mine", *arguments,
+                    "--", TOUCHES, PER_WORKER)
+        return json.loads(path.read_text()) if path.exists() else None, done
+
+    def test_metrics_are_made_of_counts(self):
+        counted, _ = self.metrics('title "Mine"\nevent F, T = {page-faults,task-clock}\n'
+                                  'metric each = T / F / 1000 [us] "a fault"\n'
+                                  'metric a_second = F / time [1/s] ""\n'
+                                  'metric a_cpu = F / cpus [1] ""\n')
+        faults, clock = (event["count"] for event in counted["events"])
+        each, a_second, a_cpu = counted["metrics"]
+        self.assertEqual((each["name"], each["unit"], each["why"]), ("each", "us", None))
+        self.assertAlmostEqual(each["value"], clock / faults / 1000, places=3)
+        self.assertAlmostEqual(a_second["value"], faults / counted["wall_s"], delta=1 + a_second["value"] / 100)
+        self.assertAlmostEqual(a_cpu["value"], faults / os.cpu_count(), delta=1)
+
+    def test_metrics_without_their_event_are_null(self):
+        counted, done = self.metrics("event A = nosuch/event=1/\nevent B = page-faults\n"
+                                     "event C = context-switches:u\n"
+                                     'metric a = A / B [1] ""\nmetric b = B [1] ""\n'
+                                     'metric c = B / C [1] ""\nmetric d = B / (B - B) [1] ""\n')
+        self.assertEqual(done.returncode, 7)
+        values = {metric["name"]: metric for metric in counted["metrics"]}
+        for name, why in (("a", "nosuch"), ("c", "context-switches:u"), ("d", "divided by 0")):
+            self.assertIsNone(values[name]["value"])
+            self.assertIn(why, values[name]["why"])
+        self.assertAlmostEqual(values["b"]["value"], 18000, delta=200)
+
+    def test_a_fault_in_a_file_of_metrics_has_its_line(self):
+        for text, fault in (("event A = page-faults\nmetric a = A / X [1] \"\"\n", ":2: X: no event"),
+                            ("event A, B = page-faults\nmetric a = A [1] \"\"\n", ":1: 2 names for 1"),
+                            ("\nevent A = {page-faults\nmetric a = A [1] \"\"\n", ":2: ")):
+            _, done = self.metrics(text)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, rf"mine\.metrics{fault}")
+            self.assertEqual(done.stdout, "")
+        done = stat("-M", "nosuchgroup", "--", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no such group", done.stderr)
+
+    def test_each_shipped_group_is_understood(self):
+        names = sorted(path.stem for path in (harness.BUILD / "metrics").iterdir())
+        self.assertEqual(len(names), 13)
+        counted, done = self.count("-M", ",".join(names), "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(len(counted["metrics"]), 13)
+        for metric in counted["metrics"]:
+            self.assertNotEqual(metric["value"] is None, metric["why"] is None)
+
     @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
     def test_each_errno_has_a_sentence(self):
         sentences = {}

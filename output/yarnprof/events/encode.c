@@ -20,18 +20,27 @@ static bool is_ready(void)
     return state > 0;
 }
 
+/* Why not libpfm4's own: the kernel's names and numbers are known by other rules. */
+static bool is_of_kernel(const char *whole_name)
+{
+    return strncmp(whole_name, "perf", strlen("perf")) == 0;
+}
+
 static int encode(struct yarn_span words, struct yarn_event_encoding *ret_encoding)
 {
-    char name[NAME_MAX_BYTES];
+    char name[NAME_MAX_BYTES], *whole_name = NULL;
     struct perf_event_attr attr = {.size = sizeof attr};
-    pfm_perf_encode_arg_t argument = {.attr = &attr, .size = sizeof argument};
+    pfm_perf_encode_arg_t argument = {.attr = &attr, .fstr = &whole_name, .size = sizeof argument};
     if (words.size >= sizeof name || !is_ready())
         return -ENOENT;
     memcpy(name, words.data, words.size);
     name[words.size] = 0;
     if (pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument) !=
-            PFM_SUCCESS ||
-        attr.type != PERF_TYPE_RAW)
+        PFM_SUCCESS)
+        return -ENOENT;
+    bool is_raw = attr.type == PERF_TYPE_RAW && whole_name && !is_of_kernel(whole_name);
+    free(whole_name);
+    if (!is_raw)
         return -ENOENT;
     *ret_encoding = (struct yarn_event_encoding){attr.config, attr.config1, attr.config2};
     return 0;

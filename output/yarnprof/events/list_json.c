@@ -83,7 +83,7 @@ static void put_spec(struct yarn_json *json, const struct yarn_list_answer *answ
     yarn_json_text_or_null(json, "pmu", spec->pmu ? spec->pmu : "");
     yarn_json_text_or_null(json, "cpus", spec->cpus ? spec->cpus : "");
     yarn_json_text(json, "unit", spec->unit);
-    yarn_json_real(json, "scale", spec->scale);
+    yarn_json_factor(json, "scale", spec->scale);
     yarn_json_text_or_null(json, "filter", spec->filter ? spec->filter : "");
     u64_or_null(json, "group", spec->group);
     yarn_json_bool(json, "reads_group", spec->reads_group);

@@ -11,8 +11,7 @@
 #define PRELOAD_NAME "libyarn_preload.so"
 #define YARN_BESIDE_LIBDIR "/../" YARN_LIBDIR
 
-/* The folder of the tool itself, without a slash at its end. */
-static int own_folder(char *ret_folder, size_t size)
+int yarn_launch_own_folder(char *ret_folder, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", ret_folder, size - 1);
     if (length <= 0)
@@ -43,7 +42,7 @@ int yarn_launch_find(struct yarn_launch *launch, char *ret_why, size_t size)
 {
     static const char *const places[] = {"", YARN_BESIDE_LIBDIR, "/../lib", "/../lib64"};
     char folder[4096];
-    int err = own_folder(folder, sizeof folder);
+    int err = yarn_launch_own_folder(folder, sizeof folder);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(places); i++) {
         if (is_there(launch, folder, places[i]))
             return 0;

@@ -12,6 +12,9 @@ struct yarn_launch {
     char preload[4096]; /* path of libyarn_preload.so */
 };
 
+/* The folder of the tool itself, without a slash at its end. */
+YARN_MUST_CHECK int yarn_launch_own_folder(char *ret_folder, size_t size);
+
 /* Beside the tool, or where the tool was installed to. -ENOENT; ret_why says where was looked. */
 YARN_MUST_CHECK int yarn_launch_find(struct yarn_launch *launch, char *ret_why, size_t size);
 

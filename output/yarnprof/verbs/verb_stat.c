@@ -8,10 +8,18 @@
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/status.h"
-#include "output/yarnprof/verbs/stat_run.h"
+#include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"
 
-enum { EVENTS = YARN_ARGUMENT_OWN, INTERVAL, REPEAT, REPEAT_MAX = 10000, ARENA_BYTES = 1 << 20 };
+enum {
+    EVENTS = YARN_ARGUMENT_OWN,
+    INTERVAL,
+    REPEAT,
+    METRICS,
+    METRIC_PATH,
+    REPEAT_MAX = 10000,
+    ARENA_BYTES = 8 << 20,
+};
 
 static const char default_events[] =
     "task-clock,context-switches,cpu-migrations,page-faults,cycles,"
@@ -21,6 +29,8 @@ static const struct yarn_argument arguments[] = {
     {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)", EVENTS},
     {"interval", 'I', "TIME", "tell each stretch of so long, too", INTERVAL},
     {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
+    {"metrics", 'M', "GROUP", "metrics of these groups, a comma list", METRICS},
+    {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     YARN_OUT_FORMAT_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
@@ -29,7 +39,8 @@ static const struct yarn_argument arguments[] = {
 struct request {
     struct yarn_out out;
     struct yarn_arena arena;
-    const char *events_text;
+    const char *events_text, *groups_text, *metric_path;
+    struct yarn_stat_groups groups;
     uint64_t interval_ns, nr_runs;
     struct yarn_stat_events events;
     struct yarn_stat_run run;
@@ -46,6 +57,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     switch (id) {
     case EVENTS:
         request->events_text = value;
+        return 0;
+    case METRICS:
+        request->groups_text = value;
+        return 0;
+    case METRIC_PATH:
+        request->metric_path = value;
         return 0;
     case INTERVAL:
         *ret_right = "a time from 1ms to 1000h";
@@ -91,6 +108,22 @@ static int parse_events(struct request *request, const char *text)
         return err == -EINVAL ? YARN_STATUS_USAGE : YARN_STATUS_FAILED;
     return yarn_stat_add_events(&request->events, list.specs, list.count, &key) ? -1
                                                                                 : YARN_STATUS_USAGE;
+}
+
+/* All that is to be counted, once. */
+static int prepare(struct request *request)
+{
+    const char *text = request->events_text;
+    int status = -1;
+    if (!text && !request->groups_text)
+        text = default_events;
+    if (text)
+        status = parse_events(request, text);
+    request->groups.arena = &request->arena;
+    if (status < 0 && request->groups_text)
+        status = yarn_stat_groups_load(&request->groups, request->groups_text, request->metric_path,
+                                       &request->events);
+    return status;
 }
 
 /* ---- where it goes ---- */
@@ -148,10 +181,13 @@ static int keep_interval(struct request *request, const struct yarn_stat *stat)
     struct yarn_stat *kept = &more[request->nr_intervals];
     *kept = *stat;
     kept->rows = calloc(stat->nr_rows + 1, sizeof *kept->rows);
-    if (!kept->rows)
+    kept->metrics = calloc(stat->nr_metrics + 1, sizeof *kept->metrics);
+    request->nr_intervals++;
+    if (!kept->rows || !kept->metrics)
         return -ENOMEM;
     memcpy(kept->rows, stat->rows, stat->nr_rows * sizeof *kept->rows);
-    request->nr_intervals++;
+    if (stat->nr_metrics)
+        memcpy(kept->metrics, stat->metrics, stat->nr_metrics * sizeof *kept->metrics);
     return 0;
 }
 
@@ -162,11 +198,12 @@ static void on_interval(void *self, const struct yarn_stat_row *rows, const uint
     struct yarn_stat stat = {
         .rows = request->run.rows,
         .nr_rows = count,
+        .metrics = request->groups.metrics,
+        .nr_metrics = request->groups.nr_metrics,
         .seconds = seconds,
         .at_seconds = at_seconds,
     };
-    (void)rows;
-    (void)keys;
+    yarn_stat_groups_evaluate(&request->groups, rows, keys, count, seconds);
     if (!request->is_live) {
         request->err = request->err ? request->err : keep_interval(request, &stat);
         return;
@@ -272,6 +309,8 @@ static int show(struct request *request, struct sums *sums, char *const argv[])
     struct yarn_stat_totals totals = {
         .stat = {.rows = request->run.rows,
                  .nr_rows = request->run.nr_rows,
+                 .metrics = request->groups.metrics,
+                 .nr_metrics = request->groups.nr_metrics,
                  .seconds = mean_of(sums->walls, sums->nr_runs)},
         .command = line ? line : argv[0],
         .status = request->run.status,
@@ -280,7 +319,8 @@ static int show(struct request *request, struct sums *sums, char *const argv[])
         .system_seconds = sums->system_seconds / nr_runs,
         .plus_minus_seconds = yarn_stat_plus_minus(sums->walls, sums->nr_runs),
     };
-    totals.stat.at_seconds = totals.stat.seconds;
+    yarn_stat_groups_evaluate(&request->groups, request->run.rows, request->run.row_keys,
+                              request->run.nr_rows, totals.stat.seconds);
     int status = request->err ? finish_out(request, request->err) : print(request, &totals);
     yarn_command_line_free(line);
     (void)status; /* complained of; the command's own is what counts */
@@ -304,8 +344,10 @@ static int count(struct request *request, char *const argv[])
 
 static void fini(struct request *request)
 {
-    for (size_t i = 0; i < request->nr_intervals; i++)
+    for (size_t i = 0; i < request->nr_intervals; i++) {
         free(request->intervals[i].rows);
+        free(request->intervals[i].metrics);
+    }
     free(request->intervals);
     yarn_arena_close(&request->arena);
 }
@@ -327,7 +369,7 @@ int yarn_verb_stat(int argc, char **argv)
         status = YARN_STATUS_USAGE;
     }
     if (status < 0)
-        status = parse_events(&request, request.events_text ? request.events_text : default_events);
+        status = prepare(&request);
     if (status < 0)
         status = count(&request, argv + first);
     fini(&request);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/fake_perf.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FDS_MAX = 4096, PAGE_BYTES = 4096 };
+
+static struct fake_perf_event events[FDS_MAX]; /* by descriptor */
+static uint64_t last_id;
+
+int (*fake_perf_judge)(const struct fake_perf_event *event);
+struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
+
+/* Closed by its owner as the file that it is. */
+static bool is_open(const struct fake_perf_event *event)
+{
+    return event->is_open && fcntl((int)(event - events), F_GETFD) >= 0;
+}
+
+void fake_perf_reset(void)
+{
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        if (is_open(&events[fd]))
+            close(fd);
+    memset(events, 0, sizeof events);
+    fake_perf_judge = NULL;
+    fake_perf_count = NULL;
+}
+
+const struct fake_perf_event *fake_perf_next(const struct fake_perf_event *event)
+{
+    for (event = event ? event + 1 : events; event < events + FDS_MAX; event++)
+        if (is_open(event) &&
+            !(event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY))
+            return event;
+    return NULL;
+}
+
+int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
+{
+    struct fake_perf_event event = {
+        .attr = *attr, .tid = tid, .cpu = cpu, .group = group, .is_open = true};
+    int err = fake_perf_judge ? fake_perf_judge(&event) : 0;
+    if (err)
+        return err;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fd >= FDS_MAX)
+        abort();
+    event.id = ++last_id;
+    events[fd] = event;
+    return fd;
+}
+
+int yarn_perf_id(int fd, uint64_t *ret_id)
+{
+    *ret_id = events[fd].id;
+    return 0;
+}
+
+int yarn_perf_enable(int fd)
+{
+    events[fd].is_enabled = true;
+    return 0;
+}
+
+int yarn_perf_disable(int fd)
+{
+    events[fd].is_enabled = false;
+    return 0;
+}
+
+void yarn_perf_enable_own(void)
+{
+}
+
+void yarn_perf_disable_own(void)
+{
+}
+
+int yarn_perf_set_filter(int fd, const char *filter)
+{
+    events[fd].filter = filter;
+    return events[fd].attr.type == PERF_TYPE_TRACEPOINT ? 0 : -EINVAL;
+}
+
+int yarn_perf_set_output(int fd, int leader_fd)
+{
+    (void)fd;
+    (void)leader_fd;
+    return 0;
+}
+
+int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count)
+{
+    (void)read_format;
+    *ret_count = fake_perf_count ? fake_perf_count(&events[fd]) : (struct yarn_perf_count){0};
+    return 0;
+}
+
+int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_page)
+{
+    (void)fd;
+    struct perf_event_mmap_page *page = aligned_alloc(PAGE_BYTES, PAGE_BYTES + data_bytes);
+    if (!page)
+        return -ENOMEM;
+    memset(page, 0, PAGE_BYTES);
+    page->data_offset = PAGE_BYTES;
+    page->data_size = data_bytes;
+    *ret_page = page;
+    return 0;
+}
+
+void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes)
+{
+    (void)data_bytes;
+    free(page);
+}
+
+int yarn_perf_poll(struct pollfd *fds, size_t count, uint64_t timeout_ns)
+{
+    (void)fds;
+    (void)count;
+    (void)timeout_ns;
+    return 0;
+}
