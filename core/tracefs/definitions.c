@@ -131,7 +131,7 @@ int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_trac
     struct yarn_text text = yarn_text_of(line, sizeof line);
     if (group->nr_made == YARN_TRACEFS_PROBES_MAX)
         return -ENOSPC;
-    if (site->path && strpbrk(site->path, " \t\n"))
+    if (site->path && site->path[strcspn(site->path, " \t\n")])
         return -EILSEQ;
     name_next(group, ret_name);
     yarn_tracefs_describe(group, site, ret_name, &text);

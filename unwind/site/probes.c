@@ -169,11 +169,21 @@ static void define(struct yarn_site_work *work, struct yarn_event_spec *spec,
         become_tracepoint(work, spec, name);
 }
 
+/* Where `part` stands in the text; NULL: it does not. */
+static const char *find(const char *text, const char *part)
+{
+    size_t size = strlen(part);
+    for (; strlen(text) >= size; text++)
+        if (memcmp(text, part, size) == 0)
+            return text;
+    return NULL;
+}
+
 /* "uprobe:libc.so.6:malloc" of one function of a pattern. */
 static void name_one(struct yarn_event_spec *spec, const char *pattern, const char *symbol)
 {
     char name[YARN_EVENT_NAME_MAX];
-    const char *found = symbol && strcmp(pattern, symbol) != 0 ? strstr(spec->name, pattern) : NULL;
+    const char *found = symbol && strcmp(pattern, symbol) != 0 ? find(spec->name, pattern) : NULL;
     struct yarn_text text = yarn_text_of(name, sizeof name);
     if (!found)
         return;

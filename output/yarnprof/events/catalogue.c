@@ -146,13 +146,13 @@ static void add_tracepoints(struct yarn_catalogue *catalogue)
     (void)snprintf(path, sizeof path, "%s/available_events", yarn_event_machine_here.tracing);
     FILE *file = fopen(path, "re");
     if (!file) {
-        yarn_usable_tracepoints(false, "", &usable);
+        yarn_usable_tracepoints(-errno, "", &usable);
         add(catalogue, "SYSTEM:TRACEPOINT", YARN_EVENT_TRACEPOINT, NULL, &usable);
         return;
     }
     struct yarn_usable others;
-    yarn_usable_tracepoints(true, "", &others);
-    yarn_usable_tracepoints(true, "syscalls", &usable);
+    yarn_usable_tracepoints(0, "", &others);
+    yarn_usable_tracepoints(0, "syscalls", &usable);
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
         if (sscanf(line, "%63[^:]:", system) == 1)

@@ -145,9 +145,12 @@ static bool has_capability(void)
     return bits & (UINT64_C(1) << CAPABILITY_SYS_ADMIN | UINT64_C(1) << CAPABILITY_PERFMON);
 }
 
-void yarn_usable_tracepoints(bool is_readable, const char *system, struct yarn_usable *ret_usable)
+void yarn_usable_tracepoints(int err, const char *system, struct yarn_usable *ret_usable)
 {
-    if (!is_readable)
+    if (err == -ENOENT)
+        say(ret_usable, false,
+            "tracefs is not mounted; as root, mount -t tracefs tracefs /sys/kernel/tracing");
+    else if (err)
         say(ret_usable, false,
             "the numbers cannot be read; as root, mount -o remount,gid=GROUP,mode=750 "
             "/sys/kernel/tracing lets a group read them");

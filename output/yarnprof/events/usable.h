@@ -16,8 +16,8 @@ struct yarn_usable {
 void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret_usable);
 
 /* Of all tracepoints of a system at once, none of which is opened: the last close of each takes the
- * kernel 40 ms. */
-void yarn_usable_tracepoints(bool is_readable, const char *system, struct yarn_usable *ret_usable);
+ * kernel 40 ms. `err`: 0, or why the kernel's list of them cannot be read. */
+void yarn_usable_tracepoints(int err, const char *system, struct yarn_usable *ret_usable);
 
 /* Of probes that are to be defined by a file of tracefs. */
 void yarn_usable_probes(const char *path, struct yarn_usable *ret_usable);

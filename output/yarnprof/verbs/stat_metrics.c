@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/event/parse.h"
+#include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/launch.h"
 
@@ -120,8 +121,8 @@ static int add_list(struct yarn_stat_groups *groups, struct yarn_stat_group *gro
     struct yarn_parse_error error;
     char why[96];
     uint32_t key;
-    int err =
-        yarn_event_list_parse(wanted->text, strlen(wanted->text), groups->arena, &list, &error);
+    int err = yarn_event_list_parse_on(yarn_encode_machine(), wanted->text, strlen(wanted->text),
+                                       groups->arena, &list, &error);
     if (err == -EINVAL && is_unknown_here(error.why)) {
         set_missing(groups, group, wanted, &error);
         return -1;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/event/parse.h"
+#include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/status.h"
@@ -98,7 +99,8 @@ static int parse_events(struct request *request, const char *text)
     static struct yarn_event_list list;
     struct yarn_parse_error error;
     uint32_t key;
-    int err = yarn_event_list_parse(text, strlen(text), &request->arena, &list, &error);
+    int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), &request->arena,
+                                       &list, &error);
     if (err == -EINVAL)
         yarn_complain("stat", "--events=%s: %.*s: %s (at %zu)", text, (int)error.size,
                       text + error.at, error.why, error.at + 1);
