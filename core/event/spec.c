@@ -74,6 +74,8 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "its symbol has no address here";
     else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
         *ret_why = "the probe is not defined";
+    else if (spec->filter && spec->kind != YARN_EVENT_TRACEPOINT && spec->kind != YARN_EVENT_PROBE)
+        *ret_why = "only tracepoints and probes have filters";
     return *ret_why ? -EOPNOTSUPP : 0;
 }
 

@@ -253,9 +253,6 @@ static void refuse_unusable(struct yarn_session_event *state)
     int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
     if (err && !state->error)
         refuse(state, err, why);
-    else if (!err && spec->filter && spec->kind != YARN_EVENT_TRACEPOINT &&
-             spec->kind != YARN_EVENT_PROBE)
-        refuse(state, -EOPNOTSUPP, "only tracepoints and probes have filters");
     else if (!err && !yarn_event_spec_can_be_precise(spec) &&
              (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";

@@ -115,6 +115,8 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
     if (own.kind == YARN_EVENT_PROBE) {
         bool is_user = own.probe == YARN_EVENT_UPROBE || own.probe == YARN_EVENT_URETPROBE;
         yarn_usable_probes(is_user ? "uprobe_events" : "kprobe_events", ret_usable);
+        if (own.site.path && own.site.path[0] == '/' && access(own.site.path, R_OK))
+            say(ret_usable, false, "the file cannot be read, or there is none");
         return;
     }
     /* A symbol is resolved in the process that is measured; here any address stands for it. */
