@@ -76,6 +76,8 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "the probe is not defined";
     else if (spec->filter && spec->kind != YARN_EVENT_TRACEPOINT && spec->kind != YARN_EVENT_PROBE)
         *ret_why = "only tracepoints and probes have filters";
+    else if (spec->branches && !yarn_event_spec_can_be_precise(spec))
+        *ret_why = "only counters of the cpu record branches";
     return *ret_why ? -EOPNOTSUPP : 0;
 }
 

@@ -245,17 +245,21 @@ static void refuse(struct yarn_session_event *state, int err, const char *why)
     state->reason = why;
 }
 
-/* What the kernel cannot be asked about. */
+/* What the kernel cannot be asked about, and what asking for would promise too much. */
 static void refuse_unusable(struct yarn_session_event *state)
 {
-    const struct yarn_event_spec *spec = &state->spec;
+    struct yarn_event_spec *spec = &state->spec;
     const char *why;
     int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
     if (err && !state->error)
         refuse(state, err, why);
-    else if (!err && !yarn_event_spec_can_be_precise(spec) &&
-             (spec->precise || spec->is_most_precise))
+    if (err)
+        return;
+    if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";
+    if (spec->branches)
+        state->reason = "sampled without branches, which this version does not store";
+    spec->branches = 0;
 }
 
 /* ---- groups ---- */

@@ -51,6 +51,11 @@ struct yarn_report_missing {
 
 struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t event);
 
+#define YARN_REPORT_RUNNING_WHOLE 99.95
+
+/* How much of the time the event was on a counter: less than 100 where several shared one. */
+double yarn_report_running_percent(const struct yarn_report *report, uint32_t event);
+
 /* "cpu-clock: 1,234 samples, 1.24 s". */
 void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
                              uint32_t event);

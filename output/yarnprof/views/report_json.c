@@ -26,6 +26,9 @@ static void put_events(const struct yarn_report *report, struct yarn_json *json)
         yarn_json_text(json, "unit", text_of(report, event->unit));
         yarn_json_u64(json, "total", event->total);
         yarn_json_u64(json, "samples", event->samples);
+        double running = yarn_report_running_percent(report, i);
+        if (running < YARN_REPORT_RUNNING_WHOLE)
+            yarn_json_real(json, "percent_running", running);
         yarn_json_end_object(json);
     }
     yarn_json_end_array(json);

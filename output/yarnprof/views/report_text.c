@@ -192,9 +192,13 @@ void yarn_report_print_event(const struct yarn_report *report, const struct yarn
     const char *unit = yarn_profile_text(report->profile, event->unit);
     bool is_time = strcmp(unit, "ns") == 0;
     yarn_print_cut(out, yarn_profile_text(report->profile, event->name), 0);
-    (void)fprintf(out->file, ": %s, %s%s%s\n", yarn_number_of_things(event->samples, "sample").text,
+    (void)fprintf(out->file, ": %s, %s%s%s", yarn_number_of_things(event->samples, "sample").text,
                   yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ",
                   is_time ? "" : unit);
+    double running = yarn_report_running_percent(report, number);
+    if (running < YARN_REPORT_RUNNING_WHOLE)
+        (void)fprintf(out->file, ", running %.1f %% of the time, not scaled", running);
+    (void)fputc('\n', out->file);
 }
 
 static void print_table(const struct yarn_report *report, const struct yarn_out *out,

@@ -5,9 +5,14 @@
 import csv
 import io
 import json
+import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
 from command_line import WithDumps, main
+from packed_dump import Dump
 
 REPORT = """\
 /usr/bin/app --fast 'it'\\''s'
@@ -106,6 +111,27 @@ class Report(WithDumps):
     def test_callers_of_one(self):
         text = self.good("report", "--callers=hot", "--event=cpu-clock", self.app)
         self.assertTrue(text.endswith(CALLERS), text)
+
+    def test_shared_counters_are_marked(self):
+        """Two events of one name take turns on a machine with two kinds of core: together they ran
+        all the time, and are not marked."""
+        dump = Dump()
+        dump.begin()
+        for number, name, running in ((1, "shared", 50), (2, "cycles", 30), (3, "cycles", 70)):
+            dump.record("EVENT", number=number, name=dump.text(name), got=dump.text(name),
+                        unit=dump.text("events"), type=4, period=10)
+            dump.record("COUNT", event=number, count=400, time_enabled_ns=100,
+                        time_running_ns=running)
+            dump.samples(1, stream={"event": number, "tid": 1, "weight": 10})
+        path = self.folder / "shared.dump"
+        path.write_bytes(dump.end())
+        text = self.good("report", path)
+        self.assertIn("shared: 1 sample, 10 events, running 50.0 % of the time, not scaled\n", text)
+        self.assertRegex(text, r"(?m)^cycles: 2 samples, 20 events$")
+        self.assertIn("running 50.0 % of the time, scaled to 800", self.good("info", path))
+        events = json.loads(self.good("report", "--format=json", path))["events"]
+        self.assertEqual({event["name"]: event.get("percent_running") for event in events},
+                         {"cpu-clock": None, "shared": 50, "cycles": None})
 
     def test_json_rows(self):
         report = json.loads(self.good("report", "--format=json", self.app))
