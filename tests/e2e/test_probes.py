@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Probes of functions: counted to the last call, filtered by their arguments, and gone afterwards."""
 
+import json
 import os
 import pathlib
 import signal
@@ -91,6 +92,20 @@ class Probes(harness.Case):
                 self.assertEqual(events[0]["errno"], 0)
                 self.assertNotEqual(events[1]["errno"], 0)
                 self.assertIn(why, events[1]["reason"])
+
+    def test_calls_beside_their_cost(self):
+        functions = {"fifty_us": (20000, 50000), "five_hundred_us": (2000, 500000)}
+        events = [f"uprobe:{PROBED}:{name}/call-graph=no/" for name in (*functions, "probed_function")]
+        run = self.run_program([PROBED, 0, "cost"], YARN_EVENTS=",".join(["cpu-clock", *events]), **ROOMY)
+        shown = json.loads(harness.yarnprof("report", "--calls", "--format=json", run.dumps).stdout)
+        rows = {row["function"]: row for row in shown["calls"]}
+        for name, (calls, each_ns) in functions.items():
+            self.assertEqual(rows[name]["calls"], calls)
+            self.assertAlmostEqual(rows[name]["per_call_ns"], each_ns, delta=0.1 * each_ns)
+            self.assertFalse(rows[name]["below_probe"])
+        self.assertEqual(rows["probed_function"]["calls"], 1000)
+        self.assertTrue(rows["probed_function"]["below_probe"] or not shown["probe_ns"])
+        self.assertEqual(shown["calls"][2]["function"], "probed_function")
 
     def test_definitions_of_the_dead_are_swept(self):
         environment = dict(

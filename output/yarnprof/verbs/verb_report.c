@@ -11,6 +11,7 @@
 enum {
     TREE = YARN_ARGUMENT_OWN,
     CALLERS,
+    CALLS,
     BY,
     SORT,
     PERCENT_LIMIT,
@@ -26,6 +27,7 @@ enum { CALLERS_CELL_BYTES = 100 };
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
+    {"calls", 0, NULL, "exact calls of probed functions beside their sampled time", CALLS},
     {"by", 0, "KEY",
      "function, line, module, thread, process, cpu, event, address or a tracepoint's field", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
@@ -120,6 +122,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         request->report.view = YARN_REPORT_CALLERS;
         request->callers_of = value;
         return 0;
+    case CALLS:
+        request->report.view = YARN_REPORT_CALLS;
+        return 0;
     case BY:
         return take_by(request, value, ret_right);
     case SORT:
@@ -173,6 +178,8 @@ static int build(struct request *request)
     if (report->view == YARN_REPORT_TREE)
         return yarn_tree_build(report->profile, report->filter, report->least_percent,
                                &report->tree);
+    if (report->view == YARN_REPORT_CALLS)
+        return yarn_calls_build(report->profile, report->filter, &report->calls);
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
 }
 
@@ -182,9 +189,13 @@ static int print(const struct yarn_report *report, const struct yarn_out *out)
     case YARN_OUT_JSON:
         return yarn_report_json(report, out);
     case YARN_OUT_CSV:
-        yarn_report_csv(report, out);
+        (report->view == YARN_REPORT_CALLS ? yarn_report_calls_csv : yarn_report_csv)(report, out);
         return 0;
     default:
+        if (report->view == YARN_REPORT_CALLS) {
+            yarn_report_calls_text(report, out);
+            return 0;
+        }
         return yarn_report_text(report, out);
     }
 }
@@ -216,6 +227,7 @@ static int show(struct request *request, struct yarn_profile *profile)
                     request->view.out.file);
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
+    yarn_calls_fini(&report->calls);
     if (status < 0 || err)
         status = yarn_out_finish(&request->view.out, "report", err);
     if (!is_cut || status != YARN_STATUS_OK)
@@ -258,7 +270,7 @@ int yarn_verb_report(int argc, char **argv)
         goto done;
     if (request.report.view != YARN_REPORT_ROWS && request.has_by &&
         request.by != YARN_BY_FUNCTION) {
-        yarn_complain("report", "--tree and --callers are by function");
+        yarn_complain("report", "--tree, --callers and --calls are by function");
         status = YARN_STATUS_USAGE;
         goto done;
     }

@@ -6,18 +6,25 @@
  */
 #pragma once
 
+#include "output/analysis/table/calls.h"
 #include "output/analysis/table/rows.h"
 #include "output/analysis/tree/tree.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/stream/out.h"
 
-enum yarn_report_view { YARN_REPORT_ROWS, YARN_REPORT_TREE, YARN_REPORT_CALLERS };
+enum yarn_report_view {
+    YARN_REPORT_ROWS,
+    YARN_REPORT_TREE,
+    YARN_REPORT_CALLERS,
+    YARN_REPORT_CALLS,
+};
 
 struct yarn_report {
     const struct yarn_profile *profile;
     const struct yarn_filter *filter;
     struct yarn_rows rows;
     struct yarn_tree tree; /* of the views with depth */
+    struct yarn_calls calls;
     struct yarn_trust trust;
     enum yarn_report_view view;
     const char *field;    /* of YARN_BY_FIELD */
@@ -32,6 +39,12 @@ struct yarn_report {
 YARN_MUST_CHECK int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out);
 YARN_MUST_CHECK int yarn_report_json(const struct yarn_report *report, const struct yarn_out *out);
 void yarn_report_csv(const struct yarn_report *report, const struct yarn_out *out);
+
+/* Calls and their cost. */
+struct yarn_json;
+void yarn_report_calls_text(const struct yarn_report *report, const struct yarn_out *out);
+void yarn_report_calls_csv(const struct yarn_report *report, const struct yarn_out *out);
+void yarn_report_calls_json(const struct yarn_report *report, struct yarn_json *json);
 
 /* Parts of the text: what was recorded and what is missing from it; the views with depth. */
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out);

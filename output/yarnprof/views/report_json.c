@@ -233,7 +233,9 @@ int yarn_report_json(const struct yarn_report *report, const struct yarn_out *ou
     yarn_json_begin_object(json, NULL);
     put_events(report, json);
     put_rows(report, json);
-    if (report->view != YARN_REPORT_ROWS)
+    if (report->view == YARN_REPORT_CALLS)
+        yarn_report_calls_json(report, json);
+    else if (report->view != YARN_REPORT_ROWS)
         put_tree(report, json);
     int err = put_notes(report, json);
     yarn_json_end_object(json);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/table/calls.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/table/choice.h"
+#include "output/analysis/table/stack_sums.h"
+#include "output/analysis/value/array.h"
+
+struct builder {
+    const struct yarn_profile *profile;
+    struct yarn_choice choice; /* owned */
+    uint8_t *is_own;           /* owned: stacks that end in the handling of a probe */
+};
+
+static const char *text_of_module(const struct yarn_profile *profile, uint32_t function)
+{
+    uint32_t module = profile->functions[function].module;
+    return yarn_profile_text(profile, profile->modules[module].base);
+}
+
+static bool is_of_kernel(const struct yarn_profile *profile, uint32_t function)
+{
+    return strcmp(text_of_module(profile, function), "[kernel.kallsyms]") == 0;
+}
+
+/* Where the kernel goes for a breakpoint, its own or a debug register's, and nowhere else. */
+static bool is_probe_handling(const struct yarn_profile *profile, uint32_t function)
+{
+    static const char *const names[] = {"asm_exc_int3", "exc_int3", "asm_exc_debug", "exc_debug"};
+    const char *name = yarn_profile_text(profile, profile->functions[function].name);
+    if (strcmp(text_of_module(profile, function), "[uprobes]") == 0)
+        return true;
+    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return is_of_kernel(profile, function);
+    return false;
+}
+
+/* From the outside in: a stack ends in it where its frame is, or the one around is and it is the
+ * kernel's. */
+static void find_own(struct builder *builder)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->nr_stacks; i++) {
+        const struct yarn_profile_stack *stack = &profile->stacks[i];
+        bool is_around = stack->parent != YARN_DUMP_NONE && builder->is_own[stack->parent];
+        builder->is_own[i] = is_probe_handling(profile, stack->function) ||
+                             (is_around && is_of_kernel(profile, stack->function));
+    }
+}
+
+/* The function that was probed: the innermost that is not part of the handling; YARN_DUMP_NONE
+ * where the stack says nothing of it. */
+static uint32_t probed_in(const struct builder *builder, uint32_t stack)
+{
+    while (stack != YARN_DUMP_NONE && builder->is_own[stack])
+        stack = builder->profile->stacks[stack].parent;
+    return stack == YARN_DUMP_NONE ? stack : builder->profile->stacks[stack].function;
+}
+
+static bool starts_with(const char *text, const char *front)
+{
+    return strncmp(text, front, strlen(front)) == 0;
+}
+
+/* Of one dump's event: whether each of its occurrences is a call. */
+static bool counts_calls(const struct yarn_dump_event *event)
+{
+    char asked[64] = "";
+    memcpy(asked, event->asked.data ? event->asked.data : (const uint8_t *)"",
+           yarn_size_min(event->asked.size, sizeof asked - 1));
+    if (starts_with(asked, "uprobe:"))
+        return true;
+    struct yarn_span end =
+        yarn_span_from(event->got, event->got.size - yarn_size_min(event->got.size, 2));
+    return starts_with(asked, "mem:") && yarn_span_equal(end, yarn_span_of_text(":x"));
+}
+
+static uint32_t find_clock(const struct yarn_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->nr_events; i++)
+        if (profile->events[i].samples &&
+            strcmp(yarn_profile_text(profile, profile->events[i].unit), "ns") == 0)
+            return i;
+    return YARN_DUMP_NONE;
+}
+
+static struct yarn_call_row *row_of(struct yarn_calls *calls, uint32_t event)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->rows[i].event == event)
+            return &calls->rows[i];
+    const struct yarn_call_row row = {.event = event, .function = YARN_DUMP_NONE};
+    if (YARN_ARRAY_PUT(&calls->rows, &calls->count, &calls->capacity, &row))
+        return NULL;
+    return &calls->rows[calls->count - 1];
+}
+
+/* One row a probe, with its exact count over all dumps. */
+static int add_probes(const struct yarn_profile *profile, struct yarn_calls *calls)
+{
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        for (size_t e = 0; e < dump->nr_events; e++) {
+            const struct yarn_profile_dump_event *event = &dump->events[e];
+            if (event->record.error || !event->record.got.size || !counts_calls(&event->record))
+                continue;
+            struct yarn_call_row *row = row_of(calls, event->event);
+            if (!row)
+                return -ENOMEM;
+            row->calls += event->has_count ? event->count.count : event->samples;
+            calls->nr_hits += event->has_count ? event->count.count : event->samples;
+        }
+    }
+    return 0;
+}
+
+/* Where most of the probe's samples are. */
+static int find_functions(const struct builder *builder, struct yarn_calls *calls)
+{
+    const struct yarn_profile *profile = builder->profile;
+    uint64_t *most = calloc(calls->count + 1, sizeof *most);
+    if (!most)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        for (size_t r = 0; r < calls->count; r++) {
+            if (calls->rows[r].event != cell->event || cell->stack == YARN_DUMP_NONE ||
+                cell->samples <= most[r])
+                continue;
+            uint32_t function = probed_in(builder, cell->stack);
+            if (function == YARN_DUMP_NONE)
+                continue;
+            most[r] = cell->samples;
+            calls->rows[r].function = function;
+        }
+    }
+    free(most);
+    return 0;
+}
+
+static void add_own(struct builder *builder, struct yarn_calls *calls)
+{
+    const struct yarn_profile *profile = builder->profile;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        if (cell->event != calls->clock || cell->stack == YARN_DUMP_NONE ||
+            !yarn_choice_has(&builder->choice, cell->event, cell->thread, cell->stack))
+            continue;
+        calls->knows_probe_ns |= is_of_kernel(profile, profile->stacks[cell->stack].function);
+        if (!builder->is_own[cell->stack])
+            continue;
+        calls->probe_ns += cell->weight;
+    }
+}
+
+/* All that passed in one function, but for what its own probe and those below it took. */
+static int add_time(const struct builder *builder, const struct yarn_calls *calls,
+                    struct yarn_call_row *row)
+{
+    const struct yarn_profile *profile = builder->profile;
+    uint8_t *functions = calloc(profile->nr_functions + 1, 1);
+    uint8_t *stacks = NULL;
+    if (functions) {
+        functions[row->function] = 1;
+        stacks = yarn_stacks_with(profile, functions);
+    }
+    free(functions);
+    if (!stacks)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->cells.count; i++) {
+        const struct yarn_cell *cell = &profile->cells.cells[i];
+        if (cell->event != calls->clock || cell->stack == YARN_DUMP_NONE || !stacks[cell->stack] ||
+            builder->is_own[cell->stack] ||
+            !yarn_choice_has(&builder->choice, cell->event, cell->thread, cell->stack))
+            continue;
+        row->total_ns += cell->weight;
+        row->samples += cell->samples;
+    }
+    free(stacks);
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct yarn_call_row *one = a, *other = b;
+    if (one->total_ns != other->total_ns)
+        return one->total_ns > other->total_ns ? -1 : 1;
+    return one->event < other->event ? -1 : one->event > other->event;
+}
+
+static int build(struct builder *builder, struct yarn_calls *calls)
+{
+    find_own(builder);
+    int err = add_probes(builder->profile, calls);
+    if (!err)
+        err = find_functions(builder, calls);
+    calls->clock = find_clock(builder->profile);
+    if (calls->clock == YARN_DUMP_NONE)
+        return err;
+    add_own(builder, calls);
+    for (size_t i = 0; !err && i < calls->count; i++)
+        if (calls->rows[i].function != YARN_DUMP_NONE)
+            err = add_time(builder, calls, &calls->rows[i]);
+    if (calls->count)
+        qsort(calls->rows, calls->count, sizeof calls->rows[0], compare);
+    return err;
+}
+
+int yarn_calls_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
+                     struct yarn_calls *ret_calls)
+{
+    struct builder builder = {.profile = profile};
+    *ret_calls = (struct yarn_calls){.clock = YARN_DUMP_NONE};
+    int err = yarn_choice_init(&builder.choice, profile, filter);
+    builder.is_own = calloc(profile->nr_stacks + 1, 1);
+    if (!err && !builder.is_own)
+        err = -ENOMEM;
+    if (!err)
+        err = build(&builder, ret_calls);
+    yarn_choice_fini(&builder.choice);
+    free(builder.is_own);
+    if (err)
+        yarn_calls_fini(ret_calls);
+    return err;
+}
+
+void yarn_calls_fini(struct yarn_calls *calls)
+{
+    free(calls->rows);
+    *calls = (struct yarn_calls){.clock = YARN_DUMP_NONE};
+}
