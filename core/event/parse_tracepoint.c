@@ -121,31 +121,54 @@ static int add_all(struct yarn_event_reader *reader, struct search *search)
     return 0;
 }
 
-/* Tracepoints of a system by a pattern, or the nearest of what there is. */
-static int find_others(struct yarn_event_reader *reader, struct search *search)
+/* By a pattern in a system, or the nearest of what there is. */
+static int find_in_system(struct yarn_event_reader *reader, struct search *search)
 {
     char path[YARN_MACHINE_PATH_MAX];
-    size_t first = reader->list->count;
     int err = path_of(reader, search->system, YARN_SPAN_EMPTY, "", path);
+    search->count = 0;
     if (!err)
         err = yarn_machine_list(path, look, search);
     if (err == -EACCES)
         return add(reader, search->system, search->name, 0, cannot_read);
-    bool has_system = !err;
-    if (err && path_of(reader, YARN_SPAN_EMPTY, YARN_SPAN_EMPTY, "", path) == 0) {
-        err = yarn_machine_list(path, look, &(struct search){.is_exact = true});
-        if (err)
-            return add(reader, search->system, search->name, 0,
-                       err == -EACCES ? cannot_read : not_mounted);
+    return err ? -ENOENT : add_all(reader, search);
+}
+
+/* The systems that a pattern, or the one name, stands for. */
+static int find_systems(struct yarn_event_reader *reader, struct yarn_span pattern,
+                        struct search *ret_systems)
+{
+    char path[YARN_MACHINE_PATH_MAX];
+    *ret_systems = (struct search){.name = pattern, .is_exact = !is_pattern(pattern)};
+    int err = path_of(reader, YARN_SPAN_EMPTY, YARN_SPAN_EMPTY, "", path);
+    return err ? err : yarn_machine_list(path, look, ret_systems);
+}
+
+static int find_others(struct yarn_event_reader *reader, struct search *search)
+{
+    struct search systems;
+    size_t first = reader->list->count;
+    struct yarn_span typed = search->system;
+    int err = find_systems(reader, typed, &systems);
+    if (err)
+        return add(reader, typed, search->name, 0, err == -EACCES ? cannot_read : not_mounted);
+    if (systems.is_exact)
+        err = find_in_system(reader, search);
+    bool has_system = err != -ENOENT;
+    for (size_t i = 0; i < systems.count && (!err || err == -ENOENT); i++) {
+        search->system = yarn_span_of_text(systems.names[i]);
+        err = find_in_system(reader, search);
     }
-    err = add_all(reader, search);
-    return err || reader->list->count > first ? err : fail_missing(reader, search, has_system);
+    search->system = typed;
+    if (reader->list->count > first || (err && err != -ENOENT))
+        return err == -ENOENT ? 0 : err;
+    return fail_missing(reader, search, has_system && (systems.is_exact || systems.count));
 }
 
 int yarn_event_parse_tracepoint(struct yarn_event_reader *reader)
 {
     struct yarn_event_reader behind = *reader;
-    struct yarn_span system = yarn_event_reader_word(reader);
+    struct yarn_span system = yarn_event_reader_pattern(reader);
     if (!system.size || yarn_event_reader_peek(reader, system.size) != ':')
         return -ENOENT;
     behind.at += system.size + 1;
@@ -155,7 +178,7 @@ int yarn_event_parse_tracepoint(struct yarn_event_reader *reader)
         return -ENOENT;
     struct search search = {
         .reader = reader, .system = system, .name = name, .nearest = yarn_nearest_of(name)};
-    search.is_exact = !is_pattern(name);
+    search.is_exact = !is_pattern(name) && !is_pattern(system);
     uint64_t number = 0;
     int err = search.is_exact ? read_number(reader, system, name, &number) : -ENOENT;
     if (!err || err == -EACCES)
