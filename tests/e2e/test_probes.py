@@ -107,6 +107,28 @@ class Probes(harness.Case):
         self.assertTrue(rows["probed_function"]["below_probe"] or not shown["probe_ns"])
         self.assertEqual(shown["calls"][2]["function"], "probed_function")
 
+    def test_record_defines_once_for_the_whole_tree(self):
+        folder = self.folder()
+        done = harness.yarnprof(
+            "record", f"-o{folder}/", "-e", f"uprobe:{PROBED}:probed_function/call-graph=no,name=hits/",
+            "--ring=16M", "--", "/bin/sh", "-c", f"{PROBED} 10; {PROBED} 10",
+        )
+        self.assertEqual(done.returncode, 0)
+        dumps = [dump for dump in harness.info(folder) if "yarn.probed." in dump["path"]]
+        got = {dump["events"][0]["got"] for dump in dumps}
+        self.assertEqual((len(dumps), len(got)), (2, 1))
+        for dump in dumps:
+            self.assert_exact(dump["events"][0], THREADS * 10)
+            self.assertEqual(dump["events"][0]["name"], "hits")
+        self.assertFalse([line for line in definitions() if got.pop().split(":")[0] in line])
+
+    def test_record_refuses_what_cannot_be_had(self):
+        done = harness.yarnprof(
+            "record", "-e", f"uprobe:{PROBED}:no_such_function", "--", "/bin/true", check=False
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"no such function", done.stderr)
+
     def test_definitions_of_the_dead_are_swept(self):
         environment = dict(
             harness.clean_environment(),

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/event/trace_format.h"
 #include "output/analysis/table/choice.h"
 #include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
@@ -59,22 +60,19 @@ static uint32_t probed_in(const struct builder *builder, uint32_t stack)
     return stack == YARN_DUMP_NONE ? stack : builder->profile->stacks[stack].function;
 }
 
-static bool starts_with(const char *text, const char *front)
-{
-    return strncmp(text, front, strlen(front)) == 0;
-}
-
-/* Of one dump's event: whether each of its occurrences is a call. */
+/* Of one dump's event: whether each of its occurrences is a call. The fields of a probe at a
+ * function's return have another name. */
 static bool counts_calls(const struct yarn_dump_event *event)
 {
-    char asked[64] = "";
-    memcpy(asked, event->asked.data ? event->asked.data : (const uint8_t *)"",
-           yarn_size_min(event->asked.size, sizeof asked - 1));
-    if (starts_with(asked, "uprobe:"))
+    static const char front[] = "mem:", end[] = ":x";
+    struct yarn_trace_field field;
+    if (yarn_trace_format_find(event->format, yarn_span_of_text("__probe_ip"), &field))
         return true;
-    struct yarn_span end =
-        yarn_span_from(event->got, event->got.size - yarn_size_min(event->got.size, 2));
-    return starts_with(asked, "mem:") && yarn_span_equal(end, yarn_span_of_text(":x"));
+    return yarn_span_equal(yarn_span_sub(event->got, 0, sizeof front - 1),
+                           yarn_span_of_text(front)) &&
+           event->got.size > sizeof end &&
+           yarn_span_equal(yarn_span_from(event->got, event->got.size - (sizeof end - 1)),
+                           yarn_span_of_text(end));
 }
 
 static uint32_t find_clock(const struct yarn_profile *profile)

@@ -123,7 +123,11 @@ char *yarn_encode_text(const char *text, const struct yarn_event_list *list)
         const struct yarn_event_spec *spec = &list->specs[i];
         if (!spec->is_encoded)
             continue;
-        yarn_text_add_sized(&out, text + copied, spec->asked_at - copied);
+        /* A pattern's events share their words. */
+        if (spec->asked_at < copied)
+            yarn_text_add(&out, ",");
+        else
+            yarn_text_add_sized(&out, text + copied, spec->asked_at - copied);
         yarn_event_spec_describe(spec, &out);
         copied = spec->asked_at + strlen(spec->asked);
     }

@@ -10,6 +10,7 @@
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/stream/written.h"
+#include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/verb.h"
 
@@ -128,6 +129,28 @@ static const char *output_of(struct request *request)
     return request->options.output;
 }
 
+/* What YARN_EVENTS asks for, by the option or as it was before; a bad list is the preload's to
+ * refuse. -1: it may begin. */
+static int hold_events(struct request *request, struct yarn_hold *hold)
+{
+    static struct yarn_event_list list;
+    struct yarn_parse_error error;
+    const struct yarn_event_spec *refused;
+    const char *events = getenv("YARN_EVENTS");
+    if (!events || yarn_event_list_parse(events, strlen(events), &request->arena, &list, &error))
+        return -1;
+    if (yarn_hold_open(hold, &list, &request->arena, &refused)) {
+        yarn_complain("record", "%s: %s", refused->asked, refused->refusal);
+        return YARN_STATUS_FAILED;
+    }
+    char *encoded = yarn_encode_text(events, &list);
+    int err = encoded ? yarn_launch_set("YARN_EVENTS", encoded) : -ENOMEM;
+    free(encoded);
+    if (err)
+        yarn_hold_close(hold);
+    return err ? YARN_STATUS_FAILED : -1;
+}
+
 static int run(struct request *request, char *const argv[])
 {
     struct yarn_launch launch;
@@ -137,7 +160,12 @@ static int run(struct request *request, char *const argv[])
         return YARN_STATUS_FAILED;
     }
     uint64_t since_ns = now_ns();
-    int status = yarn_launch_run(&launch, argv);
+    struct yarn_hold hold = {.count = 0};
+    int status = hold_events(request, &hold);
+    if (status >= 0)
+        return status;
+    status = yarn_launch_run(&launch, argv);
+    yarn_hold_close(&hold);
     const char *pattern = isatty(STDERR_FILENO) ? output_of(request) : NULL;
     if (pattern && status != YARN_STATUS_NO_COMMAND && status != YARN_STATUS_CANNOT_RUN)
         yarn_written_tell(pattern, since_ns);
