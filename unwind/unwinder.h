@@ -51,6 +51,6 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder);
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
                           const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames);
 
-/* True where the code at the address has no caller by its own account: _start, clone3. Tells
- * whether a chain of frame pointers that ended there is whole. */
+/* True where the code at the address has no caller by its own account (_start, clone3):
+ * then a chain of frame pointers that ended there is whole. */
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip);

@@ -63,7 +63,7 @@ bool yarn_select_has_all_threads(const struct yarn_select *select);
 bool yarn_select_has_all_functions(const struct yarn_select *select);
 
 /* As yarn_select_load, of the part that was selected; `options` are the view's own, and get what
- * the selection says. Tells of damage. */
+ * the selection says. Reports damage. */
 YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_select *select,
                                           unsigned shown, char *const *paths,
                                           struct yarn_load_options *options,

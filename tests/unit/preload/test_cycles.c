@@ -8,7 +8,7 @@
  *
  * The reader is a thread of the C library here (tests/fake), so that the sanitizers see it. CYCLES
  * in the environment says how many (60); SAMPLER=timer has the timer sampler take what it can,
- * where only the losses that it tells are looked at.
+ * where only the losses that it reports are checked.
  */
 #include <check.h>
 #include <pthread.h>
@@ -111,7 +111,7 @@ static void *make_threads(void *unused)
     return unused;
 }
 
-static void tell(const char *command, const char *want)
+static void send_command(const char *command, const char *want)
 {
     char reply[512];
     size_t size = 0;
@@ -256,11 +256,11 @@ static void cycle(void)
     pthread_t fresh;
     ck_assert_int_eq(create(&fresh, touch_once, &pages[TOUCHERS]), 0);
     pthread_mutex_lock(&birth);
-    tell("start\n", "ok recording\n");
+    send_command("start\n", "ok recording\n");
     pthread_mutex_unlock(&birth);
     pthread_barrier_wait(&begin);
     pthread_barrier_wait(&end);
-    tell("stop\n", "ok stopped\n");
+    send_command("stop\n", "ok stopped\n");
     pthread_join(fresh, NULL);
     for (size_t i = 0; i <= TOUCHERS; i++)
         madvise(pages[i], PAGES * PAGE_BYTES, MADV_DONTNEED);

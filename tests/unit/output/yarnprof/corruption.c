@@ -77,7 +77,7 @@ static bool blot(struct corrupted *dump, uint64_t *state)
 static bool cut(struct corrupted *dump, uint64_t *state)
 {
     dump->size = corruption_random(state, dump->size);
-    /* Where a chunk ends, nothing tells a cut from a program that was killed. */
+    /* Where a chunk ends, nothing distinguishes a cut from a program that was killed. */
     for (size_t i = 0; i <= chunks.count; i++) {
         if (dump->size == chunks.at[i])
             return false;
