@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From a sample's record to its frames: the unwinder over the stack copy, or the kernel's chain of
- * frame pointers, or the one address where it hit. Reads the record in its ring, in place.
+ * From a sample's record to its frames: by the unwinder and the stack copy, or the kernel's
+ * frame-pointer call chain, or the sampled address alone. Reads the record in its ring, in place.
  * Knows records and the unwinder; does not know names or dumps.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -15,14 +15,14 @@
 struct yarn_walks {
     struct yarn_module_map *map;    /* borrowed */
     struct yarn_unwinder *unwinder; /* borrowed */
-    bool is_asked;                  /* samples are to have stacks: one without is a cut one */
-    uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
+    bool is_asked;                  /* stacks are requested: a sample without one is truncated */
+    uint32_t nr_copies, nr_cut;     /* recently: unwound, truncated */
 };
 
-/* The frames of a record that is a sample, into what was reserved for them. A thread of the
- * kernel's own (io_uring) has none but the kernel's. */
+/* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) has only
+ * kernel frames. */
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
                      struct yarn_queued *queued);
 
-/* More of the copies of late ended before their stacks than may be. */
+/* Too many of the recent copies were shorter than their stacks. */
 bool yarn_walks_are_cut(const struct yarn_walks *walks);
