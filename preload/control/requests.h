@@ -26,8 +26,8 @@ struct yarn_request {
     uint32_t begun_before;
 };
 
-/* Takes `instead`, which the new ones are to replace, out of what is wanted. Wakes nobody: where
- * system calls are forbidden, the reader looks by itself. */
+/* Replaces the pending requests `instead` by the new ones. Does not wake the reader: where system
+ * calls are forbidden, it polls. */
 struct yarn_request yarn_requests_put(struct yarn_requests *requests, uint32_t bits,
                                       uint32_t instead);
 

@@ -35,7 +35,7 @@ enum { YARN_RECENT_STACKS = 16 }; /* threads that take turns */
  * cache line, where the full look-up takes ten. */
 struct yarn_known_function {
     uint64_t key;      /* of module and function; 0: free */
-    uint32_t from, to; /* relative to the module's start; addresses between have this symbol */
+    uint32_t from, to; /* relative to the function's start; addresses between have this symbol */
     uint32_t symbol;   /* the dump's number */
     bool is_unnamed;
 };
@@ -65,8 +65,8 @@ YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_mod
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
-/* Stores the modules that no frame has named: a module is stored when the first one does, because
- * only then its file has been looked at. */
+/* Stores the modules that no frame refers to: the others are stored with their first frame, because
+ * only then their file has been opened. */
 void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer);
 
 /* Idempotent. */

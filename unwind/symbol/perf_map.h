@@ -3,8 +3,8 @@
  *
  * perf-PID.map: the text file in which a compiler inside the process says what it has put where,
  * one "START SIZE NAME" a line in hexadecimal. Followed as it grows; read anew where it was cut or
- * written again. A file of another user is not believed. The line behind the last newline is left
- * until it is whole.
+ * written again. A file of another user is ignored. A line without its newline is read
+ * when it is complete.
  * Knows the file; does not know whose addresses those are.
  *
  * Threads: one owner at a time. Signals: not safe.

@@ -27,7 +27,7 @@ YARN_MUST_CHECK int yarn_kernel_time_of(const struct yarn_profile *profile, bool
  * else asked for. */
 bool yarn_kernel_is_refused(const struct yarn_profile *profile);
 
-/* What mends it, a sentence. */
+/* How to change that, one sentence. */
 const char *yarn_kernel_remedy(void);
 
 /* What of the two is sampled: "user and kernel", "user only", …; as most of the samples were. */

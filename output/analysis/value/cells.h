@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Samples added up: one cell for each (event, thread, stack, stack end, cpu) that occurs. Whoever
- * has no use for cpus passes 0 for all.
+ * Samples added up: one cell for each (event, thread, stack, stack end, cpu) that occurs. Callers
+ * that do not need cpus pass 0 for all.
  * Threads: one owner at a time.
  */
 #pragma once
@@ -12,7 +12,7 @@
 struct yarn_cell {
     uint64_t weight;
     uint64_t samples;
-    double squares; /* of each sample's weight: how far chance reaches */
+    double squares; /* of each sample's weight: for the variance */
     uint32_t stack; /* YARN_DUMP_NONE: none */
     uint32_t thread;
     uint16_t event;
