@@ -352,7 +352,7 @@ static bool follow(struct exploration *all, struct way *way, const struct yarn_i
     }
 }
 
-/* The code between two functions that have tables, as far as a look shows it. */
+/* The code between two functions that have tables, as far as the view has it. */
 struct piece {
     struct yarn_span bytes;
     uint64_t at, end;

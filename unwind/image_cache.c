@@ -15,7 +15,7 @@ enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 
 struct cached_image {
     struct yarn_image image;
     struct yarn_file_info info;
-    bool is_seen; /* at this look */
+    bool is_seen; /* in this sweep */
     bool is_gone; /* not seen at the last one */
 };
 

@@ -15,7 +15,8 @@ struct yarn_unwinder {
     const struct yarn_unwind_machine *machine;
     struct yarn_rule_cache cache;
     struct yarn_libunwind *libunwind; /* owned */
-    const struct yarn_module *last;   /* that was asked for; neighbours mostly share theirs */
+    const struct yarn_module
+        *last; /* that was looked up; neighbouring frames mostly share theirs */
 };
 
 struct walk {

@@ -256,7 +256,7 @@ static bool read_exactly(int fd, uint8_t *ret, size_t size, uint64_t offset)
     return true;
 }
 
-/* The time of change is asked for behind the reading, too: what was written meanwhile has moved
+/* The ctime is checked after the reading, too: what was written meanwhile has moved
  * it. */
 static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t size, uint64_t offset)
 {

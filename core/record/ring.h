@@ -32,7 +32,7 @@ struct yarn_wrapped {
 
 struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size);
 
-/* Looks how far the kernel has written. */
+/* Reads how far the kernel has written. */
 void yarn_ring_begin(struct yarn_ring *ring);
 
 enum yarn_ring_look {

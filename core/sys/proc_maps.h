@@ -15,7 +15,7 @@ struct yarn_proc_map {
     struct yarn_span path; /* borrowed, as printed: with " (deleted)"; empty: anonymous */
 };
 
-/* Device numbers as stat(2) has them, for whoever gets them in two pieces. */
+/* The device number as stat(2) has it, of its major and minor part. */
 static inline uint64_t yarn_device_of(uint32_t major, uint32_t minor)
 {
     return (minor & 0xff) | ((uint64_t)(major & 0xfff) << 8) | ((uint64_t)(minor & ~0xffu) << 12) |

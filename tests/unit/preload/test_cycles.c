@@ -53,8 +53,8 @@ static void set_deaf(bool is_deaf)
     pthread_sigmask(is_deaf ? SIG_BLOCK : SIG_UNBLOCK, &all, NULL);
 }
 
-/* A sanitizer knows no thread in its first and last moments: the timer's handler, which knows no
- * sanitizer, must not meet it then. So threads are born deaf, and end so. */
+/* A sanitizer does not know a thread yet when it starts, nor any more when it ends; the timer's
+ * handler must not run then. So threads start and end with all signals blocked. */
 static int create(pthread_t *ret_thread, void *(*run)(void *), void *argument)
 {
     set_deaf(true);
