@@ -3,7 +3,7 @@
  *
  * What libunwind sees instead of the host's C library: scripts/lib/cmake/build-libunwind renames
  * its references to these. Memory comes from pages.h, locks do nothing (each address space has one
- * owner at a time), and getenv finds nothing.
+ * owner at a time), and its messages are discarded.
  *
  * Threads: one at a time uses libunwind. Signals: not safe.
  */
