@@ -34,7 +34,7 @@ struct yarn_control_socket {
     uint32_t user;              /* who may send commands */
     struct yarn_file_info made; /* its file */
     uint64_t nr_uses;
-    uint64_t deaf_until_ns; /* no descriptor for another client: they wait until then */
+    uint64_t accepts_after_ns; /* no descriptor for another client: they wait until then */
     char path[YARN_PATH_MAX];
     struct yarn_control_client clients[YARN_CONTROL_CLIENTS_MAX];
 };
