@@ -29,6 +29,6 @@ YARN_MUST_CHECK int yarn_proc_map_parse(struct yarn_span line, struct yarn_proc_
 typedef int yarn_proc_map_fn(void *context, const struct yarn_proc_map *map);
 
 /* Calls `each` for every line of dir/path ("maps") in order of address; what it returned last.
- * Lines that do not parse are passed over. */
+ * Lines that do not parse are skipped. */
 YARN_MUST_CHECK int yarn_proc_maps_read(int dir, const char *path, yarn_proc_map_fn *each,
                                         void *context);

@@ -39,7 +39,7 @@ struct yarn_loader {
     uint32_t dump;                  /* index in the profile */
     int64_t shift_ns;               /* of the times of the process's machine */
     size_t nr_machines;             /* that were known before any dump was read */
-    uint64_t from_ns, to_ns;        /* samples outside are passed over */
+    uint64_t from_ns, to_ns;        /* samples outside are skipped */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */
     struct yarn_number_map builds;  /* modules: enum yarn_loader_build, or that + index */
     struct yarn_number_map symbols; /* to functions */

@@ -33,7 +33,7 @@ class Mistakes(WithDumps):
                 for file in (folder / "pipe", "/dev/zero", "/dev/null"):
                     self.assertIn("neither a file nor a folder", self.bad(1, verb, file))
             reported = run("report", folder).stderr
-            self.assertIn("2 empty files passed over", reported)
+            self.assertIn("2 empty files skipped", reported)
             self.assertEqual(reported.count("\n"), 1)
 
     def test_a_dump_is_never_written_over(self):
