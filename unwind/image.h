@@ -97,7 +97,7 @@ struct yarn_section yarn_image_section(const struct yarn_image *image, uint64_t 
 struct yarn_section yarn_image_section_at(const struct yarn_image *image, uint64_t vaddr);
 
 /* The file's bytes from `vaddr`, as far as its segment goes, but perhaps no more than 64 of them;
- * empty where no segment holds it. Good until the next call. */
+ * empty where no segment holds it. Valid until the next call. */
 struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr);
 
 /* The linked address of a file offset, which may lie in the page in which a segment begins

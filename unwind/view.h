@@ -85,7 +85,7 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
 void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
 
 /* Some bytes from anywhere in the file, `most` at most and 64 if there are so many, until the next
- * peek. Empty where they are not to be had. */
+ * peek. Empty where they are unavailable. */
 struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most);
 
 struct yarn_view_doors *yarn_view_doors_of(const struct yarn_view *view);
@@ -110,8 +110,8 @@ static inline bool yarn_section_need(const struct yarn_section *section, uint64_
            (!section->view || yarn_view_read(section->view, span));
 }
 
-/* These bytes, good until the next call with this number (yarn_view_window); empty where they are
- * not to be had. */
+/* These bytes, valid until the next call with this number (yarn_view_window); empty where they are
+ * unavailable. */
 static inline struct yarn_span yarn_section_window(const struct yarn_section *section, uint64_t at,
                                                    uint64_t size, unsigned number)
 {
@@ -122,5 +122,5 @@ static inline struct yarn_span yarn_section_window(const struct yarn_section *se
 /* As yarn_span_read. */
 bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
 
-/* As yarn_span_text, good as long as yarn_section_window. */
+/* As yarn_span_text, valid as long as yarn_section_window. */
 const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number);

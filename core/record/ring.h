@@ -38,7 +38,7 @@ void yarn_ring_begin(struct yarn_ring *ring);
 enum yarn_ring_look {
     YARN_RING_RECORD,
     YARN_RING_EMPTY,
-    YARN_RING_BROKEN, /* the next header makes no sense: what was pending is given up */
+    YARN_RING_BROKEN, /* the next header is invalid: pending records are dropped */
 };
 
 /* The next record with its header, in place, not yet taken. BROKEN has skipped to the head. */

@@ -16,7 +16,7 @@
  * (`is_apart`), and closes every descriptor in it but those three. */
 YARN_MUST_CHECK int yarn_own_files_open(bool is_apart);
 
-/* Gives one number up for the next file. False where there is none left. */
+/* Frees one number for the next file. False where none is left. */
 bool yarn_own_files_lend(void);
 
 /* Whether the number is kept for the dump and for files that are soon closed. */

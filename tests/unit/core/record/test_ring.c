@@ -304,7 +304,7 @@ static void add_ring_cases(Suite *suite)
     tcase_add_test(protocol, ring_that_was_read_before_goes_on_at_its_tail);
     suite_add_tcase(suite, protocol);
 
-    TCase *broken = tcase_create("rings that make no sense");
+    TCase *broken = tcase_create("rings that are invalid");
     tcase_add_loop_test(broken, ring_gives_up_what_is_pending_behind_a_broken_header, 0,
                         RING_BYTES * YARN_COUNT_OF(broken_rows));
     tcase_add_test(broken, ring_whose_head_lies_behind_its_tail_is_broken);

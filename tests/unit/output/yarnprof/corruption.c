@@ -231,7 +231,7 @@ static void add_chunk(struct yarn_bytes *bytes, struct yarn_dump_chunk chunk,
     bytes->size += payload.size;
 }
 
-/* Records that make no sense in a chunk whose checksum fits. */
+/* Records that are invalid in a chunk whose checksum fits. */
 static bool lie_in_payload(struct corrupted *dump, uint64_t *state)
 {
     struct yarn_dump_chunk chunk;
