@@ -51,7 +51,7 @@ struct exploration {
     unsigned nr_ways, nr_left; /* instructions */
     uint64_t begin;
     struct {
-        uint32_t distance; /* from where the first way begins, and one */
+        uint32_t distance; /* from the start of the first path, plus 1 */
         struct word sp;
     } seen[SEEN_SIZE];
     uint8_t live[LIVE_SIZE];

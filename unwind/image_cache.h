@@ -19,7 +19,7 @@ struct yarn_image_cache {
     const char *proc;        /* borrowed; NULL: none */
     struct yarn_pool images; /* of struct cached_image */
     struct yarn_table by_file;
-    struct yarn_view_doors doors;
+    struct yarn_view_open_files open_files;
     uint32_t nr_open, nr_gone, sweep_at;
 };
 

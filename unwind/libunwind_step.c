@@ -187,7 +187,7 @@ int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind,
     }
     (void)unw_set_caching_policy(libunwind->space, UNW_CACHE_GLOBAL);
     /* The first call makes the cache, at its default size whatever is passed; the second
-     * resizes it. A size that cannot be had leaves a smaller cache and is no failure. */
+     * resizes it. A size that cannot be allocated leaves a smaller cache and is no failure. */
     (void)unw_set_cache_size(libunwind->space, cache_entries, 0);
     (void)unw_set_cache_size(libunwind->space, cache_entries, 0);
     *ret_libunwind = libunwind;

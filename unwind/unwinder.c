@@ -169,7 +169,7 @@ static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *
     }
 }
 
-/* No code is there, or the stack itself is: what was taken for a return address is none. */
+/* The ip is in no code or in the stack itself: it cannot be a return address. */
 static bool is_senseless(const struct walk *walk)
 {
     uint64_t ip = walk->registers.ip;

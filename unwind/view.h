@@ -19,20 +19,20 @@
 #include "core/base/span.h"
 #include "core/sys/file.h"
 
-enum { YARN_VIEW_RUNS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_DOORS = 4 };
+enum { YARN_VIEW_RUNS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_OPEN_MAX = 4 };
 
 struct yarn_view;
 
 /* The files that are open at this moment, of all views that share it. All zeros: none. */
-struct yarn_view_doors {
+struct yarn_view_open_files {
     struct {
         const struct yarn_view *view; /* NULL: free */
         int fd;
-    } item[YARN_VIEW_DOORS];
+    } item[YARN_VIEW_OPEN_MAX];
     unsigned next; /* to be closed for another */
 };
 
-void yarn_view_doors_close(struct yarn_view_doors *doors);
+void yarn_view_open_files_close(struct yarn_view_open_files *open_files);
 
 struct yarn_view_runs {
     unsigned count;
@@ -46,8 +46,9 @@ void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size)
 
 /* The file, and the names under which it may be found again, in the order of trying. */
 struct yarn_view_file {
-    int fd;                        /* borrowed for the opening */
-    struct yarn_view_doors *doors; /* borrowed; outlive the view; NULL: closed after each reading */
+    int fd; /* borrowed for the opening */
+    struct yarn_view_open_files
+        *open_files; /* borrowed; outlive the view; NULL: closed after each reading */
     struct yarn_file_info info;
     struct {
         int dir;          /* borrowed; outlives the view */
@@ -88,7 +89,7 @@ void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
  * peek. Empty where they are unavailable. */
 struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most);
 
-struct yarn_view_doors *yarn_view_doors_of(const struct yarn_view *view);
+struct yarn_view_open_files *yarn_view_open_files_of(const struct yarn_view *view);
 
 /* All of the memory, read or not. */
 struct yarn_span yarn_view_memory(const struct yarn_view *view);

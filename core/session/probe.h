@@ -36,8 +36,8 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
 struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec);
 struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec);
 
-/* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be had. 0 where at least one
- * can; -ESRCH where the thread has gone. */
+/* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be opened. 0 where at least
+ * one can; -ESRCH where the thread has gone. */
 YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu);
 
 /* The number of the first spec that was not refused. */

@@ -22,7 +22,7 @@ static inline uint64_t yarn_device_of(uint32_t major, uint32_t minor)
            ((uint64_t)(major & ~0xfffu) << 32);
 }
 
-/* `line` without or with its newline. -EINVAL where it is none. */
+/* `line` without or with its newline. -EINVAL where it cannot be parsed. */
 YARN_MUST_CHECK int yarn_proc_map_parse(struct yarn_span line, struct yarn_proc_map *ret_map);
 
 /* Not 0 ends the reading. */

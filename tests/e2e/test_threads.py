@@ -190,8 +190,8 @@ class PerThread(Case):
                                        **variables)
         (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
-        # A thread that is known late has that time unsampled, and reported; 70 % were seen where a birth
-        # that came soon after another waited for the next look.
+        # A thread that is known late has that time unsampled, and reported; 70 % were seen where a thread
+        # made soon after another waited for the next scan.
         unsampled = 100 * dump["trust"]["unsampled_ns"] / dump["trust"]["cpu_ns"]
         print(f"\n{unsampled:.2f} % unsampled {variables}")
         self.assertLess(unsampled, 8)

@@ -26,7 +26,7 @@ struct yarn_perf_map_line {
     struct yarn_span name; /* borrowed; not empty */
 };
 
-/* `line` without its newline. -EINVAL where it is none. */
+/* `line` without its newline. -EINVAL where it cannot be parsed. */
 YARN_MUST_CHECK int yarn_perf_map_parse(struct yarn_span line, struct yarn_perf_map_line *ret_line);
 
 /* Begins all zero but for `not_before_ns`. Adds what is new in the file, as far as `most` bytes

@@ -14,7 +14,7 @@ struct yarn_select {
     struct yarn_filter filter;
     struct yarn_time_range time;
     enum yarn_inlines inlines;
-    char regex_fault[160]; /* why the regular expression is none */
+    char regex_fault[160]; /* why the regular expression is invalid */
 };
 
 #define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
