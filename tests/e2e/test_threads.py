@@ -10,7 +10,7 @@ import unittest
 import harness
 
 CHURN = harness.HOSTS / "churn"
-# Of some thousands: seen by a look at the task list between their begin and their end, and no more.
+# Of some thousands: those that only a scan of the task list saw, between their start and their end.
 UNREPORTED_MOST = 5
 WAYS = {
     "auto": {},
