@@ -4,7 +4,7 @@
  * DWARF call frame information: from a linked address to the FDE that covers it, and from there
  * to the row of register rules at the address. Reads .eh_frame (through .eh_frame_hdr's sorted
  * table where there is one, by an index or a scan otherwise) and .debug_frame. Bytes are untrusted.
- * Knows the encoding; does not know how a frame is stepped (rule, unwinder) or who asks.
+ * Knows the encoding; does not know how a frame is stepped (rule, unwinder).
  *
  * Threads: pure functions over an image. Signals: safe while the image stays open.
  */

@@ -23,7 +23,7 @@ struct yarn_cfi_entry {
     bool is_cie;
     uint64_t cie_offset;    /* of an FDE */
     uint64_t body;          /* offset behind the CIE pointer */
-    struct yarn_span bytes; /* from `offset` to `next`; good until the next CIE or FDE is read */
+    struct yarn_span bytes; /* from `offset` to `next`; valid until the next CIE or FDE is read */
 };
 
 /* What a CIE says for its FDEs. */

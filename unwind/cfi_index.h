@@ -19,7 +19,7 @@ struct yarn_cfi_index {
     size_t count, capacity;
 };
 
-/* Reads the whole section. What makes no sense is left out, and so is code above 16 TiB. Empty
+/* Reads the whole section. What is invalid is left out, and so is code above 16 TiB. Empty
  * where there is no memory. */
 struct yarn_cfi_index yarn_cfi_index_of(const struct yarn_cfi_section *in);
 

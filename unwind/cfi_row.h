@@ -13,7 +13,7 @@
 #include "unwind/cfi.h"
 
 enum {
-    YARN_CFI_REGISTERS = 33,    /* higher numbers (vectors) are passed over */
+    YARN_CFI_REGISTERS = 33,    /* higher numbers (vectors) are skipped */
     YARN_CFI_REMEMBERED_MAX = 8 /* of DW_CFA_remember_state; compilers nest once or twice */
 };
 

@@ -51,7 +51,7 @@ struct exploration {
     unsigned nr_ways, nr_left; /* instructions */
     uint64_t begin;
     struct {
-        uint32_t distance; /* from where the first way begins, and one */
+        uint32_t distance; /* from the start of the first path, plus 1 */
         struct word sp;
     } seen[SEEN_SIZE];
     uint8_t live[LIVE_SIZE];
@@ -352,7 +352,7 @@ static bool follow(struct exploration *all, struct way *way, const struct yarn_i
     }
 }
 
-/* The code between two functions that have tables, as far as a look shows it. */
+/* The code between two functions that have tables, as far as the view has it. */
 struct piece {
     struct yarn_span bytes;
     uint64_t at, end;

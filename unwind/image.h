@@ -1,13 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * One ELF file as yarn reads it for itself (never the host's own mapping, which a dlclose can pull
- * away, nor one of ours: see view.h), or a copy of the vDSO: where its unwind tables, symbol tables
- * and build id lie. Knows ELF containers; does not know where the host has loaded the file
+ * One ELF file as yarn reads it for itself (never the host's own mapping, which a dlclose can
+ * unmap, nor one of ours: see view.h), or a copy of the vDSO: where its unwind tables, symbol
+ * tables and build id lie. Knows ELF containers; does not know where the host has loaded the file
  * (module_map), what the tables say (cfi, symbol).
  *
  * Every span lies inside `memory` and was checked when the image was opened; the bytes in it are
- * untrusted, and not all there before they are needed (yarn_section_need).
+ * untrusted, and read on demand (yarn_section_need).
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -51,7 +51,7 @@ struct yarn_image {
         memory;             /* the whole file; of a view what it has of it. Owned unless borrowed */
     struct yarn_view *view; /* owned; NULL: all of the file is there */
     enum yarn_image_origin origin;
-    uint64_t id; /* of one opening among all in the process: the place in memory is used again */
+    uint64_t id; /* unique among all openings in the process, since memory is reused */
     uint64_t file_size;
     struct yarn_build_id build_id;
     struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX]; /* executable ones first */
@@ -74,7 +74,7 @@ void yarn_image_find_build_id(struct yarn_span head, struct yarn_build_id *ret_i
 /* Opens the file at dir/path. -ENOEXEC where it is no ELF file that yarn understands. */
 YARN_MUST_CHECK int yarn_image_open(struct yarn_image *image, int dir, const char *path);
 
-/* The same, with the doors of another image. */
+/* The same, sharing the open files of another image. */
 YARN_MUST_CHECK int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
                                            const struct yarn_image *other);
 
@@ -97,7 +97,7 @@ struct yarn_section yarn_image_section(const struct yarn_image *image, uint64_t 
 struct yarn_section yarn_image_section_at(const struct yarn_image *image, uint64_t vaddr);
 
 /* The file's bytes from `vaddr`, as far as its segment goes, but perhaps no more than 64 of them;
- * empty where no segment holds it. Good until the next call. */
+ * empty where no segment holds it. Valid until the next call. */
 struct yarn_span yarn_image_at(const struct yarn_image *image, uint64_t vaddr);
 
 /* The linked address of a file offset, which may lie in the page in which a segment begins

@@ -15,7 +15,7 @@ enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 
 struct cached_image {
     struct yarn_image image;
     struct yarn_file_info info;
-    bool is_seen; /* at this look */
+    bool is_seen; /* in this sweep */
     bool is_gone; /* not seen at the last one */
 };
 
@@ -123,8 +123,8 @@ static int find_by_name(struct yarn_image_cache *cache, const struct yarn_image_
                         bool is_mapping, struct yarn_view_file file, struct yarn_image **ret_image)
 {
     file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
-    if (file.fd == -EMFILE && file.doors) {
-        yarn_view_doors_close(file.doors);
+    if (file.fd == -EMFILE && file.open_files) {
+        yarn_view_open_files_close(file.open_files);
         file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
     }
     if (file.fd < 0)
@@ -151,8 +151,10 @@ int yarn_image_cache_find(struct yarn_image_cache *cache, const struct yarn_imag
     yarn_text_add(&name, "-");
     yarn_text_add_hex(&name, request->end);
     struct yarn_view_file by_path = {
-        .doors = &cache->doors, .name = {{YARN_FILE_CWD, request->path}, {YARN_FILE_CWD, mapping}}};
-    struct yarn_view_file by_mapping = {.doors = &cache->doors, .name = {{YARN_FILE_CWD, mapping}}};
+        .open_files = &cache->open_files,
+        .name = {{YARN_FILE_CWD, request->path}, {YARN_FILE_CWD, mapping}}};
+    struct yarn_view_file by_mapping = {.open_files = &cache->open_files,
+                                        .name = {{YARN_FILE_CWD, mapping}}};
     int err = -ENOENT;
     if (request->path[0] == '/')
         err = find_by_name(cache, request, false, by_path, ret_image);
@@ -226,7 +228,7 @@ void yarn_image_cache_sweep(struct yarn_image_cache *cache)
 
 void yarn_image_cache_close(struct yarn_image_cache *cache)
 {
-    yarn_view_doors_close(&cache->doors);
+    yarn_view_open_files_close(&cache->open_files);
     for (uint32_t i = 0; i < cache->images.count; i++) {
         struct cached_image *cached = yarn_pool_at(&cache->images, i);
         yarn_image_close(&cached->image);

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From a mapping's path to the image of the very file that is mapped, one image a file however
- * often it is asked for. A path that names another file by now does not give a wrong image: then
- * the mapped file is tried through /proc/self/map_files, which takes privilege (measured: root may,
- * uid 65534 gets EPERM for its own mappings too).
+ * From a mapping's path to the image of exactly the file that is mapped; each file is opened once.
+ * A path that names another file by now does not give a wrong image: then
+ * the mapped file is tried through /proc/self/map_files, which needs privilege (measured: root may,
+ * uid 65534 gets EPERM even for its own mappings).
  * Knows files and images; does not know modules or addresses beyond the name in map_files.
  *
  * Threads: one owner at a time. Signals: not safe.
@@ -19,7 +19,7 @@ struct yarn_image_cache {
     const char *proc;        /* borrowed; NULL: none */
     struct yarn_pool images; /* of struct cached_image */
     struct yarn_table by_file;
-    struct yarn_view_doors doors;
+    struct yarn_view_open_files open_files;
     uint32_t nr_open, nr_gone, sweep_at;
 };
 
@@ -34,7 +34,7 @@ struct yarn_image_request {
 YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc);
 
 /* The image stays until it is swept out or the cache is closed. -ESTALE: the path names another
- * file, and the mapped one is out of reach. */
+ * file, and the mapped one cannot be opened. */
 YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
                                           const struct yarn_image_request *request,
                                           struct yarn_image **ret_image);
@@ -43,12 +43,12 @@ YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
 YARN_MUST_CHECK int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes,
                                           struct yarn_image **ret_image);
 
-/* Whether it is worth looking which images are still mapped: there are twice as many as at the last
- * look, or some were not. */
+/* Whether to check which images are still mapped: there are twice as many as at the last check, or
+ * some were not mapped then. */
 bool yarn_image_cache_is_due(const struct yarn_image_cache *cache);
 
-/* To be said of each that is mapped; then those close that were seen neither now nor the last time.
- * Such an image stays where it is, closed. */
+/* Call the first for each that is mapped; the second closes those that were mapped neither now nor
+ * the last time. Such an image keeps its address, closed. */
 void yarn_image_cache_see(struct yarn_image *image);
 void yarn_image_cache_sweep(struct yarn_image_cache *cache);
 

@@ -232,7 +232,7 @@ int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
 {
     struct yarn_view_file file = {
         .fd = yarn_file_open(dir, path),
-        .doors = other != image && other->view ? yarn_view_doors_of(other->view) : NULL,
+        .open_files = other != image && other->view ? yarn_view_open_files_of(other->view) : NULL,
         .name = {{dir, path}},
     };
     if (file.fd < 0)

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which runs of an ELF file are ever looked at: its headers, notes, unwind tables, symbols with
+ * Which parts of an ELF file are read at all: its headers, notes, unwind tables, symbols with
  * their names, and what leads to symbols elsewhere. Not its code (yarn_view_peek) nor its data,
  * which are most of it. Knows ELF containers; does not know what is in a section.
  *

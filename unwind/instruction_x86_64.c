@@ -293,7 +293,7 @@ static void understand_move(const struct decoding *now)
         set(now, YARN_EFFECT_SET, now->reg, now->base, now->displacement);
     else if (now->opcode == 0x8b && is_simple)
         set(now, YARN_EFFECT_LOAD, now->reg, now->base, now->displacement);
-    else if (now->opcode == 0x89 && is_simple) /* what a part of a word holds nobody knows */
+    else if (now->opcode == 0x89 && is_simple) /* what a part of a word holds is unknown */
         set(now, YARN_EFFECT_STORE, now->base, now->rex & 8 ? now->reg : YARN_REGISTER_NONE,
             now->displacement);
 }

@@ -21,7 +21,7 @@ enum yarn_flow {
     YARN_FLOW_JUMP_REGISTER, /* to what `source` holds */
     YARN_FLOW_JUMP_MEMORY,   /* to what a fixed place in memory holds, as linkage does */
     YARN_FLOW_RETURN,        /* and takes off `value` bytes behind the return address */
-    YARN_FLOW_STOP,          /* traps, or leads nobody knows where */
+    YARN_FLOW_STOP,          /* traps, or its target is unknown */
 };
 
 enum yarn_effect {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What libunwind sees instead of the host's C library: scripts/lib/cmake/build-libunwind renames
- * its references to these. Memory comes from pages.h, locks are none (each address space has one
- * owner at a time), and what would speak to the host's environment says nothing.
+ * its references to these. Memory comes from pages.h, locks do nothing (each address space has one
+ * owner at a time), and its messages are discarded.
  *
  * Threads: one at a time uses libunwind. Signals: not safe.
  */
@@ -24,8 +24,8 @@ int yarn_libunwind_host_pthread_mutex_init(void *mutex, const void *attributes);
 int yarn_libunwind_host_pthread_mutex_lock(void *mutex);
 int yarn_libunwind_host_pthread_mutex_unlock(void *mutex);
 
-/* Of nobody: the thread's own lies where the sizes of all the host's thread-local memory put it,
- * which may be outside of the little that the reader has. */
+/* Not thread-local: that variable's offset depends on the sizes of all the host's TLS blocks, and
+ * may lie outside of the reader's small one. */
 int *yarn_libunwind_host___errno_location(void);
 
 int yarn_libunwind_host_getpagesize(void);

@@ -19,7 +19,7 @@ struct yarn_libunwind {
     uint64_t lookup_ip;
 
     bool missed_register;
-    uint64_t missed_address; /* 0: every word that was asked for was there */
+    uint64_t missed_address; /* 0: every word that was read was there */
 };
 
 /* Call frame information has addresses of our own mapping of the file: they are not those of the
@@ -186,8 +186,8 @@ int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind,
         return -ENOMEM;
     }
     (void)unw_set_caching_policy(libunwind->space, UNW_CACHE_GLOBAL);
-    /* The first call makes the cache, at its default size whatever was asked for; the second
-     * resizes it. A size that cannot be had leaves a smaller cache and is no failure. */
+    /* The first call makes the cache, at its default size whatever is passed; the second
+     * resizes it. A size that cannot be allocated leaves a smaller cache and is no failure. */
     (void)unw_set_cache_size(libunwind->space, cache_entries, 0);
     (void)unw_set_cache_size(libunwind->space, cache_entries, 0);
     *ret_libunwind = libunwind;

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * One step from a frame to its caller by libunwind's remote interface: the second opinion, and the
- * way over rows that no rule expresses. Each step begins a new cursor whose ip is the lookup ip:
+ * One step from a frame to its caller by libunwind's remote interface: the cross-check, and the
+ * method for rows that no rule expresses. Each step begins a new cursor whose ip is the lookup ip:
  * libunwind keys its cache by ip alone, so a leaf at a return address would otherwise get the row
  * of the instruction before it, and a cursor's own "0: no caller" also means that it gave up.
  * Finding the FDE is ours (cfi); instructions, expressions and registers are libunwind's.

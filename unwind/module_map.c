@@ -376,7 +376,7 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
 
 void yarn_module_map_rest(struct yarn_module_map *map)
 {
-    yarn_view_doors_close(&map->images.doors);
+    yarn_view_open_files_close(&map->images.open_files);
 }
 
 static int see_line(void *context, const struct yarn_proc_map *line)
@@ -414,7 +414,7 @@ static void read_build_id(struct yarn_module *module)
         yarn_image_find_build_id(yarn_span_of(page, sizeof page), &module->build_id);
 }
 
-/* A memfd without ELF content, or one whose content cannot be had, is where a JIT compiler keeps
+/* A memfd without ELF content, or one whose content cannot be read, is where a JIT compiler keeps
  * its code. */
 static void lose_image(struct yarn_module *module, int err)
 {

@@ -1,15 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is mapped executable in the host at this moment of the record stream: ranges of addresses,
- * each with its file. Fed in time order from /proc/self/maps once and from PERF_RECORD_MMAP2 after;
- * a mapping over a known range takes its place (dlclose followed by dlopen at the same address was
- * seen), and what it covers only in part lives on beside it under its number. A new mapping is a
- * new module with a new number, with three exceptions: a mapping that is reported again (from both
- * sources, or after mprotect), or that comes back exactly as it was (range, file, build id), is the
- * module it was; and adjoining anonymous mappings are one module that grows at both ends, since
- * JIT compilers map thousands. Numbers are never given to anything else.
- * Knows ranges, paths and images; does not know records, dumps or symbols.
+ * The executable mappings of the host at the current position of the record stream: ranges of
+ * addresses, each with its file. Fed in time order from /proc/self/maps once and from
+ * PERF_RECORD_MMAP2 after; a mapping over a known range replaces it (dlclose followed by dlopen at
+ * the same address was seen), and the rest of a partly covered range keeps its number. A new
+ * mapping is a new module with a new number, with three exceptions: a mapping that is reported
+ * again (from both sources, or after mprotect), or that is mapped again exactly as before (range,
+ * file, build id), is the same module; and adjoining anonymous mappings are one module that grows
+ * at both ends, since JIT compilers map thousands. Numbers are never reused. Knows ranges, paths
+ * and images; does not know records, dumps or symbols.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -26,7 +26,7 @@ enum yarn_module_kind {
     YARN_MODULE_KIND_COUNT,
 };
 
-/* How the file stood when it was looked at. */
+/* State of the file when it was opened. */
 enum yarn_image_state {
     YARN_IMAGE_UNTRIED,
     YARN_IMAGE_OPEN,
@@ -55,8 +55,8 @@ struct yarn_module {
 
 struct yarn_module_map;
 
-/* `proc`: the process's folder in /proc (borrowed), for map_files and maps; NULL: none. By name at
- * each use: a folder that is kept open is a way out of a root that the host has left. */
+/* `proc`: the process's folder in /proc (borrowed), for map_files and maps; NULL: none. Opened by
+ * name at each use: an open directory would allow to escape from a chroot of the host. */
 YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc);
 void yarn_module_map_free(struct yarn_module_map *map);
 
@@ -68,20 +68,21 @@ struct yarn_mapping {
     uint64_t time_ns;
     const char *path; /* borrowed for the call */
 };
-/* -ENOSPC beyond 65536 modules: what it covers is gone all the same. */
+/* -ENOSPC beyond 65536 modules: what it covers is removed nevertheless. */
 YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
                                         const struct yarn_mapping *mapping);
 
 /* Adds every executable line of /proc/self/maps. */
 YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
 
-/* Closes the files that look-ups have opened, until the next one: for when the reader sleeps or
- * answers. */
+/* Closes the files that look-ups have opened, until the next look-up: before the reader sleeps or
+ * replies. */
 void yarn_module_map_rest(struct yarn_module_map *map);
 
-/* Closes the images of modules that are mapped no more and were not at the last call either: to be
- * called where every sample that was taken before the last call is done with. Reads /proc/self/maps
- * where that is worth it. A module whose image is closed looks for it again if it is asked. */
+/* Closes the images of modules that are no longer mapped and were not at the last call either: to
+ * be called when every sample that was taken before the last call has been processed. Reads
+ * /proc/self/maps only where enough has changed. A module whose image is closed reopens it on
+ * demand. */
 void yarn_module_map_sweep(struct yarn_module_map *map);
 
 /* The module that holds the address now, its image opened at first use; NULL where none does.

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ranges of addresses that do not overlap, in order, each with a number: a newer range takes its
- * place from older ones, which are dropped, trimmed or split. Knows no modules.
+ * Ranges of addresses that do not overlap, in order, each with a number: a newer range replaces
+ * the older ones below it, which are dropped, trimmed or split. Knows no modules.
  * Threads: one owner at a time. Signals: not safe.
  */
 #pragma once
@@ -27,14 +27,14 @@ struct yarn_range_map {
 YARN_MUST_CHECK int yarn_range_map_put(struct yarn_range_map *ranges,
                                        struct yarn_mapped_range range);
 
-/* Takes [start, end) away. */
+/* Removes [start, end). */
 YARN_MUST_CHECK int yarn_range_map_cut(struct yarn_range_map *ranges, uint64_t start, uint64_t end);
 
 /* The range that holds the address, valid until the next change; NULL where none does. */
 const struct yarn_mapped_range *yarn_range_map_find(struct yarn_range_map *ranges,
                                                     uint64_t address);
 
-/* The position of the first range that ends behind the address; `count` where none does. */
+/* The position of the first range that ends after the address; `count` where none does. */
 size_t yarn_range_map_position(const struct yarn_range_map *ranges, uint64_t address);
 
 /* Idempotent. */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A rule is a row of the call frame table pressed into 12 bytes: enough to step by for nearly every
- * row that compilers write, small enough for a cache of many thousands. What does not fit is of
+ * A rule is a row of the call frame table encoded in 12 bytes: sufficient for nearly every
+ * row that compilers emit, small enough for a cache of many thousands. What cannot be encoded is of
  * kind OTHER and left to libunwind. Knows the machine's conventions; does not know the cache, the
  * unwinders or modules.
  *
@@ -25,18 +25,19 @@ enum yarn_rule_kind {
     YARN_RULE_KIND_COUNT,
 };
 
-/* Of `popped`: how many only the code knows. */
+/* Of `popped`: unknown. */
 enum { YARN_POPPED_UNKNOWN = UINT8_MAX };
 
-/* A saved register's place in words of 8 bytes. */
+/* Where a register is saved, in words of 8 bytes. */
 enum { YARN_SLOT_SAME = INT16_MIN, YARN_SLOT_LOST };
 
 struct yarn_rule {
     uint8_t kind;       /* enum yarn_rule_kind */
-    uint8_t base;       /* DWARF number of the register that the CFA hangs on */
+    uint8_t base;       /* DWARF number of the register that the CFA is relative to */
     bool is_signal : 1; /* the caller was interrupted: its ip is exact, no return address */
-    bool lands : 1; /* its function goes on elsewhere, with other registers (__builtin_eh_return) */
-    uint8_t popped; /* words that the return takes off behind the return address; only of code */
+    bool lands : 1; /* it continues in another frame, with other registers (__builtin_eh_return) */
+    uint8_t popped; /* words that the return removes above the return address; only from code
+                       analysis */
     int16_t frame;  /* slot of the frame pointer: rbp */
     int16_t second; /* slot of a second register: rbx */
     int32_t cfa_offset;
@@ -46,8 +47,8 @@ enum yarn_step {
     YARN_STEP_OK,
     YARN_STEP_END,       /* the caller's ip is 0: outermost by convention */
     YARN_STEP_TRUNCATED, /* a word lies above the copy */
-    YARN_STEP_UNKNOWN,   /* a register is needed that this walk did not follow */
-    YARN_STEP_FAILED,    /* against all sense */
+    YARN_STEP_UNKNOWN,   /* needs a register whose value this walk does not have */
+    YARN_STEP_FAILED,    /* the result is impossible */
 };
 
 /* What depends on the machine. */
@@ -66,12 +67,12 @@ struct yarn_unwind_machine {
     /* As if nothing had been pushed since the call. */
     enum yarn_step (*step_leaf)(const struct yarn_stack_copy *stack,
                                 struct yarn_registers *registers);
-    /* The rule of code that no FDE covers, for the instruction at `vaddr`, before which a call has
-     * not returned if `is_called`; kind NONE where the code does not prove one. Without an image
-     * the code is read from the process's memory. */
+    /* The rule of code that no FDE covers, for the instruction at `vaddr`, which is a return
+     * address if `is_called`; kind NONE where the analysis is not conclusive. Without an image the
+     * code is read from the process's memory. */
     struct yarn_rule (*read_code)(const struct yarn_image *image, uint64_t vaddr, bool is_called);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
-     * call leads relative to the return address, 0 where it is not written in the instruction. */
+     * call leads relative to the return address, 0 for an indirect call. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);
 };
 
@@ -83,8 +84,8 @@ static inline bool yarn_registers_has(const struct yarn_registers *registers, un
     return registers->valid >> number & 1;
 }
 
-/* How a word that could not be read is judged: TRUNCATED where it lies above the copy, within
- * reason; FAILED elsewhere. */
+/* The result for a word that could not be read: TRUNCATED where it is above the copy, at a
+ * plausible address; FAILED elsewhere. */
 enum yarn_step yarn_step_missing(const struct yarn_stack_copy *stack, uint64_t address);
 
 /* A word of the stack. */
@@ -97,9 +98,10 @@ static inline enum yarn_step yarn_step_read(const struct yarn_stack_copy *stack,
 }
 
 /* A saved register from its slot, counted from `from`. A slot below sp was popped already: the
- * register has its value back (gcc does not say so in the tables). */
+ * register has been restored (which gcc's tables do not state). */
 void yarn_rule_restore(struct yarn_registers *registers, unsigned number, int16_t slot,
                        uint64_t from, const struct yarn_stack_copy *stack);
-/* The slot of a place, false where no slot expresses it. `base`: of a DEREF rule; else -1. */
+/* The slot for a DWARF register rule, false where it cannot be expressed. `base`: of a DEREF rule;
+ * otherwise -1. */
 struct yarn_cfi_place;
 bool yarn_rule_slot(const struct yarn_cfi_place *place, int base, int16_t *ret_slot);

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Rules by lookup ip, made on demand: at first room for a page of them, more as more are met,
- * 32,768 at most. An address without a rule is remembered too; all of it is forgotten when the
- * modules change. Knows modules and rules; does not know what is done with them (unwinder).
+ * Rules by lookup ip, made on demand: at first a page of them, growing with the number of addresses
+ * to 32,768. An address without a rule is cached, too; the cache is emptied when the modules
+ * change. Knows modules and rules; does not know what is done with them (unwinder).
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -18,13 +18,13 @@
 struct yarn_cached_rule {
     uint64_t key; /* lookup ip and epoch; 0: free */
     uint32_t module;
-    uint32_t function; /* where its code begins, the lower half; the address itself if unknown */
+    uint32_t function; /* start of its code, the lower 32 bits; the address itself if unknown */
     uint32_t function_size; /* of the code that one FDE covers; 0: unknown */
     struct yarn_rule rule;
 };
 
 struct yarn_rule_cache {
-    struct yarn_cached_rule *slots; /* in the room; NULL while closed */
+    struct yarn_cached_rule *slots; /* NULL while closed */
     struct yarn_room room;
     unsigned sets_log2;          /* of the sets in use */
     size_t nr_used;              /* slots of this epoch */

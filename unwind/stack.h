@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a sample brings for a walk: registers and the copy of a stack. Does not know what is made of
- * them (rule, unwinder).
+ * The input of a walk: the registers and stack copy of a sample. Does not know how they are used
+ * (rule, unwinder).
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */
@@ -10,8 +10,7 @@
 
 #include "core/base/span.h"
 
-/* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip;
- * aarch64 x0..x30, [31] = sp, [32] = pc. */
+/* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip. */
 enum { YARN_REGISTERS_MAX = 33 };
 
 struct yarn_registers {

@@ -15,7 +15,8 @@ struct yarn_unwinder {
     const struct yarn_unwind_machine *machine;
     struct yarn_rule_cache cache;
     struct yarn_libunwind *libunwind; /* owned */
-    const struct yarn_module *last;   /* that was asked for; neighbours mostly share theirs */
+    const struct yarn_module
+        *last; /* that was looked up; neighbouring frames mostly share theirs */
 };
 
 struct walk {
@@ -168,7 +169,7 @@ static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *
     }
 }
 
-/* No code is there, or the stack itself is: what was taken for a return address is none. */
+/* The ip is in no code or in the stack itself: it cannot be a return address. */
 static bool is_senseless(const struct walk *walk)
 {
     uint64_t ip = walk->registers.ip;

@@ -3,7 +3,7 @@
  *
  * From the registers and the stack copy of one sample to its frames, and the reason why the walk
  * ended. Knows the order of methods (own rules, libunwind, frame pointers); does not know where
- * samples come from, names, or dumps. A frame that the copy does not hold is not shown.
+ * samples come from, names, or dumps. Frames beyond the copy are not shown.
  *
  * Threads: one owner at a time (the caches are inside). Signals: not safe. Allocates at creation
  * and through pages.h only.
@@ -19,17 +19,17 @@ enum { YARN_FRAMES_MAX = 2048 };
 enum yarn_unwind_end {
     YARN_UNWIND_COMPLETE,       /* reached a frame without a caller: _start, clone3 */
     YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
-    YARN_UNWIND_NO_UNWIND_INFO, /* nothing says how to step from the last frame */
-    YARN_UNWIND_FAILED,         /* the information was there and made no sense */
+    YARN_UNWIND_NO_UNWIND_INFO, /* the last frame has no unwind information */
+    YARN_UNWIND_FAILED,         /* the unwind information gave an impossible caller */
     YARN_UNWIND_NONE,           /* the sample came without registers */
     YARN_UNWIND_END_COUNT,
 };
 
 struct yarn_frame {
-    uint64_t ip;        /* as it stood in the register or on the stack */
+    uint64_t ip;        /* as found in the register or on the stack */
     uint64_t lookup_ip; /* inside the calling instruction: ip - 1 for a return address */
     const struct yarn_module *module; /* borrowed; NULL: unknown */
-    uint32_t in_function;             /* lookup_ip, counted from where its FDE's code begins */
+    uint32_t in_function;             /* offset of lookup_ip in the code of its FDE */
     uint32_t function_size;           /* of that code; 0: both are unknown */
 };
 
@@ -41,7 +41,7 @@ struct yarn_frames {
 
 struct yarn_unwinder;
 
-/* `map` is borrowed and outlives the unwinder. */
+/* `map` is borrowed and must outlive the unwinder. */
 YARN_MUST_CHECK int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder,
                                       enum yarn_unwinder_choice choice,
                                       struct yarn_module_map *map);
@@ -51,6 +51,6 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder);
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
                           const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames);
 
-/* True where the code at the address has no caller by its own account: _start, clone3. Tells
- * whether a chain of frame pointers that ended there is whole. */
+/* True where the code at the address is marked as having no caller (_start, clone3):
+ * then a chain of frame pointers that ended there is complete. */
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip);

@@ -29,7 +29,7 @@ struct yarn_view {
     struct yarn_file_info info;
     int dir[YARN_VIEW_NAMES];
     const char *path[YARN_VIEW_NAMES];
-    struct yarn_view_doors *doors;
+    struct yarn_view_open_files *open_files;
     uint8_t *looks; /* by block: how often a window was opened; or THERE */
     size_t windows_at;
     struct yarn_span in_window[YARN_VIEW_WINDOWS]; /* where in the memory they should be */
@@ -122,7 +122,7 @@ int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *fil
     struct yarn_view made;
     memset(&made, 0, sizeof made);
     made.info = file->info;
-    made.doors = file->doors;
+    made.open_files = file->open_files;
     made.nr_slots = count_slots(code_bytes);
     lay_out(&made, runs);
     size_t nr_blocks = count_blocks(&made), names = 0;
@@ -150,9 +150,9 @@ int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *fil
     return 0;
 }
 
-struct yarn_view_doors *yarn_view_doors_of(const struct yarn_view *view)
+struct yarn_view_open_files *yarn_view_open_files_of(const struct yarn_view *view)
 {
-    return view->doors;
+    return view->open_files;
 }
 
 struct yarn_span yarn_view_memory(const struct yarn_view *view)
@@ -200,47 +200,47 @@ static int open_again(const struct yarn_view *view)
     return -ESTALE;
 }
 
-/* Open until yarn_view_doors_close, where there are doors: to be given back to leave. */
+/* The file's descriptor, to be given to leave, which closes it unless `open_files` keep it. */
 static int enter(const struct yarn_view *view)
 {
-    struct yarn_view_doors *doors = view->doors;
-    for (unsigned i = 0; doors && i < YARN_VIEW_DOORS; i++)
-        if (doors->item[i].view == view)
-            return doors->item[i].fd;
+    struct yarn_view_open_files *open_files = view->open_files;
+    for (unsigned i = 0; open_files && i < YARN_VIEW_OPEN_MAX; i++)
+        if (open_files->item[i].view == view)
+            return open_files->item[i].fd;
     int fd = open_again(view);
-    if (!doors)
+    if (!open_files)
         return fd;
     if (fd < 0) { /* the host may have left one descriptor */
-        yarn_view_doors_close(doors);
+        yarn_view_open_files_close(open_files);
         fd = open_again(view);
     }
     if (fd < 0)
         return fd;
-    unsigned at = doors->next++ % YARN_VIEW_DOORS;
-    if (doors->item[at].view)
-        yarn_file_close(doors->item[at].fd);
-    doors->item[at].view = view;
-    doors->item[at].fd = fd;
+    unsigned at = open_files->next++ % YARN_VIEW_OPEN_MAX;
+    if (open_files->item[at].view)
+        yarn_file_close(open_files->item[at].fd);
+    open_files->item[at].view = view;
+    open_files->item[at].fd = fd;
     return fd;
 }
 
 static void leave(const struct yarn_view *view, int fd)
 {
-    if (!view->doors)
+    if (!view->open_files)
         yarn_file_close(fd);
 }
 
-static void close_door(struct yarn_view_doors *doors, unsigned at)
+static void close_one(struct yarn_view_open_files *open_files, unsigned at)
 {
-    if (doors->item[at].view)
-        yarn_file_close(doors->item[at].fd);
-    doors->item[at].view = NULL;
+    if (open_files->item[at].view)
+        yarn_file_close(open_files->item[at].fd);
+    open_files->item[at].view = NULL;
 }
 
-void yarn_view_doors_close(struct yarn_view_doors *doors)
+void yarn_view_open_files_close(struct yarn_view_open_files *open_files)
 {
-    for (unsigned i = 0; i < YARN_VIEW_DOORS; i++)
-        close_door(doors, i);
+    for (unsigned i = 0; i < YARN_VIEW_OPEN_MAX; i++)
+        close_one(open_files, i);
 }
 
 static bool read_exactly(int fd, uint8_t *ret, size_t size, uint64_t offset)
@@ -256,7 +256,7 @@ static bool read_exactly(int fd, uint8_t *ret, size_t size, uint64_t offset)
     return true;
 }
 
-/* The time of change is asked for behind the reading, too: what was written meanwhile has moved
+/* The ctime is checked after the reading, too: what was written meanwhile has moved
  * it. */
 static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t size, uint64_t offset)
 {
@@ -420,9 +420,9 @@ void yarn_view_close(struct yarn_view *view)
 {
     if (!view)
         return;
-    for (unsigned i = 0; view->doors && i < YARN_VIEW_DOORS; i++)
-        if (view->doors->item[i].view == view)
-            close_door(view->doors, i);
+    for (unsigned i = 0; view->open_files && i < YARN_VIEW_OPEN_MAX; i++)
+        if (view->open_files->item[i].view == view)
+            close_one(view->open_files, i);
     yarn_pages_uncount(view->counted);
     yarn_pages_release(view, view->reserved);
 }

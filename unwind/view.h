@@ -1,16 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is looked at of a file, in memory of our own. Never a mapping of the file: one that shrinks
- * raises SIGBUS where its mapping is touched, one that is written shows its new bytes in it, and
- * each keeps its blocks on the disk and its file system mounted. Here the runs of the file that
- * may be wanted have address space, side by side, and are read into it in blocks of 16 KiB when
- * somebody looks; what is looked at seldom is read into a small window that is used again, because
- * a fresh page costs more than the reading. For that the file is opened by its name, and closed
- * before the reader sleeps or answers, so nothing of it is held; and what was read counts only if
- * the file is still the one that was opened at first: the same inode, size and time of change.
- * Where it is not, what was read before stays good and the rest is not to be had. Knows files and
- * memory; does not know what is in them.
+ * The parts of a file that are needed, read into memory of our own. Never a mapping of the file:
+ * one that shrinks raises SIGBUS where its mapping is touched, one that is written shows its new
+ * bytes in it, and each keeps its blocks on the disk and its file system mounted. Here the sections
+ * that may be needed have adjacent address space, and are read into it in blocks of 16 KiB on first
+ * access; rarely used data is read into a small window that is reused, because a fresh page costs
+ * more than the reading. For that the file is opened by its name, and closed
+ * before the reader sleeps or replies, so it keeps no reference to it; and what was read counts
+ * only if the file is still the one that was opened at first: the same inode, size and time of
+ * change. Where it is not, what was read before stays valid and the rest is unavailable. Knows
+ * files and memory; does not know what is in them.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -19,20 +19,20 @@
 #include "core/base/span.h"
 #include "core/sys/file.h"
 
-enum { YARN_VIEW_RUNS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_DOORS = 4 };
+enum { YARN_VIEW_RUNS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_OPEN_MAX = 4 };
 
 struct yarn_view;
 
 /* The files that are open at this moment, of all views that share it. All zeros: none. */
-struct yarn_view_doors {
+struct yarn_view_open_files {
     struct {
         const struct yarn_view *view; /* NULL: free */
         int fd;
-    } item[YARN_VIEW_DOORS];
+    } item[YARN_VIEW_OPEN_MAX];
     unsigned next; /* to be closed for another */
 };
 
-void yarn_view_doors_close(struct yarn_view_doors *doors);
+void yarn_view_open_files_close(struct yarn_view_open_files *open_files);
 
 struct yarn_view_runs {
     unsigned count;
@@ -41,13 +41,14 @@ struct yarn_view_runs {
     } item[YARN_VIEW_RUNS_MAX];
 };
 
-/* Beyond the bound runs are left out. */
+/* Runs beyond the limit are left out. */
 void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size);
 
 /* The file, and the names under which it may be found again, in the order of trying. */
 struct yarn_view_file {
-    int fd;                        /* borrowed for the opening */
-    struct yarn_view_doors *doors; /* borrowed; outlive the view; NULL: closed after each reading */
+    int fd; /* borrowed for the opening */
+    struct yarn_view_open_files
+        *open_files; /* borrowed; outlive the view; NULL: closed after each reading */
     struct yarn_file_info info;
     struct {
         int dir;          /* borrowed; outlives the view */
@@ -60,17 +61,17 @@ struct yarn_view_file {
 YARN_MUST_CHECK int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *file,
                                    struct yarn_view_runs *runs, uint64_t code_bytes);
 
-/* Where these bytes of the file are to be, once they are read; empty where no run has them. */
+/* The addresses of these bytes of the file once they are read; empty where no run has them. */
 struct yarn_span yarn_view_place(const struct yarn_view *view, uint64_t offset, uint64_t size);
 
 /* From there to the end of the run. */
 struct yarn_span yarn_view_place_from(const struct yarn_view *view, uint64_t offset);
 
-/* Reads them, `span` inside one that yarn_view_place gave. False where they are not to be had. */
+/* Reads them, `span` inside one that yarn_view_place gave. False where they are unavailable. */
 bool yarn_view_read(struct yarn_view *view, struct yarn_span span);
 
-/* The same bytes in their place if they are there already, else in a window, good until the next
- * call with this number. Empty where they are not to be had. */
+/* The same bytes, at their addresses if they are read already, otherwise in a window, valid until
+ * the next call with this number. Empty where they are unavailable. */
 enum yarn_view_window {
     YARN_WINDOW_CIE,
     YARN_WINDOW_FDE,
@@ -81,14 +82,14 @@ enum yarn_view_window {
 };
 struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span, unsigned number);
 
-/* Gives their memory back; they are read again when they are looked at. */
+/* Releases their memory; they are read again on the next access. */
 void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
 
 /* Some bytes from anywhere in the file, `most` at most and 64 if there are so many, until the next
- * peek. Empty where they are not to be had. */
+ * peek. Empty where they are unavailable. */
 struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most);
 
-struct yarn_view_doors *yarn_view_doors_of(const struct yarn_view *view);
+struct yarn_view_open_files *yarn_view_open_files_of(const struct yarn_view *view);
 
 /* All of the memory, read or not. */
 struct yarn_span yarn_view_memory(const struct yarn_view *view);
@@ -98,7 +99,7 @@ void yarn_view_close(struct yarn_view *view);
 
 /* A run of bytes together with the address that it is linked at. */
 struct yarn_section {
-    struct yarn_span bytes; /* to be touched by the functions below, or after yarn_section_need */
+    struct yarn_span bytes; /* access by the functions below only, or after yarn_section_need */
     uint64_t vaddr;
     struct yarn_view *view; /* borrowed; NULL: all of the bytes are there */
 };
@@ -110,8 +111,8 @@ static inline bool yarn_section_need(const struct yarn_section *section, uint64_
            (!section->view || yarn_view_read(section->view, span));
 }
 
-/* These bytes, good until the next call with this number (yarn_view_window); empty where they are
- * not to be had. */
+/* These bytes, valid until the next call with this number (yarn_view_window); empty where they are
+ * unavailable. */
 static inline struct yarn_span yarn_section_window(const struct yarn_section *section, uint64_t at,
                                                    uint64_t size, unsigned number)
 {
@@ -122,5 +123,5 @@ static inline struct yarn_span yarn_section_window(const struct yarn_section *se
 /* As yarn_span_read. */
 bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
 
-/* As yarn_span_text, good as long as yarn_section_window. */
+/* As yarn_span_text, valid as long as yarn_section_window. */
 const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number);

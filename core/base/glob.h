@@ -12,5 +12,6 @@
 
 bool yarn_glob_matches(struct yarn_span pattern, struct yarn_span text);
 
-/* True where one pattern of the comma list matches. Blanks around a pattern do not count. */
+/* True where one pattern of the comma-separated list matches. Blanks around a pattern do not count.
+ */
 bool yarn_glob_list_matches(const char *list, const char *text);

@@ -50,7 +50,8 @@ static void *map(uintptr_t at, size_t size, int flags)
         yarn_pages_give(size);
         return NULL;
     }
-    /* A host that has locked what is mapped in future (mlockall) has its limit for itself. */
+    /* After mlockall(MCL_FUTURE) by the host our pages would count in its limit of locked memory.
+     */
     yarn_raw_call(SYS_munlock, result, (long)yarn_align_up(size, PAGE), 0, 0, 0, 0);
     return (void *)result;
 }

@@ -11,13 +11,13 @@
 /* Zeroed. `size` is rounded up to whole pages. NULL where the kernel refuses. */
 void *yarn_pages_map(size_t size);
 
-/* Takes the size that was asked for. NULL is allowed. */
+/* `size` as at the allocation. NULL is allowed. */
 void yarn_pages_unmap(void *pages, size_t size);
 
-/* Puts memory behind pages that are about to be written here and there: at once instead of by a
- * fault each, or by two where the first touch is a read. */
+/* Populates pages that are about to be written in places: at once instead of by a fault each, or by
+ * two where the first access is a read. */
 void yarn_pages_populate(void *pages, size_t size);
-/* The other way round: whole pages, which read as zeros from now on. */
+/* The opposite: frees the memory of whole pages, which read as zeros from now on. */
 void yarn_pages_empty(void *pages, size_t size);
 
 /* The most address space that this process may hold through these functions from now on; those that
@@ -29,7 +29,7 @@ void yarn_pages_give(size_t size);
 /* Address space without memory behind it: pages appear when they are touched, and count in the
  * total only as far as yarn_pages_count says. Unmapped by yarn_pages_release. */
 void *yarn_pages_reserve(size_t size);
-/* The same at this address of ours and nowhere else. False where somebody has it. */
+/* The same at exactly this address. False where it is in use. */
 YARN_MUST_CHECK bool yarn_pages_map_at(void *pages, size_t size);
 void yarn_pages_release(void *pages, size_t size);
 void yarn_pages_count(size_t more_bytes);
@@ -41,7 +41,7 @@ void yarn_pages_uncount(size_t fewer_bytes);
  * calls for each of fifty were 6 % of what /bin/true costs.
  */
 void yarn_pages_hide_from_children(void);
-/* The same for pages that came in another way. */
+/* The same for pages that were mapped in another way. */
 void yarn_pages_hide_like_ours(void *pages, size_t size);
 /* An exception, for pages that a child goes on using. */
 void yarn_pages_show_to_children(void *pages, size_t size);

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Addresses of ours with memory behind the first part of them, which grows in place. A process's
- * address space is counted even where nothing is behind it: mlockall(2) refuses a process that has
- * more than the limit of locked memory. So what may become large is mapped as far as it is needed.
+ * A range of addresses, of which the first part is mapped, which grows in place. Address space
+ * counts even where no page is present: mlockall(2) refuses a process that has more than the limit
+ * of locked memory. So what may become large is mapped only as far as it is needed.
  *
- * Where the kernel does not give our addresses (a sanitizer has laid claim to all of them), or no
- * longer, all is mapped at once, or it does not grow.
+ * Where the kernel gives other addresses (a sanitizer has reserved all), everything is mapped at
+ * once, or the range does not grow.
  * Threads: one owner at a time. Signals: not safe.
  */
 #pragma once
@@ -14,7 +14,7 @@
 #include "core/base/base.h"
 
 struct yarn_room {
-    uint8_t *base; /* NULL until there is memory behind it */
+    uint8_t *base; /* NULL until a part is mapped */
     size_t size;
     size_t backed; /* from the base on */
 };
@@ -24,7 +24,7 @@ struct yarn_room {
 /* Maps nothing yet: each mapping costs every fork of the host, and some of ours stay empty. */
 void yarn_room_open(struct yarn_room *room, size_t size);
 
-/* Memory, zeroed, behind the first `upto` bytes at least. False where there is none. */
+/* Maps at least the first `upto` bytes, zeroed. False where the kernel refuses. */
 YARN_MUST_CHECK bool yarn_room_back(struct yarn_room *room, size_t upto);
 
 /* Idempotent; leaves *room equal to YARN_ROOM_CLOSED. */

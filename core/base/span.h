@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A span is a borrowed run of bytes; a cursor reads one from front to back and never past its end.
- * Every byte that comes from a file, a ring or the environment is read through these: nobody else
- * does pointer arithmetic on foreign bytes. Multi-byte values are little-endian.
+ * Every byte that comes from a file, a ring or the environment is read through these: no other
+ * code does pointer arithmetic on untrusted bytes. Multi-byte values are little-endian.
  *
  * A cursor that meets the end (or a malformed varint) becomes `failed`, yields zeros from then on
  * and stays so: a parser checks once, at the end of a group of reads.

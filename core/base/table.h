@@ -28,7 +28,7 @@ YARN_MUST_CHECK int yarn_table_open(struct yarn_table *table, size_t capacity, s
 /* YARN_TABLE_NONE where the key is absent. */
 uint32_t yarn_table_find(const struct yarn_table *table, uint64_t key);
 
-/* Adds or replaces. -ENOSPC where the cap is reached, -ENOMEM where no memory is to be had. */
+/* Adds or replaces. -ENOSPC where the cap is reached, -ENOMEM where no memory is available. */
 YARN_MUST_CHECK int yarn_table_put(struct yarn_table *table, uint64_t key, uint32_t value);
 
 /* Forgets every key, keeps the memory. */

@@ -24,5 +24,5 @@ static inline struct yarn_compact_reader yarn_compact_reader_of(struct yarn_span
     return (struct yarn_compact_reader){text, 0};
 }
 
-/* False at the end. Empty pairs are passed over. */
+/* False at the end. Empty pairs are skipped. */
 bool yarn_compact_next(struct yarn_compact_reader *reader, struct yarn_compact_pair *ret_pair);

@@ -48,8 +48,7 @@ int yarn_control_parse(struct yarn_span line, struct yarn_control_command *ret_c
     if (size)
         command.verb = find_verb(yarn_span_sub(line, 0, size));
     if (command.verb == YARN_CONTROL_VERB_COUNT)
-        return fail(ret_why,
-                    "not a command; start, stop, mark TEXT, flush or status would be right");
+        return fail(ret_why, "not a command; expected start, stop, mark TEXT, flush or status");
     command.text = strip(yarn_span_from(line, size));
     if (command.verb == YARN_CONTROL_MARK && !command.text.size)
         return fail(ret_why, "a mark needs a text");

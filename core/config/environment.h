@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Reading a block of NAME=VALUE texts: the only way in which yarn asks for a variable.
+ * Reading a block of NAME=VALUE texts: the only way in which yarn reads a variable.
  * Threads, signals: pure; safe anywhere as long as nobody changes the block.
  */
 #pragma once

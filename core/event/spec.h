@@ -121,7 +121,7 @@ void yarn_event_spec_fall_back(struct yarn_event_spec *spec);
  * weight is then its period). A clock's own freq= becomes a period too. Idempotent. */
 void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency_hz);
 
-/* The user's part alone, where it may be had and the kernel's may not: false where the kernel was
+/* User mode alone, where it is permitted and the kernel is not: false where the kernel was
  * asked for by a modifier, is left out already, or is all there is. The name stays. */
 YARN_MUST_CHECK bool yarn_event_spec_leave_kernel(struct yarn_event_spec *spec);
 

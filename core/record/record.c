@@ -182,7 +182,7 @@ static const struct {
     {PERF_SAMPLE_STACK_USER, decode_stack},
 };
 
-/* Parts that stand before some of these, and that nobody asks for. */
+/* Parts that stand before some of these, and that no event requests. */
 #define NOT_READ (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_BRANCH_STACK)
 
 static uint32_t number_of(const struct yarn_record_decoder *decoder, uint64_t id)
@@ -264,8 +264,8 @@ static void decode_mmap(struct walk *walk, struct yarn_record_decoder *decoder,
     map->start = walk_u64(walk);
     map->size = walk_u64(walk);
     map->file_offset = walk_u64(walk);
-    /* Never a build id instead, whatever MISC_MMAP_BUILD_ID says: nobody here asks for one, and
-     * where another profiler did the kernel leaves its mark on our record, too. */
+    /* Never a build id instead, whatever MISC_MMAP_BUILD_ID says: no event of ours requests one,
+     * and where another profiler did the kernel leaves its mark on our record, too. */
     uint32_t major = walk_u32(walk), minor = walk_u32(walk);
     /* As stat(2) has it in st_dev (glibc's makedev). */
     map->device = ((uint64_t)(major & 0xfffff000) << 32) | ((uint64_t)(major & 0xfff) << 8) |

@@ -32,13 +32,13 @@ struct yarn_wrapped {
 
 struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size);
 
-/* Looks how far the kernel has written. */
+/* Reads how far the kernel has written. */
 void yarn_ring_begin(struct yarn_ring *ring);
 
 enum yarn_ring_look {
     YARN_RING_RECORD,
     YARN_RING_EMPTY,
-    YARN_RING_BROKEN, /* the next header makes no sense: what was pending is given up */
+    YARN_RING_BROKEN, /* the next header is invalid: pending records are dropped */
 };
 
 /* The next record with its header, in place, not yet taken. BROKEN has skipped to the head. */

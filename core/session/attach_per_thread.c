@@ -84,7 +84,8 @@ static int list_threads(const struct yarn_session *session)
     return count;
 }
 
-/* Attaches who is not known; how many, or a negative errno where the list cannot be read. */
+/* Attaches threads that are not known; how many, or a negative errno where the list cannot be read.
+ */
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -202,7 +203,7 @@ static int open_per_thread(struct yarn_session *session)
 
 /* ---- running ---- */
 
-/* Of a thread that goes it stays as it was at the last look. */
+/* Of a thread that ends the value of the last reading stays. */
 static void look_at_switching(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -227,7 +228,7 @@ static void enable_per_thread(struct yarn_session *session)
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone)
             begin_thread(session, &threads->of_slot[i]);
-    /* Who was born while it was off. */
+    /* Threads that started while it was off. */
     bool is_late = yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns;
     int found = is_late ? scan(session, NULL) : 0;
     if (found < 0)
@@ -246,7 +247,7 @@ static void disable_per_thread(struct yarn_session *session)
             yarn_thread_ring_disable(&threads->of_slot[i]);
 }
 
-/* Those that have shallower copies are let go and taken in anew. */
+/* Those that have shallower copies are detached and attached anew. */
 static int change_per_thread(struct yarn_session *session, const struct yarn_plan *plan)
 {
     struct yarn_thread_rings *threads = session->threads;

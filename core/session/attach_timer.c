@@ -16,8 +16,8 @@
 
 enum {
     EVENT_ID = 1,
-    LET_IN_MANY = 16, /* ticks that waited behind a mask: the host's doing, not the C library's */
-    TICKS_MAX = 8,    /* that a machine with much to do lets pass without a look at the timers */
+    LET_IN_MANY = 16, /* ticks that a mask held back: set by the host, not by the C library */
+    TICKS_MAX = 8,    /* that a busy machine may take before it runs the timers */
 };
 
 #define SOON_NS (4 * YARN_NS_PER_MS)
@@ -100,9 +100,9 @@ static int choose_event(struct yarn_session *session)
     return 0;
 }
 
-/* ---- what handlers go by ---- */
+/* ---- what handlers read ---- */
 
-/* One for the process, never freed: a handler that was stopped on its way may look at any time. */
+/* One for the process, never freed: a handler that was preempted may read it at any time. */
 static struct yarn_timer_sampler the_timer;
 
 static void make_terms(struct yarn_session *session)
@@ -151,7 +151,7 @@ static int open_timer(struct yarn_session *session)
     return err;
 }
 
-/* ---- what stands against signals ---- */
+/* ---- what forbids signals ---- */
 
 /* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program. */
 static bool is_traced(const struct yarn_session *session)

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The change-over of a running session to other rings and events, towards what it wants: rings of
- * the whole size once there are enough samples for somebody to live longer than a moment, and
- * deeper copies once many were cut off. Where there is memory for neither, the best that the rings
- * hold. Knows what to try and when; the attachment does it.
+ * the whole size once there are enough samples (most processes are short), and deeper copies once
+ * many were cut off. Without memory for either, copies as deep as the present rings hold. Knows
+ * what to try and when; the attachment does it.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
@@ -15,7 +15,7 @@
 /* Tries in all, because threads may appear meanwhile, for the size and again for the depth. */
 enum { YARN_CHANGEOVER_TRIES = 4 };
 
-/* Deeper copies from now on, where they are to be had; at once where that can be. */
+/* Deeper copies from now on, where there is memory; at once if possible. */
 void yarn_changeover_want_deeper(struct yarn_session *session);
 
 /* Changes over where it is time. */

@@ -91,7 +91,7 @@ void yarn_cpu_wide_open(struct yarn_session *session)
     wide->next_look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_NS;
 }
 
-/* A clock that does not go on is of a core that is, or was, offline. */
+/* A clock whose count stands still is of a core that is, or was, offline. */
 static void look_at_clocks(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;

@@ -17,10 +17,9 @@ enum {
 };
 
 struct yarn_plan {
-    size_t ring_bytes;    /* a core, a power of two */
-    uint32_t stack_bytes; /* of copy; 0 without */
-    uint64_t
-        rate_max_hz; /* records a second and ring cannot be more; 0: as many as are asked for */
+    size_t ring_bytes;      /* a core, a power of two */
+    uint32_t stack_bytes;   /* of copy; 0 without */
+    uint64_t rate_max_hz;   /* records a second and ring cannot be more; 0: the requested rate */
     uint32_t rate_permille; /* of the rate for all events: locked memory is short; 0: as asked */
 };
 
@@ -33,7 +32,7 @@ struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
 /* What the two strategies of perf would cost, and which to take. */
 struct yarn_plan_estimate {
     bool is_per_thread;       /* the one to take */
-    bool is_asked;            /* because it was asked for */
+    bool is_asked;            /* because the user set it */
     uint64_t core_birth_ns;   /* CPU time of a thread's start and end: inherited events */
     uint64_t thread_birth_ns; /* events and a ring of its own, of the reader's time */
     uint64_t core_ring_bytes; /* of all cores, at the least that the stack copy allows */
@@ -66,7 +65,7 @@ bool yarn_plan_smaller(struct yarn_plan *plan);
 bool yarn_plan_aside(struct yarn_plan *plan);
 
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
- * not too large. False where sizes were asked for, or memory did not suffice
+ * not too large. False where the user set a size, or memory did not suffice
  * before. */
 bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores,
                       struct yarn_plan *plan);

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel takes of a session's event specs: each is opened once for a moment, with features
- * given up that it does not know and `auto` fallen back where there is no PMU. Afterwards every
- * other opening goes by what was found.
+ * Which of a session's event specs the kernel accepts: each is opened and closed once, without
+ * features that the kernel does not know, and `auto` as cpu-clock where there is no PMU. All later
+ * openings use the result.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
@@ -11,19 +11,19 @@
 
 #include "core/session/state.h"
 
-/* What stands behind a refusal, a static sentence. */
+/* The reason of a refusal, a static sentence. */
 const char *yarn_probe_reason(int err);
 /* The same of a thread that could not be sampled. */
 const char *yarn_probe_thread_reason(int err);
 
-/* Takes the failure into the report; returns `err`. */
+/* Notes the failure in the report; returns `err`. */
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err);
 
 /* True for a refusal for want of descriptors. */
 bool yarn_probe_lacks_files(int err);
 
-/* Gives up the last of the events that are wanted, but never the one that all turns on: the first
- * clock, or the first event. `err` is the reason. False where that one is all there is. */
+/* Gives up the last of the events that are wanted, but never the main one: the first clock, or
+ * the first event. `err` is the reason. False where that one is all there is. */
 bool yarn_probe_drop_event(struct yarn_session *session, int err);
 
 /* True where an older kernel may have refused a feature that can be done without: it is given up.

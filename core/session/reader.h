@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When to look into the rings. `poll`: poll(2) over the leaders and the wake descriptor, so a ring
+ * When to drain the rings. `poll`: poll(2) over the leaders and the wake descriptor, so a ring
  * is drained at its watermark. `timed`: asleep on the command word, awake often enough that no ring
- * gets more than half full. Both end a wait at once when a command arrives, and when a visitor
- * does: a descriptor of somebody else's that is to be looked at soon.
+ * gets more than half full. Both end a wait at once on a command, and on a visitor: a descriptor of
+ * the caller's that is polled beside the rings.
  *
  * Knows waiting; does not drain, and does not know what the commands mean.
  * Threads: the reader thread only. Signals: not safe.

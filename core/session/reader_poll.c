@@ -10,8 +10,8 @@ enum {
     LEADERS_MAX = 2048,
     PAUSE_MAX_NS = 2000000,
     PAUSE_SHARE = 8, /* of the time in which a ring fills */
-    /* Threads born a second, from where on waking by time is cheaper than being woken: each end of
-     * one wakes whoever polls, inside of the kernel, which costs it and the thread 3 to 4 us each.
+    /* New threads a second from which waking by time is cheaper than being woken: each end of one
+     * wakes the poller inside of the kernel, which costs it and the thread 3 to 4 us each.
      */
     BIRTHS_RATE = 200,
     BIRTHS_LEAST = 8,
@@ -48,8 +48,8 @@ static void drop_dead(struct yarn_reader *reader)
             reader->fds[i].fd = -1;
 }
 
-/* Until the first look nothing is known, and a start is when threads come: those that inherit do
- * not need the reader. */
+/* Before the first wait nothing is known, and threads are mostly made at the start: those that
+ * inherit do not need the reader. */
 static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
 {
     uint64_t nr_births = reader->session->nr_births - reader->nr_births_seen;

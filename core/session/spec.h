@@ -25,7 +25,7 @@ struct yarn_session_spec {
     enum yarn_strategy strategy;
     enum yarn_session_stack stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
-    bool may_deepen;      /* the copies, where many are cut: nobody asked for their size */
+    bool may_deepen;      /* the copies, where many are cut: the user set no size */
     size_t ring_bytes;    /* a core, or a thread; 0: what holds 100 or 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader_choice reader;

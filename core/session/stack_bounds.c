@@ -46,7 +46,7 @@ void yarn_stack_bounds_add(struct yarn_stack_bounds *bounds, uint64_t start, uin
     if (!table->ranges)
         table->ranges = (struct yarn_stack_bounds_range *)table->room.base;
     range = table->ranges + bounds->nr_new;
-    /* Release, for a look-up that was overtaken: whoever sees one of these words sees the
+    /* Release, for a look-up that was overtaken: a reader that sees one of these words sees the
      * generation that had passed before it was written. */
     atomic_store_explicit(&range->start, start, memory_order_release);
     atomic_store_explicit(&range->end, end, memory_order_release);

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a stack may end: the writable mappings of the process, as they were when the reader last
- * looked. A table that is replaced whole: there are two, and a generation says which one counts; a
- * look-up that was overtaken by a replacement is done again.
+ * Where a stack may end: the writable mappings of the process, as of the reader's last scan. A
+ * table that is replaced whole: there are two, and a generation says which one counts; a look-up
+ * that was overtaken by a replacement is done again.
  *
  * Threads: one writer; any number of look-ups at any time. Signals: a look-up takes no lock and is
  * async-signal-safe.

@@ -23,7 +23,7 @@ struct yarn_session_core {
     struct yarn_event leader;          /* a dummy on the reader thread: never hangs up */
     struct perf_event_mmap_page *page; /* owned mapping */
     struct yarn_ring ring;
-    uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last look */
+    uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last reading */
 };
 
 /* See attach_mapped.c. */
@@ -78,7 +78,7 @@ struct yarn_session {
     uint64_t nr_births;                /* of threads, as far as records said so */
     uint64_t nr_samples;               /* read */
     struct yarn_changeover change;
-    uint64_t soon_ns; /* how soon to look again, beyond what the rings need; 0 */
+    uint64_t soon_ns; /* how soon to read again, beyond what the rings need; 0 */
     struct yarn_merge merge;
 };
 

@@ -29,8 +29,8 @@ struct yarn_thread_ring {
     struct yarn_ring ring;
     struct yarn_thread_watch watch; /* page NULL: none */
     uint64_t before_ns;             /* CPU time of the thread while its events were off */
-    uint64_t switching_ns;          /* and while they were on and did not run, at the last look */
-    uint32_t seen;                  /* number of the scan that found it last */
+    uint64_t switching_ns; /* and while they were on and did not run, at the last reading */
+    uint32_t seen;         /* number of the scan that found it last */
     bool is_gone;
 };
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The threads that have a ring of their own, each in a slot, and the memory that they share. Knows
- * how one is taken in and let go, and how all get smaller rings where the limit of locked memory
+ * how one is attached and detached, and how all get smaller rings where the limit of locked memory
  * is too low for one more; does not know how threads are found (attach_per_thread).
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
@@ -15,7 +15,7 @@
 enum {
     YARN_THREAD_RINGS_MAX = 4096,
     YARN_THREAD_RINGS_WATCHED = 64,  /* more are found by time, and not polled */
-    YARN_THREAD_RINGS_IDS = 1 << 20, /* of events, before the table is made anew */
+    YARN_THREAD_RINGS_IDS = 1 << 20, /* of events, before the table is rebuilt */
 };
 
 struct yarn_thread_rings {
@@ -32,12 +32,12 @@ struct yarn_thread_rings {
     uint32_t nr_scans;
     uint64_t next_scan_ns, soonest_scan_ns; /* without and with records that wait */
     size_t share_bytes; /* of one ring, where there is too little memory for all; 0 */
-    bool is_waiting;    /* for those who were let go */
+    bool is_waiting;    /* for detached threads whose rings are not empty yet */
     bool has_news;      /* in a watch, since the last scan */
     bool is_enabled;
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
     uint64_t switching_before_ns; /* of threads that are gone */
-    uint64_t next_switching_ns;   /* when to look at those that are not */
+    uint64_t next_switching_ns;   /* when to read that of the others */
 };
 
 /* Opens a slot for the thread, disabled. -ESRCH: it has gone; -ENOMEM: there is no memory. */
@@ -46,13 +46,13 @@ YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t
 /* Closes the slot; what it counted is kept. */
 void yarn_thread_rings_part(struct yarn_session *session, uint32_t number);
 
-/* The thread is found again as if it were new, by tables that are filled anew. */
+/* Detaches: the next scan finds the thread as a new one, after the tables are rebuilt. */
 void yarn_thread_rings_let_go(struct yarn_thread_ring *slot);
 
-/* Rings for `nr_threads` together in the memory that there is: who has a larger one than its share
- * is let go, and found again as if it were new, once its ring is drained. False where nobody has;
- * true as long as somebody is leaving. */
+/* Shares the memory among `nr_threads` rings: a thread with a larger one than its share is
+ * detached, and found again as a new one, once its ring is drained. False where none has a larger
+ * one; true as long as one is being detached. */
 bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads);
 
-/* Anew: the tables have no way to forget one key. */
+/* Rebuilds them: no single key can be removed from a table. */
 YARN_MUST_CHECK int yarn_thread_rings_fill_tables(struct yarn_session *session);

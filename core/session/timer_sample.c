@@ -99,7 +99,7 @@ static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_term
         yarn_timer_room_put(room, bytes);
 }
 
-/* What found no room before is reported as soon as there is some, as the kernel does. */
+/* Samples lost for want of room are reported as soon as there is some, as the kernel does. */
 static void put_lost(struct yarn_timer_room *room, const struct identity *identity)
 {
     struct yarn_timer_slot *slot = room->slot;

@@ -6,12 +6,12 @@
  * buffer away only in three phases, so that none is freed under a writer:
  *
  *   1. disable_writes: a handler that comes from now on returns at once;
- *   2. cancel_timer: none comes any more but for a signal already on its way (before Linux 6.13),
- *      which the handler, never taken away, passes over;
+ *   2. cancel_timer: none comes any more but for a signal already pending (before Linux 6.13),
+ * which the handler, never uninstalled, ignores;
  *   3. wait until pending_writes is false: none is inside.
  *
- * One word of three bits carries this. A writer asks writes_enabled, sets the pending bit, asks
- * again, and resets the bit whatever the answer was. A slot belongs to one thread until that thread
+ * One word of three bits carries this. A writer reads writes_enabled, sets the pending bit,
+ * reads again, and resets the bit in any case. A slot belongs to one thread until that thread
  * is gone, or a late handler of the one could reset the bit of the other.
  *
  * Knows bytes and bits; does not know samples (timer_sample) or which threads there are

@@ -15,7 +15,7 @@ enum {
 /* CPU time in which several ticks should have come. */
 #define NO_TICK_NS (16 * YARN_NS_PER_MS)
 
-/* What a thread may use between a look at its clock and the setting of its timer. */
+/* CPU time that a thread may use between the reading of its clock and the setting of its timer. */
 #define MARGIN_NS (YARN_NS_PER_MS / 10)
 
 /* A slot that was left over: by a closed session whose thread was stopped, or (all of them) by the

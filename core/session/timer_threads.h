@@ -29,7 +29,7 @@ struct yarn_timer_thread {
     bool is_blocked;       /* since it had used: */
     uint64_t unblocked_ns;
     uint64_t blocked_ns; /* CPU time since then, at the last scan */
-    bool is_old;         /* what it did before its timer is none of our business, or not known */
+    bool is_old;         /* what it did before its timer does not count, or is not known */
     bool is_gone;
     uint64_t next_name_ns, name_pause_ns; /* when its name is read again */
     char name[YARN_TIMER_NAME_BYTES];

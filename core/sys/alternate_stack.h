@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whether a signal of ours may come to a thread that is in a handler of the host's on an alternate
- * stack: the kernel ends a process that has no room left there. Nobody but a thread itself can ask
- * the kernel for its alternate stack, so each is noted when it is set.
+ * stack: the kernel ends a process that has no room left there. Only a thread itself can query
+ * its alternate stack, so each is noted when it is set.
  *
  * Threads, signals: safe anywhere.
  */
@@ -11,8 +11,8 @@
 
 #include "core/base/base.h"
 
-/* One of so many bytes is about to be set in this process. True for the first one that is too
- * small for a frame of the host's, its handler, and a frame of ours. */
+/* An alternate stack of that size is about to be set in this process. True for the first one that
+ * is too small for a signal frame of the host's, its handler, and a signal frame of ours. */
 bool yarn_alternate_stack_note(size_t bytes);
 
 /* One was noted that is too small. */

@@ -26,8 +26,8 @@ uint64_t yarn_clock_ns(enum yarn_time_source clock);
  * in another one. 0 is assumed where it cannot be read. Not while others read clocks. */
 void yarn_clock_enter_namespace(void);
 
-/* CPU time by the kernel's ticks, at each of which it looks where a thread is: good for shares
- * only, and for none that are in step with the ticks. */
+/* CPU time by the kernel's ticks, which sample what a thread is doing: good for shares only,
+ * and not of work that is in step with the ticks. */
 struct yarn_ticks {
     uint64_t all_ns, system_ns;
 };

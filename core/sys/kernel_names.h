@@ -38,7 +38,8 @@ struct yarn_kernel_names {
 
 #define YARN_KERNEL_NAMES_CLOSED ((struct yarn_kernel_names){.fd = -1})
 
-/* A line without its newline; -EINVAL where it is none, or names no function or no address. */
+/* A line without its newline; -EINVAL where it cannot be parsed, or names no function or no
+ * address. */
 YARN_MUST_CHECK int yarn_kernel_names_parse(struct yarn_span line,
                                             struct yarn_kernel_symbol *ret_symbol);
 

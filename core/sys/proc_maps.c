@@ -16,7 +16,7 @@ static unsigned digit_of(uint8_t byte)
     return 16;
 }
 
-/* At least one digit; stops in front of what is none. */
+/* At least one digit; stops at the first other character. */
 static uint64_t read_number(struct yarn_cursor *cursor, unsigned base)
 {
     uint64_t value = 0;

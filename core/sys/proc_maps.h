@@ -15,20 +15,20 @@ struct yarn_proc_map {
     struct yarn_span path; /* borrowed, as printed: with " (deleted)"; empty: anonymous */
 };
 
-/* Device numbers as stat(2) has them, for whoever gets them in two pieces. */
+/* The device number as stat(2) has it, of its major and minor part. */
 static inline uint64_t yarn_device_of(uint32_t major, uint32_t minor)
 {
     return (minor & 0xff) | ((uint64_t)(major & 0xfff) << 8) | ((uint64_t)(minor & ~0xffu) << 12) |
            ((uint64_t)(major & ~0xfffu) << 32);
 }
 
-/* `line` without or with its newline. -EINVAL where it is none. */
+/* `line` without or with its newline. -EINVAL where it cannot be parsed. */
 YARN_MUST_CHECK int yarn_proc_map_parse(struct yarn_span line, struct yarn_proc_map *ret_map);
 
 /* Not 0 ends the reading. */
 typedef int yarn_proc_map_fn(void *context, const struct yarn_proc_map *map);
 
 /* Calls `each` for every line of dir/path ("maps") in order of address; what it returned last.
- * Lines that do not parse are passed over. */
+ * Lines that do not parse are skipped. */
 YARN_MUST_CHECK int yarn_proc_maps_read(int dir, const char *path, yarn_proc_map_fn *each,
                                         void *context);

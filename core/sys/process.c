@@ -93,7 +93,7 @@ static size_t read_cpus(const char *path, int *ret_cpus, size_t size)
     return yarn_process_parse_cpus(yarn_span_of(text, (size_t)length), ret_cpus, size);
 }
 
-/* Where sysfs is not to be had: what this thread may run on. */
+/* Where sysfs is unavailable: the cores that this thread may run on. */
 static size_t allowed_cpus(int *ret_cpus, size_t size)
 {
     uint64_t mask[64] = {0};
@@ -354,7 +354,7 @@ static uint64_t parse_mask(const char *text)
     return mask;
 }
 
-/* A hexadecimal line of the thread's status; 0 where it is not to be had. */
+/* A hexadecimal line of the thread's status; 0 where it is unavailable. */
 static uint64_t read_status_mask(pid_t tid, const char *key)
 {
     char status[STATUS_BYTES];

@@ -41,7 +41,7 @@ struct yarn_file_limit {
 bool yarn_process_has_spare_files(size_t count);
 /* Raises the soft limit to the hard one. False where that gains nothing or is refused. */
 bool yarn_process_raise_files(struct yarn_file_limit *ret_before);
-/* Unless somebody else has changed it meanwhile. */
+/* Unless it was changed meanwhile. */
 void yarn_process_restore_files(const struct yarn_file_limit *before);
 
 /* The threads in /proc/self/task: at most `size` go to ret_tids, the number of all is returned, or
@@ -75,13 +75,13 @@ struct yarn_process_leader {
     int exit_signal; /* by which the kernel ended it alone, as a system call filter does; 0: none */
 };
 
-/* A file to be kept for where there will be no /proc; a descriptor, or a negative errno. */
+/* A descriptor to keep for when /proc cannot be reached, or a negative errno. */
 YARN_MUST_CHECK int yarn_process_open_own_stat(void);
 
 /* By that file, or (-1) by its name. */
 YARN_MUST_CHECK int yarn_process_read_leader(int own_stat, struct yarn_process_leader *ret_leader);
 
-/* When the process was born, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
+/* When the process started, which an exec does not change, on CLOCK_BOOTTIME and to 10 ms; 0 where
  * that cannot be found out. */
 uint64_t yarn_process_birth_ns(pid_t pid);
 

@@ -26,7 +26,7 @@
 enum {
     ROOM_BYTES = 4096,
     ROOM = -1000, /* stands for the address of `room` */
-    NOWHERE = -1, /* a descriptor that is none */
+    NOWHERE = -1, /* no valid descriptor */
     MASK_BYTES = 8,
     PARTS = YARN_SECCOMP_PART_COUNT,
     CORE_LEAST = 1, /* of a limit: neither a file nor a helper of the kernel's takes the dump */

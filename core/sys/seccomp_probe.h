@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What yarn is going to call, tried in a child that lives for a moment: for a process that was
- * started behind a filter of system calls (seccomp) which may end whoever makes a call that it does
- * not expect. The host must not be the one who finds that out.
+ * started under a system call filter (seccomp) which may end a process for a call that it does not
+ * expect. That must not happen to the host.
  *
  * The child is a copy, not a thread and not on the host's memory: a filter that kills the process
  * kills that one, and no dump of its memory can take the host along. It sends no signal at its end,

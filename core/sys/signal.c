@@ -98,7 +98,7 @@ static void set_default(int number)
 
 void yarn_signal_leave_behind(void)
 {
-    /* Why a look first: a page that is written in a child is made for it. */
+    /* Why it is read first: a page that is written in a child is copied for it. */
     if (atomic_load(&state) == FREE)
         return;
     if (atomic_exchange(&state, FREE) != FREE && act(YARN_SIGNAL_TICK, &before, NULL))

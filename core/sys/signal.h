@@ -3,9 +3,9 @@
  *
  * The signal that the timer sampler sends to the host's threads, by raw call: 32, which the C
  * library keeps for itself (SIGCANCEL). It sends it to itself for timers, too, and distinguishes
- * those from cancellations by their si_code, as we do. Whoever asks the C library can neither
- * handle, block nor wait for it: no host notices it, and none of the host's calls has to be changed
- * for it.
+ * those from cancellations by their si_code, as we do. Through the C library it can neither
+ * be handled, blocked nor waited for: no host notices it, and none of the host's calls has to be
+ * changed for it.
  *
  * The handler runs on host threads with every signal blocked, and interrupted calls start again.
  * Where the C library has a handler of its own, it gets what is not ours. Ours stays until the
@@ -45,9 +45,9 @@ void yarn_signal_die_of(int number);
 uint64_t yarn_signal_set_mask(uint64_t mask);
 
 /* What the kernel puts on a stack before a handler runs, in bytes, at most; without the registers
- * of Intel's AMX, which only a thread that asked for them has. */
+ * of Intel's AMX, which only a thread that requested them has. */
 size_t yarn_signal_frame_bytes(void);
 
-/* A handler of the host's asks for its thread's alternate stack, so those stacks are made for a
- * handler: some threads may have no room for one elsewhere. */
+/* A handler of the host's uses its thread's alternate stack (SA_ONSTACK), so those stacks have room
+ * for a handler: some threads may have none elsewhere. */
 bool yarn_signal_host_wants_alternate(void);

@@ -153,7 +153,7 @@ bool yarn_thread_is_asked(void)
 {
     const uint64_t own = mask_of(WAKE_SIGNAL) | mask_of(UNCOUNTED_SIGNAL);
     uint64_t pending = 0;
-    /* Of the process, too, hence the second look, which costs more. */
+    /* That includes signals to the process, hence the second check, which costs more. */
     yarn_raw_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
     return pending & ~own && yarn_process_pending_signals(yarn_process_tid()) & ~own;
 }

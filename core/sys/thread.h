@@ -6,7 +6,7 @@
  * a TLS block of our own, every signal blocked from before its start. The host's
  * __libc_single_threaded stays as it is, and the host's last pthread_exit still ends the process.
  *
- * The price: its code may call nothing of libc that locks, allocates or needs thread state.
+ * In return its code may call nothing of libc that locks, allocates or needs thread state.
  * errno lands in the block's zeroed room. The layout of the block's head is glibc's.
  */
 #pragma once
@@ -35,14 +35,14 @@ static inline int yarn_thread_flags(bool is_apart)
     return is_apart ? shared : shared | CLONE_FILES;
 }
 
-/* `thread` must not move while the thread lives: the kernel writes into it. `is_apart`: born with a
- * copy of the descriptor table, for where unshare is refused; not the flags of the C library, so
- * not under valgrind. */
+/* `thread` must not move while the thread lives: the kernel writes into it. `is_apart`: cloned with
+ * a copy of the descriptor table, for where unshare is refused; those are not the flags of the C
+ * library, so not under valgrind. */
 YARN_MUST_CHECK int yarn_thread_start(struct yarn_thread *thread, yarn_thread_fn run,
                                       void *argument, bool is_apart);
 
 /* The same in a child after fork, for its one thread of ours: in memory that is part of the
- * library, so that nothing is mapped for a child that lives a moment only. */
+ * library, so that nothing is mapped for a short-lived child. */
 YARN_MUST_CHECK int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run,
                                                void *argument, bool is_apart);
 
@@ -64,7 +64,7 @@ void yarn_thread_fini(struct yarn_thread *thread);
  * a descriptor of one table cannot be written from another, a thread-directed signal that the
  * thread has blocked and reads through a signalfd can. The signal is the C library's internal one,
  * which no host can catch or wait for; where the user's limit of pending signals is reached, one
- * that the limit does not hold for. It is never delivered to anybody. */
+ * that the limit does not hold for. It is never delivered. */
 YARN_MUST_CHECK int yarn_thread_wake(struct yarn_thread *thread, pid_t pid);
 
 /* By the thread itself: a descriptor that polls readable after yarn_thread_wake. */
@@ -74,5 +74,5 @@ YARN_MUST_CHECK int yarn_thread_open_wake(void);
  * which waits until each has handled it or is gone. */
 bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd);
 
-/* Another signal waits that somebody has sent to the calling thread alone, which blocks all. */
+/* Another signal is pending that was sent to the calling thread alone, which blocks all. */
 bool yarn_thread_is_asked(void);

@@ -1,13 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * How much a reader may make of dumps: so much in any case, and so much more for each byte of their
- * files that it has come past. A few bytes can ask for gigabytes (constant columns, frames of zstd,
- * texts that are named again and again); what is kept of a file is bounded by its size, and so is
- * the time that it takes. No recorder comes near: see README.md. Knows numbers only.
+ * Limits on what a reader may decode and keep: a fixed amount, and more for each byte of the files
+ * that it has read. A few bytes can ask for gigabytes (constant columns, zstd frames, texts that
+ * are referred to repeatedly); what is kept of a file is bounded by its size, and so is the time
+ * that it takes. Recordings stay far below: see NOTES.md. Knows numbers only.
  *
- * Of many files each has an equal part of what is free in any case, and what the ones before left
- * of theirs: what one asks for is never taken from those behind it.
+ * Each of many files has an equal part of the fixed amount, and what earlier files left unused of
+ * theirs: a file never takes from the ones after it.
  *
  * Threads: one owner at a time.
  */
@@ -17,7 +17,7 @@
 
 enum yarn_dump_budget {
     YARN_DUMP_BUDGET_UNPACKED, /* bytes of payloads, and of texts each time that they are named */
-    YARN_DUMP_BUDGET_DECODED,  /* things in batches */
+    YARN_DUMP_BUDGET_DECODED,  /* rows of batches */
     YARN_DUMP_BUDGET_KEPT,     /* bytes of memory */
     YARN_DUMP_BUDGET_SAMPLES,
     YARN_DUMP_BUDGET_FRAMES, /* of the stacks of all samples */
@@ -25,7 +25,7 @@ enum yarn_dump_budget {
     YARN_DUMP_BUDGET_COUNT,
 };
 
-/* What a thing is taken to cost in memory, with all that views make of it. */
+/* Estimated cost in memory, including what views derive from it. */
 enum {
     YARN_DUMP_COST_TEXT = 48, /* and twice its size */
     YARN_DUMP_COST_SYMBOL = 256,
@@ -37,12 +37,12 @@ enum {
     YARN_DUMP_COST_EVENT = 1024,
     YARN_DUMP_COST_PROCESS = 2048,
     YARN_DUMP_COST_LINE_MAX = 1024, /* of a text that is part of a line */
-    YARN_DUMP_COST_STACK = 8, /* as the dump numbers it; what a view keeps of it comes on top */
+    YARN_DUMP_COST_STACK = 8,       /* of its number; what a view keeps is added */
 };
 
 struct yarn_dump_allowance {
     uint64_t left[YARN_DUMP_BUDGET_COUNT];   /* of the file that is being read */
-    uint64_t shared[YARN_DUMP_BUDGET_COUNT]; /* of those behind it */
+    uint64_t shared[YARN_DUMP_BUDGET_COUNT]; /* of the files after it */
     uint32_t reserved_a_byte; /* of memory a byte of the files: others take it, it is not spent */
     bool is_short;            /* something was left out that the reader does not know of yet */
 };
@@ -53,7 +53,7 @@ void yarn_dump_allowance_init(struct yarn_dump_allowance *allowance);
 void yarn_dump_allowance_begin(struct yarn_dump_allowance *allowance, size_t nr_files);
 /* A whole chunk was found. */
 void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes);
-/* False, and nothing is taken, where there is not so much left. */
+/* False, and nothing is charged, where less is left. */
 static inline bool yarn_dump_allowance_spend(struct yarn_dump_allowance *allowance,
                                              enum yarn_dump_budget budget, uint64_t amount)
 {

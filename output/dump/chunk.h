@@ -31,14 +31,14 @@ struct yarn_dump_chunk {
 void yarn_dump_file_header_encode(const struct yarn_dump_file_header *header,
                                   uint8_t ret_bytes[YARN_DUMP_FILE_HEADER_BYTES]);
 
-/* False where the bytes are no whole file header. */
+/* False where the bytes are not a complete file header. */
 bool yarn_dump_file_header_decode(struct yarn_span bytes, struct yarn_dump_file_header *ret_header);
 
-/* Another place in another file for a whole header, with whatever a later version has in it. */
+/* Changes sequence, process and epoch in a header; keeps what a later version has in it. */
 void yarn_dump_chunk_move(uint8_t *header, const struct yarn_dump_chunk *chunk);
 
-/* False where far more is said to be in it than a recorder packs: a tenth is left of what it
- * writes, and a hundredth of a long repetition. */
+/* False where the stated size before compression is far above what a recorder produces: payloads
+ * compress to a tenth, long repetitions to a hundredth. */
 static inline bool yarn_dump_chunk_is_sane(const struct yarn_dump_chunk *chunk)
 {
     return chunk->raw_bytes <= YARN_DUMP_PAYLOAD_FREE ||
@@ -48,5 +48,5 @@ static inline bool yarn_dump_chunk_is_sane(const struct yarn_dump_chunk *chunk)
 void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
                             uint8_t ret_bytes[YARN_DUMP_CHUNK_HEADER_BYTES]);
 
-/* False where the bytes do not begin with a whole and possible chunk header. */
+/* False where the bytes do not begin with a complete and valid chunk header. */
 bool yarn_dump_chunk_decode(struct yarn_span bytes, struct yarn_dump_chunk *ret_chunk);

@@ -225,7 +225,7 @@ static bool is_in_order(struct yarn_dump_chunk_reader *reader, const struct yarn
     return true;
 }
 
-/* What lies ahead: 1 a chunk, 0 nothing that can be used (it was passed over), or an errno. */
+/* What lies ahead: 1 a chunk, 0 nothing that can be used (it was skipped), or an errno. */
 static int try_next(struct yarn_dump_chunk_reader *reader, struct yarn_dump_chunk *ret_chunk,
                     struct yarn_span *ret_payload)
 {

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The whole chunks of a dump, one after the other, unpacked; what lies between them is damage and
- * is noted in the summary. Knows headers, checksums and order; does not know records. Bounded by
+ * The valid chunks of a dump, one after the other, decompressed; bytes between them are damage and
+ * are noted in the summary. Knows headers, checksums and order; does not know records. Bounded by
  * one chunk; time is linear in the file's size whatever it holds.
  *
  * Threads: one owner at a time. Signals: not safe.
@@ -23,8 +23,8 @@ struct yarn_dump_chunk_reader {
     uint64_t offset;                       /* of the chunk in the file */
     struct yarn_span whole;                /* the chunk as it stands there, until the next call */
     uint32_t next_sequence;                /* expected */
-    bool is_after_damage;                  /* which explains a jump in the sequence */
-    uint64_t rescanned;                    /* bytes of damaged chunks that were looked into */
+    bool is_after_damage;                  /* explains a gap in the sequence */
+    uint64_t rescanned; /* bytes of damaged chunks that were searched for chunks */
 };
 
 /* Reads the file header. -ENOEXEC: no dump, or none that this reader knows. */

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What format.def says of records, as a table: the fields of structured ones and the columns of
- * batches; and structured records as bytes. Knows kinds of fields; does not know what they mean,
- * nor where texts are kept: the caller turns texts into references (0 for the empty one, else
+ * The definitions of format.def as a table: the fields of structured records and the columns of
+ * batches; and the encoding of structured records. Knows kinds of fields; does not know what they
+ * mean, nor where texts are kept: the caller turns texts into references (0 for the empty one, else
  * number + 1) and back.
  *
  * Threads, signals: pure functions; safe anywhere.
@@ -25,13 +25,13 @@ enum yarn_dump_kind {
     YARN_DUMP_KIND_CPU, /* as U32 */
     YARN_DUMP_KIND_TIME,
     YARN_DUMP_KIND_TEXT,
-    YARN_DUMP_KIND_VALUES, /* of TOTALS, which does by itself */
+    YARN_DUMP_KIND_VALUES, /* of TOTALS, which encodes them itself */
 };
 
-/* What the numbers of a column are. */
+/* How the numbers of a column are stored. */
 enum yarn_dump_encoding {
     YARN_DUMP_PLAIN, /* as they are */
-    YARN_DUMP_DELTA, /* differences from the one before */
+    YARN_DUMP_DELTA, /* differences from the previous row */
     YARN_DUMP_NEXT,  /* differences from 1 + the highest so far */
 };
 
@@ -43,12 +43,12 @@ struct yarn_dump_field {
     uint16_t offset;  /* in the record's struct, or the row's */
 };
 
-/* In the order of the file. None for a record that is not known. */
+/* In the order of the file. None for an unknown record. */
 const struct yarn_dump_field *yarn_dump_fields_of(enum yarn_dump_record record, size_t *ret_count);
 /* Of a batch's struct yarn_dump_<row>. */
 size_t yarn_dump_row_bytes(enum yarn_dump_record batch);
 
-/* A struct of types.h, whichever the record has; a row, whichever the batch has. */
+/* The struct of types.h for the record; the row struct of the batch. */
 union yarn_dump_any {
 #define YARN_RECORD(number, NAME, name, prose) struct yarn_dump_##name name;
 #include "output/dump/format.def"
@@ -80,15 +80,15 @@ void yarn_dump_fields_set_texts(enum yarn_dump_record record, union yarn_dump_an
 /* The time of a record or a row, which is the first field of that kind; false where it has none. */
 bool yarn_dump_fields_time(enum yarn_dump_record record, const void *thing, uint64_t *ret_time_ns);
 
-/* Numbers as they stand in the file, but for texts of structured records, which are left out: of
- * one member of many things that lie `size` bytes apart. */
+/* Numbers as stored in the file (texts of structured records excepted): of one member of many rows
+ * that are `size` bytes apart. */
 void yarn_dump_field_gather(const struct yarn_dump_field *field, const void *things, size_t size,
                             size_t count, uint64_t base_ns, uint64_t *ret_numbers);
-/* The other way; false where a number does not fit. */
+/* The reverse; false where a number does not fit. */
 bool yarn_dump_field_scatter(const struct yarn_dump_field *field, const uint64_t *numbers,
                              size_t count, uint64_t base_ns, void *things, size_t size);
 
-/* A number that is small may be negative: it stands in the file as a zigzag. */
+/* True for signed kinds, which are stored as zigzag. */
 static inline bool yarn_dump_field_is_signed(const struct yarn_dump_field *field)
 {
     return field->kind == YARN_DUMP_KIND_I32 || field->kind == YARN_DUMP_KIND_I64 ||

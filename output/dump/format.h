@@ -28,7 +28,7 @@ enum {
     YARN_DUMP_FRAMES_MAX = 1 << 24,
     YARN_DUMP_STACKS_MAX = 1 << 24,
 
-    YARN_DUMP_BATCH_MAX = 1 << 16, /* things in one batch record */
+    YARN_DUMP_BATCH_MAX = 1 << 16, /* rows in one batch record */
     YARN_DUMP_TEXT_MAX = 1 << 16,  /* bytes of a text */
     YARN_DUMP_DEPTH_MAX = 1 << 12, /* frames of a stack; twice what the recorder walks */
     YARN_DUMP_CPU_BITS = 15,
@@ -36,7 +36,7 @@ enum {
 
 enum yarn_dump_codec {
     YARN_DUMP_CODEC_NONE,
-    YARN_DUMP_CODEC_ZSTD, /* one whole frame */
+    YARN_DUMP_CODEC_ZSTD, /* one frame */
     YARN_DUMP_CODEC_COUNT,
 };
 

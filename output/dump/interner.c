@@ -66,7 +66,7 @@ static uint64_t hash_of(struct yarn_span text, uint64_t seed)
     return hash;
 }
 
-/* The number that the key has or gets; *next counts them. */
+/* The key's number; a new key gets *next, which is incremented. */
 static uint32_t find_or_add(struct yarn_dump_interner *interner, struct yarn_table *table,
                             uint64_t key, uint32_t *next, size_t max, bool *ret_is_new)
 {

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Compresses the payloads of a dump's chunks, each for itself, in a static workspace. Knows
+ * Compresses the payloads of a dump's chunks, each separately, in a static workspace. Knows
  * Zstandard; does not know what payloads hold.
  *
  * Threads: one owner at a time. Signals: not safe.

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a writer has taken and not yet made records of: strings, structured records, symbols,
- * frames, stacks and samples, each in its own bounded place. Sealing turns them into records in an
- * order in which nothing is used before it is defined, and hands those to the sink.
+ * What a writer has accepted and not yet encoded: strings, structured records, symbols,
+ * frames, stacks and samples, each in its own bounded buffer. Sealing encodes them as records, in
+ * an order in which nothing is used before it is defined, and passes these to the sink.
  *
  * Knows the batch records; does not know numbers' origin (interner). Add functions seal by
  * themselves where their place is full. Threads: one owner at a time. Signals: not safe.
@@ -27,7 +27,7 @@ enum {
     YARN_DUMP_RECORD_MAX = 512,                        /* bytes of one structured record */
 };
 
-/* Numbered things that wait: [first, first + count). */
+/* Pending numbered rows: [first, first + count). */
 struct yarn_dump_range {
     uint32_t first;
     uint32_t count;
@@ -55,7 +55,7 @@ struct yarn_dump_pending {
     struct yarn_dump_stack_row stack_rows[YARN_DUMP_PENDING_STACKS];
 
     size_t nr_samples, nr_streams;
-    size_t last_stream; /* of the sample before */
+    size_t last_stream; /* of the previous sample */
     struct yarn_dump_stream streams[YARN_DUMP_PENDING_STREAMS];
     struct yarn_dump_sample samples[YARN_DUMP_PENDING_SAMPLES];
     uint16_t sample_streams[YARN_DUMP_PENDING_SAMPLES];

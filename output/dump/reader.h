@@ -3,7 +3,7 @@
  *
  * Reads a dump front to back and hands each record to a visitor. Trusts nothing: every length and
  * number is checked before it is used; after damage it looks for the next whole chunk, says what
- * was passed over, and goes on. Memory is bounded by one chunk and the interning tables' own sizes.
+ * was skipped, and goes on. Memory is bounded by one chunk and the interning tables' own sizes.
  * A program may use it freely (malloc); it never runs in a host.
  *
  * Record spans are valid for the length of the visit only. References are resolved by the caller,

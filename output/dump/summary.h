@@ -11,7 +11,7 @@
 /* One thing that is wrong with a dump. */
 struct yarn_dump_damage {
     uint64_t offset; /* in the file */
-    uint64_t size;   /* bytes passed over for it */
+    uint64_t size;   /* bytes skipped for it */
     const char *why; /* a static sentence */
 };
 
@@ -19,7 +19,7 @@ struct yarn_dump_summary {
     uint16_t version_major, version_minor;
     uint64_t file_bytes;
     uint64_t chunks;           /* read whole */
-    uint64_t damaged_bytes;    /* passed over */
+    uint64_t damaged_bytes;    /* skipped */
     uint64_t records_unknown;  /* of a later minor version: skipped, no damage */
     uint64_t records_bad;      /* malformed or naming what does not exist */
     uint64_t samples_nameless; /* of these: samples whose stack was lost with another chunk */

@@ -9,12 +9,12 @@
 
 /*
  * A perf.data file whose records are made up from the profile: names of threads, mappings, samples
- * with their call chains. perf finds symbols by itself, so code must lie in mappings; theirs are
- * laid out anew and alike in all processes, so that none that came and went is in the way of
- * another, and far enough from one another for the whole file, which hotspot lays around its code.
- * Programs that must run at their linked address stay there, and generated code where it was, for
- * perf's own map files. What stands for something missing is a mapping of its name. Names of
- * generated code and inlined functions have no place in this format.
+ * with their call chains. perf finds symbols by itself, so code must lie in mappings; these
+ * get new addresses, the same in all processes, so that unmapped ones do not overlap others, and
+ * far enough apart for the whole file, which hotspot places around its code. Programs that must run
+ * at their linked address stay there, and generated code where it was, for perf's own map files.
+ * What stands for something missing is a mapping of its name. Names of generated code and inlined
+ * functions have no place in this format.
  */
 
 #define FIRST_ADDRESS UINT64_C(0x100000000000)

@@ -4,7 +4,7 @@
 /* A value of the n-th row of a column. */
 typedef int column_fn(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value);
 
-/* What is none: other values below -1 are those of an address, without a sign. */
+/* None: other values below -1 are unsigned addresses. */
 #define NO_VALUE INT64_MIN          /* null */
 #define FALSE_VALUE (INT64_MIN + 1) /* false */
 

@@ -99,7 +99,7 @@ static int find_or_add(struct yarn_export_mappings *mappings,
     return 0;
 }
 
-/* The last that fits: a module that came again where it was is written again. */
+/* The last module that fits: one that is mapped again at its old address is recorded again. */
 static int place_frame(struct yarn_export_mappings *mappings, const struct yarn_profile *profile,
                        const struct modules *modules, size_t frame)
 {

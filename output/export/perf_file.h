@@ -46,7 +46,7 @@ struct yarn_perf_file {
 /* Leaves room for the header. -ENOMEM. What would go beyond `most_bytes` is the error -EFBIG. */
 YARN_MUST_CHECK int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file,
                                         uint64_t most_bytes);
-/* Idempotent; without finish the file is none. */
+/* Idempotent; without finish the file is invalid. */
 void yarn_perf_file_fini(struct yarn_perf_file *perf);
 
 /* Each attribute gets one id: 1 + its number. Then begin the data. */

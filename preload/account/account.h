@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The accounting of one followed process: its CPU time against what its samples stand for, so that
- * a dump says of each second whether it is sampled, left out or unknown. Running totals are stored
- * at each flush, so that a dump that ends early has them too. Knows times and counts; does not know
- * stacks, files, or why it is asked.
+ * The accounting of one followed process: its CPU time compared with the weight of its samples, so
+ * that a dump says of each second whether it is sampled, excluded or unknown. Running totals are
+ * stored at each flush, so that a dump that ends early has them too. Knows times and counts; does
+ * not know stacks or files.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -24,11 +24,11 @@ struct yarn_account {
     struct yarn_dump_totals totals;
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
-    uint64_t missed_ns;   /* CPU time of a child after fork before its events were on */
-    uint64_t nr_dropped;  /* samples that found no room in the queue: lost by us */
+    uint64_t missed_ns;   /* CPU time of a forked child before its events were enabled */
+    uint64_t nr_dropped;  /* samples lost because the queue was full */
 };
 
-/* Of a session that is open; nothing is owned. */
+/* For an open session; owns nothing. */
 void yarn_account_init(struct yarn_account *account, struct yarn_session *session, pid_t pid,
                        pid_t reader_tid);
 
@@ -38,16 +38,16 @@ static inline void yarn_account_count(struct yarn_account *account, enum yarn_du
     account->totals.value[total] += number;
 }
 
-/* A sample that is stored, and one that cannot be. */
+/* Counts a sample that was stored, and one that was lost. */
 void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
                          bool is_leaf_unknown);
 void yarn_account_drop(struct yarn_account *account);
 
-/* True where children that were never recorded used as much time as a sample stands for. */
+/* True where children that were never recorded used at least one period of CPU time. */
 bool yarn_account_has_children(const struct yarn_account *account);
 
-/* True where the process has used so much time without a sample that it is no accident: in threads
- * shorter than the time between two samples, or in the kernel. */
+/* True where the process has used more CPU time without a sample than chance explains: in threads
+ * shorter than a period, or in the kernel. */
 bool yarn_account_lacks_samples(const struct yarn_account *account);
 
 /* The totals up to now. */

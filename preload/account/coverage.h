@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which times the recording covers: when the user had it stopped and started, what of the host's
- * CPU time fell between, and the records of it for the dump, which may begin later. Knows times;
+ * Which times the recording covers: when it was stopped and started, how much CPU time the host
+ * used in between, and the COVERAGE records for the dump, which may be created later. Knows times;
  * does not know the session.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -22,9 +22,9 @@ struct yarn_coverage {
         until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
     uint64_t off_ns, off_cpu_ns; /* of the stops that have ended */
     uint64_t before_cpu_ns;      /* the host's CPU time when it began */
-    uint64_t end_cpu_ns;         /* and when it ended; 0: it goes on */
+    uint64_t end_cpu_ns;         /* and when it ended; 0: it is still running */
     struct yarn_ticks off_since_ticks;
-    struct yarn_ticks off_ticks; /* of them, and of what was before the begin */
+    struct yarn_ticks off_ticks; /* of them, and of the time before the start */
     struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
     size_t nr_waiting;
 };
@@ -32,10 +32,10 @@ struct yarn_coverage {
 /* The CPU time of the host's threads so far: of the process without the calling reader. */
 uint64_t yarn_coverage_host_cpu_ns(void);
 
-/* What was before is not covered. */
+/* The time before this call is not covered. */
 void yarn_coverage_begin(struct yarn_coverage *coverage);
 
-/* The events are off for good. What the host does while the reader reads what is left is not
+/* The events are off for good. The time in which the reader reads the remaining records is not
  * covered. */
 void yarn_coverage_end(struct yarn_coverage *coverage);
 
@@ -43,25 +43,25 @@ void yarn_coverage_end(struct yarn_coverage *coverage);
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage);
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage);
 
-/* Stopped by an option since the process's begin, before which cpu_ns had been used. */
+/* Stopped by an option since the process's start, when it had used cpu_ns. */
 void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns);
 
-/* At a moment when the events are off already; before they are on again. */
+/* Call the first after the events are disabled, the second before they are enabled. */
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
                         enum yarn_dump_coverage_cause cause);
 void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
                          enum yarn_dump_coverage_cause cause);
 
-/* True where a sample of that time was not wanted: an event that was inherited at the very moment
- * of a stop goes on for a while. */
+/* True where a sample of that time is to be dropped: an event that is inherited in the moment of a
+ * stop may continue for a while. */
 static inline bool yarn_coverage_excludes(const struct yarn_coverage *coverage, uint64_t time_ns)
 {
     return time_ns > coverage->from_ns && time_ns < coverage->until_ns;
 }
 
-/* Up to now, with the stop that has not ended. */
+/* Up to now, including a stop that has not ended. */
 uint64_t yarn_coverage_off_ns(const struct yarn_coverage *coverage, uint64_t now_ns);
 uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage);
 
-/* Stores what waits. */
+/* Stores the pending records. */
 void yarn_coverage_write(struct yarn_coverage *coverage, struct yarn_dump_writer *writer);

@@ -11,7 +11,7 @@
 enum { SLOTS = YARN_THREAD_ENDS_MAX, CPU_BITS = 53 };
 
 #define CPU_MAX ((UINT64_C(1) << CPU_BITS) - 1) /* 104 days */
-#define WRITING UINT64_C(1)                     /* nobody's mark: somebody writes here */
+#define WRITING UINT64_C(1)                     /* no thread's mark: being written */
 
 struct note {
     _Atomic uint64_t who; /* 0: none */

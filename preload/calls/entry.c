@@ -46,10 +46,10 @@ __attribute__((constructor)) static void enter(int argc, char *argv[], char *env
         return; /* no memory for it: children are not recorded, and our end is the destructor's */
     has_exit_handler = on_exit(on_host_exit, NULL) == 0;
     if (__cxa_at_quick_exit(yarn_interpose_end_quickly, __dso_handle))
-        return; /* no room: that one way out is not seen */
+        return; /* no room: an end by quick_exit is not noticed */
 }
 
-/* Where the C library had no room for the handler. */
+/* In place of the exit handler, where that could not be registered. */
 __attribute__((destructor)) static void leave(void)
 {
     if (!has_exit_handler)

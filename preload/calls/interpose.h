@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the interposed functions have in common: the mark of what the host may see (exports.map
- * lists the same names), and what stands behind those that the preload does not do by itself. That
- * is looked up once, in the constructor, because a call may come from a vfork child, a child after
- * fork or a signal handler, where the loader must not be entered.
+ * Shared by the interposed functions: the attribute for exported symbols (exports.map lists the
+ * same names), and the original functions. These are looked up once, in the constructor, because a
+ * call may come from a vfork child, a forked child or a signal handler, where dlsym must not be
+ * called.
  *
  * Threads, signals: safe anywhere after begin.
  */
@@ -53,21 +53,21 @@ typedef void (*yarn_original_fn)(void);
 
 void yarn_originals_begin(void);
 
-/* The function, to be cast to its own type. NULL, with errno ENOSYS, where there is none. */
+/* The original, to be cast to its type. NULL, with errno ENOSYS, where there is none. */
 yarn_original_fn yarn_original_find(enum yarn_original which);
 #define YARN_ORIGINAL(name) ((__typeof__(&(name)))yarn_original_find(YARN_ORIGINAL_##name))
 
-/* NULL before begin. For callers that must not enter the loader, and whose call has to be their
- * last act (a jump). */
+/* NULL before begin. For callers that must not call the loader, and that jump to the original. */
 yarn_original_fn yarn_original_known(enum yarn_original which);
 
-/* The original of syscall, which is one file a machine (syscall_x86_64.c): it sends the calls that
- * may set a system call filter, change a namespace or give up rights to `look`, and jumps here with
- * all others, of which some look at the stack or return twice. NULL before the constructor, where
+/* The original of syscall, implemented per machine (syscall_x86_64.c): it passes the calls that
+ * may set a seccomp filter, change a namespace or give up rights to `look`, and jumps here with all
+ * others, since some of them read the stack or return twice. NULL before the constructor, when
  * every call goes to `look`. */
 extern yarn_original_fn yarn_syscall_next;
 
-/* Does the call, and what has to be done around it. Returns what syscall returns, with errno. */
+/* Makes the call, with what has to be done before and after it. Returns and sets errno as syscall.
+ */
 __attribute__((visibility("hidden"))) long yarn_syscall_look(long number, long a, long b, long c,
                                                              long d, long e, long f);
 

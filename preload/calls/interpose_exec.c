@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-/* What the host asked for, whichever function it was. */
+/* The arguments of the host's call, whichever function it was. */
 struct image {
     enum yarn_original which;
     int fd; /* a folder for execveat */

@@ -28,7 +28,7 @@ static bool is_own_tasks(const char *path)
            !memcmp(path + length - (sizeof tail - 1), tail, sizeof tail - 1);
 }
 
-/* The links that the host is shown of what it asked for. /proc is on no device and its folders have
+/* The link count that the host is shown of a path. /proc is on no device and its folders have
  * no size; a further call could be one too many behind the host's own filter. */
 static nlink_t links_shown(const char *path, const struct stat64 *status)
 {

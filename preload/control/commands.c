@@ -103,7 +103,7 @@ void yarn_commands_drop_bounds(struct yarn_recorder *recorder)
 static void seal(struct yarn_recorder *recorder)
 {
     if (!yarn_state_nr_in_exec(&recorder->state))
-        return; /* it has failed already, of a thread that waited in vain */
+        return; /* the exec has failed already: its thread no longer waited */
     yarn_control_socket_close(&recorder->control);
     yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
     yarn_deferred_start_refund(recorder); /* of the seal before */
@@ -152,7 +152,7 @@ bool yarn_commands_run(struct yarn_recorder *recorder)
     if (!wanted)
         return true;
     if (wanted >> YARN_RECORDER_END & 1) {
-        yarn_requests_put(&recorder->requests, wanted, 0); /* for whoever looks next */
+        yarn_requests_put(&recorder->requests, wanted, 0); /* for the next reading */
         return false;
     }
     for (uint32_t command = 0; command < YARN_RECORDER_COMMAND_COUNT; command++)
@@ -168,7 +168,7 @@ void yarn_commands_run_urgent(struct yarn_recorder *recorder)
 {
     if (atomic_load(&recorder->requests.wanted) == 1U << YARN_RECORDER_FOLLOW_IDS &&
         !yarn_commands_run(recorder))
-        return; /* the end has come meanwhile, and is there for the next look */
+        return; /* the end was requested meanwhile; the next reading finds it */
 }
 
 /* ---- the control socket ---- */

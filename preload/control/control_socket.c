@@ -14,9 +14,9 @@ enum {
     SPARE_FILES = 2,   /* for the dump and a file that is read */
 };
 
-#define DEAF_NS (100 * YARN_NS_PER_MS)
+#define ACCEPT_PAUSE_NS (100 * YARN_NS_PER_MS)
 
-/* Only a socket of this user's at which nobody listens any more. */
+/* Only a socket of this user's on which no process listens any more. */
 static bool is_left_behind(const struct yarn_control_socket *control)
 {
     struct yarn_file_info info;
@@ -28,8 +28,8 @@ static bool is_left_behind(const struct yarn_control_socket *control)
     return fd == -ECONNREFUSED;
 }
 
-/* Why under a lock: of two processes that find what was left behind, the slower would remove the
- * quicker's; and a socket that is bound and does not listen yet looks like one that was left. */
+/* Why under a lock: of two processes that find a stale socket, the slower would remove the
+ * quicker's new one; and a socket that is bound and does not listen yet looks stale. */
 static int begin_listening(struct yarn_control_socket *control)
 {
     char folder[YARN_PATH_MAX];
@@ -82,7 +82,7 @@ size_t yarn_control_socket_watch(const struct yarn_control_socket *control,
     size_t count = 0;
     if (!control->is_open)
         return 0;
-    if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= control->deaf_until_ns)
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= control->accepts_after_ns)
         ret_fds[count++] = (struct pollfd){.fd = control->fd, .events = POLLIN};
     for (size_t i = 0; i < YARN_CONTROL_CLIENTS_MAX; i++)
         if (control->clients[i].fd >= 0)
@@ -125,7 +125,7 @@ static void accept_clients(struct yarn_control_socket *control)
         uint32_t user;
         fd = yarn_socket_accept(control->fd);
         if (fd == -EMFILE || fd == -ENFILE) /* it would wake us again at once */
-            control->deaf_until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + DEAF_NS;
+            control->accepts_after_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + ACCEPT_PAUSE_NS;
         if (fd < 0)
             return;
         int err = yarn_socket_peer_user(fd, &user);

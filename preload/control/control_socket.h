@@ -3,12 +3,12 @@
  *
  * The Unix socket of YARN_CONTROL: listens, takes the commands of its clients line by line and
  * gives each its one line of reply. Its descriptors lie in the reader's own table, where the host
- * neither sees nor closes them; its file has the mode 0600, and only the user that the process had
- * when it was made is listened to.
+ * neither sees nor closes them; its file has the mode 0600, and only the user of the process at
+ * its creation may send commands.
  *
- * A name that is taken by anything but the socket of a process that has gone is left alone.
- * Bounded: a few clients (a new one takes the place of the one that was silent the longest), a line
- * each, and who does not read the replies is sent away. Does not know what a command does.
+ * An existing file is replaced only if it is the socket of a process that has ended. Bounded: a few
+ * clients (a new one replaces the one that was silent the longest), a line each; a client that does
+ * not read its replies is disconnected. Does not know what a command does.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -31,37 +31,37 @@ struct yarn_control_client {
 struct yarn_control_socket {
     bool is_open;
     int fd;                     /* owned; listens */
-    uint32_t user;              /* whose commands are taken */
+    uint32_t user;              /* who may send commands */
     struct yarn_file_info made; /* its file */
     uint64_t nr_uses;
-    uint64_t deaf_until_ns; /* there is no descriptor for one client more: they wait */
+    uint64_t accepts_after_ns; /* no descriptor for another client: they wait until then */
     char path[YARN_PATH_MAX];
     struct yarn_control_client clients[YARN_CONTROL_CLIENTS_MAX];
 };
 
 #define YARN_CONTROL_SOCKET_CLOSED ((struct yarn_control_socket){.is_open = false})
 
-/* -EADDRINUSE where the name is taken, -ENAMETOOLONG where it is longer than a socket's may be. On
+/* -EADDRINUSE where the file exists, -ENAMETOOLONG where it is longer than a socket's may be. On
  * failure it is closed, and `path` holds what was tried. */
 YARN_MUST_CHECK int yarn_control_socket_open(struct yarn_control_socket *control,
                                              const char *pattern, const struct yarn_facts *facts,
                                              char *const envp[]);
 
-/* In a child after fork, to which nothing of it belongs; one that is closed is not written to. */
+/* In a forked child, which owns nothing of it; writes nothing if it is closed. */
 void yarn_control_socket_forget(struct yarn_control_socket *control);
 
-/* What to wait for; the number, 0 where it is closed. */
+/* The descriptors to poll; returns their number, 0 where it is closed. */
 size_t yarn_control_socket_watch(const struct yarn_control_socket *control,
                                  struct pollfd ret_fds[YARN_CONTROL_FDS_MAX]);
 
-/* What a command does; *reply is empty and becomes the line behind "ok", or, with a negative errno,
- * behind "error". */
+/* Executes a command; *reply is empty and becomes the text after "ok" or, with a negative errno,
+ * after "error". */
 typedef int (*yarn_control_fn)(void *self, const struct yarn_control_command *command,
                                struct yarn_text *reply);
 
-/* Carries out what has come, without waiting. */
+/* Executes the commands that have arrived, without waiting. */
 void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control_fn answer_fn,
                                void *self);
 
-/* Sends clients away and removes the file where it is still ours. Idempotent. */
+/* Disconnects clients and removes the file if it is still ours. Idempotent. */
 void yarn_control_socket_close(struct yarn_control_socket *control);

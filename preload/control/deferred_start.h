@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first milliseconds of a child after fork. Most children exec or exit at once; attaching to
- * them would cost more than they do. So the reader of a child only sleeps; the host ends that by
- * a command, by its exit or exec, or it ends by time.
+ * The first milliseconds of a forked child. Most children exec or exit immediately; attaching to
+ * them would cost more than they do. So the reader of a child sleeps first, until a command, an
+ * exit or exec of the host, or a timeout.
  *
- * Who leaves before the start, or leaves no dump, adds its CPU time to the charges of the process
- * above.
+ * A child that ends before the start, or without a dump, adds its CPU time to the charges of its
+ * parent.
  *
  * Threads: leave and return on host threads, the others on the reader. Signals: safe.
  */
@@ -14,19 +14,20 @@
 
 #include "preload/control/shared.h"
 
-/* By the reader, first of all: false where the process is leaving and nothing is to be done. At
- * once where the start is not deferred. */
+/* By the reader, first: waits if the start is deferred. False where the process is ending and there
+ * is nothing to do. */
 bool yarn_deferred_start_wait(struct yarn_recorder *recorder);
 
-/* By the reader: the CPU time that a child after fork has used by itself; 0 for other processes. */
+/* By the reader: the CPU time that a forked child has used itself; 0 for other processes. */
 uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder);
 
-/* By the reader, once the events are on: from now on children are charged here. What the process
- * has used until now goes into the recording as missed, unless it begins stopped. */
+/* By the reader, once the events are on: from now on children are charged to this process. What the
+ * process has used until now goes into the recording as missed, unless it begins stopped. */
 void yarn_deferred_start_end(struct yarn_recorder *recorder);
 
-/* By the reader, before the recording closes or the host execs: where there is no dump, charges
- * above what the process and its children have used. The second where the exec failed. */
+/* By the reader, before the recording closes or the host execs: where there is no dump, charges the
+ * CPU time of the process and its children to the parent. The second undoes it after a failed exec.
+ */
 void yarn_deferred_start_charge(struct yarn_recorder *recorder);
 void yarn_deferred_start_refund(struct yarn_recorder *recorder);
 

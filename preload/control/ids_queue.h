@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Rights on their way from host threads, which have just changed their own, to the reader, which is
- * to take the same, in the order of the changes. A place is its writer's until it is whole: one
- * that never comes back costs a place and nothing else.
+ * A queue of credentials from host threads, which have just changed their own, to the reader, which
+ * has to assume the same, in the order of the changes. A slot belongs to its writer until it is
+ * complete: a writer that is never resumed costs a slot and nothing else.
  *
  * Threads: any puts, the reader takes. Signals: putting is safe.
  */
@@ -15,17 +15,17 @@
 
 enum { YARN_IDS_QUEUE_MAX = 8 };
 
-/* One in a process. The rights themselves lie elsewhere: a child looks at the states of its copy.
+/* One per process. The credentials are stored elsewhere: a child reads the states of its copy.
  */
 struct yarn_ids_queue {
     _Atomic uint32_t nr_put;
     _Atomic uint32_t state[YARN_IDS_QUEUE_MAX]; /* free, being written, or which one it is */
 };
 
-/* Those of the calling thread. -EAGAIN where there is no place; what yarn_ids_read says. */
+/* Those of the calling thread. -EAGAIN where no slot is free; the errors of yarn_ids_read. */
 YARN_MUST_CHECK int yarn_ids_queue_put(struct yarn_ids_queue *queue);
 
-/* The oldest that waits, to be given back; NULL: none. */
+/* The oldest one, to be released afterwards; NULL: none. */
 const struct yarn_ids *yarn_ids_queue_next(struct yarn_ids_queue *queue);
 void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *ids);
 

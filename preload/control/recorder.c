@@ -13,15 +13,15 @@
 #include "preload/process/surroundings.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
-/* A reader that does not answer is given up after this many looks in vain (50 ms, more where the
- * machine has no time for the one who looks either), one that works and works after so long. */
-#define LOOK_NS (5 * YARN_NS_PER_MS)
+/* A reader whose CPU time stands still is given up after this many checks (50 ms, longer on a busy
+ * machine), one that works after WORK_MOST_NS. */
+#define CHECK_NS (5 * YARN_NS_PER_MS)
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
-enum { LOOKS_IN_VAIN = 10 };
+enum { CHECKS_IDLE_MOST = 10 };
 /* The kernel keeps who closes the last event of a probe for 90 ms. */
-enum { LOOKS_FOR_PROBE = 40 };
+enum { CHECKS_FOR_PROBE = 40 };
 
-/* For a place in the queue of rights, each a turn of the reader's. */
+/* For a slot in the queue of credentials; each try waits for a turn of the reader's. */
 enum { PUT_TRIES = 10000 };
 
 enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
@@ -32,7 +32,7 @@ static _Alignas(4096) struct yarn_recorder the_one;
 /* Until it is known how it records, or that it does not. */
 static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
 {
-    while (yarn_state_wait(&recorder->state, YARN_PHASE_RUNNING, LOOK_NS) &&
+    while (yarn_state_wait(&recorder->state, YARN_PHASE_RUNNING, CHECK_NS) &&
            yarn_clock_ns(YARN_TIME_MONOTONIC) < until_ns)
         ;
 }
@@ -40,8 +40,8 @@ static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
 /* How long a host thread waits: as long as the reader's CPU time moves. */
 struct patience {
     uint64_t until_ns;
-    uint64_t cpu_ns; /* the reader's, at the last look */
-    int nr_in_vain;
+    uint64_t cpu_ns; /* the reader's, at the last check */
+    int nr_idle;
 };
 
 static struct patience patience_now(void)
@@ -49,17 +49,17 @@ static struct patience patience_now(void)
     return (struct patience){.until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + WORK_MOST_NS};
 }
 
-/* After each look; false where it is to be given up. */
+/* At each check; false where the reader is to be given up. */
 static bool is_patient(const struct yarn_recorder *recorder, struct patience *patience)
 {
     uint64_t cpu_ns = 0;
     pid_t tid = (pid_t)atomic_load(&recorder->thread.tid);
     if (!tid || yarn_timer_thread_cpu_ns(tid, &cpu_ns))
         return false;
-    patience->nr_in_vain = cpu_ns == patience->cpu_ns ? patience->nr_in_vain + 1 : 0;
+    patience->nr_idle = cpu_ns == patience->cpu_ns ? patience->nr_idle + 1 : 0;
     patience->cpu_ns = cpu_ns;
-    int most = LOOKS_IN_VAIN + LOOKS_FOR_PROBE * (int)recorder->job.sites.group.nr_made;
-    return patience->nr_in_vain < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
+    int most = CHECKS_IDLE_MOST + CHECKS_FOR_PROBE * (int)recorder->job.sites.group.nr_made;
+    return patience->nr_idle < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
 static void describe_failure(const struct yarn_recording *recording, const char *what,
@@ -186,7 +186,7 @@ static void wait_until_gone(struct yarn_recorder *recorder, uint32_t tid)
 {
     _Atomic uint32_t never = 0;
     while (tid && atomic_load(&recorder->thread.tid) == tid)
-        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, CHECK_NS);
     /* The kernel counts the thread for a moment longer than it runs. */
     while (tid && yarn_process_has_thread(recorder->job.facts.pid, (pid_t)tid))
         yarn_futex_wait(&never, 0, YARN_NS_PER_MS / 20);
@@ -196,7 +196,7 @@ static void wait_for_end(struct yarn_recorder *recorder)
 {
     struct patience patience = patience_now();
     int err;
-    while ((err = yarn_state_wait(&recorder->state, YARN_PHASE_ENDED, LOOK_NS)))
+    while ((err = yarn_state_wait(&recorder->state, YARN_PHASE_ENDED, CHECK_NS)))
         if (err == -ETIMEDOUT && !is_patient(recorder, &patience))
             return;
 }
@@ -216,13 +216,14 @@ static void wait_for_other(struct yarn_recorder *recorder, uint32_t tid)
 {
     while (tid && atomic_load(&recorder->thread.tid) == tid &&
            yarn_state_has(&recorder->state, YARN_STATE_LEFT))
-        yarn_futex_wait_shared(&recorder->thread.tid, tid, LOOK_NS);
+        yarn_futex_wait_shared(&recorder->thread.tid, tid, CHECK_NS);
 }
 
 static bool stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, const char *why)
 {
     bool is_first = !yarn_state_set(&recorder->state, YARN_STATE_LEFT, true);
-    uint32_t tid = atomic_load(&recorder->thread.tid); /* after that: of nobody who is replaced */
+    uint32_t tid =
+        atomic_load(&recorder->thread.tid); /* after the state: never that of a replaced reader */
     if (!is_first) {
         wait_for_other(recorder, tid);
         return false;
@@ -290,7 +291,7 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
         uint32_t done = atomic_load(&requests->done);
         if (yarn_requests_has_done(requests, &request))
             return 0;
-        if (yarn_futex_wait(&requests->done, done, LOOK_NS) == -ETIMEDOUT &&
+        if (yarn_futex_wait(&requests->done, done, CHECK_NS) == -ETIMEDOUT &&
             command > YARN_RECORDER_CHECK_SIGNALS && !is_patient(recorder, &patience))
             return -ETIMEDOUT;
     }

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The recorder of one process as host threads have it: they start and end its reader thread, and
- * wait for what they hand over. A wait ends 50 ms after the reader's CPU time has last moved, one
- * for what the host gives up or would be harmed by only when it is done.
+ * The recorder of one process, for host threads: they start and end its reader thread, give it
+ * commands and wait for them. A wait ends when the reader has used no CPU time for 50 ms; but one
+ * for rights that the host gives up, or for what would harm it, only when the command is done.
  *
  * A child's start is deferred: one that execs or exits at once adds its CPU time to the charges of
- * the nearest recorded process above it, and that is all it costs.
+ * the nearest recorded ancestor, and costs nothing else.
  *
  * Knows threads and commands; does not know what is recorded (recording) or when the host ends
  * (lifecycle).
@@ -21,8 +21,8 @@ YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int
                                         char *const argv[], char *const envp[],
                                         struct yarn_text *line);
 
-/* In a child after fork, of its one thread: what was the parent's recorder becomes the child's,
- * which waits, then records. Never waits. Async-signal-safe. */
+/* In a forked child, on its only thread: the copy of the parent's recorder becomes the child's,
+ * whose start is deferred. Never blocks. Async-signal-safe. */
 void yarn_recorder_inherit(struct yarn_recorder *recorder);
 
 /* Ends the recording and its thread so that another can follow; `why` goes into the dump. Returns
@@ -30,12 +30,12 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder);
 bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                         const char *why);
 
-/* Before the host sets a system call filter: everything up to now is in the dump when it returns.
- * True where the filter would reach what we do, so that the recording has ended. */
+/* Before the host sets a seccomp filter: everything up to now is in the dump when it returns. True
+ * where the filter would affect the reader, so that the recording has ended. */
 bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_threads);
 
-/* Behind the filter, without a system call: the reader ends the recording as soon as it sees it.
- * Returns when it has gone. */
+/* After the filter was set, without a system call: the reader ends the recording as soon as it sees
+ * it. Returns when it has gone. */
 void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason,
                          const char *why);
 
@@ -51,10 +51,12 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
-/* Gives the reader the rights of the calling thread; where it cannot take them, it has gone. */
+/* Gives the reader the credentials of the calling thread; where it cannot assume them, it has
+ * ended. */
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 
-/* True where cores' clocks show other processes: the recording has to end before any right goes. */
+/* True where events sample other processes, too: then the recording must end before rights change.
+ */
 bool yarn_recorder_watches_cores(struct yarn_recorder *recorder);
 
 /* Writes why the recording failed, where no dump says so; false where there is nothing to report,

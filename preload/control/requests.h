@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What host threads want of the reader, as bits of one word, and the rounds in which it does that.
- * Nothing is held by who asks: a thread that never comes back (cancelled, ended, jumped away out of
- * a signal handler) keeps nobody waiting, nor does a handler find something taken by the thread
- * that it interrupts. Does not know what the bits mean.
+ * Requests of host threads to the reader, as bits of one word, and the rounds in which it handles
+ * them. A requester holds no lock: a thread that never continues (cancelled, ended, left by a jump
+ * out of a signal handler) blocks nobody, and a handler never waits for the thread that it
+ * interrupts. Does not know what the bits mean.
  *
  * Threads: any puts, the reader takes. Signals: safe.
  */
@@ -15,26 +15,26 @@
 #include "core/base/base.h"
 
 struct yarn_requests {
-    _Atomic uint32_t wanted; /* bits; woken when one is put */
-    _Atomic uint32_t begun;  /* how many rounds */
-    _Atomic uint32_t done;   /* of them, how many have ended; woken at each */
+    _Atomic uint32_t wanted; /* bits; a futex, woken when one is set */
+    _Atomic uint32_t begun;  /* number of rounds */
+    _Atomic uint32_t done;   /* number of rounds that have ended; a futex, woken at each */
 };
 
-/* What one thread waits for. */
+/* The request that one thread waits for. */
 struct yarn_request {
     uint32_t bits;
     uint32_t begun_before;
 };
 
-/* Takes `instead`, which the new ones are to replace, out of what is wanted. Wakes nobody: where
- * system calls are forbidden, the reader looks by itself. */
+/* Replaces the pending requests `instead` by the new ones. Does not wake the reader: where system
+ * calls are forbidden, it polls. */
 struct yarn_request yarn_requests_put(struct yarn_requests *requests, uint32_t bits,
                                       uint32_t instead);
 
-/* It was done, or others have been wanted instead. */
+/* It was done, or replaced by another request. */
 bool yarn_requests_has_done(struct yarn_requests *requests, const struct yarn_request *request);
 
-/* Everything that is wanted, which is to be done; 0: nothing, and no round has begun. */
+/* Takes all pending requests and begins a round; 0: there are none, and no round has begun. */
 uint32_t yarn_requests_take(struct yarn_requests *requests);
 void yarn_requests_finish(struct yarn_requests *requests);
 

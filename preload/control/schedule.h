@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * When the recording is to begin and to stop by itself: YARN_START, YARN_DELAY and YARN_DURATION as
- * moments. A command of the user's takes the place of what was planned; each start records for
+ * moments. A command of the user replaces what was planned; each start records for
  * YARN_DURATION. Knows times; does not know the recording. Threads: the reader thread only.
  */
 #pragma once
@@ -16,15 +16,15 @@ struct yarn_schedule {
 
 enum yarn_schedule_due { YARN_SCHEDULE_NOTHING, YARN_SCHEDULE_START, YARN_SCHEDULE_STOP };
 
-/* For a process that began at start_ns. True where it begins stopped. */
+/* For a process that started at start_ns. True where the recording begins stopped. */
 bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_options *options,
                          uint64_t start_ns);
 
-/* The recording was started or stopped, by whomever. */
+/* The recording was started or stopped, for any reason. */
 void yarn_schedule_started(struct yarn_schedule *schedule, uint64_t now_ns);
 void yarn_schedule_stopped(struct yarn_schedule *schedule);
 
-/* What is to be done now. */
+/* What is due now. */
 enum yarn_schedule_due yarn_schedule_look(const struct yarn_schedule *schedule, uint64_t now_ns);
 
 /* How long to wait for the next moment, at most timeout_ns. */

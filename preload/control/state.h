@@ -81,22 +81,23 @@ static inline uint32_t yarn_state_nr_in_exec(const struct yarn_state *state)
     return atomic_load(&state->word) >> 16;
 }
 
-/* Whether it was set before. Wakes nobody. */
+/* Returns whether it was set before. Wakes no waiter. */
 bool yarn_state_set(struct yarn_state *state, enum yarn_state_flag flag, bool is_on);
 
-/* Wakes who waits. The second only from that phase: false where it was another. */
+/* Wakes waiters. The second changes only from the given phase: false where the phase was another.
+ */
 void yarn_state_become(struct yarn_state *state, enum yarn_phase phase, uint32_t cause);
 bool yarn_state_move(struct yarn_state *state, enum yarn_phase from, enum yarn_phase to);
 
-/* Another reader: of what was, only LEFT stays. Wakes nobody. */
+/* For another reader: keeps only LEFT. Wakes no waiter. */
 void yarn_state_reset(struct yarn_state *state, enum yarn_phase phase);
 
 /* 0 where the phase is `least` or a later one. Otherwise sleeps until the word changes, and has to
  * be read again, or the time is over (-ETIMEDOUT). */
 int yarn_state_wait(struct yarn_state *state, enum yarn_phase least, uint64_t timeout_ns);
 
-/* A thread begins an exec, or its exec failed: how many are still in one. Forgotten are those that
- * never come back; a failure of theirs changes nothing then. */
+/* A thread begins an exec, or its exec failed: how many are still in one. Those that never
+ * return are not counted; their failure has no effect then. */
 void yarn_state_enter_exec(struct yarn_state *state);
 uint32_t yarn_state_leave_exec(struct yarn_state *state);
 void yarn_state_forget_execs(struct yarn_state *state);

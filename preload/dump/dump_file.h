@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where the dump goes: the output pattern becomes a path, missing folders are made, and the file is
- * created under a name that nobody has: a taken one gets .1, .2, … Never overwrites, never follows
- * a link. Nothing is open before the dump is created. A file that is there is locked as long as its
- * process lives, so what somebody could not remove any more is found to be left. Runs on the reader
- * thread.
+ * The file of the dump: expands the output pattern to a path, creates missing folders, and creates
+ * the file under a new name: .1, .2, … is appended if the name exists. Never overwrites, never
+ * follows a symbolic link. Opens nothing before the dump is created. A dump is locked as long as
+ * its process lives, so an empty one that its process could not remove is recognized as left
+ * behind. Runs on the reader thread.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 
 struct yarn_dump_file {
     char path[YARN_PATH_MAX];
-    int fd;                     /* owned, of the created file until a writer has it; -1 */
-    uint32_t number;            /* in its name, for the others were taken; 0: none */
+    int fd;                     /* owned, of the created file until a writer takes it; -1 */
+    uint32_t number;            /* appended to its name because the others existed; 0: none */
     struct yarn_file_info made; /* the file, once it is created */
-    char like[YARN_PATH_MAX];   /* the same for any executable, as a glob; empty: not to be had */
+    char like[YARN_PATH_MAX];   /* the same for any executable, as a glob; empty: not known */
 };
 
 /* Expands the pattern, makes the folders and finds out whether a

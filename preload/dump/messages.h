@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the profiler has to say: kept in memory of its own, stored in the dump by the reader thread
+ * The profiler's messages: kept in memory of its own, stored in the dump by the reader thread
  * and, if YARN_LOG_FILE asks for it, written there by host threads at the start and the end.
  * Nothing is ever printed when it happens.
  *
@@ -20,13 +20,13 @@ enum { YARN_MESSAGES_MAX = 64, YARN_MESSAGE_BYTES = 320 };
 struct yarn_message {
     uint64_t time_ns;
     enum yarn_dump_message_kind level;
-    bool is_aside; /* not worth a dump by itself */
+    bool is_aside; /* does not justify a dump by itself */
     char text[YARN_MESSAGE_BYTES];
 };
 
 struct yarn_messages {
     _Atomic uint32_t count;
-    uint32_t nr_dropped; /* there was no room */
+    uint32_t nr_dropped; /* the buffer was full */
     int most_detailed;   /* the last enum yarn_dump_message_kind that is kept; -1: none */
     struct yarn_message message[YARN_MESSAGES_MAX];
 };
@@ -35,7 +35,7 @@ struct yarn_messages {
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                        const char *text, const char *detail);
 
-/* The same of something that is not worth a dump by itself, if is_aside. */
+/* The same; with is_aside for a message that does not justify a dump by itself. */
 void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                              const char *text, const char *detail, bool is_aside);
 

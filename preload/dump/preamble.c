@@ -91,7 +91,7 @@ static void add_strategy(struct yarn_text *text, const struct yarn_plan_estimate
         estimate->thread_birth_ns / 1000);
 }
 
-/* Of the clocks of whole cores that were asked for. */
+/* Of the strategy `cores`. */
 static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
 {
     if (wide->events)
@@ -103,7 +103,7 @@ static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
                     "CAP_PERFMON or perf_event_paranoid 0 permits them");
 }
 
-/* Why there are fewer samples than asked for. */
+/* Why there are fewer samples than requested. */
 static void add_rate(struct yarn_text *text, const struct yarn_session *session)
 {
     const struct yarn_plan *got = &session->report.got;
@@ -114,7 +114,7 @@ static void add_rate(struct yarn_text *text, const struct yarn_session *session)
                          got->ring_bytes / YARN_KIB(1), hz * got->rate_permille / 1000, hz);
 }
 
-/* Why what was got is not what was asked for, or what `auto` mostly takes. */
+/* Why the strategy is not the requested one, or not the usual one of `auto`. */
 static void add_choice(struct yarn_text *text, const struct yarn_session *session)
 {
     const struct yarn_session_report *report = &session->report;

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What stands at the beginning of a dump: process, options, sampler, events as asked and as got.
- * Knows how a job and a session's report read as dump records. Reader thread only.
+ * The first records of a dump: process, options, sampler, events as requested and as opened. Maps a
+ * job and a session's report to dump records. Reader thread only.
  */
 #pragma once
 
@@ -13,6 +13,6 @@
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
                          const struct yarn_lineage *lineage, const struct yarn_session *session);
 
-/* Again, where it has changed: the last one counts. */
+/* Stores it again after a change: the last one counts. */
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session);

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a frame is called: a function of a file, of code that was generated in the process, or of
+ * The name of a frame: a function of a file, of code that was generated in the process, or of
  * the kernel. Generated code may get its name after its frames were stored without one, and may
- * make room for other code: such frames are looked up each time. The names of the kernel's
- * functions are read bit by bit, as far as the host's CPU time is worth it. Frames that had no name
- * are kept in mind (64 Ki of them) until they have. Knows where names come from; does not know
+ * be replaced by other code: such frames are looked up each time. The names of the kernel's
+ * functions are read in parts, in proportion to the host's CPU time. Frames without a name are
+ * remembered (64 Ki of them) until they have one. Knows where names come from; does not know
  * stacks.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -23,7 +23,7 @@ struct yarn_frame_names {
     struct yarn_symbols *symbols; /* owned */
     struct yarn_jit_names *jit;   /* owned */
     struct yarn_kernel_names kernel;
-    bool wants_kernel;           /* a frame of it was met */
+    bool wants_kernel;           /* a frame in the kernel was seen */
     struct yarn_arena unnamed;   /* an array: frames that await their names */
     uint64_t unnamed_generation; /* of `jit`, when they were last looked up */
     bool kernel_was_read;        /* at that time */
@@ -33,7 +33,7 @@ struct yarn_frame_names {
 YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
                                           const struct yarn_module_map *map,
                                           const struct yarn_facts *facts);
-/* Code that was generated in the process: in no file that could be looked into. */
+/* Code that was generated in the process: not in a file that can be read. */
 static inline bool yarn_frame_is_generated(const struct yarn_frame *frame)
 {
     return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
@@ -53,7 +53,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code);
 
-/* Writes the names that have come for frames that had none. `cpu_ns` of the host so far
+/* Writes the names that have become known for frames that had none. `cpu_ns` of the host so far
  * decide whether the kernel's are worth reading, a part at each call. */
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
                                  uint64_t cpu_ns);

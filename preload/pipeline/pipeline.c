@@ -142,8 +142,8 @@ bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
     return yarn_queue_is_empty(&pipeline->queue);
 }
 
-/* Nothing waits to be named. Why a module's file stays until the next time: the rings have been
- * drained by then of all that was sampled in it. */
+/* Stores all queued samples first. Why a module's file stays open until the next flush: by then the
+ * rings have been drained of all that was sampled in it. */
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
 {
     yarn_pipeline_settle(pipeline, UINT64_MAX);

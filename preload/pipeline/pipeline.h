@@ -1,15 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The way of one followed process's records into its dump: a sample is walked while its record is
- * in the ring, waits in the queue, gets its names and its stack's number, and is stored; modules,
- * threads and losses are noted as they come.
+ * From one followed process's records to its dump: a sample is unwound while its record is
+ * in the ring, is queued, gets its names and its stack's number, and is stored; modules,
+ * threads and losses are stored as they arrive.
  *
  *     record ──> walks ──> queue ──> frame names ──> stacks ──> dump
  *                                                       └─────> account
  *
  * An object of one process, which is given at its opening: several may be open at once, and none
- * depends on the calling process. Knows records and what becomes of each; does not know rings,
+ * depends on the calling process. Knows what is done with each record; does not know rings,
  * commands or when to flush.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -41,24 +41,24 @@ struct yarn_pipeline {
     struct yarn_walks walks;
     struct yarn_queue queue;
     struct yarn_stacks stacks;
-    bool saw_thread_end; /* since the last look at the host's threads */
+    bool saw_thread_end; /* since the last check of the host's threads */
 };
 
-/* Closed on failure. What the spec points to outlives it. */
+/* Closed on failure. What the spec points to must outlive it. */
 YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
                                        const struct yarn_pipeline_spec *spec);
 
-/* Takes every record of the process; outlived by `pipeline`. */
+/* Receives every record of the process; must not outlive `pipeline`. */
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);
 
 /* Names and stores the samples that are queued, until the queue is empty or the clock reaches
  * `until_ns`. True where it is empty. */
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
 
-/* Everything that waits. */
+/* Stores everything that is queued. */
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline);
 
-/* Looks at the file of each module while it can be found. */
+/* Opens the file of each module while it is reachable. */
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline);
 
 /* Idempotent. */

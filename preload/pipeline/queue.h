@@ -4,7 +4,7 @@
  * Samples that are unwound and not yet named and stored, first in, first out. Unwinding has to be
  * quick, because the record stays in the kernel's ring until it is done; naming may take a while
  * (the first name of a module reads its symbol tables), so it happens after the rings are empty. A
- * walk writes its frames where they wait.
+ * walk writes its frames directly into the queue.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -42,7 +42,7 @@ void yarn_queue_open(struct yarn_queue *queue, size_t bytes);
 /* Room for the longest sample, without frames; NULL where there is none. */
 struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);
 
-/* The frames of the kernel are in it: room for the others, behind them. */
+/* The kernel's frames are in it: space for the others, after them. */
 struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
 
 /* The frames are in it: a tracepoint's fields behind them, and where they are then. */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From an unwound sample to the number of its stack in the dump: has each frame named that is new,
- * interns. Knows names and writer; does not know records, the unwinder or files.
+ * From an unwound sample to the number of its stack in the dump: names new frames and interns
+ * frames and stacks. Knows names and writer; does not know records, the unwinder or files.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -13,12 +13,12 @@
 #include "preload/pipeline/frame_names.h"
 #include "preload/pipeline/queue.h"
 
-/* The stack of a thread's latest sample, outermost frame first. The next one mostly begins alike,
- * and comparing is several times cheaper than looking each frame up in tables that have left the
- * caches since. */
+/* The stack of a thread's latest sample, outermost frame first. The next one mostly has the same
+ * outer frames, and comparing is several times cheaper than looking up each frame in tables that
+ * are no longer cached. */
 struct yarn_recent_frame {
     uint64_t lookup_ip;
-    uint32_t module; /* number; frames outside files are never taken from here */
+    uint32_t module; /* number; frames outside files are never reused */
     uint32_t stack;  /* up to and with this frame */
     bool is_unnamed;
 };
@@ -31,11 +31,11 @@ struct yarn_recent_stack {
 
 enum { YARN_RECENT_STACKS = 16 }; /* threads that take turns */
 
-/* Three of four new frames are in functions that have been met: their symbol's number is here, in
- * one line of the caches, where finding it anew takes ten. */
+/* Three of four new frames are in known functions: their symbol's number is found here with one
+ * cache line, where the full look-up takes ten. */
 struct yarn_known_function {
     uint64_t key;      /* of module and function; 0: free */
-    uint32_t from, to; /* counted from its begin; what lies between has this symbol */
+    uint32_t from, to; /* relative to the function's start; addresses between have this symbol */
     uint32_t symbol;   /* the dump's number */
     bool is_unnamed;
 };
@@ -65,8 +65,8 @@ YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_mod
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
-/* Stores the modules that no frame has named: a module is stored when the first one does, because
- * only then its file has been looked at. */
+/* Stores the modules that no frame refers to: the others are stored with their first frame, because
+ * only then their file has been opened. */
 void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer);
 
 /* Idempotent. */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From a sample's record to its frames: the unwinder over the stack copy, or the kernel's chain of
- * frame pointers, or the one address where it hit. Reads the record in its ring, in place.
+ * From a sample's record to its frames: by the unwinder and the stack copy, or the kernel's
+ * frame-pointer call chain, or the sampled address alone. Reads the record in its ring, in place.
  * Knows records and the unwinder; does not know names or dumps.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -18,10 +18,10 @@ struct yarn_walks {
     uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
 };
 
-/* The frames of a record that is a sample, into what was reserved for them. A thread of the
- * kernel's own (io_uring) has none but the kernel's. */
+/* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) has only
+ * kernel frames. */
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
                      struct yarn_queued *queued);
 
-/* More of the copies of late ended before their stacks than may be. */
+/* Too many of the recent copies were shorter than their stacks. */
 bool yarn_walks_are_cut(const struct yarn_walks *walks);

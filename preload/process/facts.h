@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is known of the host when it starts: taken by the constructor on the host's thread, read by
- * the reader thread. Copies only: the host may change its arguments and environment later.
+ * What is known about the host at its start: collected by the constructor on the host's thread,
+ * read by the reader thread. Copies only: the host may change its arguments and environment later.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct yarn_facts {
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
     const char *exe;          /* path of the executable */
-    const char *folder;       /* where it was started; NULL where no path leads there */
+    const char *folder;       /* working directory at the start; NULL where it has no path */
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;
 };

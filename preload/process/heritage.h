@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the images that follow inherit of the profiler: LD_PRELOAD. Where the user does not want to
- * follow exec, our library's name is taken out of the host's own environment before its main runs,
- * so that no way of starting a program has to be watched. Nothing else is changed.
+ * What executed programs inherit of the profiler: LD_PRELOAD. Without exec in YARN_FOLLOW our
+ * library's name is removed from the host's own environment before main runs, so that no function
+ * that starts a program has to be interposed for it. Nothing else is changed.
  */
 #pragma once
 

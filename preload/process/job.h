@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the constructor has made of the environment: everything that a recording needs to begin,
+ * The constructor's result from the environment: everything that a recording needs to begin,
  * immutable afterwards. Made on the host's thread, read by the reader thread.
  */
 #pragma once

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a file of ours goes: a pattern of the user's as a path, and the folders on its way. Knows
- * patterns and folders; does not know what the file is. Relative ones
- * begin where the program was started, wherever it went since; only where that folder has no name
- * that leads there (facts.h), they are left to the working folder of the moment.
+ * The path of a file that we create, from a pattern of the user, and the folders on its path. Knows
+ * patterns and folders; does not know what the file is. Relative patterns start at the directory in
+ * which the program was started, even if it has changed since; only if that has no path (facts.h),
+ * at the current one.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -27,7 +27,7 @@ YARN_MUST_CHECK int yarn_path_expand(char ret_path[YARN_PATH_MAX], const char *p
 YARN_MUST_CHECK int yarn_path_find(char ret_path[YARN_PATH_MAX], const char *pattern,
                                    struct yarn_pattern_facts *facts);
 
-/* Makes each folder on the way to the file, as mkdir -p does. `path` is the same again after. */
+/* Creates each folder on the path of the file, as mkdir -p does. Restores `path`. */
 YARN_MUST_CHECK int yarn_path_make_folders(char *path);
 
 /* The folder that the file lies in, in ret_folder or a literal. */

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The recording of one process as the reader thread carries it on: a session, the pipeline that its
- * records go through, the account of times and the dump, and when each has its turn. Does not know
- * what becomes of a record (pipeline), threads, commands or the host's life (recorder, lifecycle).
+ * The recording of one process, by the reader thread: owns the session, the pipeline for its
+ * records, the account of times and the dump, and decides when each runs. Does not know what is
+ * done with a record (pipeline), threads, commands or the host's lifecycle (recorder, lifecycle).
  *
- * The dump is begun with the first sample (or a warning, or YARN_EMPTY=keep), so that a process
+ * The dump is created at the first sample (or a warning, or YARN_EMPTY=keep), so that a process
  * that does nothing leaves no file.
  *
  * Threads: the reader thread only. Signals: not safe.
@@ -28,11 +28,11 @@ struct yarn_recording {
     struct yarn_failure failure;
     struct yarn_reports reports;
     int own_stat;                            /* kept for a root without /proc; -1 */
-    struct yarn_process_leader leader;       /* at the last look whether we are alone */
+    struct yarn_process_leader leader;       /* at the last check whether we are the only thread */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint64_t drained_ns; /* when the last drain began that was not the last of all; 0: none */
     uint32_t nr_changes_reported; /* of the session's */
-    bool is_held;                 /* by a seal: they were enabled before and are not now */
+    bool is_held;                 /* disabled by a seal, enabled before it */
     bool is_sealed;               /* the dump has its end, for an exec */
     bool has_reported_no_samples;
 };
@@ -58,7 +58,7 @@ void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_ne
  */
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
-/* Brings what was drained into the file. */
+/* Writes what was drained to the file. */
 void yarn_recording_flush(struct yarn_recording *recording);
 
 /* A mark of a host thread. */
@@ -68,16 +68,16 @@ void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uin
 /* Disables the events, drains to the last record and flushes. */
 void yarn_recording_halt(struct yarn_recording *recording);
 
-/* On the user's command: as a halt, until resumed. What is so already stays so. */
+/* On the user's command: as a halt, until resumed. No effect where it is so already. */
 void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
 void yarn_recording_resume(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause);
 
-/* Says a start or stop again where that is due: the kernel lets an event that a thread inherits at
- * the moment of one miss it. How long until the next time; UINT64_MAX: not again. */
+/* Repeats a start or stop where that is due: the kernel lets an event that a thread inherits at
+ * the moment of one miss it. Returns the time until the next one; UINT64_MAX: none. */
 uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_ns);
 
-/* The host is about to change its root: the dump is begun, and what is read later is opened now.
- * Harmless when repeated. */
+/* The host is about to change its root: creates the dump, and opens files that are needed later.
+ * Idempotent. */
 void yarn_recording_leave_root(struct yarn_recording *recording);
 
 /* As yarn_session_heed. */
@@ -90,12 +90,12 @@ bool yarn_recording_is_alone(struct yarn_recording *recording);
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status);
 
-/* After a seal, where the host goes on after all. */
+/* After a seal, where the host continues after all (its exec failed). */
 void yarn_recording_unseal(struct yarn_recording *recording);
 
 /* As a halt; then seals the dump and closes everything. */
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status);
 
-/* Gives everything back, without a word in the dump. Idempotent. */
+/* Releases everything, without a record in the dump. Idempotent. */
 void yarn_recording_close(struct yarn_recording *recording);

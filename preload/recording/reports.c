@@ -91,7 +91,7 @@ void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before)
                       "many did not fit into the copies asked for");
 }
 
-/* Of the threads that found no place. */
+/* Of threads without a ring, or with a smaller one. */
 void yarn_reports_add_final(struct yarn_reports *reports)
 {
     char number[32] = "";

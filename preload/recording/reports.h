@@ -1,8 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a session's report and the user's options have to say, as messages, each once. Reader thread
- * only.
+ * Messages about a session's report and the user's options, each once. Reader thread only.
  */
 #pragma once
 
@@ -18,7 +17,7 @@ struct yarn_reports {
     bool has_reported_refused_threads;
 };
 
-/* What was given up at the opening. */
+/* What had to be reduced at the opening. */
 void yarn_reports_add_opening(struct yarn_reports *reports, const struct yarn_job *job);
 
 /* What went wrong since the last call. */
@@ -27,5 +26,5 @@ void yarn_reports_add_failures(struct yarn_reports *reports, struct yarn_failure
 /* Stacks are copied deeper than was asked for and than `before`. */
 void yarn_reports_add_deeper(struct yarn_reports *reports, uint32_t before);
 
-/* At the end: how many threads found no ring, or a smaller one. */
+/* At the end: how many threads had no ring, or a smaller one. */
 void yarn_reports_add_final(struct yarn_reports *reports);

@@ -19,7 +19,7 @@
 
 enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10 };
 
-static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
+static const char *const engine_name[ENGINES] = {"auto", "libunwind"};
 static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete", "truncated",
                                                             "no unwind info", "failed", "none"};
 

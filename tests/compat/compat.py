@@ -71,10 +71,10 @@ def print_verdict(verdict):
     if verdict.verdict != judge.SKIPPED:
         figures = f"{verdict.plain_seconds:6.2f} {verdict.seconds:6.2f} s {verdict.nr_dumps:5} dumps"
     lines = verdict.reason.splitlines()
-    told = (judge.SKIPPED, judge.RIGHTLY)
-    note = lines[0] if verdict.verdict in told else ""
+    reported = (judge.SKIPPED, judge.RIGHTLY)
+    note = lines[0] if verdict.verdict in reported else ""
     print(f"{verdict.verdict:8} {verdict.name:28} {figures} {note}".rstrip())
-    if verdict.verdict not in (judge.SAME, *told):
+    if verdict.verdict not in (judge.SAME, *reported):
         for line in lines:
             print(f"         {line}")
     sys.stdout.flush()

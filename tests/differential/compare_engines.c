@@ -1,16 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Walks the same samples of a program by the ladder and by libunwind alone, and fails where their
- * stacks differ for a reason that is not known, or differ in more than one of a thousand, or where
- * both give up on many: an agreement that would be worth nothing.
+ * Walks the same samples of a program by all methods (`auto`) and by libunwind alone, and fails
+ * where their stacks differ for a reason that is not known, or differ in more than one of a
+ * thousand, or where both give up on many: an agreement that would be worth nothing.
  *
  *     compare_engines SAMPLES COMMAND…
  *
  * The known reasons, each seen in real programs:
  *
  * - epilogue: after `pop %rbp` the tables still say that rbp lies on the stack, now below its
- *   pointer. The ladder knows that the register has its value already; libunwind looks there, at
+ *   pointer. `auto` knows that the register has its value already; libunwind looks there, at
  *   bytes that no copy of the stack has, and gives up.
  * - no table: hand-written code (gmp) without call frame information. Both guess, each its own way.
  */
@@ -33,7 +33,7 @@ struct tally {
     uint64_t nr_frames;
 };
 
-static const char *const engine_name[ENGINES] = {"ladder", "libunwind"};
+static const char *const engine_name[ENGINES] = {"auto", "libunwind"};
 static const char *const end_name[YARN_UNWIND_END_COUNT] = {
     "complete", "truncated", "no unwind information", "failed", "none"};
 
@@ -65,16 +65,18 @@ static unsigned nr_common(const struct yarn_frames *a, const struct yarn_frames 
     return nr;
 }
 
-static enum reason reason_of(const struct yarn_frames *ladder, const struct yarn_frames *libunwind)
+static enum reason reason_of(const struct yarn_frames *automatic,
+                             const struct yarn_frames *libunwind)
 {
     struct yarn_cfi_row row;
-    unsigned nr = nr_common(ladder, libunwind);
+    unsigned nr = nr_common(automatic, libunwind);
     bool has_given_up = libunwind->count == nr && libunwind->end != YARN_UNWIND_COMPLETE;
     if (!nr)
         return UNKNOWN;
-    if (has_given_up && ladder->end == YARN_UNWIND_COMPLETE && is_in_epilogue(&ladder->frame[0]))
+    if (has_given_up && automatic->end == YARN_UNWIND_COMPLETE &&
+        is_in_epilogue(&automatic->frame[0]))
         return EPILOGUE;
-    return find_row(&ladder->frame[nr - 1], &row) == -ENOENT ? NO_TABLE : UNKNOWN;
+    return find_row(&automatic->frame[nr - 1], &row) == -ENOENT ? NO_TABLE : UNKNOWN;
 }
 
 static void print_frames(const char *who, const struct yarn_frames *frames)
@@ -88,23 +90,23 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
     }
 }
 
-static void compare(struct tally *tally, const struct yarn_frames *ladder,
+static void compare(struct tally *tally, const struct yarn_frames *automatic,
                     const struct yarn_frames *libunwind)
 {
     tally->nr_samples++;
-    tally->nr_frames += ladder->count;
-    tally->nr_complete += ladder->end == YARN_UNWIND_COMPLETE;
-    if (ladder->count == libunwind->count && ladder->end == libunwind->end &&
-        nr_common(ladder, libunwind) == ladder->count) {
+    tally->nr_frames += automatic->count;
+    tally->nr_complete += automatic->end == YARN_UNWIND_COMPLETE;
+    if (automatic->count == libunwind->count && automatic->end == libunwind->end &&
+        nr_common(automatic, libunwind) == automatic->count) {
         tally->nr_equal++;
         return;
     }
-    enum reason reason = reason_of(ladder, libunwind);
+    enum reason reason = reason_of(automatic, libunwind);
     tally->nr_by_reason[reason]++;
     if (reason != UNKNOWN)
         return;
     (void)printf("sample %u differs:\n", tally->nr_samples);
-    print_frames(engine_name[0], ladder);
+    print_frames(engine_name[0], automatic);
     print_frames(engine_name[1], libunwind);
 }
 

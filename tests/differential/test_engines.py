@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ladder and libunwind agree on real programs without generated code. The reasons for which
+"""The unwinders `auto` and `libunwind` agree on real programs without generated code. The reasons for which
 they may differ stand in compare_engines.c."""
 
 import os

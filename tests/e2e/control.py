@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that run until they are told to end, and the client of their control socket."""
+"""Programs that run until they are ended, and the client of their control socket."""
 
 import subprocess
 import sys

@@ -31,7 +31,7 @@ HANG_SECONDS = 120
 FREQUENCY = 999
 # A ring is half empty when its reader is woken, which at FREQUENCY lasts longer than this.
 READER_MAY_WAIT = 0.005
-# When the first sample comes if the reader has its turn at once: a nap of 5 ms, and ticks.
+# When the first sample comes if the reader has its turn at once: the deferred start of 5 ms, and ticks.
 SOON = 0.02
 
 
@@ -80,7 +80,7 @@ def start(argv, folder, preload=True, cwd=None, stdin=None, before=None, **varia
 
 
 class Turns(threading.Thread):
-    """Watches, as the kernel tells it, how long a program's reader waits for a core: with other work
+    """Watches, by the kernel's schedstat, how long a program's reader waits for a core: with other work
     on the machine that is what it cannot help. The reader is the first thread beside the main one."""
 
     SECONDS = 0.01
@@ -310,15 +310,15 @@ class Case(unittest.TestCase):
         return sorted(run.dumps.glob("*.dump*"))
 
     def assert_nothing_is_lost(self, run, trust):
-        """By a reader that had its turns. One that had to wait for a core tells what that cost, and
-        what it tells must be all that is missing: assert_time_is_told."""
+        """By a reader that had its turns. One that had to wait for a core reports what that cost,
+        which must be all that is missing: assert_time_is_reported."""
         if run.reader_waited <= READER_MAY_WAIT:
             self.assertEqual(trust["lost"], 0)
         elif trust["lost"]:
             print(f"\nlost {trust['lost']}: the reader waited {run.reader_waited:.3f} s for a core")
 
-    def assert_time_is_told(self, trust, most_unsampled):
-        """Of one event at FREQUENCY: what is in no sample was lost and is told as that."""
+    def assert_time_is_reported(self, trust, most_unsampled):
+        """Of one event at FREQUENCY: what is in no sample was lost and is reported as that."""
         lost_ns = trust["lost"] * 1e9 / FREQUENCY
         self.assertLessEqual(trust["unsampled_ns"] - lost_ns, most_unsampled * trust["cpu_ns"])
 

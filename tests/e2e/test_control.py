@@ -80,7 +80,7 @@ class Commands(control.Case):
             client.sendall(b"rt\nmark " + b"x" * 300 + b"\nbogus\n" + b"y" * 5000 + b"\nflush\n")
             self.assertEqual(replies.readline(), "ok recording\n")
             self.assertRegex(replies.readline(), "^error .*239 bytes")
-            self.assertRegex(replies.readline(), "^error not a command; start, stop")
+            self.assertRegex(replies.readline(), "^error not a command; expected start, stop")
             self.assertRegex(replies.readline(), "^error the line is too long")
             self.assertEqual(replies.readline(), "ok flushed\n")
         self.finish(*run)

@@ -46,7 +46,7 @@ class Names(control.Case):
         self.assertFalse(path.exists())
         self.assertEqual(self.info_of(third[2])["messages"], [])
 
-    def test_path_that_is_too_long_is_told_in_one_sentence(self):
+    def test_path_that_is_too_long_is_reported_in_one_sentence(self):
         run = self.start([harness.HOSTS / "split", "3"], YARN_CONTROL="x" * 150)
         self.finish(*run)
         texts = [message["text"] for message in self.info_of(run[2])["messages"]]

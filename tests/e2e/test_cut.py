@@ -14,7 +14,7 @@ CALLERS = {"often", "rarely", "main"}
 
 
 class Wide(harness.Case):
-    """A frame of 100 KiB, called from two functions: no copy tells which."""
+    """A frame of 100 KiB, called from two functions: no copy shows which."""
 
     def test_what_lies_beyond_a_wide_frame_is_nobody_s(self):
         for name, variables in SETTINGS.items():

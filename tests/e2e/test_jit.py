@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that is generated at run time has the names that its compiler tells, and the kernel's code
-those that the kernel tells."""
+"""Code that is generated at run time has the names that its compiler publishes, and the kernel's code
+those of the kernel."""
 
 import os
 import pathlib

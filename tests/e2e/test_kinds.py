@@ -155,7 +155,7 @@ class Kinds(harness.Case):
                     if row["event"] == faults["name"] and row["function"] == "fault_a_while")
         print(f"{share:.2f} % of {total} in the function that faults, of {faults['count']}")
         # A clock that leaves the kernel out does not tick in the faults themselves: what they count
-        # is told with the next tick outside.
+        # is reported with the next tick outside.
         self.assertGreaterEqual(share, 60 if faults["kernel_refused"] else 95)
 
     def test_group_is_refused_whole(self):

@@ -95,8 +95,8 @@ class OpenFiles(Case):
                 for client in clients:
                     client.close()
                 (dump,) = harness.info(run.dumps)
-                told = " ".join(message["text"] for message in dump["messages"])
-                self.assertEqual("the socket could not be made" in told, not has_socket, told)
+                reported = " ".join(message["text"] for message in dump["messages"])
+                self.assertEqual("the socket could not be made" in reported, not has_socket, reported)
                 self.assertLess(dump["trust"]["drain_cpu_ns"], 0.2 * dump["trust"]["cpu_ns"])
 
     def test_stop_and_start(self):

@@ -71,11 +71,11 @@ class Places(Case):
     def check_full(self, disk, run):
         """The reason is in the dump or in the line, in one of them."""
         dumps = list(pathlib.Path(disk).glob("*.dump"))
-        told = b""
+        reported = b""
         if dumps:
             harness.yarnprof("verify", disk)
-            told = harness.yarnprof("info", disk).stdout
-        if b"no space is left" in told:
+            reported = harness.yarnprof("info", disk).stdout
+        if b"no space is left" in reported:
             self.assertEqual(run.stderr, b"")
         else:
             self.assertRegex(run.stderr, rb"^yarn: (the recording ended early|nothing is recorded): .*\n$")

@@ -82,14 +82,14 @@ class Fork(Case):
         self.assertEqual(run.status, 0)
         total = harness.trust(run.dumps)
         print(f"\nshort children: {total['cpu_ns'] / 1e9:.3f} s, {total['children']} unsampled")
-        told = total["cpu_ns"] / 1e9
-        self.assertGreaterEqual(told, 0.98 * count * milliseconds / 1000)
-        self.assertLessEqual(told, run.user_seconds + run.system_seconds)
+        reported = total["cpu_ns"] / 1e9
+        self.assertGreaterEqual(reported, 0.98 * count * milliseconds / 1000)
+        self.assertLessEqual(reported, run.user_seconds + run.system_seconds)
 
     @harness.once
     def test_short_children_cost_little(self):
         """In what does not depend on the machine's other work; what CPU time it is, `scripts/bench`
-        tells. Measured: 8 to 10 page faults and 0.1 to 0.9 switches, of the reader that naps, a child."""
+        shows. Measured: 8 to 10 page faults and 0.1 to 0.9 switches, of the reader's deferred start, a child."""
         count = 1000
         argv = [CHILDREN, "many", count, 0]
         plain, profiled = self.run_program(argv, preload=False), self.run_program(argv)
@@ -106,17 +106,17 @@ class Fork(Case):
     def test_daemons(self):
         for way in ("daemon", "daemonize"):
             with self.subTest(way=way):
-                told = self.root / f"{way}.told"
-                run = self.run_program([CHILDREN, way, told])
+                reported = self.root / f"{way}.reported"
+                run = self.run_program([CHILDREN, way, reported])
                 self.assertEqual(run.status, 0)
                 self.wait_for_end(run, 2)
-                self.assertEqual(told.read_text(), "in /\n")
+                self.assertEqual(reported.read_text(), "in /\n")
                 self.assertIn("child_work", harness.self_percent(run.dumps))
 
     def test_daemon_writes_where_it_was_started(self):
         folder = self.folder()
         process = harness.start(
-            [CHILDREN, "daemonize", folder / "told"], folder, YARN_OUTPUT="yarn.%p.dump"
+            [CHILDREN, "daemonize", folder / "reported"], folder, YARN_OUTPUT="yarn.%p.dump"
         )
         run = harness.wait(process, time.monotonic(), folder)
         self.wait_for_end(run, 2)

@@ -55,11 +55,11 @@ class Programs(harness.Case):
         trust = harness.trust(run.dumps)
         rows = harness.report(run.dumps, "--by=module")["rows"]
         sampled = sum(row["self"] for row in rows if row["module"] != harness.KERNEL) / 1e9
-        told = sampled + trust["lost"] / harness.FREQUENCY
+        reported = sampled + trust["lost"] / harness.FREQUENCY
         user_seconds = run.user_seconds - trust["drain_cpu_ns"] / 1e9
         user_part = user_seconds / (user_seconds + run.system_seconds)
-        of_count = told / (trust["cpu_ns"] / 1e9 * user_part)
-        of_user = told / user_seconds
+        of_count = reported / (trust["cpu_ns"] / 1e9 * user_part)
+        of_user = reported / user_seconds
         print(f"\n{name}: {trust['samples']} samples, {of_count:.1%} of the event's count, "
               f"{of_user:.1%} of the user time, lost {trust['lost']}", flush=True)
         self.assert_nothing_is_lost(run, trust)

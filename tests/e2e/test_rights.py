@@ -160,7 +160,7 @@ class Things(harness.Case):
         argv = ["chrt", "-f", "10", RIGHTS, "real-time"]
         plain = self.run_program(argv, preload=False)
         if plain.stdout.splitlines()[:1] != [b"1 in real time"]:
-            self.skipTest("real time is not to be had here")
+            self.skipTest("real time is unavailable here")
         self.assertEqual(plain.stdout, self.run_program(argv).stdout)
 
     def test_dumps_lie_where_the_program_was_started(self):

@@ -256,12 +256,12 @@ class Inherited(Case):
         plain = self.plain[argv]
         run = self.run_program(argv, before=install, **variables)
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
-        told = run.stderr.removeprefix(plain.stderr).decode()
+        reported = run.stderr.removeprefix(plain.stderr).decode()
         if line:
-            self.assertRegex(told, rf"^yarn: nothing is recorded: [^\n]*{line}[^\n]*\n$")
+            self.assertRegex(reported, rf"^yarn: nothing is recorded: [^\n]*{line}[^\n]*\n$")
             self.assertEqual(self.dumps_of(run), [])
             return None
-        self.assertEqual(told, "")
+        self.assertEqual(reported, "")
         harness.yarnprof("verify", run.dumps)
         dumps = harness.info(run.dumps)
         for dump in dumps:
@@ -324,7 +324,7 @@ class Inherited(Case):
         self.run_behind([(KILL, "clone", THREAD_FLAG)], line="ends it for clone")
         self.run_behind([(EPERM, "clone")], line="no process could be made")
 
-    def test_who_is_not_wanted_is_told_nothing(self):
+    def test_unprofiled_program_prints_nothing(self):
         run = self.run_program([SPLIT, "1"], before=behind([(KILL, "uname")]), YARN_COMM="other")
         self.assertEqual((run.status, run.stderr), (0, b""))
 

@@ -120,7 +120,7 @@ class Servers(harness.Case):
         self.assert_time_has_its_place(run.dumps)
 
     def test_switches(self):
-        """Where each is its threads' own clock's, and where it is that of the cores."""
+        """With clocks of each thread, and with clocks inherited on each core."""
         for strategy in ("per-core", "per-thread"):
             with self.subTest(strategy=strategy):
                 run = self.run_program([harness.HOSTS / "pingpong", "50000"],

@@ -24,7 +24,7 @@ class Split(harness.Case):
 
         trust = harness.trust(folder)
         self.assert_nothing_is_lost(self.run_of_split, trust)
-        self.assert_time_is_told(trust, 0.03)
+        self.assert_time_is_reported(trust, 0.03)
         self.assertGreaterEqual(trust["stacks_complete"], 0.99 * trust["samples"])
         self.assertTrue(trust["clean_end"])
 

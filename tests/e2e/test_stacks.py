@@ -82,7 +82,13 @@ class Dives(harness.Case):
         ]
         late = [sample for sample in harness.samples(run.dumps) if sample.time_ns > changed_ns]
         self.assertGreater(len(late), 0, "the copies became deeper when all was over")
-        self.assertEqual([sample for sample in late if sample.is_truncated], [])
+        # In a fault the page at the stack pointer is not there yet, so nothing can be copied of it.
+        cut = [
+            sample
+            for sample in late
+            if sample.is_truncated and not any("page_fault" in frame.name for frame in sample.frames)
+        ]
+        self.assertEqual(cut, [])
 
     def test_many_cut_stacks_have_the_copies_become_deeper(self):
         run, dump = self.dive()

@@ -10,8 +10,8 @@ import unittest
 import harness
 
 CHURN = harness.HOSTS / "churn"
-# Of some thousands: seen by a look at the task list between their begin and their end, and no more.
-UNTOLD_MOST = 5
+# Of some thousands: those that only a scan of the task list saw, between their start and their end.
+UNREPORTED_MOST = 5
 WAYS = {
     "auto": {},
     "per-core": {"YARN_STRATEGY": "per-core"},
@@ -43,14 +43,14 @@ class Case(harness.Case):
 
     def assert_times_are_the_threads_own(self, dump, own):
         """What each thread has read of its own clock at the end of its function is no more than what
-        is told of it: only what it does after that comes to it, and all together are no more than
-        the process. Those that are not told of."""
-        told = {thread["tid"]: thread for thread in dump["threads"]}
-        known = {tid for tid in own if told.get(tid, {}).get("cpu_ns") and told[tid]["end_ns"]}
-        less = [(tid, own[tid], told[tid]) for tid in known if told[tid]["cpu_ns"] < own[tid]]
+        is stored of it: only what it does after that comes to it, and all together are no more than
+        the process. Returns those without a stored end."""
+        reported = {thread["tid"]: thread for thread in dump["threads"]}
+        known = {tid for tid in own if reported.get(tid, {}).get("cpu_ns") and reported[tid]["end_ns"]}
+        less = [(tid, own[tid], reported[tid]) for tid in known if reported[tid]["cpu_ns"] < own[tid]]
         self.assertEqual(less, [])
-        sum_ns = sum(told[tid]["cpu_ns"] for tid in known)
-        print(f"{len(own)} threads with {sum(own.values()) / 1e9:.3f} s, told {len(known)} with"
+        sum_ns = sum(reported[tid]["cpu_ns"] for tid in known)
+        print(f"{len(own)} threads with {sum(own.values()) / 1e9:.3f} s, reported {len(known)} with"
               f" {sum_ns / 1e9:.3f} of {dump['trust']['cpu_ns'] / 1e9:.3f} s")
         self.assertLessEqual(sum_ns, dump["trust"]["cpu_ns"])
         return set(own) - known
@@ -71,11 +71,11 @@ class Kinds(Case):
                 run = self.assert_same_outside([CHURN, "join", 10000, 50], **variables)
                 total = harness.trust(run.dumps)
                 used = run.user_seconds + run.system_seconds - total["drain_cpu_ns"] / 1e9
-                print(f"\n{way}: {used:.3f} s of CPU, {total['cpu_ns'] / 1e9:.3f} s told,"
+                print(f"\n{way}: {used:.3f} s of CPU, {total['cpu_ns'] / 1e9:.3f} s reported,"
                       f" {total['unsampled_ns'] / 1e9:.3f} s of it unsampled")
                 self.assertAlmostEqual(total["cpu_ns"] / 1e9, used, delta=0.25 * used)
 
-    def test_each_end_is_told_with_its_time_or_counted(self):
+    def test_each_end_is_reported_with_its_time_or_counted(self):
         """Of threads that the host made, however late the reader comes; and no ring stands still
         over it."""
         for way, variables in ((way, WAYS[way]) for way in TRIED):
@@ -84,10 +84,10 @@ class Kinds(Case):
                     times = self.root / f"times of {kind} {way}"
                     argv = [CHURN, kind, count, steps]
                     dump, _ = self.run_and_add_up(argv, HOST_TIMES=str(times), **variables)
-                    untold = self.assert_times_are_the_threads_own(dump, own_times(times))
+                    unreported = self.assert_times_are_the_threads_own(dump, own_times(times))
                     counted = dump["trust"]["ends_unknown"]
-                    print(f"{way}: {len(untold)} ends are not told, counted {counted}")
-                    self.assertLessEqual(len(untold), counted + UNTOLD_MOST, untold)
+                    print(f"{way}: {len(unreported)} ends are not reported, counted {counted}")
+                    self.assertLessEqual(len(unreported), counted + UNREPORTED_MOST, unreported)
                     self.assertLessEqual(dump["trust"]["ends_unknown_ns"], dump["trust"]["cpu_ns"])
                     if way == "auto":
                         self.assert_no_ring_stands_still(dump)
@@ -104,8 +104,8 @@ class Kinds(Case):
             for how in ("alone", "last"):
                 with self.subTest(way=way, how=how):
                     dump, sum_ns = self.run_and_add_up([harness.HOSTS / "pexit", how], **variables)
-                    told_ns = dump["trust"]["cpu_ns"]
-                    self.assertAlmostEqual(sum_ns, told_ns, delta=0.1 * told_ns)
+                    reported_ns = dump["trust"]["cpu_ns"]
+                    self.assertAlmostEqual(sum_ns, reported_ns, delta=0.1 * reported_ns)
 
     def run_and_add_up(self, argv, **variables):
         run = self.assert_same_outside(argv, YARN_EMPTY="keep", **variables)
@@ -190,8 +190,8 @@ class PerThread(Case):
                                        **variables)
         (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
-        # A thread that is known late has that time unsampled, and told; 70 % were seen where a birth
-        # that came soon after another waited for the next look.
+        # A thread that is known late has that time unsampled, and reported; 70 % were seen where a thread
+        # made soon after another waited for the next scan.
         unsampled = 100 * dump["trust"]["unsampled_ns"] / dump["trust"]["cpu_ns"]
         print(f"\n{unsampled:.2f} % unsampled {variables}")
         self.assertLess(unsampled, 8)
@@ -226,7 +226,7 @@ class PerThread(Case):
             self.assertGreaterEqual(harness.self_percent(run.dumps).get("churn_work", 0), 90)
 
     def run_with_little_memory(self, **variables):
-        """How many of 60 threads had samples, how many were told to have no ring, and all that is told.
+        """How many of 60 threads had samples, how many were reported without a ring, and all messages.
         Where the reader waits for a core some are over before it has seen them."""
         limit = 8 << 20
         before = lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
@@ -235,21 +235,21 @@ class PerThread(Case):
         dump = self.assert_per_thread(run)
         sampled = sum(thread["samples"] > 0 for thread in dump["threads"])
         print(f"\n{sampled} of 60 threads have samples {variables}")
-        told = " / ".join(message["text"] for message in dump["messages"])
-        refused = re.search(r"threads that were not sampled, at most at once: (\d+)", told)
-        return sampled, int(refused[1]) if refused else 0, told
+        reported = " / ".join(message["text"] for message in dump["messages"])
+        refused = re.search(r"threads that were not sampled, at most at once: (\d+)", reported)
+        return sampled, int(refused[1]) if refused else 0, reported
 
     @unittest.skipIf(os.getuid() == 0, "root may lock all memory")
     def test_rings_become_smaller_for_more_threads(self):
-        sampled, refused, told = self.run_with_little_memory()
+        sampled, refused, reported = self.run_with_little_memory()
         self.assertGreater(sampled, 0)
-        self.assertLess(refused, 10, told)
-        self.assertIn("stack copies of some threads were smaller than asked for", told)
+        self.assertLess(refused, 10, reported)
+        self.assertIn("stack copies of some threads were smaller than asked for", reported)
 
     @unittest.skipIf(os.getuid() == 0, "root may lock all memory")
-    def test_threads_without_a_ring_are_told(self):
-        sampled, refused, told = self.run_with_little_memory(YARN_RING="1M")
-        self.assertGreater(refused, 0, told)
+    def test_threads_without_a_ring_are_reported(self):
+        sampled, refused, reported = self.run_with_little_memory(YARN_RING="1M")
+        self.assertGreater(refused, 0, reported)
         self.assertLess(sampled, 40)
         self.assertLessEqual(refused + sampled, 80)
 

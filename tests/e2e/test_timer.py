@@ -84,9 +84,9 @@ class Timer(harness.Case):
         """The numbers that the tracer prints, and the dump of what it traced."""
         argv = [harness.HOSTS / "traced", how, harness.HOSTS / "split", str(rounds)]
         run = self.run_program(argv, **TIMER, **variables)
-        told = re.search(rb"told of (\d+) signals, exit (-?\d+), signal (\d+)", run.stdout)
+        reported = re.search(rb"reported: (\d+) signals, exit (-?\d+), signal (\d+)", run.stdout)
         dumps = [dump for dump in harness.info(run.dumps) if "split" in dump["process"]["exe"]]
-        return [int(number) for number in told.groups()], dumps
+        return [int(number) for number in reported.groups()], dumps
 
     @harness.once
     @unittest.skipUnless(shutil.which("valgrind"), "needs valgrind")
@@ -97,7 +97,7 @@ class Timer(harness.Case):
         self.assertEqual((run.status, run.stderr), (0, b""))
         self.assertEqual(len(self.dumps_of(run)), 1)
 
-    def test_tracer_is_told_of_no_signal(self):
+    def test_tracer_sees_no_signal(self):
         numbers, (dump,) = self.trace("start", 3)
         self.assertEqual(numbers, [0, 0, 0])
         self.assertEqual(dump["trust"]["samples"], 0)
@@ -167,7 +167,7 @@ class Timer(harness.Case):
         self.assert_all_but_blocked_is_sampled(harness.trust(run.dumps))
 
     @harness.once
-    def test_go_program_with_c_in_it_is_told_of_none(self):
+    def test_go_program_with_c_in_it_receives_none(self):
         if not shutil.which("go"):
             self.skipTest("no go (Debian's package golang-go)")
         folder = self.folder()
@@ -177,7 +177,7 @@ class Timer(harness.Case):
             capture_output=True, check=False)
         self.assertEqual((built.returncode, built.stderr), (0, b""))
         run = self.assert_same_outside([folder / "forwarder"])
-        self.assertIn(b"told: 1, others: 0", run.stdout)
+        self.assertIn(b"received: 1, others: 0", run.stdout)
         shares = harness.self_percent(run.dumps)
         self.assertGreater(shares.get("main.workInGo", 0), 10)
         self.assertLess(shares.get("runtime.cgoSigtramp.abi0", 0), 3)

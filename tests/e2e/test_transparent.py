@@ -47,7 +47,7 @@ class Transparent(harness.Case):
 
     def test_both_threads_leave_raw(self):
         """The kernel takes the status from the last task of all, which now is the reader: it
-        knows the main thread's (7), not that of another thread (5). Told in the README."""
+        knows the main thread's (7), not that of another thread (5).See preload/LIMITS.md."""
         argv = [harness.HOSTS / "raw_exit", "both"]
         plain = self.run_program(argv, preload=False)
         run = self.run_program(argv)

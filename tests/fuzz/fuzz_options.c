@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as an environment (entries end at NUL): a fault can be told in one line; options that
- * are understood survive the way through an environment; the output pattern gives a path.
+ * Any bytes as an environment (entries end at NUL): a fault can be reported in one line; options
+ * that are understood survive the way through an environment; the output pattern gives a path.
  */
 #include "core/config/options.h"
 #include "core/config/pattern.h"

@@ -16,7 +16,7 @@ enum { RINGS_MAX = 3, RING_ORDER_MIN = 3, RING_ORDERS = 12, EVENTS = 8 };
 static struct perf_event_mmap_page pages[RINGS_MAX];
 static struct yarn_ring rings[RINGS_MAX];
 static uint8_t *ring_data[RINGS_MAX];
-static size_t nr_told;
+static size_t nr_reported;
 static volatile uint64_t sum; /* so that no read is left out */
 
 static void must(bool holds)
@@ -59,11 +59,11 @@ static void touch_sample(const struct yarn_record_sample *sample)
     }
 }
 
-static void hear_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_record *record)
 {
     (void)self;
     const struct yarn_record_mmap *map = record->mmap;
-    nr_told++;
+    nr_reported++;
     sum += record->pid + record->tid + record->time_ns + record->cpu + record->id;
     must(record->type < YARN_RECORD_TYPE_COUNT);
     must((map != NULL) == (record->type == YARN_RECORD_MMAP));
@@ -79,10 +79,10 @@ static void hear_record(void *self, const struct yarn_record *record)
     }
 }
 
-static void hear_malformed(void *self, uint32_t kernel_type, size_t size)
+static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
 {
     (void)self;
-    nr_told++;
+    nr_reported++;
     sum += kernel_type;
     must(size > 0);
 }
@@ -133,12 +133,12 @@ static void make_ring(size_t i, struct yarn_cursor *head, struct yarn_span bytes
 
 static void merge_all(struct yarn_merge *merge, uint64_t until_ns)
 {
-    const struct yarn_record_listener listener = {NULL, hear_record, hear_malformed};
+    const struct yarn_record_listener listener = {NULL, receive_record, receive_malformed};
     bool is_left;
-    nr_told = 0;
+    nr_reported = 0;
     size_t count = yarn_merge_pass(merge, until_ns, &listener, &is_left);
-    must(nr_told >= count);
-    must(is_left || nr_told <= count + merge->count); /* a ring breaks once a pass */
+    must(nr_reported >= count);
+    must(is_left || nr_reported <= count + merge->count); /* a ring breaks once a pass */
     yarn_merge_pass(merge, UINT64_MAX, &listener, &is_left);
     must(!is_left);
     for (size_t i = 0; i < merge->count; i++)

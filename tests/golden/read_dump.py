@@ -67,7 +67,7 @@ def unpack(stored, size):
 
 
 def chunks(data):
-    """The whole chunks of a dump; damaged ones are passed over."""
+    """The whole chunks of a dump; damaged ones are skipped."""
     assert data[:8] == b"YARNDUMP", "no dump"
     major, _, at, needed = struct.unpack_from("<HHII", data, 8)
     assert major == 1 and not needed and crc32c(data[:28]) == struct.unpack_from("<I", data, 28)[0]

@@ -97,8 +97,9 @@ static int tree(void)
     return 0;
 }
 
-/* `daemon FILE` and `daemonize FILE`: what happens behind the terminal, told in the file. */
-static void tell(const char *path)
+/* `daemon FILE` and `daemonize FILE`: what a process without a terminal sees, written into the
+ * file. */
+static void write_report(const char *path)
 {
     child_work(30);
     FILE *file = fopen(path, "w");
@@ -114,7 +115,7 @@ static int by_daemon(const char *path)
     parent_work(10);
     if (daemon(0, 0))
         return EXIT_FAILURE;
-    tell(path);
+    write_report(path);
     return 0;
 }
 
@@ -135,7 +136,7 @@ static int by_hand(const char *path)
         close(fd);
     if (open("/dev/null", O_RDWR) != 0 || dup2(0, 1) != 1 || dup2(0, 2) != 2)
         return EXIT_FAILURE;
-    tell(path);
+    write_report(path);
     return 0;
 }
 

@@ -56,7 +56,7 @@ __attribute__((noinline)) static void churn_work(void)
 static void *work(void *unused)
 {
     churn_work();
-    yarn_host_tell_own_time();
+    yarn_host_print_own_time();
     return unused;
 }
 
@@ -118,7 +118,7 @@ static int work_c11(void *unused)
 {
     (void)unused;
     churn_work();
-    yarn_host_tell_own_time();
+    yarn_host_print_own_time();
     return 0;
 }
 

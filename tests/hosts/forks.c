@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host that makes children by fork, vfork and posix_spawn, and tells what they see: their
+ * A host that makes children by fork, vfork and posix_spawn, and prints what they see: their
  * number of threads, their descriptors, their status. Parent and children do some work.
  */
 #include <dirent.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A program in Go with C in it: its runtime handles every signal by the kernel's own call. It asks to
-// be told of all of them, computes in both languages in many goroutines, and prints of how many it was
-// told beside the one that it sent itself.
+// receive all of them, computes in both languages in many goroutines, and prints how many it
+// received beside the one that it sent itself.
 package main
 
 /*
@@ -38,8 +38,8 @@ func workInGo(value uint64, depth int) uint64 {
 }
 
 func main() {
-	told := make(chan os.Signal, 1000)
-	signal.Notify(told)
+	received := make(chan os.Signal, 1000)
+	signal.Notify(received)
 	results := make(chan uint64)
 	for i := uint64(0); i < 40; i++ {
 		go func(seed uint64) {
@@ -53,8 +53,8 @@ func main() {
 	syscall.Kill(os.Getpid(), syscall.SIGUSR1)
 	time.Sleep(100 * time.Millisecond)
 	expected, others := 0, 0
-	for len(told) > 0 {
-		switch <-told {
+	for len(received) > 0 {
+		switch <-received {
 		case syscall.SIGUSR1:
 			expected++
 		case syscall.SIGURG: // the runtime's own, by which it stops its threads
@@ -62,5 +62,5 @@ func main() {
 			others++
 		}
 	}
-	fmt.Printf("told: %d, others: %d, %016x\n", expected, others, sum)
+	fmt.Printf("received: %d, others: %d, %016x\n", expected, others, sum)
 }

@@ -29,15 +29,15 @@ static pid_t yarn_hinder_find(pid_t host)
 }
 
 /* Until the time is over or the host has ended. */
-static bool yarn_hinder_hold(pid_t tid, int told, int ms)
+static bool yarn_hinder_hold(pid_t tid, int report_fd, int ms)
 {
     int status;
     if (ptrace(PTRACE_SEIZE, tid, 0, 0) || ptrace(PTRACE_INTERRUPT, tid, 0, 0) ||
         waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
         return false;
-    if (write(told, "s", 1) != 1)
+    if (write(report_fd, "s", 1) != 1)
         return false;
-    for (close(told); ms > 0; ms -= YARN_HINDER_LOOK_MS) {
+    for (close(report_fd); ms > 0; ms -= YARN_HINDER_LOOK_MS) {
         poll(NULL, 0, YARN_HINDER_LOOK_MS);
         if (waitpid(tid, &status, __WALL | WNOHANG))
             return true;

@@ -36,7 +36,7 @@ static void run(uint8_t *code)
     } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 400);
 }
 
-static void tell_map(const uint8_t *code, const char *name)
+static void write_map(const uint8_t *code, const char *name)
 {
     char path[64];
     (void)snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
@@ -131,14 +131,14 @@ int main(int argc, char **argv)
     }
     uint8_t *second = strcmp(how, "reuse") == 0 ? memory : memory + SECOND_AT;
     if (!is_late)
-        tell_map(memory, "generated_first");
+        write_map(memory, "generated_first");
     run(memory);
     if (!is_late)
-        tell_map(second, "generated_second");
+        write_map(second, "generated_second");
     run(second);
     if (is_late) {
-        tell_map(memory, "generated_first");
-        tell_map(second, "generated_second");
+        write_map(memory, "generated_first");
+        write_map(second, "generated_second");
     }
     return 0;
 }

@@ -17,7 +17,7 @@
 
 static int yarn_host_own_times = -1;
 
-/* Before the first thread. The dump, if there is one, is begun, so that it tells of every thread.
+/* Before the first thread. The dump, if there is one, is begun, so that it has every thread.
  */
 static inline void yarn_host_begin_own_times(void)
 {
@@ -28,7 +28,7 @@ static inline void yarn_host_begin_own_times(void)
     yarn_flush();
 }
 
-static inline void yarn_host_tell_own_time(void)
+static inline void yarn_host_print_own_time(void)
 {
     char line[64];
     struct timespec used;

@@ -55,13 +55,13 @@ static int handle(void)
 static int wait_for_none(void)
 {
     sigset_t all;
-    struct timespec nap = {.tv_nsec = 20000000};
+    struct timespec duration = {.tv_nsec = 20000000};
     sigfillset(&all);
     uint64_t value = yarn_host_work(5, 1, 1);
     sigprocmask(SIG_SETMASK, &all, NULL);
     for (int i = 0; i < 10; i++) {
         value = yarn_host_work(3, value, 1);
-        int number = sigtimedwait(&all, NULL, &nap);
+        int number = sigtimedwait(&all, NULL, &duration);
         if (number != -1 || errno != EAGAIN)
             printf("got signal %d, errno %d\n", number, errno);
     }

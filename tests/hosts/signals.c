@@ -87,7 +87,7 @@ static void forward(void)
     sigset_t all;
     void *value;
     int nr_forwarded = 0, status;
-    struct timespec nap = {.tv_nsec = 20000000};
+    struct timespec duration = {.tv_nsec = 20000000};
     uint64_t before = yarn_host_work(5, 1, 1);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
@@ -97,7 +97,7 @@ static void forward(void)
         handle_raw();
         sigemptyset(&none);
         for (int i = 0; i < 50; i++)
-            pselect(0, NULL, NULL, NULL, &nap, &none);
+            pselect(0, NULL, NULL, NULL, &duration, &none);
         _exit(nr_strays);
     }
     pthread_create(&thread, NULL, work_beside, (void *)1);
@@ -107,7 +107,7 @@ static void forward(void)
         before = yarn_host_work(1, before, 1);
         while (read(fd, &info, sizeof info) == sizeof info)
             nr_forwarded += !kill(child, (int)info.ssi_signo);
-        int number = sigtimedwait(&all, NULL, &nap);
+        int number = sigtimedwait(&all, NULL, &duration);
         if (number > 0)
             nr_forwarded += !kill(child, number);
     }
@@ -198,7 +198,7 @@ static void old(void)
 static void masks(void)
 {
     sigset_t all, none;
-    struct timespec nap = {.tv_nsec = 1500000};
+    struct timespec duration = {.tv_nsec = 1500000};
     struct epoll_event event;
     int nr_interrupted = 0, epoll = epoll_create1(EPOLL_CLOEXEC);
     uint64_t value = 1;
@@ -208,12 +208,12 @@ static void masks(void)
         sigprocmask(SIG_SETMASK, i % 3 ? &all : &none, NULL);
         value = yarn_host_work(1, value, 1);
         const sigset_t *set = i & 1 ? &all : &none;
-        nr_interrupted += ppoll(NULL, 0, &nap, set) == -1 && errno == EINTR;
-        nr_interrupted += pselect(0, NULL, NULL, NULL, &nap, set) == -1 && errno == EINTR;
+        nr_interrupted += ppoll(NULL, 0, &duration, set) == -1 && errno == EINTR;
+        nr_interrupted += pselect(0, NULL, NULL, NULL, &duration, set) == -1 && errno == EINTR;
         nr_interrupted += epoll_pwait(epoll, &event, 1, 2, set) == -1 && errno == EINTR;
         nr_interrupted += epoll_wait(epoll, &event, 1, 2) == -1 && errno == EINTR;
-        nr_interrupted += nanosleep(&nap, NULL) == -1 && errno == EINTR;
-        nr_interrupted += sigtimedwait(&all, NULL, &nap) == -1 && errno == EINTR;
+        nr_interrupted += nanosleep(&duration, NULL) == -1 && errno == EINTR;
+        nr_interrupted += sigtimedwait(&all, NULL, &duration) == -1 && errno == EINTR;
     }
     printf("interrupted: %d, %016" PRIx64 "\n", nr_interrupted, value);
 }
@@ -257,10 +257,10 @@ static void bad(void)
 
 static _Atomic int nr_begun, nr_cleaned;
 
-static void clean_up(void *is_told)
+static void clean_up(void *is_reported)
 {
     nr_cleaned++;
-    if (is_told)
+    if (is_reported)
         print_mask();
 }
 

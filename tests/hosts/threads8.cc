@@ -21,7 +21,7 @@ template <int N> __attribute__((noinline)) void worker()
 {
     for (uint64_t i = 0; i < nr_units; i++)
         result ^= yarn_host_work(1, i, N + 1);
-    yarn_host_tell_own_time();
+    yarn_host_print_own_time();
 }
 
 } // namespace

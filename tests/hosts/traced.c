@@ -3,8 +3,8 @@
  * traced start|late COMMAND…: runs the command and traces it as a debugger would: its main thread
  * from the start, or all threads from some time after it handles a timer's signal. Every signal
  * is let through; the late tracer lets no other thread run until the main one is about to get a
- * timer's signal, which it then keeps to itself for a while. Prints of how many timer's signals
- * it was told, and what the command came to.
+ * timer's signal, which it then keeps to itself for a while. Prints how many timer signals
+ * were reported, and how the command ended.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -98,7 +98,7 @@ int main(int argc, char *argv[])
 {
     if (argc < 3)
         return 2;
-    int is_late = strcmp(argv[1], "late") == 0, nr_told = 0, status = 0, tid;
+    int is_late = strcmp(argv[1], "late") == 0, nr_reported = 0, status = 0, tid;
     struct traced traced = {.pid = start(argv + 2, is_late)};
     if (traced.pid < 0)
         return 1;
@@ -118,13 +118,13 @@ int main(int argc, char *argv[])
             continue;
         int number = WSTOPSIG(status);
         if (number >= TICK) {
-            nr_told++;
+            nr_reported++;
             hold(&traced);
         }
         /* The trap is the exec's. */
         ptrace(PTRACE_CONT, tid, NULL, (void *)(long)(number == SIGTRAP ? 0 : number));
     }
-    printf("told of %d signals, exit %d, signal %d\n", nr_told,
+    printf("reported: %d signals, exit %d, signal %d\n", nr_reported,
            WIFEXITED(status) ? WEXITSTATUS(status) : -1,
            WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     return 0;

@@ -24,15 +24,15 @@ static void check(int result)
 
 static void wait_in_all_ways(void)
 {
-    struct timespec nap = {.tv_nsec = 1500000};
+    struct timespec duration = {.tv_nsec = 1500000};
     struct timespec moment;
     struct timeval short_time = {.tv_usec = 1500};
     static sem_t never;
     check(poll(NULL, 0, 2));
-    check(nanosleep(&nap, NULL));
+    check(nanosleep(&duration, NULL));
     check(usleep(1500));
     check(select(0, NULL, NULL, NULL, &short_time));
-    nr_interrupted += clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL) == EINTR;
+    nr_interrupted += clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, NULL) == EINTR;
     clock_gettime(CLOCK_REALTIME, &moment);
     moment.tv_nsec = (moment.tv_nsec + 1500000) % 1000000000;
     check(sem_timedwait(&never, &moment));

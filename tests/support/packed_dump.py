@@ -218,7 +218,7 @@ class Dump:
         return self.bytes()
 
     def flush(self, codec=None, raw_size=None):
-        """Compressed where it helps and is allowed, or as told."""
+        """Compressed where it helps and is allowed, or as given."""
         payload, self.payload = bytes(self.payload), bytearray()
         if not payload:
             return

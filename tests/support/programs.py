@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs with a screen, made to tell what they read from an export: hotspot's parser, the
+"""Whole programs with a screen, made to print what they read from an export: hotspot's parser, the
 Firefox Profiler's own importer, speedscope's page in a browser. Each is None, or its reason to be
-left out is told, where it is not installed (scripts/lib/install-packages, scripts/lib/install-readers)."""
+left out is printed, where it is not installed (scripts/lib/install-packages, scripts/lib/install-readers)."""
 
 import base64
 import collections
@@ -80,7 +80,7 @@ ANSWER_SECONDS, SERVERS_MAX = 30, 6
 
 
 class FromNpm:
-    """What scripts/lib/install-readers got; `why` tells what is missing."""
+    """What scripts/lib/install-readers got; `why` says what is missing."""
 
     def __init__(self, build):
         modules = build / "readers" / "node_modules"

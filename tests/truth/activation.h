@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Activations: records that each function of a test program lays into its own stack frame while it
- * runs, linked to its caller's. A copy of the stack thus tells by itself who called whom, whatever
+ * runs, linked to its caller's. A copy of the stack thus shows by itself who called whom, whatever
  * an unwinder makes of it (tests/truth/judge.py reads it so).
  *
  * A record is valid from the store of its mark to the wiping of it, so a function has none in its

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Frames of 20, 40 and 100 KiB, each called from two places: what lies beyond the copy of the stack
- * is nobody's to tell.
+ * cannot be known.
  */
 #include <string.h>
 

@@ -20,7 +20,7 @@ MARK = 0x9E1F7A3C5BD10842
 RECORD = struct.Struct("<QQQQ")
 
 Sample = collections.namedtuple("Sample", "time_ns tid ip sp stack")
-# `function` and `return_address` as they stood in memory; 0: not told.
+# `function` and `return_address` as they stood in memory; 0: unknown.
 Activation = collections.namedtuple("Activation", "address function return_address caller")
 # Of a frame: the path of its module and the address in it.
 Frame = collections.namedtuple("Frame", "module address")
@@ -53,7 +53,7 @@ class Modules:
 
 
 class Functions:
-    """The program's functions by address, as nm tells them; the parts that a compiler splits off
+    """The program's functions by address, as nm lists them; the parts that a compiler splits off
     belong to what they are of."""
 
     def __init__(self, path):

@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Names for ranges of generated code, as compilers in the process write them: the latest of two
- * that overlap is right, since code is thrown away and its place used again. Numbered, so that who
- * keeps what an address was called can see that it is called otherwise now. Bounded: 128 Ki ranges
- * and 8 MiB of names; those of code that is no more are given up first, and what does not fit then
- * is counted and dropped. Knows ranges and names; does not know where they come from.
+ * Names for ranges of generated code, as JIT compilers in the process write them: the latest of two
+ * that overlap is valid, since code is discarded and its memory reused. Numbered, so that a change
+ * of the name at an address can be noticed. Bounded: 128 Ki ranges and 8 MiB of names; those of
+ * replaced code are dropped first, and what does not fit then is counted and dropped. Knows ranges
+ * and names; does not know where they come from.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -21,13 +21,13 @@ enum { YARN_CODE_NAME_BYTES = 1024 }; /* longer names are cut */
 
 struct yarn_code_name {
     struct yarn_span text; /* borrowed until the next addition */
-    uint64_t start, end;   /* of the function, also where other code has taken a part of it */
+    uint64_t start, end;   /* of the function, also where other code has replaced a part of it */
 };
 
 struct yarn_code_names {
     struct yarn_range_map recent; /* added since `sorted` was made; go before it */
     struct yarn_mapped_range
-        *sorted; /* owned; do not overlap; their number is a place in `texts` */
+        *sorted; /* owned; do not overlap; their number is an offset in `texts` */
     size_t nr_sorted, sorted_capacity;
     struct yarn_arena texts;
     bool is_full;
@@ -37,7 +37,7 @@ struct yarn_code_names {
 
 void yarn_code_names_open(struct yarn_code_names *names);
 
-/* An empty range or name is passed over. `text` may be what a look-up gave. */
+/* An empty range or name is ignored. `text` may be what a look-up gave. */
 void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
                          struct yarn_span text);
 

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The separate debug file of an image: by build id under /usr/lib/debug, then by .gnu_debuglink
- * beside the file, in .debug and under /usr/lib/debug. Taken only if it belongs to the image: equal
- * build ids, or where the image has none the CRC that the link names (files up to 16 MiB: it is
- * computed while the samples wait).
- * Knows where debug files lie; does not know what is in them.
+ * beside the file, in .debug and under /usr/lib/debug. Used only if it belongs to the image: equal
+ * build ids, or where the image has none the CRC that the link names (files up to 16 MiB, because
+ * samples wait while it is computed).
+ * Knows where debug files are; does not know what is in them.
  *
  * Threads, signals: as image.h.
  */

@@ -19,7 +19,7 @@ enum {
 #define UNKNOWN_GOOD_NS (5 * YARN_NS_PER_MS)
 /* The time of a file comes from a clock that lags. */
 #define COARSE_TIME_NS YARN_NS_PER_SECOND
-/* Of a file at one look, while samples wait; and at the end. */
+/* Of a file in one pass, while samples wait; and at the end. */
 #define LOOK_BYTES YARN_MIB(2)
 #define ALL_BYTES YARN_MIB(256)
 
@@ -116,7 +116,7 @@ static void look_for_dumps(struct yarn_jit_names *names)
 
 static void look(struct yarn_jit_names *names, uint64_t most)
 {
-    /* What is left over is taken at the next look. */
+    /* The rest is read in the next pass. */
     (void)yarn_perf_map_read(&names->perf_map, names->perf_map_path, most, &names->names);
     look_for_dumps(names);
     for (size_t i = 0; i < names->nr_dumps; i++)
@@ -129,7 +129,7 @@ void yarn_jit_names_refresh(struct yarn_jit_names *names)
     look(names, ALL_BYTES);
 }
 
-/* The looked-up addresses are kept: most are asked for again with the next sample. */
+/* The looked-up addresses are kept: most come again with the next sample. */
 uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
 {
     if (names->found_generation != names->names.generation) {

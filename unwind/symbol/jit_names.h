@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What generated code is called: the names that compilers in this process write to
+ * Names of generated code: those that compilers in this process write to
  * /tmp/perf-PID.map and to a jit-PID.dump that they map, looked for when there is code to name and
  * followed while they grow.
  * Knows where those files are and how often to look; does not know their formats (perf_map,
@@ -26,7 +26,7 @@ void yarn_jit_names_free(struct yarn_jit_names *names);
 
 /* The number of the name at the address, or YARN_CODE_NAME_NONE. Looks into the files first where
  * that was some ms ago by `time_ns`, which is the sample's. Equal numbers are equal names; code
- * that takes the place of other code has another number. */
+ * that replaces other code has another number. */
 uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns);
 
 /* As yarn_jit_names_find, by what was read so far. */
@@ -35,8 +35,8 @@ uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
 /* What a number stands for; it must come from the latest look-up. */
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number);
 
-/* Takes all that the files have now. */
+/* Reads everything that is in the files now. */
 void yarn_jit_names_refresh(struct yarn_jit_names *names);
 
-/* Grows with each name that is new. */
+/* Grows with each new name. */
 uint64_t yarn_jit_names_generation(const struct yarn_jit_names *names);

@@ -8,7 +8,7 @@
 
 enum { VERSION = 1, BUFFER_BYTES = 64 << 10 };
 
-/* Of records. Others (lines, unwind tables, what may come) are passed over. */
+/* Of records. Others (lines, unwind tables, what may come) are skipped. */
 enum { CODE_LOAD = 0, CODE_MOVE = 1, CODE_CLOSE = 3 };
 
 uint64_t yarn_jitdump_header(struct yarn_span bytes, uint32_t pid)

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * jit-PID.dump: the binary file in which a compiler inside the process says what code it has loaded
- * and where it has moved it; its machine code, lines and unwind tables are passed over. Followed as
- * it grows: only whole records are taken.
+ * and where it has moved it; its machine code, lines and unwind tables are skipped. Followed as
+ * it grows: only complete records are read.
  * Knows the format (version 1, of this machine's byte order); does not know how the file is found.
  *
  * Threads: one owner at a time. Signals: not safe.

@@ -1,10 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * .gnu_debugdata: a small ELF file with the symbols of static functions, packed by xz inside the
- * stripped one (Fedora ships it in every binary). Unpacked by liblzma, which gets its memory from
- * pages.h and never from malloc.
- * Knows the packing; does not know what is in the file.
+ * .gnu_debugdata: a small ELF file with the symbols of static functions, compressed by xz inside
+ * the stripped one (Fedora ships it in every binary). Unpacked by liblzma, which gets its memory
+ * from pages.h and never from malloc. Knows the compression; does not know what is in the file.
  *
  * Threads, signals: as image.h.
  */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Files by which the process describes its own code. They lie where everybody may write: only what
- * belongs to this process's user, or to root, is believed.
+ * Files by which the process describes its own code. They are in world-writable directories: only
+ * files of this process's user, or of root, are used.
  *
  * Threads, signals: safe anywhere.
  */

@@ -3,8 +3,8 @@
  *
  * perf-PID.map: the text file in which a compiler inside the process says what it has put where,
  * one "START SIZE NAME" a line in hexadecimal. Followed as it grows; read anew where it was cut or
- * written again. A file of another user is not believed. The line behind the last newline is left
- * until it is whole.
+ * written again. A file of another user is ignored. A line without its newline is read
+ * when it is complete.
  * Knows the file; does not know whose addresses those are.
  *
  * Threads: one owner at a time. Signals: not safe.
@@ -26,7 +26,7 @@ struct yarn_perf_map_line {
     struct yarn_span name; /* borrowed; not empty */
 };
 
-/* `line` without its newline. -EINVAL where it is none. */
+/* `line` without its newline. -EINVAL where it cannot be parsed. */
 YARN_MUST_CHECK int yarn_perf_map_parse(struct yarn_span line, struct yarn_perf_map_line *ret_line);
 
 /* Begins all zero but for `not_before_ns`. Adds what is new in the file, as far as `most` bytes

@@ -41,7 +41,7 @@ bool yarn_symbol_index_reaches(const struct yarn_symbol_index *index, size_t pos
 
 /* The best of those that start where the symbol at that position does, which is the last of them;
  * the position of the first in *ret_first. Of more than 64 that start in one place only the last 64
- * count. The name is empty where it is not to be had any more, and good until the next call. */
+ * count. The name is empty where it is no longer available, and valid until the next call. */
 bool yarn_symbol_index_at(const struct yarn_symbol_index *index, size_t position,
                           struct yarn_elf_symbol *ret_symbol, struct yarn_span *ret_name,
                           size_t *ret_first);

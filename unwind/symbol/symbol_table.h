@@ -33,7 +33,7 @@ bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number
                           struct yarn_elf_symbol *ret_symbol);
 
 /* The name that stands at `name_at`, without its version (memcpy@@GLIBC_2.14); empty where there is
- * none. Good until the next in the same window (enum yarn_view_window). */
+ * none. Valid until the next in the same window (enum yarn_view_window). */
 struct yarn_span yarn_symbol_table_text(const struct yarn_symbol_table *table, uint32_t name_at,
                                         unsigned window);
 

@@ -23,7 +23,7 @@ enum {
 /* What is known of one image. */
 struct module_symbols {
     const struct yarn_image *image; /* borrowed; NULL: closed, to be used again */
-    uint64_t image_id;              /* it is another image's place by now where they differ */
+    uint64_t image_id;              /* the slot is another image's by now where they differ */
     struct yarn_image debug;        /* owned; closed where there is none */
     struct yarn_image mini;         /* as debug: what .gnu_debugdata holds */
     struct yarn_symbol_index index;
@@ -65,7 +65,7 @@ static void close_module(struct module_symbols *module)
     module->image = NULL;
 }
 
-/* Its names may be asked for once more: then they are read again. */
+/* Its names may be needed once more: then they are read again. */
 void yarn_symbols_sweep(struct yarn_symbols *symbols)
 {
     bool has_closed = false;

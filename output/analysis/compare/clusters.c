@@ -86,8 +86,8 @@ static bool go_back(const struct builder *builder, uint32_t *dump, struct key *k
     return *dump != YARN_DUMP_NONE;
 }
 
-/* Dumps can say anything: a circle ends after as many steps as there are dumps. All on the way have
- * the same root, so none is asked for twice. */
+/* Dumps are untrusted: a cycle ends after as many steps as there are dumps. All dumps on the way
+ * have the same root, so none is searched for twice. */
 static void find_root(struct builder *builder, uint32_t first)
 {
     const struct yarn_dump_process *process = &builder->profile->dumps[first].process;

@@ -53,7 +53,7 @@ static uint64_t key_of_text(const void *text)
     return (uint64_t)(uintptr_t)text;
 }
 
-/* A build that is not the one that was seen before is none. */
+/* Another build id than the one seen before counts as no build id. */
 static void note_build(const struct yarn_dump_module *module, struct yarn_span *build)
 {
     static const uint8_t several[1];

@@ -36,6 +36,6 @@ struct yarn_load_options {
     bool has_no_inlines;              /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */
     void *take_self;
-    yarn_load_progress_fn *show_progress; /* NULL: nobody looks */
+    yarn_load_progress_fn *show_progress; /* NULL: not shown */
     void *progress_self;
 };

@@ -167,8 +167,8 @@ static uint32_t bytes_of_stack(const struct yarn_loader *loader)
     return bytes ? bytes : STACK_BYTES;
 }
 
-/* What is called by a stack of this epoch is itself of this epoch; but where frames are joined, two
- * stacks of the dump may be one. */
+/* A stack whose caller's is new in this epoch is new, too; but where frames are joined, two stacks
+ * of the dump may be one. */
 static bool may_be_there(const struct yarn_loader *loader, uint32_t parent)
 {
     return loader->options->frames != YARN_FRAMES_BY_ADDRESS || parent == YARN_DUMP_NONE ||

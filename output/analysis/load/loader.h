@@ -39,7 +39,7 @@ struct yarn_loader {
     uint32_t dump;                  /* index in the profile */
     int64_t shift_ns;               /* of the times of the process's machine */
     size_t nr_machines;             /* that were known before any dump was read */
-    uint64_t from_ns, to_ns;        /* samples outside are passed over */
+    uint64_t from_ns, to_ns;        /* samples outside are skipped */
     struct yarn_number_map modules; /* survives an epoch, as do threads and events */
     struct yarn_number_map builds;  /* modules: enum yarn_loader_build, or that + index */
     struct yarn_number_map symbols; /* to functions */
@@ -97,7 +97,7 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
 /* What the sample tells beyond the rest becomes a detail of the profile. */
-/* The text of what it is told apart by, where the options say so. */
+/* The text of what distinguishes it, where the options say so. */
 YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
                                       const struct yarn_dump_sample *sample, uint32_t *ret_value);
 YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,

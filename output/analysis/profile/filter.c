@@ -60,7 +60,7 @@ void yarn_filter_fini(struct yarn_filter *filter)
     filter->has_function = false;
 }
 
-/* True where a word of the comma list matches one of the texts. */
+/* True where a word of the comma-separated list matches one of the texts. */
 static bool list_has(const char *list, const char *text, const char *other)
 {
     char word[256];

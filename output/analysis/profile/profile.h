@@ -43,7 +43,7 @@ struct yarn_profile_function {
     uint32_t module;  /* 0: none */
     bool is_nameless; /* called by its address */
     bool is_unknown;  /* not even a start is known */
-    bool is_inlined;  /* put into its callers: not the same as the function by itself */
+    bool is_inlined;  /* inlined into its callers: not the same as the function of its own */
     bool is_made;     /* nameless and in no known file: perhaps made by one process for itself */
 };
 

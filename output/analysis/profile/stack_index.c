@@ -30,7 +30,7 @@ static int make_room(struct yarn_stack_index *index, size_t count)
         nr_slots *= 2;
     if (nr_slots == index->nr_slots)
         return 0;
-    free(index->slots); /* before there are others: these can be made anew */
+    free(index->slots); /* before the larger table is allocated: the slots are computed again */
     uint32_t *slots = calloc(nr_slots, sizeof *slots);
     *index = (struct yarn_stack_index){.slots = slots, .nr_slots = slots ? nr_slots : 0};
     return slots ? 0 : -ENOMEM;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The compilation units of some debug information, and which of them and which function an address
- * of code lies in. Each unit's functions are looked through once, when the first address in it is
- * asked for: libdw alone would look through them for every address.
+ * of code lies in. Each unit's functions are listed once, when the first address in it is looked
+ * up: libdw alone would search them for every address.
  *
  * Threads: one owner at a time.
  */

@@ -1,10 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * From an address of a module's code to the source: file, line, and the functions that the compiler
- * put into one another there. Answers are kept, also that there is none, and a module is looked at
- * when the first address in it is asked for.
- * Knows debug information; does not know profiles.
+ * From an address of a module's code to the source: file, line, and the inlined functions. Results
+ * are cached, also that there is none, and a module is opened when the first address in it is
+ * looked up. Knows debug information; does not know profiles.
  *
  * Threads: one owner at a time.
  */

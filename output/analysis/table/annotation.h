@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One function from within: which of its instructions and which of its source lines the samples
- * fell into. What the compiler put into the function is part of the line that calls it, so that the
+ * fell into. What was inlined into the function is part of the line that calls it, so that the
  * lines, the instructions and the flat view agree on what the function itself spent.
  * Where dumps saw several builds of the module, the one with most samples in the function is shown.
  * Knows profiles; does not know how instructions look (disassembly) nor what a source file says.
@@ -21,7 +21,7 @@ struct yarn_annotation_site {
     const char *text;    /* borrowed from the disassembly; NULL: none */
     uint32_t file, line; /* of the innermost inlined function; 0 where unknown or unsampled */
     uint32_t function;   /* the innermost; the annotated one where nothing is inlined there */
-    bool is_after_gap;   /* between it and the one before lie other functions, or nothing */
+    bool is_after_gap;   /* it does not follow directly after the previous one */
 };
 
 struct yarn_annotation_line {
@@ -37,7 +37,8 @@ struct yarn_annotation {
     const struct yarn_profile *profile; /* borrowed, as the filter; outlive it */
     const struct yarn_filter *filter;
     uint32_t function;
-    uint8_t *threads; /* a byte a thread: passes the filter and is of the build that is shown */
+    uint8_t
+        *threads; /* a byte per thread, 1: passes the filter and is of the build that is shown */
     struct yarn_span build_id; /* of that build; empty: unknown */
     bool is_file;              /* its code comes from a file, which has the module's path */
     uint64_t other_samples;    /* in the function, of other builds: left out */
@@ -70,7 +71,8 @@ struct yarn_annotation_sums {
 YARN_MUST_CHECK int yarn_annotation_init(struct yarn_annotation *annotation,
                                          const struct yarn_profile *profile,
                                          const struct yarn_filter *filter, uint32_t function);
-/* Makes sites and lines; `disassembly` (may be empty) holds what could be had of the extents. */
+/* Makes sites and lines; `disassembly` (may be empty) holds the instructions of the extents, as far
+ * as available. */
 YARN_MUST_CHECK int yarn_annotation_place(struct yarn_annotation *annotation,
                                           const struct yarn_disassembly *disassembly);
 /* Idempotent. */
@@ -80,7 +82,7 @@ YARN_MUST_CHECK int yarn_annotation_sum(const struct yarn_annotation *annotation
                                         struct yarn_annotation_sums *ret_sums);
 void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums);
 
-/* What each function of the profile spent itself, with what was put into it. */
+/* What each function of the profile spent itself, including what was inlined into it. */
 YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_profile *profile,
                                           const struct yarn_filter *filter, uint32_t event,
                                           struct yarn_annotation_sum **ret_selfs);

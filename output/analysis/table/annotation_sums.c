@@ -47,7 +47,7 @@ static int add_whole(const struct yarn_annotation *annotation, const struct yarn
 }
 
 /* The stack whose frame is the function, at the instruction that was sampled: the innermost frame,
- * or one that the frames further in were put into. */
+ * or one that the frames further in were inlined into. */
 static uint32_t self_of(const struct yarn_annotation *annotation, uint32_t stack)
 {
     const struct yarn_profile *profile = annotation->profile;
@@ -107,7 +107,7 @@ int yarn_annotation_sum(const struct yarn_annotation *annotation, uint32_t event
     return 0;
 }
 
-/* Each function once, although it may have been put into itself. */
+/* Each function once, although it may have been inlined into itself. */
 static void add_self_of_chain(const struct yarn_profile *profile, const struct yarn_cell *cell,
                               struct yarn_annotation_sum *selfs)
 {

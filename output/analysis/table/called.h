@@ -9,7 +9,7 @@
 
 #include "output/analysis/profile/profile.h"
 
-/* One byte a function, 1 where it is meant; `functions` (as many bytes, NULL: all) are asked.
+/* One byte per function, 1 where it matches; only `functions` (as many bytes, NULL: all) are tried.
  * Owned by the caller; NULL: no memory. */
 YARN_MUST_CHECK uint8_t *yarn_functions_called(const struct yarn_profile *profile,
                                                const char *wanted, const uint8_t *functions);

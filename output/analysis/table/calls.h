@@ -3,7 +3,7 @@
  *
  * Calls beside their cost: for each function that a probe or a breakpoint of calls is put on how
  * often it was called, exactly, and how much of the sampled time passed in it and below it. The
- * probes' own time, which the kernel takes at each hit, is told apart by the kernel's functions on
+ * probes' own time, which the kernel takes at each hit, is recognized by the kernel's functions on
  * the stack; where those are not sampled it is not known, and in nobody's time.
  * Threads: one owner at a time.
  */

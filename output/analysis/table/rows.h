@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The flat view: one row for each event and function (or module, thread, …) with what it spent
- * itself and what was spent below it. Something that is several times on a stack (recursion) counts
- * once a sample.
- * Threads: one owner at a time.
+ * itself and what was spent below it. A function that is several times on a stack (recursion)
+ * counts once per sample. Threads: one owner at a time.
  */
 #pragma once
 

@@ -23,11 +23,11 @@ uint32_t yarn_kernel_time_event(const struct yarn_profile *profile);
 YARN_MUST_CHECK int yarn_kernel_time_of(const struct yarn_profile *profile, bool by_thread,
                                         struct yarn_kernel_time **ret_list, size_t *ret_count);
 
-/* Where an event of some dump was opened without the kernel: because that was not permitted, or
- * else asked for. */
+/* Where an event of some dump was opened without the kernel: because that was not permitted,
+ * not because the user chose it. */
 bool yarn_kernel_is_refused(const struct yarn_profile *profile);
 
-/* What mends it, a sentence. */
+/* How to change that, one sentence. */
 const char *yarn_kernel_remedy(void);
 
 /* What of the two is sampled: "user and kernel", "user only", …; as most of the samples were. */

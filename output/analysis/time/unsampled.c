@@ -69,7 +69,7 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
         [YARN_UNSAMPLED_LOST] = "in lost samples",
         [YARN_UNSAMPLED_CHILDREN] = "in children that ended unrecorded",
         [YARN_UNSAMPLED_LOADED] = "before the library was loaded",
-        [YARN_UNSAMPLED_FORKED] = "between fork and the first look",
+        [YARN_UNSAMPLED_FORKED] = "between fork and the start of recording",
         [YARN_UNSAMPLED_SWITCHING] = "in context switches, where no event runs",
         [YARN_UNSAMPLED_BLOCKED] = "while the sampler's signal was blocked or held back",
         [YARN_UNSAMPLED_SHORT] = "in threads shorter than a period",

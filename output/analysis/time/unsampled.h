@@ -12,11 +12,11 @@ enum yarn_unsampled_reason {
     YARN_UNSAMPLED_LOST,      /* samples that were lost */
     YARN_UNSAMPLED_CHILDREN,  /* children that were gone before they were recorded */
     YARN_UNSAMPLED_LOADED,    /* before the library was loaded */
-    YARN_UNSAMPLED_FORKED,    /* between fork and the first look */
+    YARN_UNSAMPLED_FORKED,    /* between fork and the start of recording */
     YARN_UNSAMPLED_SWITCHING, /* context switches, where no event runs */
     YARN_UNSAMPLED_BLOCKED,   /* the sampler's signal was blocked or held back */
     YARN_UNSAMPLED_SHORT,     /* threads that ended within a period */
-    YARN_UNSAMPLED_SILENT,    /* threads that used many periods and have no sample at all */
+    YARN_UNSAMPLED_SILENT,    /* threads with many periods of CPU time and no sample */
     YARN_UNSAMPLED_REST,      /* less than a period of each thread on each core */
     YARN_UNSAMPLED_UNKNOWN,
     YARN_UNSAMPLED_COUNT,

@@ -111,7 +111,7 @@ static void sort_out(struct builder *builder, uint32_t first, const struct yarn_
     }
 }
 
-/* A full bucket becomes a node; one of too little is left out, with all that it calls. */
+/* The bucket becomes a node; one below the threshold is left out, with all that it calls. */
 static int take_bucket(struct builder *builder, uint32_t parent, uint32_t function)
 {
     struct bucket bucket = builder->buckets[function];

@@ -4,7 +4,7 @@
  * The two views with depth. Top-down: from the outermost function to those that it calls. Bottom-up
  * (callers): from a function to those that call it, and so on outwards. Nodes of one function below
  * one node are one.
- * Stacks whose root side is missing hang below the pseudo-function that says why.
+ * Stacks whose outer part is missing are below the pseudo-function that says why.
  *
  * Threads: one owner at a time.
  */
@@ -16,8 +16,9 @@
 struct yarn_choice;
 
 struct yarn_tree_node {
-    uint64_t self;  /* in the event's unit */
-    uint64_t total; /* bottom-up: of what the first function spent, the part that came this way */
+    uint64_t self; /* in the event's unit */
+    uint64_t
+        total; /* bottom-up: the part of the first function's weight with this path of callers */
     uint64_t samples, total_samples;
     uint32_t function; /* YARN_DUMP_NONE: the root of an event */
     uint32_t event;
@@ -33,8 +34,8 @@ struct yarn_tree {
     struct yarn_tree_node *nodes; /* owned array; the first root is 0; follow the links */
     size_t count;
     size_t capacity;
-    size_t most; /* nodes, by the size of what was read: a stack that calls itself in a thousand
-                  * ways has millions of callers */
+    size_t most; /* nodes, by the size of what was read: a recursion with a thousand different
+                  * cycles has millions of callers */
     bool is_cut; /* there would be more */
 };
 
@@ -64,8 +65,8 @@ struct yarn_tree yarn_tree_of(const struct yarn_profile *profile);
 /* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root). */
 YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function,
                                   uint32_t event, uint32_t *ret_node);
-/* For the builders: each chosen event that has samples, and then the order of totals, in which
- * nodes below `min_percent` are out of reach. The tree is gone where that fails. */
+/* For the builders: each chosen event that has samples, and then the order of totals, which
+ * leaves out nodes below `min_percent`. The tree is closed where that fails. */
 YARN_MUST_CHECK int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_profile *profile,
                                    const struct yarn_choice *choice, double min_percent,
                                    int (*add_event)(void *builder, uint32_t event), void *builder);

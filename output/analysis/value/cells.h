@@ -12,10 +12,10 @@
 struct yarn_cell {
     uint64_t weight;
     uint64_t samples;
-    double squares; /* of each sample's weight: how far chance reaches */
+    double squares; /* of each sample's weight: for the variance */
     uint32_t stack; /* YARN_DUMP_NONE: none */
     uint32_t thread;
-    uint32_t value; /* a text: what the samples are told apart by beside the others */
+    uint32_t value; /* a text: what distinguishes samples beside the others */
     uint16_t event;
     uint16_t cpu;
     uint8_t stack_end; /* enum yarn_dump_stack_end */

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are stored as CLOCK_MONOTONIC; the user may have asked for another clock (YARN_CLOCK), and
+ * Times are stored as CLOCK_MONOTONIC; the user may have chosen another clock (YARN_CLOCK), and
  * views show that one. Threads: safe anywhere.
  */
 #pragma once

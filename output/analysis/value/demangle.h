@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * From a symbol's name to what its source calls it: C++ (Itanium), Rust (both manglings; the hash
- * goes) and D. Names of C, Go and Swift, and what only looks mangled, stay as they are. What
- * compilers and linkers hang on a name stays readable: "f() [clone .cold]", "f()@plt".
+ * goes) and D. Names of C, Go and Swift, and what only looks mangled, are not changed. What
+ * compilers and linkers append to a name stays readable: "f() [clone .cold]", "f()@plt".
  * Made for foreign files: whatever the name, time and memory are bounded.
  *
  * Threads: safe anywhere. Signals: not safe.

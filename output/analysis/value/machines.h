@@ -34,6 +34,6 @@ const struct yarn_machine *yarn_machines_note(struct yarn_machines *machines, co
  * that none is before 0. */
 int64_t yarn_machines_shift_ns(const struct yarn_machines *machines,
                                const struct yarn_machine *machine, size_t nr_known);
-/* By how much a clock of real time was seen to move against the monotonic one, at most. */
+/* The largest drift of a real-time clock against the monotonic one. */
 uint64_t yarn_machines_moved_ns(const struct yarn_machines *machines);
 void yarn_machines_fini(struct yarn_machines *machines);

@@ -21,7 +21,7 @@ static inline uint32_t yarn_number_map_find(const struct yarn_number_map *map, u
     return number < map->count ? map->to[number] : YARN_NUMBER_NONE;
 }
 
-/* -E2BIG for a number that no honest dump reaches. */
+/* -E2BIG for a number beyond what the writer uses. */
 YARN_MUST_CHECK int yarn_number_map_put(struct yarn_number_map *map, uint32_t number, uint32_t to);
 void yarn_number_map_clear(struct yarn_number_map *map);
 void yarn_number_map_fini(struct yarn_number_map *map);

@@ -24,11 +24,11 @@ struct yarn_ranges {
     size_t capacity;
 };
 
-/* An empty range and one that starts at 0, where no code ever is (linkers leave what they threw
- * away there), are passed over. */
+/* An empty range and one that starts at 0, where no code ever is (linkers leave discarded
+ * sections there), are skipped. */
 YARN_MUST_CHECK int yarn_ranges_add(struct yarn_ranges *ranges, uint64_t start, uint64_t end,
                                     uint32_t what);
-/* After the last of a run of additions, before the first search. */
+/* Call after additions, before the next search. */
 void yarn_ranges_settle(struct yarn_ranges *ranges);
 /* YARN_RANGES_NONE where no range has the address. */
 uint32_t yarn_ranges_find(const struct yarn_ranges *ranges, uint64_t address);

@@ -18,7 +18,7 @@ struct yarn_strings {
     size_t count;
     size_t capacity;
     struct yarn_table index;
-    uint64_t readable_left; /* bytes that mangled names may still become: 120 can be 30,000 */
+    uint64_t readable_left; /* bytes left for demangled names: 120 can become 30,000 */
 };
 
 enum {

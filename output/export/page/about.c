@@ -9,7 +9,7 @@
 #include "output/analysis/time/unsampled.h"
 #include "output/export/page/html.h"
 
-enum { ROWS_OF_GROUP = 64, DUMPS_TOLD = 20 };
+enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20 };
 
 /* Kept spans have a NUL behind them. */
 static const char *text_of(struct yarn_span span)
@@ -99,7 +99,7 @@ static bool is_same(const struct yarn_profile_dump *one, const struct yarn_profi
 /* Each command once, by its first process. */
 static void put_dumps(const struct yarn_profile *profile, FILE *file)
 {
-    size_t nr_told = 0, nr_left = 0;
+    size_t nr_listed = 0, nr_left = 0;
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         const struct yarn_profile_dump *dump = &profile->dumps[i];
         size_t first = 0, nr_same = 0;
@@ -107,7 +107,7 @@ static void put_dumps(const struct yarn_profile *profile, FILE *file)
             first++;
         if (first < i)
             continue;
-        if (nr_told++ >= DUMPS_TOLD) {
+        if (nr_listed++ >= DUMPS_LISTED) {
             nr_left++;
             continue;
         }
@@ -141,9 +141,9 @@ static void put_count(const char *what, uint64_t count, FILE *file)
 static void put_reasons(const struct yarn_profile *profile, FILE *file)
 {
     struct yarn_unsampled parts = yarn_unsampled_of_all(profile);
-    for (size_t i = 0, nr_told = 0; i < YARN_UNSAMPLED_UNKNOWN; i++)
+    for (size_t i = 0, nr_listed = 0; i < YARN_UNSAMPLED_UNKNOWN; i++)
         if (parts.ns[i])
-            (void)fprintf(file, "%s%.3f s %s", nr_told++ ? ", " : ", of it ",
+            (void)fprintf(file, "%s%.3f s %s", nr_listed++ ? ", " : ", of it ",
                           (double)parts.ns[i] / 1e9,
                           yarn_unsampled_word((enum yarn_unsampled_reason)i));
 }

@@ -54,7 +54,7 @@ static int find_runs(struct yarn_page_graph *graph)
     return err;
 }
 
-/* As yarn_diff does, unless memory had threads of several runs put into one lane. */
+/* As yarn_diff does, unless the memory limit has put threads of several runs into one lane. */
 static bool can_judge_by_runs(const struct yarn_page_graph *graph)
 {
     for (size_t i = 0; i < graph->nr_threads; i++) {

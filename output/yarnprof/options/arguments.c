@@ -118,14 +118,13 @@ static int complain(const struct yarn_command *command, int got, char **argv)
 static int take(const struct yarn_command *command, const struct yarn_argument *argument,
                 const char *value)
 {
-    const char *right = "see --help; something else";
+    const char *right = "something else, see --help";
     struct yarn_out unused = {0};
     int err = argument == &no_colors ? yarn_out_take(&unused, argument->id, value, &right)
                                      : command->take(command->self, argument->id, value, &right);
     if (!err)
         return -1;
-    yarn_complain(command->verb, "--%s=%s: %s would be right", argument->name, value ? value : "",
-                  right);
+    yarn_complain(command->verb, "--%s=%s: expected %s", argument->name, value ? value : "", right);
     return YARN_STATUS_USAGE;
 }
 

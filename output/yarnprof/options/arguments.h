@@ -15,7 +15,7 @@ struct yarn_command {
     const char *about;    /* a sentence */
     const struct yarn_argument *arguments;
     bool stops_at_operand; /* what follows the first operand is not ours */
-    /* 0, or -EINVAL with what would be right (a phrase). `value` NULL: none was given. */
+    /* 0, or -EINVAL with what is expected (a phrase). `value` NULL: none was given. */
     int (*take)(void *self, int id, const char *value, const char **ret_right);
     void *self;
 };

@@ -66,7 +66,7 @@ static void report_damage(const char *verb, const struct yarn_profile_dump *dump
     const struct yarn_dump_damage *first = &summary->damages[0];
     yarn_complain(verb,
                   "%s: damaged at offset %" PRIu64 ": %s; %" PRIu64
-                  " bytes passed over in all, the rest is shown",
+                  " bytes skipped in all, the rest is shown",
                   dump->path, first->offset, first->why, summary->damaged_bytes);
 }
 
@@ -78,7 +78,7 @@ static void report_from(const char *verb, const struct yarn_profile_dump *dump)
         if (from->nr_damages)
             yarn_complain(verb,
                           "%s: %s, merged into it, was damaged at offset %" PRIu64 ": %s; %" PRIu64
-                          " bytes passed over in all, the rest is shown",
+                          " bytes skipped in all, the rest is shown",
                           dump->path, (const char *)from->path.data, from->damage_at,
                           (const char *)from->damage.data, from->damaged_bytes);
     }
@@ -101,7 +101,7 @@ int yarn_select_sources(const char *verb, char *const *paths, struct yarn_source
     }
     yarn_sources_sort(sources);
     if (sources->nr_empty)
-        yarn_complain(verb, "%s passed over: a recording that did not begin, or was cut at once",
+        yarn_complain(verb, "%s skipped: a recording that did not begin, or was cut at once",
                       yarn_number_of_things(sources->nr_empty, "empty file").text);
     return -1;
 }

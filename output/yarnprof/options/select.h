@@ -14,7 +14,7 @@ struct yarn_select {
     struct yarn_filter filter;
     struct yarn_time_range time;
     enum yarn_inlines inlines;
-    char regex_fault[160]; /* why the regular expression is none */
+    char regex_fault[160]; /* why the regular expression is invalid */
 };
 
 #define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
@@ -63,7 +63,7 @@ bool yarn_select_has_all_threads(const struct yarn_select *select);
 bool yarn_select_has_all_functions(const struct yarn_select *select);
 
 /* As yarn_select_load, of the part that was selected; `options` are the view's own, and get what
- * the selection says. Tells of damage. */
+ * the selection says. Reports damage. */
 YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_select *select,
                                           unsigned shown, char *const *paths,
                                           struct yarn_load_options *options,

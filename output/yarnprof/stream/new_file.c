@@ -37,7 +37,7 @@ static void take_signals(const char *path)
     struct sigaction now;
     removed_by_signal = path;
     for (size_t i = 0; i < YARN_COUNT_OF(signals); i++) {
-        /* Why not where it is ignored: nohup asked for that. */
+        /* Why not where it is ignored: nohup has set that. */
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             (void)sigaction(signals[i], &action, NULL);
     }

@@ -8,5 +8,5 @@
 
 #include "core/base/base.h"
 
-/* Tells on standard error. `since_ns` on CLOCK_REALTIME. */
+/* Printed on standard error. `since_ns` on CLOCK_REALTIME. */
 void yarn_written_tell(const char *pattern, uint64_t since_ns);

@@ -41,15 +41,16 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 static const struct yarn_command command = {
     .verb = "ctl",
     .operands = "SOCKET COMMAND",
-    .about = "Tells a process that was started with YARN_CONTROL=SOCKET to start or stop its\n"
-             "recording, to flush it (all up to now is in the dump), to show its status, or to\n"
-             "mark TEXT. What it replies is printed.",
+    .about =
+        "Has a process that was started with YARN_CONTROL=SOCKET start or stop its recording,\n"
+        "flush it (all up to now is in the dump), show its status or add a mark. Prints the\n"
+        "reply.",
     .arguments = arguments,
     .stops_at_operand = true,
     .take = take,
 };
 
-/* The words as one line, checked before anybody is asked. */
+/* The words as one line, checked before it is sent. */
 static int make_line(struct request *request, char **words)
 {
     struct yarn_text text = yarn_text_of(request->line, sizeof request->line - 1);
@@ -150,10 +151,10 @@ static int print_reply(const char *reply)
     if (strcmp(reply, "ok") == 0)
         return YARN_STATUS_OK;
     if (strncmp(reply, "ok ", 3) == 0) {
-        bool is_told = printf("%s\n", reply + 3) > 0 && fflush(stdout) == 0;
-        if (!is_told)
+        bool is_printed = printf("%s\n", reply + 3) > 0 && fflush(stdout) == 0;
+        if (!is_printed)
             yarn_complain("ctl", "standard output: %s", strerror(errno));
-        return is_told ? YARN_STATUS_OK : YARN_STATUS_FAILED;
+        return is_printed ? YARN_STATUS_OK : YARN_STATUS_FAILED;
     }
     yarn_complain("ctl", "%s", strncmp(reply, "error ", 6) == 0 ? reply + 6 : reply);
     return YARN_STATUS_FAILED;

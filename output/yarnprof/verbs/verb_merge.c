@@ -55,7 +55,7 @@ static void report_damage(const char *path, const struct yarn_dump_summary *summ
     if (summary->nr_damages)
         yarn_complain("merge",
                       "%s: damaged at offset %" PRIu64 ": %s; %" PRIu64
-                      " bytes passed over in all, the rest is merged",
+                      " bytes skipped in all, the rest is merged",
                       path, summary->damages[0].offset, summary->damages[0].why,
                       summary->damaged_bytes);
     if (summary->is_cut)

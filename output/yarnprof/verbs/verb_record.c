@@ -75,8 +75,7 @@ static int check_events(struct request *request, const char *value, char **ret_e
     if (err != -EINVAL)
         return err;
     (void)snprintf(text, sizeof text,
-                   "%s (at %zu); a comma list of events such as "
-                   "cpu-clock,page-faults",
+                   "a comma-separated list of events such as cpu-clock,page-faults (%s, at %zu)",
                    error.why, error.at + 1);
     *ret_right = text;
     return err;

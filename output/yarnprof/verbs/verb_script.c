@@ -27,8 +27,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     struct request *request = self;
     switch (id) {
     case FIELDS:
-        *ret_right = "a comma list of comm, pid, tid, cpu, time, period, event, ip, sym, symoff, "
-                     "dso (or each with + or - before it)";
+        *ret_right =
+            "a comma-separated list of comm, pid, tid, cpu, time, period, event, ip, sym, symoff, "
+            "dso (or each with + or - before it)";
         return yarn_script_parse_fields(value, &request->script.fields);
     case NO_HEADER:
         request->script.has_no_header = true;

@@ -53,7 +53,7 @@ static void print_damage(const struct yarn_dump_summary *summary, const struct y
     size_t kept = yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages));
     for (size_t i = 0; i < kept; i++) {
         const struct yarn_dump_damage *damage = &summary->damages[i];
-        (void)fprintf(out->file, "  offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)\n",
+        (void)fprintf(out->file, "  offset %" PRIu64 ": %s (%" PRIu64 " bytes skipped)\n",
                       damage->offset, damage->why, damage->size);
     }
     if (kept < summary->nr_damages)
@@ -130,7 +130,7 @@ static void print_from(const struct yarn_dump_from *from, const struct yarn_out 
     yarn_print_cut(out, from->path.size ? (const char *)from->path.data : "", 0);
     if (from->nr_damages)
         (void)fprintf(out->file,
-                      ", damaged at offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over in all)",
+                      ", damaged at offset %" PRIu64 ": %s (%" PRIu64 " bytes skipped in all)",
                       from->damage_at, from->damage.size ? (const char *)from->damage.data : "",
                       from->damaged_bytes);
     if (from->is_cut)
@@ -152,13 +152,13 @@ static void print_file(const struct file *file, const struct yarn_out *out)
     print_early(file, out);
     if (summary->records_bad > summary->samples_nameless)
         (void)fprintf(
-            out->file, "  %s without sense passed over\n",
+            out->file, "  %s invalid, skipped\n",
             yarn_number_of_things(summary->records_bad - summary->samples_nameless, "record").text);
     if (summary->samples_nameless)
         (void)fprintf(out->file, "  %s nameless: their stacks were in what is missing\n",
                       yarn_number_of_things(summary->samples_nameless, "sample").text);
     if (summary->records_unknown)
-        (void)fprintf(out->file, "  %s of a later version passed over\n",
+        (void)fprintf(out->file, "  %s of a later version, skipped\n",
                       yarn_number_of_things(summary->records_unknown, "record").text);
     print_damage(summary, out);
     for (size_t i = 0; i < file->nr_dumps; i++) {

@@ -83,7 +83,7 @@ static int disassemble_file(struct yarn_annotate *annotate, int fd)
              "%.100s is not installed (Debian: binutils): instructions are addresses only",
              objdump);
     else if (err == -ENOEXEC)
-        note(annotate, "%.80s makes nothing of %.120s: instructions are addresses only", objdump,
+        note(annotate, "%.80s cannot disassemble %.120s: instructions are addresses only", objdump,
              path_of(annotate));
     return err == -ENOENT || err == -ENOEXEC ? 0 : err;
 }
@@ -92,7 +92,8 @@ static int disassemble(struct yarn_annotate *annotate)
 {
     const struct yarn_annotation *annotation = &annotate->annotation;
     if (function_of(annotate)->is_inlined) {
-        note(annotate, "the function was put into others, whose instructions are shown with them");
+        note(annotate,
+             "the function was inlined into others, whose instructions are shown with them");
         return 0;
     }
     if (!annotation->nr_extents || !annotation->is_file) {

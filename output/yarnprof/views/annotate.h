@@ -26,14 +26,14 @@ struct yarn_annotate {
     const char *source_root;          /* borrowed; NULL: none */
     struct yarn_annotate_file *files; /* owned array */
     size_t nr_files, files_capacity;
-    /* What could not be had, a sentence each. */
+    /* What was not available, a sentence each. */
     char notes[YARN_ANNOTATE_NOTES_MAX][256];
     size_t nr_notes;
     size_t limit;   /* the hottest lines and instructions; 0: all */
     size_t context; /* lines and instructions around each */
 };
 
-/* Disassembles, finds the sources, and notes what could not be had. -ENOMEM. */
+/* Disassembles, finds the sources, and notes what was not available. -ENOMEM. */
 YARN_MUST_CHECK int yarn_annotate_init(struct yarn_annotate *annotate,
                                        const struct yarn_profile *profile,
                                        const struct yarn_filter *filter, uint32_t function);

@@ -37,7 +37,7 @@ static const char *name_of(const struct yarn_diff_view *view, const struct yarn_
 }
 
 struct widths {
-    size_t name, module; /* 0: as long as it is; of the module NOTHING_LEFT: it has no room */
+    size_t name, module; /* 0: not limited; NOTHING_LEFT: the module is not shown */
 };
 
 /* Intervals take the place of names on a narrow terminal. */

@@ -148,7 +148,7 @@ static void note(const struct yarn_out *out, const char *format, ...)
     va_end(args);
 }
 
-/* The user wanted it so, but whoever reads may be another one. */
+/* The reader of the report need not be the user who stopped it. */
 static void print_stops(const struct yarn_report *report, const struct yarn_out *out)
 {
     struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);

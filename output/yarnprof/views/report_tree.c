@@ -42,7 +42,7 @@ static void print_numbers(const struct drawing *drawing, const struct yarn_tree_
         (void)fprintf(out->file, "%12s", "");
 }
 
-/* Where it is not that of the node that this one hangs below. */
+/* Empty where the caller's node has the same module. */
 static const char *module_of(const struct drawing *drawing, const struct yarn_tree_node *node)
 {
     const struct yarn_profile *profile = drawing->report->profile;

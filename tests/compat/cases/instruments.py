@@ -124,7 +124,7 @@ CASES = [
         varies=((r"0x[0-9a-f]+", "ADDRESS"), (r"LWP \d+", "LWP"), (r"\(?process \d+\)?", "PROCESS"),
                 (r"^\[(New Thread|Thread|Switching|Detaching).*\n", ""), (r"Thread \d+", "Thread"),
                 (r"argument=ADDRESS.*", "argument"), (r'^\d+\t.*\n', "")),
-        differs=((r"^\[New PROCESS\]\n", "", "gdb tells of each thread, and the reader is one"),),
+        differs=((r"^\[New PROCESS\]\n", "", "gdb reports each thread, and the reader is one"),),
     ),
     under("valgrind", "valgrind -q --error-exitcode=9 ./program", "valgrind", varies=(VALGRIND,),
           no_dump="valgrind's processor is not the kernel's: perf is refused to it"),

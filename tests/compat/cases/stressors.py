@@ -52,7 +52,7 @@ def stressor(name, operations):
         varies=(
             (r"\[\d+\]", "[PID]"),
             (r"\d+\.\d+ ?s\b", "TIME"),
-            line_of(r"removing \d+ directories"),  # told where it takes more than half a second
+            line_of(r"removing \d+ directories"),  # reported where it takes more than half a second
         ),
         files_vary=("*",),
         rightly=RIGHTLY.get(name, ""),

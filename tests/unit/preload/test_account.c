@@ -359,7 +359,7 @@ START_TEST(an_end_that_was_stored_is_not_stored_again)
 }
 END_TEST
 
-START_TEST(a_thread_s_own_note_tells_its_time)
+START_TEST(a_thread_s_own_note_shows_its_time)
 {
     struct yarn_dump_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
     yarn_thread_ends_note(&end);
@@ -370,7 +370,7 @@ START_TEST(a_thread_s_own_note_tells_its_time)
 }
 END_TEST
 
-START_TEST(a_note_of_an_end_that_nobody_tells_is_read_at_the_second_look)
+START_TEST(a_note_of_an_end_that_nobody_reports_is_read_at_the_second_scan)
 {
     struct yarn_dump_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
     struct yarn_thread_snapshot *threads = &made.account.threads;
@@ -437,8 +437,8 @@ int main(void)
     tcase_add_test(tcase, the_reader_is_no_thread_of_the_process);
     tcase_add_test(tcase, who_ended_during_a_stop_ends_after_it);
     tcase_add_test(tcase, an_end_that_was_stored_is_not_stored_again);
-    tcase_add_test(tcase, a_thread_s_own_note_tells_its_time);
-    tcase_add_test(tcase, a_note_of_an_end_that_nobody_tells_is_read_at_the_second_look);
+    tcase_add_test(tcase, a_thread_s_own_note_shows_its_time);
+    tcase_add_test(tcase, a_note_of_an_end_that_nobody_reports_is_read_at_the_second_scan);
     tcase_add_test(tcase, at_the_end_those_who_are_alive_have_what_they_used);
     return run_suite(suite);
 }

@@ -8,7 +8,7 @@
  *
  * The reader is a thread of the C library here (tests/fake), so that the sanitizers see it. CYCLES
  * in the environment says how many (60); SAMPLER=timer has the timer sampler take what it can,
- * where only the losses that it tells are looked at.
+ * where only the losses that it reports are checked.
  */
 #include <check.h>
 #include <pthread.h>
@@ -53,8 +53,8 @@ static void set_deaf(bool is_deaf)
     pthread_sigmask(is_deaf ? SIG_BLOCK : SIG_UNBLOCK, &all, NULL);
 }
 
-/* A sanitizer knows no thread in its first and last moments: the timer's handler, which knows no
- * sanitizer, must not meet it then. So threads are born deaf, and end so. */
+/* A sanitizer does not know a thread yet when it starts, nor any more when it ends; the timer's
+ * handler must not run then. So threads start and end with all signals blocked. */
 static int create(pthread_t *ret_thread, void *(*run)(void *), void *argument)
 {
     set_deaf(true);
@@ -111,7 +111,7 @@ static void *make_threads(void *unused)
     return unused;
 }
 
-static void tell(const char *command, const char *want)
+static void send_command(const char *command, const char *want)
 {
     char reply[512];
     size_t size = 0;
@@ -256,11 +256,11 @@ static void cycle(void)
     pthread_t fresh;
     ck_assert_int_eq(create(&fresh, touch_once, &pages[TOUCHERS]), 0);
     pthread_mutex_lock(&birth);
-    tell("start\n", "ok recording\n");
+    send_command("start\n", "ok recording\n");
     pthread_mutex_unlock(&birth);
     pthread_barrier_wait(&begin);
     pthread_barrier_wait(&end);
-    tell("stop\n", "ok stopped\n");
+    send_command("stop\n", "ok stopped\n");
     pthread_join(fresh, NULL);
     for (size_t i = 0; i <= TOUCHERS; i++)
         madvise(pages[i], PAGES * PAGE_BYTES, MADV_DONTNEED);

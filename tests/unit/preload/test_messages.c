@@ -61,7 +61,7 @@ START_TEST(a_text_that_is_too_long_is_cut)
 }
 END_TEST
 
-START_TEST(an_error_is_told_by_its_number_and_none_by_nothing)
+START_TEST(an_error_is_reported_by_its_number_and_none_by_nothing)
 {
     char bytes[64] = "";
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
@@ -110,7 +110,7 @@ int main(void)
     tcase_add_test(tcase, more_detail_than_was_asked_for_is_not_kept);
     tcase_add_test(tcase, what_finds_no_room_is_counted);
     tcase_add_test(tcase, a_text_that_is_too_long_is_cut);
-    tcase_add_test(tcase, an_error_is_told_by_its_number_and_none_by_nothing);
+    tcase_add_test(tcase, an_error_is_reported_by_its_number_and_none_by_nothing);
     tcase_add_test(tcase, the_log_file_gets_each_once);
     tcase_add_test(tcase, of_failures_the_first_counts);
     suite_add_tcase(suite, tcase);

@@ -94,7 +94,7 @@ START_TEST(what_is_no_dump_is_passed_over)
 }
 END_TEST
 
-START_TEST(pattern_that_does_not_tell_the_process_cannot_be_searched)
+START_TEST(pattern_that_does_not_identify_the_process_cannot_be_searched)
 {
     prepare("%e.dump");
     make_dump("old.dump", 90 * second);
@@ -112,7 +112,7 @@ int main(void)
     tcase_add_test(tcase, latest_recording_since_the_birth_is_the_predecessor);
     tcase_add_test(tcase, young_process_has_no_predecessor);
     tcase_add_test(tcase, what_is_no_dump_is_passed_over);
-    tcase_add_test(tcase, pattern_that_does_not_tell_the_process_cannot_be_searched);
+    tcase_add_test(tcase, pattern_that_does_not_identify_the_process_cannot_be_searched);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -19,7 +19,7 @@ static void close_queue(void)
     yarn_queue_close(&queue);
 }
 
-/* With so many frames, all of which tell the number. */
+/* With so many frames, all of which hold the number. */
 static bool put(uint64_t number, unsigned nr_frames, unsigned nr_kernel)
 {
     struct yarn_queued *queued = yarn_queue_reserve(&queue);

@@ -231,7 +231,7 @@ START_TEST(a_row_is_what_the_instructions_say)
         {"def_cfa_register", ROW(0x0d, 6), 0, 0, 6, 8, 6, 0, 0},
         {"def_cfa_offset_sf", ROW(0x13, 0x7c), 0, 0, 7, 32, 6, 0, 0},
         {"args_size changes nothing", ROW(0x2e, 16), 0, 0, 7, 8, 6, 0, 0},
-        {"vectors are passed over", ROW(5, 40, 2), 0, 0, 7, 8, 6, 0, 0},
+        {"vectors are skipped", ROW(5, 40, 2), 0, 0, 7, 8, 6, 0, 0},
         {"expression then def_cfa", ROW(0x0f, 2, 0x76, 8, 0x0c, 7, 24), 0, 0, 7, 24, 6, 0, 0},
 
         {"unknown instruction", ROW(0x3f), 0, -EBADMSG, 0, 0, 0, 0, 0},

@@ -72,7 +72,7 @@ START_TEST(code_in_the_place_of_other_code_has_another_number)
 }
 END_TEST
 
-START_TEST(what_is_told_twice_changes_nothing)
+START_TEST(what_is_reported_twice_changes_nothing)
 {
     add(0x1000, 0x100, "same");
     uint32_t before = yarn_code_names_find(&names, 0x1000);
@@ -174,7 +174,7 @@ int main(void)
     tcase_add_test(tcase, a_name_holds_for_its_range_and_not_beyond);
     tcase_add_test(tcase, the_latest_name_wins_and_older_ones_keep_what_is_left);
     tcase_add_test(tcase, code_in_the_place_of_other_code_has_another_number);
-    tcase_add_test(tcase, what_is_told_twice_changes_nothing);
+    tcase_add_test(tcase, what_is_reported_twice_changes_nothing);
     tcase_add_test(tcase, what_is_empty_or_runs_over_the_end_is_passed_over);
     tcase_add_test(tcase, long_names_are_cut);
     tcase_add_test(tcase, any_order_of_overlapping_names_reads_as_the_last_one_of_each_place);

@@ -22,8 +22,8 @@
 enum { STACK_MAX = 1 << 16, STEPS_MAX = 60000, REPORTS_MAX = 5 };
 
 static struct yarn_module_map *map;
-static struct yarn_unwinder *ladder, *oracle;
-static struct yarn_frames by_ladder, by_oracle, outside;
+static struct yarn_unwinder *automatic, *oracle;
+static struct yarn_frames by_auto, by_oracle, outside;
 static uint64_t stack_end;
 static unsigned nr_steps, nr_wrong;
 static volatile sig_atomic_t is_stepping;
@@ -41,10 +41,10 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
 
 static bool are_equal(void)
 {
-    if (by_ladder.count != by_oracle.count || by_ladder.end != by_oracle.end)
+    if (by_auto.count != by_oracle.count || by_auto.end != by_oracle.end)
         return false;
-    for (unsigned i = 0; i < by_ladder.count; i++)
-        if (by_ladder.frame[i].ip != by_oracle.frame[i].ip)
+    for (unsigned i = 0; i < by_auto.count; i++)
+        if (by_auto.frame[i].ip != by_oracle.frame[i].ip)
             return false;
     return true;
 }
@@ -53,10 +53,10 @@ static bool are_equal(void)
 static bool has_outside(void)
 {
     unsigned nr_outer = outside.count - 2; /* without the two that change */
-    if (by_ladder.count < nr_outer)
+    if (by_auto.count < nr_outer)
         return false;
     for (unsigned i = 0; i < nr_outer; i++)
-        if (by_ladder.frame[by_ladder.count - 1 - i].ip != outside.frame[outside.count - 1 - i].ip)
+        if (by_auto.frame[by_auto.count - 1 - i].ip != outside.frame[outside.count - 1 - i].ip)
             return false;
     return true;
 }
@@ -87,17 +87,17 @@ static void on_step(int number, siginfo_t *info, void *arg)
         ((ucontext_t *)arg)->uc_mcontext.gregs[17] &= ~0x100; /* the trap flag */
         return;
     }
-    yarn_unwinder_unwind(ladder, &registers, &stack, &by_ladder);
+    yarn_unwinder_unwind(automatic, &registers, &stack, &by_auto);
     yarn_unwinder_unwind(oracle, &registers, &stack, &by_oracle);
     nr_steps++;
     if (outside.count == 0) {
-        outside = by_ladder;
+        outside = by_auto;
         return;
     }
-    if (are_equal() && has_outside() && by_ladder.end == YARN_UNWIND_COMPLETE)
+    if (are_equal() && has_outside() && by_auto.end == YARN_UNWIND_COMPLETE)
         return;
     if (nr_wrong++ < REPORTS_MAX) {
-        print_frames("ladder", &by_ladder);
+        print_frames("automatic", &by_auto);
         print_frames("libunwind", &by_oracle);
     }
 }
@@ -148,7 +148,7 @@ START_TEST(both_engines_agree_at_every_instruction)
     stack_end = yarn_live_stack_end((uintptr_t)&stack);
     ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWINDER_AUTO, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&automatic, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);
     ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
     ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
@@ -156,7 +156,7 @@ START_TEST(both_engines_agree_at_every_instruction)
     (void)printf("%u instructions, wrong at %u\n", nr_steps, nr_wrong);
     ck_assert_uint_gt(nr_steps, 1000);
     ck_assert_uint_eq(nr_wrong, 0);
-    yarn_unwinder_free(ladder);
+    yarn_unwinder_free(automatic);
     yarn_unwinder_free(oracle);
     yarn_module_map_free(map);
 }

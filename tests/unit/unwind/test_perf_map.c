@@ -53,7 +53,7 @@ static const char *const bad[] = {
     "ffffffffffffffff 2 f",
 };
 
-START_TEST(what_is_no_line_is_told)
+START_TEST(what_is_no_line_is_reported)
 {
     struct yarn_perf_map_line line;
     ck_assert_int_eq(yarn_perf_map_parse(yarn_span_of_text(bad[_i]), &line), -EINVAL);
@@ -214,7 +214,7 @@ int main(void)
     Suite *suite = suite_create("perf map");
     TCase *lines = tcase_create("lines");
     tcase_add_loop_test(lines, line_is_taken_apart, 0, YARN_COUNT_OF(good));
-    tcase_add_loop_test(lines, what_is_no_line_is_told, 0, YARN_COUNT_OF(bad));
+    tcase_add_loop_test(lines, what_is_no_line_is_reported, 0, YARN_COUNT_OF(bad));
     suite_add_tcase(suite, lines);
     TCase *files = tcase_create("a file that is followed");
     tcase_add_checked_fixture(files, open_all, close_all);

@@ -266,7 +266,7 @@ START_TEST(frame_pointers_are_followed_only_upwards_and_near)
 }
 END_TEST
 
-START_TEST(calls_are_told_by_their_last_bytes)
+START_TEST(calls_are_recognised_by_their_last_bytes)
 {
     const struct {
         const char *what;
@@ -319,7 +319,7 @@ int main(void)
     tcase_add_test(steps, a_return_address_of_zero_is_the_end);
     tcase_add_test(steps, a_word_across_the_ring_s_seam_is_read_whole);
     tcase_add_test(steps, frame_pointers_are_followed_only_upwards_and_near);
-    tcase_add_test(steps, calls_are_told_by_their_last_bytes);
+    tcase_add_test(steps, calls_are_recognised_by_their_last_bytes);
     suite_add_tcase(suite, steps);
     return run_suite(suite);
 }

@@ -17,21 +17,21 @@
 enum { DEEP = 1000 };
 
 static struct yarn_module_map *map;
-static struct yarn_unwinder *ladder, *oracle;
+static struct yarn_unwinder *automatic, *oracle;
 static struct yarn_live_stack live;
-static struct yarn_frames by_ladder, by_oracle;
+static struct yarn_frames by_auto, by_oracle;
 
 static void open_unwinders(void)
 {
     ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
-    ck_assert_int_eq(yarn_unwinder_new(&ladder, YARN_UNWINDER_AUTO, map), 0);
+    ck_assert_int_eq(yarn_unwinder_new(&automatic, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);
 }
 
 static void close_unwinders(void)
 {
-    yarn_unwinder_free(ladder);
+    yarn_unwinder_free(automatic);
     yarn_unwinder_free(oracle);
     yarn_module_map_free(map);
 }
@@ -60,19 +60,19 @@ static bool are_equal(const struct yarn_frames *a, const struct yarn_frames *b)
 
 static void unwind_both(void)
 {
-    yarn_unwinder_unwind(ladder, &live.registers, &live.stack, &by_ladder);
+    yarn_unwinder_unwind(automatic, &live.registers, &live.stack, &by_auto);
     yarn_unwinder_unwind(oracle, &live.registers, &live.stack, &by_oracle);
 }
 
 static void assert_whole(void)
 {
     unwind_both();
-    if (!are_equal(&by_ladder, &by_oracle) || by_ladder.end != YARN_UNWIND_COMPLETE) {
-        print_frames("ladder", &by_ladder);
+    if (!are_equal(&by_auto, &by_oracle) || by_auto.end != YARN_UNWIND_COMPLETE) {
+        print_frames("automatic", &by_auto);
         print_frames("libunwind", &by_oracle);
     }
-    ck_assert(are_equal(&by_ladder, &by_oracle));
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_COMPLETE);
+    ck_assert(are_equal(&by_auto, &by_oracle));
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_COMPLETE);
 }
 
 /* How many frames lie in the `size` bytes of code from `start`. */
@@ -88,10 +88,10 @@ START_TEST(a_stack_is_walked_to_its_start)
 {
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
     assert_whole();
-    ck_assert_uint_ge(by_ladder.count, 5);
-    ck_assert_uint_eq(by_ladder.frame[0].ip, live.registers.ip);
-    ck_assert_uint_eq(by_ladder.frame[0].lookup_ip, live.registers.ip);
-    ck_assert_uint_eq(by_ladder.frame[1].lookup_ip, by_ladder.frame[1].ip - 1);
+    ck_assert_uint_ge(by_auto.count, 5);
+    ck_assert_uint_eq(by_auto.frame[0].ip, live.registers.ip);
+    ck_assert_uint_eq(by_auto.frame[0].lookup_ip, live.registers.ip);
+    ck_assert_uint_eq(by_auto.frame[1].lookup_ip, by_auto.frame[1].ip - 1);
 }
 END_TEST
 
@@ -109,7 +109,7 @@ START_TEST(a_thousand_frames_are_a_thousand_frames)
 {
     ck_assert_uint_eq(descend(DEEP, YARN_LIVE_STACK_MAX), DEEP + 1);
     assert_whole();
-    ck_assert_uint_ge(frames_in(&by_ladder, (uintptr_t)descend, 400), DEEP);
+    ck_assert_uint_ge(frames_in(&by_auto, (uintptr_t)descend, 400), DEEP);
 }
 END_TEST
 
@@ -117,9 +117,9 @@ START_TEST(more_frames_than_fit_are_cut_off)
 {
     (void)descend(YARN_FRAMES_MAX + 10, YARN_LIVE_STACK_MAX);
     unwind_both();
-    ck_assert(are_equal(&by_ladder, &by_oracle));
-    ck_assert_uint_eq(by_ladder.count, YARN_FRAMES_MAX);
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
+    ck_assert(are_equal(&by_auto, &by_oracle));
+    ck_assert_uint_eq(by_auto.count, YARN_FRAMES_MAX);
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_TRUNCATED);
 }
 END_TEST
 
@@ -134,7 +134,7 @@ START_TEST(a_callback_of_the_c_library_is_walked_through_it)
     int numbers[] = {5, 3, 1, 4};
     qsort(numbers, YARN_COUNT_OF(numbers), sizeof numbers[0], compare_and_take);
     assert_whole();
-    ck_assert_uint_ge(by_ladder.count, 7);
+    ck_assert_uint_ge(by_auto.count, 7);
 }
 END_TEST
 
@@ -150,8 +150,8 @@ START_TEST(a_signal_handler_is_walked_into_what_it_interrupted)
     ck_assert_int_eq(raise(SIGUSR1), 0);
     assert_whole();
     unsigned nr_exact = 0;
-    for (unsigned i = 1; i < by_ladder.count; i++)
-        nr_exact += by_ladder.frame[i].ip == by_ladder.frame[i].lookup_ip;
+    for (unsigned i = 1; i < by_auto.count; i++)
+        nr_exact += by_auto.frame[i].ip == by_auto.frame[i].lookup_ip;
     ck_assert_uint_eq(nr_exact, 1);
 }
 END_TEST
@@ -166,9 +166,9 @@ START_TEST(a_handler_s_own_stack_ends_at_the_interrupted_frame)
     ck_assert_int_eq(raise(SIGUSR1), 0);
     live.stack.first.size = (size_t)((uintptr_t)own + sizeof own - live.stack.start);
     unwind_both();
-    ck_assert(are_equal(&by_ladder, &by_oracle));
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
-    const struct yarn_frame *last = &by_ladder.frame[by_ladder.count - 1];
+    ck_assert(are_equal(&by_auto, &by_oracle));
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_TRUNCATED);
+    const struct yarn_frame *last = &by_auto.frame[by_auto.count - 1];
     ck_assert_uint_eq(last->ip, last->lookup_ip);
 }
 END_TEST
@@ -222,7 +222,7 @@ START_TEST(rows_beyond_our_rules_are_walked_by_libunwind_from_the_leaf)
     volatile int below = 1;
     hangers[_i](take_here);
     assert_whole();
-    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)hangers[_i], 16), 1);
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)hangers[_i], 16), 1);
     ck_assert_int_eq(below, 1);
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(generated_code_is_walked_by_its_frame_pointer)
         ck_assert_int_eq(yarn_module_map_read_proc(map, 1), 0);
     function(take_here);
     assert_whole();
-    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)function, sizeof framed), 1);
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)function, sizeof framed), 1);
     ck_assert_int_eq(below, 1);
 }
 END_TEST
@@ -265,7 +265,7 @@ START_TEST(generated_code_without_frames_is_walked_by_what_it_does_until_it_retu
     generated_fn function = generate(unframed, sizeof unframed);
     function(take_here);
     assert_whole();
-    ck_assert_uint_eq(frames_in(&by_ladder, (uintptr_t)function, sizeof unframed), 1);
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)function, sizeof unframed), 1);
     ck_assert_int_eq(below, 1);
 }
 END_TEST
@@ -280,9 +280,9 @@ START_TEST(generated_code_that_cannot_be_followed_ends_the_walk_and_says_so)
     generated_fn function = generate(wild, sizeof wild);
     function(take_here);
     unwind_both();
-    ck_assert(are_equal(&by_ladder, &by_oracle));
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
-    ck_assert_uint_eq(by_ladder.frame[by_ladder.count - 1].ip, (uintptr_t)function + 5);
+    ck_assert(are_equal(&by_auto, &by_oracle));
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_NO_UNWIND_INFO);
+    ck_assert_uint_eq(by_auto.frame[by_auto.count - 1].ip, (uintptr_t)function + 5);
     ck_assert_int_eq(below, 1);
 }
 END_TEST
@@ -300,7 +300,7 @@ START_TEST(a_thread_s_stack_is_walked_to_its_clone)
     ck_assert_int_eq(pthread_create(&thread, NULL, take_in_thread, NULL), 0);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     assert_whole();
-    ck_assert_uint_ge(by_ladder.count, 4);
+    ck_assert_uint_ge(by_auto.count, 4);
 }
 END_TEST
 
@@ -310,12 +310,12 @@ START_TEST(a_short_copy_is_cut_off_whatever_was_walked_before)
     enum { SHORT = 4096 };
     (void)descend(200, YARN_LIVE_STACK_MAX);
     assert_whole();
-    unsigned whole = by_ladder.count;
+    unsigned whole = by_auto.count;
     live.stack.first.size = SHORT;
     unwind_both();
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_TRUNCATED);
-    ck_assert_uint_lt(by_ladder.count, whole);
-    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_uint_lt(by_auto.count, whole);
+    ck_assert(are_equal(&by_auto, &by_oracle));
 }
 END_TEST
 
@@ -332,9 +332,9 @@ START_TEST(every_length_of_the_copy_is_walked_within_it)
         if (!live.stack.first.size)
             live.stack.first = live.stack.second, live.stack.second = YARN_SPAN_EMPTY;
         unwind_both();
-        ck_assert_uint_ge(by_ladder.count, 1);
-        ck_assert(are_equal(&by_ladder, &by_oracle));
-        ck_assert(by_ladder.end == YARN_UNWIND_TRUNCATED || by_ladder.end == YARN_UNWIND_COMPLETE);
+        ck_assert_uint_ge(by_auto.count, 1);
+        ck_assert(are_equal(&by_auto, &by_oracle));
+        ck_assert(by_auto.end == YARN_UNWIND_TRUNCATED || by_auto.end == YARN_UNWIND_COMPLETE);
         free(copy);
     }
 }
@@ -345,10 +345,10 @@ START_TEST(without_registers_the_leaf_is_all)
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
     live.registers.valid = 0;
     unwind_both();
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NONE);
-    ck_assert_uint_eq(by_ladder.count, 1);
-    ck_assert_uint_eq(by_ladder.frame[0].ip, live.registers.ip);
-    ck_assert_ptr_nonnull(by_ladder.frame[0].module);
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_NONE);
+    ck_assert_uint_eq(by_auto.count, 1);
+    ck_assert_uint_eq(by_auto.frame[0].ip, live.registers.ip);
+    ck_assert_ptr_nonnull(by_auto.frame[0].module);
 }
 END_TEST
 
@@ -359,10 +359,10 @@ START_TEST(a_leaf_in_no_module_has_no_unwind_info)
     live.registers.value[6] = 0;
     live.word[0] = 0;
     unwind_both();
-    ck_assert_int_eq(by_ladder.end, YARN_UNWIND_NO_UNWIND_INFO);
-    ck_assert_uint_eq(by_ladder.count, 1);
-    ck_assert_ptr_null(by_ladder.frame[0].module);
-    ck_assert(are_equal(&by_ladder, &by_oracle));
+    ck_assert_int_eq(by_auto.end, YARN_UNWIND_NO_UNWIND_INFO);
+    ck_assert_uint_eq(by_auto.count, 1);
+    ck_assert_ptr_null(by_auto.frame[0].module);
+    ck_assert(are_equal(&by_auto, &by_oracle));
 }
 END_TEST
 
@@ -373,7 +373,7 @@ static uint64_t go_back_to_the_call(void)
     void (*volatile pointer)(struct yarn_live_stack *, size_t) = yarn_live_stack_take;
     pointer(&live, YARN_LIVE_STACK_MAX);
     unwind_both();
-    uint64_t caller = by_ladder.frame[1].ip;
+    uint64_t caller = by_auto.frame[1].ip;
     size_t nr_words = live.stack.first.size / 8, at = 0;
     for (size_t i = 0; i < nr_words; i++)
         at = live.word[i] == caller ? i : at;
@@ -388,11 +388,11 @@ static uint64_t go_back_to_the_call(void)
 START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
 {
     uint64_t caller = go_back_to_the_call();
-    unsigned count = by_ladder.count;
+    unsigned count = by_auto.count;
     live.registers.ip = 0;
     unwind_both();
-    ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
-    ck_assert_uint_eq(by_ladder.count, count);
+    ck_assert_uint_eq(by_auto.frame[1].ip, caller);
+    ck_assert_uint_eq(by_auto.count, count);
 }
 END_TEST
 
@@ -406,7 +406,7 @@ START_TEST(vfork_is_walked_by_the_return_address_in_its_register)
     const uint8_t *call = memmem(code, LONGEST, "\x0f\x05", 2);
     ck_assert_ptr_nonnull(call);
     uint64_t caller = go_back_to_the_call();
-    unsigned count = by_ladder.count;
+    unsigned count = by_auto.count;
     live.registers.ip = (uintptr_t)(call + 2);
     live.registers.value[RDI] = caller;
     live.registers.sp += 8;
@@ -414,8 +414,8 @@ START_TEST(vfork_is_walked_by_the_return_address_in_its_register)
     live.stack.start += 8;
     live.stack.first = yarn_span_from(live.stack.first, 8);
     assert_whole();
-    ck_assert_uint_eq(by_ladder.frame[1].ip, caller);
-    ck_assert_uint_eq(by_ladder.count, count);
+    ck_assert_uint_eq(by_auto.frame[1].ip, caller);
+    ck_assert_uint_eq(by_auto.count, count);
 }
 END_TEST
 
@@ -434,8 +434,8 @@ START_TEST(senseless_registers_fail_and_do_no_harm)
         live.registers.sp = live.registers.value[7];
         live.registers.ip = good.ip + (random % 7 ? random % 100000 : 0);
         unwind_both();
-        ck_assert_uint_ge(by_ladder.count, 1);
-        ck_assert_int_lt(by_ladder.end, YARN_UNWIND_END_COUNT);
+        ck_assert_uint_ge(by_auto.count, 1);
+        ck_assert_int_lt(by_auto.end, YARN_UNWIND_END_COUNT);
     }
 }
 END_TEST
@@ -449,7 +449,7 @@ START_TEST(an_unwinder_stays_below_four_megabytes_and_gives_them_back)
     ck_assert_int_eq(yarn_unwinder_new(&one, YARN_UNWINDER_LIBUNWIND, map), 0);
     ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
     yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
-    yarn_unwinder_unwind(one, &live.registers, &live.stack, &by_ladder);
+    yarn_unwinder_unwind(one, &live.registers, &live.stack, &by_auto);
     ck_assert_uint_le(yarn_pages_total() - before, YARN_MIB(4));
     yarn_unwinder_free(one);
     leaked = yarn_pages_total() - before;

@@ -55,7 +55,7 @@ static uint64_t one_bit_each(uint64_t at, uint64_t count)
     return UINT64_C(1) << at % 64;
 }
 
-/* As offsets of symbols: the upper half tells them apart, the lower half is their number. */
+/* As offsets of symbols: the upper half distinguishes them, the lower half is their number. */
 static uint64_t numbered_offsets(uint64_t at, uint64_t count)
 {
     return (yarn_hash_u64(at) % (count * 40)) << 32 | at;

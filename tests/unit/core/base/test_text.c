@@ -173,7 +173,7 @@ static const struct {
     {"dwarf:99999999999999999999", 6},
 };
 
-START_TEST(a_bad_way_to_record_stacks_is_told_where_it_is_bad)
+START_TEST(a_bad_way_to_record_stacks_is_reported_with_its_position)
 {
     struct yarn_callgraph callgraph;
     struct yarn_parse_error error;
@@ -221,7 +221,7 @@ int main(void)
     tcase_add_loop_test(tcase, hexadecimal_digits_at_the_front_are_read_up_to_what_is_none, 0,
                         YARN_COUNT_OF(hex_fronts));
     tcase_add_loop_test(tcase, a_way_to_record_stacks_reads_back, 0, YARN_COUNT_OF(callgraphs));
-    tcase_add_loop_test(tcase, a_bad_way_to_record_stacks_is_told_where_it_is_bad, 0,
+    tcase_add_loop_test(tcase, a_bad_way_to_record_stacks_is_reported_with_its_position, 0,
                         YARN_COUNT_OF(no_callgraphs));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

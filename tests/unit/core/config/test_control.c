@@ -116,20 +116,20 @@ START_TEST(a_line_that_just_fits_is_taken)
 }
 END_TEST
 
-START_TEST(a_line_that_is_too_long_is_told_once_and_the_next_is_read)
+START_TEST(a_line_that_is_too_long_is_reported_once_and_the_next_is_read)
 {
     struct yarn_control_lines lines = {.size = 0};
     struct yarn_span line;
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < 1000; i++) {
         put(&lines, "01234567", 8);
         enum yarn_control_next next = yarn_control_lines_next(&lines, &line);
         ck_assert_int_ne(next, YARN_CONTROL_LINE);
-        told += next == YARN_CONTROL_LINE_TOO_LONG;
+        reported += next == YARN_CONTROL_LINE_TOO_LONG;
         while (yarn_control_lines_next(&lines, &line) != YARN_CONTROL_NO_LINE)
-            told++;
+            reported++;
     }
-    ck_assert_uint_eq(told, 1);
+    ck_assert_uint_eq(reported, 1);
     put(&lines, "tail\nstop\n", 10);
     expect(&lines, "stop");
     ck_assert_int_eq(yarn_control_lines_next(&lines, &line), YARN_CONTROL_NO_LINE);
@@ -147,7 +147,7 @@ int main(void)
     tcase_add_test(command, control_characters_do_not_break_a_line);
     tcase_add_test(stream, lines_come_out_whole_however_they_come_in);
     tcase_add_test(stream, a_line_that_just_fits_is_taken);
-    tcase_add_test(stream, a_line_that_is_too_long_is_told_once_and_the_next_is_read);
+    tcase_add_test(stream, a_line_that_is_too_long_is_reported_once_and_the_next_is_read);
     suite_add_tcase(suite, command);
     suite_add_tcase(suite, stream);
     return run_suite(suite);

@@ -175,8 +175,8 @@ static const struct {
     const char *line;
 } bad[] = {
     {"YARN_FREQUENCY=fast",
-     "yarn: YARN_FREQUENCY: \"fast\": not a number; a number of samples a second from 1 to 100000 "
-     "would be right"},
+     "yarn: YARN_FREQUENCY: \"fast\": not a number; expected a number of samples a "
+     "second from 1 to 100000"},
     {"YARN_FREQUENCY=0", "yarn: YARN_FREQUENCY: \"0\": too small; "},
     {"YARN_FREQUENCY=-1", "yarn: YARN_FREQUENCY: \"-1\": not a number; "},
     {"YARN_FREQUENCY=99.5", "yarn: YARN_FREQUENCY: \"99.5\": not a number; "},
@@ -184,36 +184,37 @@ static const struct {
     {"YARN_FREQUENCY=99999999999999999999",
      "yarn: YARN_FREQUENCY: \"99999999999999999999\": too large; "},
     {"YARN_CALLGRAPH=magic",
-     "yarn: YARN_CALLGRAPH: \"magic\": not a way to record stacks; auto, fp, "},
+     "yarn: YARN_CALLGRAPH: \"magic\": not a way to record stacks; expected auto, fp, "},
     {"YARN_CALLGRAPH=dwarf:64K", "yarn: YARN_CALLGRAPH: \"64K\": more than the 65528 bytes "},
     {"YARN_UNWINDER=gdb",
-     "yarn: YARN_UNWINDER: \"gdb\": not one of its values; auto or libunwind would be right"},
+     "yarn: YARN_UNWINDER: \"gdb\": not one of its values; expected auto or libunwind"},
     {"YARN_OUTPUT=/tmp/%q.dump",
-     "yarn: YARN_OUTPUT: \"%q\": not a letter that stands for anything; a path "},
+     "yarn: YARN_OUTPUT: \"%q\": not a letter that stands for anything; expected a path "},
     {"YARN_SAMPLER=Perf",
-     "yarn: YARN_SAMPLER: \"Perf\": not one of its values; auto, perf or timer would be right"},
+     "yarn: YARN_SAMPLER: \"Perf\": not one of its values; expected auto, perf or timer"},
     {"YARN_STRATEGY=x", "yarn: YARN_STRATEGY: \"x\": "},
     {"YARN_READER=x", "yarn: YARN_READER: \"x\": "},
-    {"YARN_RING=3M", "yarn: YARN_RING: \"3M\": not a power of two; auto or a power of two from 4K "
-                     "to 1G would be right"},
+    {"YARN_RING=3M", "yarn: YARN_RING: \"3M\": not a power of two; expected auto or a power of two "
+                     "from 4K to 1G"},
     {"YARN_RING=2048", "yarn: YARN_RING: \"2048\": too small; "},
     {"YARN_RING=2G", "yarn: YARN_RING: \"2G\": too large; "},
     {"YARN_RING=much", "yarn: YARN_RING: \"much\": not a number of bytes; "},
     {"YARN_INTERVAL=999us",
-     "yarn: YARN_INTERVAL: \"999us\": too small; a time from 1ms to 1h would be right"},
+     "yarn: YARN_INTERVAL: \"999us\": too small; expected a time from 1ms to 1h"},
     {"YARN_INTERVAL=3601s", "yarn: YARN_INTERVAL: \"3601s\": too large; "},
     {"YARN_INTERVAL=soon", "yarn: YARN_INTERVAL: \"soon\": not a time; "},
-    {"YARN_CLOCK=tai", "yarn: YARN_CLOCK: \"tai\": not one of its values; monotonic, monotonic_raw "
-                       "or boottime would"},
+    {"YARN_CLOCK=tai", "yarn: YARN_CLOCK: \"tai\": not one of its values; expected monotonic, "
+                       "monotonic_raw or boottime"},
     {"YARN_EMPTY=x", "yarn: YARN_EMPTY: \"x\": "},
     {"YARN_FOLLOW=fork,spawn",
-     "yarn: YARN_FOLLOW: \"spawn\": not one of its words; none, fork, exec "},
+     "yarn: YARN_FOLLOW: \"spawn\": not one of its words; expected none, fork, exec "},
     {"YARN_FOLLOW=fork,", "yarn: YARN_FOLLOW: "},
     {"YARN_FOLLOW=none,fork", "yarn: YARN_FOLLOW: \"none\": "},
     {"YARN_LOG=loud", "yarn: YARN_LOG: \"loud\": "},
     {"YARN_EMPTY=a\033[1m\n", "yarn: YARN_EMPTY: \"a?[1m?\": "},
-    {"YARN=frequency=fast", "yarn: YARN: frequency: \"fast\": not a number; a number of samples "},
-    {"YARN=events=cs;frequncy=1", "yarn: YARN: \"frequncy\": not an option; a list such as "},
+    {"YARN=frequency=fast", "yarn: YARN: frequency: \"fast\": not a number; expected a number "},
+    {"YARN=events=cs;frequncy=1",
+     "yarn: YARN: \"frequncy\": not an option; expected a list such as "},
     {"YARN=on", "yarn: YARN: \"on\": not an option; "},
     {"YARN=empty", "yarn: YARN: \"empty\": has no =VALUE; "},
     {"YARN==1", "yarn: YARN: \"=1\": not an option; "},
@@ -224,8 +225,7 @@ START_TEST(a_bad_value_is_one_line_with_variable_word_and_remedy)
     ck_assert_int_eq(read_one(bad[_i].entry), -EINVAL);
     ck_assert_msg(strncmp(line, bad[_i].line, strlen(bad[_i].line)) == 0, "%s", line);
     ck_assert_ptr_null(strchr(line, '\n'));
-    const char *end = line + strlen(line) - strlen(" would be right");
-    ck_assert_str_eq(end, " would be right");
+    ck_assert_ptr_nonnull(strstr(line, "; expected "));
 }
 END_TEST
 
@@ -245,8 +245,9 @@ START_TEST(a_higher_layer_reports_the_same_kind_of_fault)
     ck_assert_int_eq(read_one("YARN=events=cs,foo,faults"), 0);
     fault = yarn_option_fault_in(&options, YARN_OPTION_EVENTS, &error);
     yarn_option_fault_describe(&fault, &text);
-    ck_assert_str_eq(line, "yarn: YARN: events: \"foo\": not a known event; a comma list of events "
-                           "such as cpu-clock,page-faults would be right");
+    ck_assert_str_eq(line,
+                     "yarn: YARN: events: \"foo\": not a known event; expected a comma-separated "
+                     "list of events such as cpu-clock,page-faults");
 }
 END_TEST
 

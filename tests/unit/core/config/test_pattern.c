@@ -67,7 +67,7 @@ static const struct {
     {"%{", "%{"}, {"%{NAME", "%{NAME"}, {"%{}", "%{}"}, {"%p%e% ", "% "},
 };
 
-START_TEST(a_bad_pattern_is_told_where_it_is_bad)
+START_TEST(a_bad_pattern_is_reported_with_its_position)
 {
     struct yarn_parse_error error = {0};
     const char *pattern = bad[_i].pattern;
@@ -156,7 +156,7 @@ int main(void)
     TCase *tcase = tcase_create("path patterns");
     tcase_add_loop_test(tcase, a_pattern_becomes_a_path, 0, YARN_COUNT_OF(good));
     tcase_add_test(tcase, a_folder_takes_the_default_pattern);
-    tcase_add_loop_test(tcase, a_bad_pattern_is_told_where_it_is_bad, 0, YARN_COUNT_OF(bad));
+    tcase_add_loop_test(tcase, a_bad_pattern_is_reported_with_its_position, 0, YARN_COUNT_OF(bad));
     tcase_add_test(tcase, a_pattern_longer_than_a_path_is_refused);
     tcase_add_test(tcase, a_path_that_is_cut_is_no_path);
     tcase_add_loop_test(tcase, the_rank_is_the_launchers_and_else_0, 0, YARN_COUNT_OF(ranks));

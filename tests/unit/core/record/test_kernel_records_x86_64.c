@@ -79,7 +79,7 @@ static bool stack_has_mark(const struct yarn_wrapped *stack)
     return false;
 }
 
-static void hear_sample(const struct yarn_record *record)
+static void receive_sample(const struct yarn_record *record)
 {
     uint64_t ip, sp;
     ck_assert(record->sample.has_registers);
@@ -94,7 +94,7 @@ static void hear_sample(const struct yarn_record *record)
     seen.marked += stack_has_mark(&record->sample.stack);
 }
 
-static void hear_map(const struct yarn_record_mmap *map)
+static void receive_map(const struct yarn_record_mmap *map)
 {
     if (strcmp(map->path, seen.map_path))
         return;
@@ -109,7 +109,7 @@ static void hear_map(const struct yarn_record_mmap *map)
     seen.maps++;
 }
 
-static void hear_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_record *record)
 {
     (void)self;
     ck_assert_uint_eq(record->pid, (uint32_t)getpid());
@@ -120,10 +120,10 @@ static void hear_record(void *self, const struct yarn_record *record)
     ck_assert_uint_lt(record->cpu, 4096);
     switch (record->type) {
     case YARN_RECORD_SAMPLE:
-        hear_sample(record);
+        receive_sample(record);
         break;
     case YARN_RECORD_MMAP:
-        hear_map(record->mmap);
+        receive_map(record->mmap);
         break;
     case YARN_RECORD_COMM:
         ck_assert_str_eq(record->comm.name, "fifteen letters");
@@ -142,7 +142,7 @@ static void hear_record(void *self, const struct yarn_record *record)
     }
 }
 
-static void hear_malformed(void *self, uint32_t kernel_type, size_t size)
+static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
 {
     (void)self;
     ck_abort_msg("malformed: type %u, %zu bytes", kernel_type, size);
@@ -165,7 +165,7 @@ static void begin(void)
 
 static void read_all(void)
 {
-    const struct yarn_record_listener listener = {NULL, hear_record, hear_malformed};
+    const struct yarn_record_listener listener = {NULL, receive_record, receive_malformed};
     bool is_left;
     yarn_merge_pass(&merge, UINT64_MAX, &listener, &is_left);
     ck_assert(!is_left);
@@ -203,18 +203,18 @@ START_TEST(kernel_samples_hold_registers_and_the_stack_through_many_rounds_of_th
 }
 END_TEST
 
-static void *tell_tid(void *argument)
+static void *give_tid(void *argument)
 {
     *(pid_t *)argument = (pid_t)syscall(SYS_gettid);
     return NULL;
 }
 
-START_TEST(kernel_tells_of_names_and_new_threads)
+START_TEST(kernel_reports_names_and_new_threads)
 {
     pthread_t thread;
     begin();
     ck_assert_int_eq(prctl(PR_SET_NAME, "fifteen letters"), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, tell_tid, &seen.new_tid), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, give_tid, &seen.new_tid), 0);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     end();
     ck_assert_uint_eq(seen.comms, 1);
@@ -222,7 +222,7 @@ START_TEST(kernel_tells_of_names_and_new_threads)
 }
 END_TEST
 
-START_TEST(kernel_tells_of_executable_mappings)
+START_TEST(kernel_reports_executable_mappings)
 {
     strcpy(seen.map_path, "/memfd:yarn (deleted)");
     int file = memfd_create("yarn", MFD_CLOEXEC);
@@ -291,7 +291,7 @@ static struct perf_event_attr attr_of_tracepoint(uint64_t number)
     return attr;
 }
 
-static void hear_mixed(void *self, const struct yarn_record *record)
+static void receive_mixed(void *self, const struct yarn_record *record)
 {
     const struct yarn_record_sample *sample = &record->sample;
     struct yarn_record_counter counter;
@@ -351,7 +351,7 @@ static void add_event(const struct perf_event_attr *attr, uint32_t number, int g
 START_TEST(kernel_writes_events_of_different_layouts_into_one_ring)
 {
     static struct yarn_record_layout layouts[EVENTS];
-    const struct yarn_record_listener listener = {NULL, hear_mixed, hear_malformed};
+    const struct yarn_record_listener listener = {NULL, receive_mixed, receive_malformed};
     struct perf_event_attr faults = attr_of_faults(), group = attr_of_group();
     struct perf_event_attr counted = faults;
     int fds[EVENTS + 1], nr_fds = 0, number = tracepoint_number();
@@ -401,8 +401,8 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase,
                    kernel_samples_hold_registers_and_the_stack_through_many_rounds_of_the_ring);
-    tcase_add_test(tcase, kernel_tells_of_names_and_new_threads);
-    tcase_add_test(tcase, kernel_tells_of_executable_mappings);
+    tcase_add_test(tcase, kernel_reports_names_and_new_threads);
+    tcase_add_test(tcase, kernel_reports_executable_mappings);
     tcase_add_test(tcase, kernel_writes_events_of_different_layouts_into_one_ring);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -5,59 +5,59 @@
 #include "tests/support/suite.h"
 #include "tests/unit/core/record/handmade.h"
 
-enum { RINGS_MAX = 5, RING_BYTES = 16384, SWITCH_BYTES = 40, HEARD_MAX = 1024 };
+enum { RINGS_MAX = 5, RING_BYTES = 16384, SWITCH_BYTES = 40, RECEIVED_MAX = 1024 };
 
 static struct handmade_ring rings[RINGS_MAX];
 static struct yarn_merge_source sources[RINGS_MAX];
 static struct yarn_merge merge;
 static struct handmade_record made;
 
-/* What the listener was told, in order. */
-static struct heard {
+/* What the listener received, in order. */
+static struct received {
     bool is_malformed;
     uint32_t kernel_type; /* of the malformed */
     size_t size;          /* of the malformed */
     uint64_t time_ns;
     uint32_t ring;
     uint64_t nr; /* within its ring */
-} heard[HEARD_MAX];
-static size_t nr_heard;
+} received[RECEIVED_MAX];
+static size_t nr_received;
 static uint64_t put_count[RINGS_MAX];
-static uint64_t told_tail[RINGS_MAX]; /* where the kernel must still believe the reader to be */
+static uint64_t expected_tail[RINGS_MAX]; /* where the kernel must still believe the reader to be */
 
-static void hear_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_record *record)
 {
-    ck_assert_ptr_eq(self, heard);
-    ck_assert_uint_lt(nr_heard, HEARD_MAX);
-    heard[nr_heard++] = (struct heard){
+    ck_assert_ptr_eq(self, received);
+    ck_assert_uint_lt(nr_received, RECEIVED_MAX);
+    received[nr_received++] = (struct received){
         .time_ns = record->time_ns,
         .ring = record->cpu,
         .nr = record->id,
     };
-    ck_assert_uint_eq(rings[record->cpu].page.data_tail, told_tail[record->cpu]);
-    told_tail[record->cpu] += SWITCH_BYTES;
+    ck_assert_uint_eq(rings[record->cpu].page.data_tail, expected_tail[record->cpu]);
+    expected_tail[record->cpu] += SWITCH_BYTES;
 }
 
-static void hear_malformed(void *self, uint32_t kernel_type, size_t size)
+static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
 {
-    ck_assert_ptr_eq(self, heard);
-    ck_assert_uint_lt(nr_heard, HEARD_MAX);
-    heard[nr_heard++] =
-        (struct heard){.is_malformed = true, .kernel_type = kernel_type, .size = size};
+    ck_assert_ptr_eq(self, received);
+    ck_assert_uint_lt(nr_received, RECEIVED_MAX);
+    received[nr_received++] =
+        (struct received){.is_malformed = true, .kernel_type = kernel_type, .size = size};
 }
 
-static const struct yarn_record_listener listener = {heard, hear_record, hear_malformed};
+static const struct yarn_record_listener listener = {received, receive_record, receive_malformed};
 
 static void open_rings(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        told_tail[i] = UINT64_MAX - 1000 * i; /* some wrap soon, some later */
-        handmade_ring_open(&rings[i], RING_BYTES, told_tail[i]);
+        expected_tail[i] = UINT64_MAX - 1000 * i; /* some wrap soon, some later */
+        handmade_ring_open(&rings[i], RING_BYTES, expected_tail[i]);
         sources[i] = (struct yarn_merge_source){.ring = &rings[i].ring};
         put_count[i] = 0;
     }
     merge = (struct yarn_merge){.sources = sources, .count = count};
-    nr_heard = 0;
+    nr_received = 0;
 }
 
 static void close_rings(void)
@@ -79,21 +79,21 @@ static void put_at(uint32_t ring, uint64_t time_ns)
     handmade_ring_put_record(&rings[ring], &made);
 }
 
-static void check_heard(size_t at, uint32_t ring, uint64_t nr, uint64_t time_ns)
+static void check_received(size_t at, uint32_t ring, uint64_t nr, uint64_t time_ns)
 {
-    ck_assert_uint_lt(at, nr_heard);
-    ck_assert(!heard[at].is_malformed);
-    ck_assert_uint_eq(heard[at].ring, ring);
-    ck_assert_uint_eq(heard[at].nr, nr);
-    ck_assert_uint_eq(heard[at].time_ns, time_ns);
+    ck_assert_uint_lt(at, nr_received);
+    ck_assert(!received[at].is_malformed);
+    ck_assert_uint_eq(received[at].ring, ring);
+    ck_assert_uint_eq(received[at].nr, nr);
+    ck_assert_uint_eq(received[at].time_ns, time_ns);
 }
 
 static void check_malformed(size_t at, uint32_t kernel_type, size_t size)
 {
-    ck_assert_uint_lt(at, nr_heard);
-    ck_assert(heard[at].is_malformed);
-    ck_assert_uint_eq(heard[at].kernel_type, kernel_type);
-    ck_assert_uint_eq(heard[at].size, size);
+    ck_assert_uint_lt(at, nr_received);
+    ck_assert(received[at].is_malformed);
+    ck_assert_uint_eq(received[at].kernel_type, kernel_type);
+    ck_assert_uint_eq(received[at].size, size);
 }
 
 static void check_rings_are_given_back(void)
@@ -102,13 +102,13 @@ static void check_rings_are_given_back(void)
         ck_assert_uint_eq(rings[i].page.data_tail, rings[i].page.data_head);
 }
 
-START_TEST(merge_of_nothing_tells_nothing)
+START_TEST(merge_of_nothing_reports_nothing)
 {
     bool has_news = true;
     open_rings((size_t)_i);
     ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news), 0);
     ck_assert(!has_news);
-    ck_assert_uint_eq(nr_heard, 0);
+    ck_assert_uint_eq(nr_received, 0);
     close_rings();
 }
 END_TEST
@@ -132,36 +132,36 @@ static void merge_at_random(uint64_t *state)
             put_at(ring, last_ns[ring]);
             nr_put++;
         }
-        size_t before = nr_heard;
+        size_t before = nr_received;
         size_t count = yarn_merge_pass(&merge, until_ns, &listener, &has_news);
-        ck_assert_uint_eq(count, nr_heard - before);
-        ck_assert(has_news == (nr_heard != nr_put));
-        for (size_t i = before; i < nr_heard; i++)
-            ck_assert_uint_le(heard[i].time_ns, until_ns);
+        ck_assert_uint_eq(count, nr_received - before);
+        ck_assert(has_news == (nr_received != nr_put));
+        for (size_t i = before; i < nr_received; i++)
+            ck_assert_uint_le(received[i].time_ns, until_ns);
     }
     yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news);
     ck_assert(!has_news);
-    ck_assert_uint_eq(nr_heard, nr_put);
+    ck_assert_uint_eq(nr_received, nr_put);
 }
 
-START_TEST(merge_tells_records_of_many_rings_in_order_of_time)
+START_TEST(merge_delivers_records_of_many_rings_in_order_of_time)
 {
     uint64_t state = (uint64_t)_i;
     uint64_t nr[RINGS_MAX] = {0};
     open_rings(1 + (size_t)_i % RINGS_MAX);
     merge_at_random(&state);
-    for (size_t i = 0; i < nr_heard; i++) {
-        ck_assert(!heard[i].is_malformed);
-        ck_assert_uint_eq(heard[i].nr, nr[heard[i].ring]++);
+    for (size_t i = 0; i < nr_received; i++) {
+        ck_assert(!received[i].is_malformed);
+        ck_assert_uint_eq(received[i].nr, nr[received[i].ring]++);
         if (i)
-            ck_assert_uint_ge(heard[i].time_ns, heard[i - 1].time_ns);
+            ck_assert_uint_ge(received[i].time_ns, received[i - 1].time_ns);
     }
     check_rings_are_given_back();
     close_rings();
 }
 END_TEST
 
-START_TEST(merge_tells_equal_times_in_the_order_of_the_rings)
+START_TEST(merge_delivers_equal_times_in_the_order_of_the_rings)
 {
     bool has_news;
     open_rings(RINGS_MAX);
@@ -171,7 +171,7 @@ START_TEST(merge_tells_equal_times_in_the_order_of_the_rings)
     ck_assert_uint_eq(yarn_merge_pass(&merge, 7, &listener, &has_news), 2 * RINGS_MAX);
     for (uint32_t ring = 0; ring < RINGS_MAX; ring++)
         for (size_t i = 0; i < 2; i++)
-            check_heard(2 * ring + i, ring, i, 7);
+            check_received(2 * ring + i, ring, i, 7);
     close_rings();
 }
 END_TEST
@@ -187,16 +187,16 @@ START_TEST(merge_leaves_what_is_younger_in_its_ring_for_the_next_pass)
     ck_assert(has_news);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &has_news), 1);
     ck_assert(has_news);
-    ck_assert_uint_eq(rings[0].page.data_tail, told_tail[0]);
+    ck_assert_uint_eq(rings[0].page.data_tail, expected_tail[0]);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 10, &listener, &has_news), 0);
     ck_assert(has_news);
     put_at(1, 12);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 12, &listener, &has_news), 3);
     ck_assert(!has_news);
-    check_heard(0, 0, 0, 10);
-    check_heard(1, 0, 1, 11);
-    check_heard(2, 1, 0, 12);
-    check_heard(3, 1, 1, 12);
+    check_received(0, 0, 0, 10);
+    check_received(1, 0, 1, 11);
+    check_received(2, 1, 0, 12);
+    check_received(3, 1, 1, 12);
     check_rings_are_given_back();
     close_rings();
 }
@@ -235,8 +235,8 @@ START_TEST(merge_takes_in_what_came_between_two_passes_before_what_was_left)
     ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &has_news), 0);
     put_at(1, 60);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 100, &listener, &has_news), 2);
-    check_heard(0, 1, 0, 60);
-    check_heard(1, 0, 0, 100);
+    check_received(0, 1, 0, 60);
+    check_received(1, 0, 0, 100);
     close_rings();
 }
 END_TEST
@@ -263,15 +263,15 @@ START_TEST(merge_passes_an_inversion_within_a_ring_as_it_is)
     put_at(1, 17);
     put_at(1, 21);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 21, &listener, &has_news), 4);
-    check_heard(0, 1, 0, 17);
-    check_heard(1, 0, 0, 20);
-    check_heard(2, 0, 1, 15);
-    check_heard(3, 1, 1, 21);
+    check_received(0, 1, 0, 17);
+    check_received(1, 0, 0, 20);
+    check_received(2, 0, 1, 15);
+    check_received(3, 1, 1, 21);
     close_rings();
 }
 END_TEST
 
-START_TEST(merge_tells_of_a_malformed_record_and_goes_on_behind_it)
+START_TEST(merge_reports_a_malformed_record_and_goes_on_behind_it)
 {
     bool has_news;
     open_rings(2);
@@ -282,10 +282,10 @@ START_TEST(merge_tells_of_a_malformed_record_and_goes_on_behind_it)
     handmade_ring_put_record(&rings[0], &made);
     put_at(1, 11);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 11, &listener, &has_news), 3);
-    ck_assert_uint_eq(nr_heard, 3);
-    ck_assert_uint_eq(heard[0].time_ns, 10);
+    ck_assert_uint_eq(nr_received, 3);
+    ck_assert_uint_eq(received[0].time_ns, 10);
     check_malformed(1, PERF_RECORD_LOST, 16);
-    check_heard(2, 1, 0, 11);
+    check_received(2, 1, 0, 11);
     check_rings_are_given_back();
     close_rings();
 }
@@ -302,29 +302,29 @@ START_TEST(merge_gives_up_a_broken_ring_and_keeps_the_others)
     put_at(2, 20);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 30, &listener, &has_news), 3);
     ck_assert(!has_news);
-    ck_assert_uint_eq(nr_heard, 4);
-    check_heard(0, 0, 0, 5);
-    check_heard(1, 1, 0, 10);
+    ck_assert_uint_eq(nr_received, 4);
+    check_received(0, 0, 0, 5);
+    check_received(1, 1, 0, 10);
     check_malformed(2, 0, sizeof zeros);
-    check_heard(3, 2, 0, 20);
+    check_received(3, 2, 0, 20);
     check_rings_are_given_back();
 
-    told_tail[1] += sizeof zeros;
+    expected_tail[1] += sizeof zeros;
     put_at(1, 40);
     ck_assert_uint_eq(yarn_merge_pass(&merge, 50, &listener, &has_news), 1);
-    check_heard(4, 1, 1, 40);
+    check_received(4, 1, 1, 40);
     check_rings_are_given_back();
     close_rings();
 }
 END_TEST
 
-START_TEST(merge_tells_of_a_ring_that_was_overrun)
+START_TEST(merge_reports_a_ring_that_was_overrun)
 {
     bool has_news;
     open_rings(1);
     rings[0].page.data_head += RING_BYTES + 8;
     ck_assert_uint_eq(yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news), 0);
-    ck_assert_uint_eq(nr_heard, 1);
+    ck_assert_uint_eq(nr_received, 1);
     check_malformed(0, 0, RING_BYTES + 8);
     check_rings_are_given_back();
     close_rings();
@@ -333,9 +333,9 @@ END_TEST
 
 static void add_order_tests(TCase *order)
 {
-    tcase_add_loop_test(order, merge_of_nothing_tells_nothing, 0, RINGS_MAX + 1);
-    tcase_add_loop_test(order, merge_tells_records_of_many_rings_in_order_of_time, 0, 200);
-    tcase_add_test(order, merge_tells_equal_times_in_the_order_of_the_rings);
+    tcase_add_loop_test(order, merge_of_nothing_reports_nothing, 0, RINGS_MAX + 1);
+    tcase_add_loop_test(order, merge_delivers_records_of_many_rings_in_order_of_time, 0, 200);
+    tcase_add_test(order, merge_delivers_equal_times_in_the_order_of_the_rings);
     tcase_add_test(order, merge_leaves_what_is_younger_in_its_ring_for_the_next_pass);
     tcase_add_test(order, merge_calls_news_what_is_left_and_no_sample);
     tcase_add_test(order, merge_takes_in_what_came_between_two_passes_before_what_was_left);
@@ -352,9 +352,9 @@ int main(void)
     suite_add_tcase(suite, order);
 
     TCase *broken = tcase_create("rings with nonsense in them");
-    tcase_add_test(broken, merge_tells_of_a_malformed_record_and_goes_on_behind_it);
+    tcase_add_test(broken, merge_reports_a_malformed_record_and_goes_on_behind_it);
     tcase_add_test(broken, merge_gives_up_a_broken_ring_and_keeps_the_others);
-    tcase_add_test(broken, merge_tells_of_a_ring_that_was_overrun);
+    tcase_add_test(broken, merge_reports_a_ring_that_was_overrun);
     suite_add_tcase(suite, broken);
     return run_suite(suite);
 }

@@ -18,7 +18,7 @@ enum { WRITERS = 2, RING_BYTES = 4096, STACK_MAX = 1024, SAMPLE_BYTES = 56, RUN_
 static _Atomic uint64_t clock_now; /* each reading is another time */
 static _Atomic bool is_over;
 
-/* To give a time until which a ring is complete, the writers must tell the reader something beside
+/* To give a time until which a ring is complete, the writers must pass the reader something beside
  * the ring, and that would order memory where the ring's protocol fails to. So order of time is
  * watched in one run and order of memory in another. */
 static bool watches_time;
@@ -98,7 +98,7 @@ static void check_stack(const struct yarn_record *record)
             ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->sample.ip, i);
 }
 
-static void hear_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_record *record)
 {
     (void)self;
     uint32_t cpu = record->cpu;
@@ -116,7 +116,7 @@ static void hear_record(void *self, const struct yarn_record *record)
     reader.tail[cpu] += SAMPLE_BYTES + 16 + yarn_wrapped_size(&record->sample.stack);
 }
 
-static void hear_malformed(void *self, uint32_t kernel_type, size_t size)
+static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
 {
     (void)self;
     ck_abort_msg("malformed: type %u, %zu bytes", kernel_type, size);
@@ -166,7 +166,7 @@ static void read_while_they_write(struct yarn_merge *merge,
 
 static void merge_while_they_write(void)
 {
-    const struct yarn_record_listener listener = {NULL, hear_record, hear_malformed};
+    const struct yarn_record_listener listener = {NULL, receive_record, receive_malformed};
     struct yarn_merge_source sources[WRITERS];
     static struct yarn_merge merge;
     merge.sources = sources;
@@ -192,14 +192,14 @@ static void merge_while_they_write(void)
     }
 }
 
-START_TEST(merge_tells_records_in_order_of_time_while_two_cores_write)
+START_TEST(merge_delivers_records_in_order_of_time_while_two_cores_write)
 {
     watches_time = true;
     merge_while_they_write();
 }
 END_TEST
 
-START_TEST(merge_reads_whole_records_of_cores_that_tell_it_nothing_but_their_heads)
+START_TEST(merge_reads_whole_records_of_cores_by_nothing_but_their_heads)
 {
     watches_time = false;
     merge_while_they_write();
@@ -211,8 +211,8 @@ int main(void)
     Suite *suite = suite_create("merge against the clock");
     TCase *live = tcase_create("rings that are written while they are read");
     tcase_set_timeout(live, 30);
-    tcase_add_test(live, merge_tells_records_in_order_of_time_while_two_cores_write);
-    tcase_add_test(live, merge_reads_whole_records_of_cores_that_tell_it_nothing_but_their_heads);
+    tcase_add_test(live, merge_delivers_records_in_order_of_time_while_two_cores_write);
+    tcase_add_test(live, merge_reads_whole_records_of_cores_by_nothing_but_their_heads);
     suite_add_tcase(suite, live);
     return run_suite(suite);
 }

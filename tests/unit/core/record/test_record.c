@@ -92,7 +92,7 @@ static void check_mmap_head(const struct yarn_record_mmap *map)
     ck_assert_uint_eq(map->protection, MMAP_PROTECTION);
 }
 
-START_TEST(mmap_tells_device_and_inode_at_any_split)
+START_TEST(mmap_shows_device_and_inode_at_any_split)
 {
     /* The mark of a build id may be another profiler's. */
     begin(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (_i ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
@@ -170,7 +170,7 @@ static const struct {
     {"far too many letters for a name.", 32, "far too many le"},
 };
 
-START_TEST(comm_tells_the_name_at_any_split)
+START_TEST(comm_shows_the_name_at_any_split)
 {
     begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
     yarn_bytes_u32(&made.bytes, 21);
@@ -188,7 +188,7 @@ START_TEST(comm_tells_the_name_at_any_split)
 }
 END_TEST
 
-START_TEST(fork_and_exit_tell_who_and_whose)
+START_TEST(fork_and_exit_name_child_and_parent)
 {
     static const uint32_t kernel_types[] = {PERF_RECORD_FORK, PERF_RECORD_EXIT};
     static const enum yarn_record_type types[] = {YARN_RECORD_FORK, YARN_RECORD_EXIT};
@@ -211,7 +211,7 @@ START_TEST(fork_and_exit_tell_who_and_whose)
 }
 END_TEST
 
-START_TEST(lost_tells_the_event_and_how_many)
+START_TEST(lost_shows_the_event_and_how_many)
 {
     struct yarn_record record;
     begin(PERF_RECORD_LOST, 0);
@@ -236,7 +236,7 @@ START_TEST(lost_samples_name_no_event)
 }
 END_TEST
 
-START_TEST(throttle_and_unthrottle_tell_the_event)
+START_TEST(throttle_and_unthrottle_name_the_event)
 {
     struct yarn_record record;
     begin(_i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
@@ -250,7 +250,7 @@ START_TEST(throttle_and_unthrottle_tell_the_event)
 }
 END_TEST
 
-START_TEST(switch_tells_the_direction_and_whether_by_force)
+START_TEST(switch_shows_the_direction_and_whether_by_force)
 {
     static const struct {
         uint16_t misc;
@@ -271,7 +271,7 @@ START_TEST(switch_tells_the_direction_and_whether_by_force)
 }
 END_TEST
 
-START_TEST(switch_of_a_whole_core_tells_the_other_thread)
+START_TEST(switch_of_a_whole_core_shows_the_other_thread)
 {
     struct yarn_record record;
     begin(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT);
@@ -323,7 +323,7 @@ START_TEST(record_of_a_kind_that_is_not_stored_is_known_and_has_its_body)
 }
 END_TEST
 
-START_TEST(record_of_a_kind_of_a_later_kernel_is_told_as_unknown)
+START_TEST(record_of_a_kind_of_a_later_kernel_is_reported_as_unknown)
 {
     static const uint32_t types[] = {0, 23, 64, 0x7fffffff, UINT32_MAX};
     for (size_t i = 0; i < YARN_COUNT_OF(types); i++) {
@@ -377,7 +377,7 @@ START_TEST(record_shorter_than_its_type_is_refused_and_the_result_left_alone)
 }
 END_TEST
 
-START_TEST(record_tells_its_time_without_being_decoded)
+START_TEST(record_shows_its_time_without_being_decoded)
 {
     begin(short_rows[_i].type, short_rows[_i].misc);
     handmade_pattern(&made, short_rows[_i].least_bytes - 40u, 0x11);
@@ -398,21 +398,21 @@ END_TEST
 
 static void add_typed_cases(TCase *tcase)
 {
-    tcase_add_loop_test(tcase, mmap_tells_device_and_inode_at_any_split, 0, 2);
+    tcase_add_loop_test(tcase, mmap_shows_device_and_inode_at_any_split, 0, 2);
     tcase_add_loop_test(tcase, mmap_path_is_terminated_and_cut_where_it_is_too_long, 0,
                         YARN_COUNT_OF(path_rows));
     tcase_add_test(tcase, mmap_device_is_as_stat_has_it);
-    tcase_add_loop_test(tcase, comm_tells_the_name_at_any_split, 0, YARN_COUNT_OF(comm_rows));
-    tcase_add_loop_test(tcase, fork_and_exit_tell_who_and_whose, 0, 2);
-    tcase_add_test(tcase, lost_tells_the_event_and_how_many);
+    tcase_add_loop_test(tcase, comm_shows_the_name_at_any_split, 0, YARN_COUNT_OF(comm_rows));
+    tcase_add_loop_test(tcase, fork_and_exit_name_child_and_parent, 0, 2);
+    tcase_add_test(tcase, lost_shows_the_event_and_how_many);
     tcase_add_test(tcase, lost_samples_name_no_event);
-    tcase_add_loop_test(tcase, throttle_and_unthrottle_tell_the_event, 0, 2);
-    tcase_add_test(tcase, switch_tells_the_direction_and_whether_by_force);
-    tcase_add_test(tcase, switch_of_a_whole_core_tells_the_other_thread);
+    tcase_add_loop_test(tcase, throttle_and_unthrottle_name_the_event, 0, 2);
+    tcase_add_test(tcase, switch_shows_the_direction_and_whether_by_force);
+    tcase_add_test(tcase, switch_of_a_whole_core_shows_the_other_thread);
     tcase_add_loop_test(tcase, record_of_a_kind_that_is_not_stored_is_known_and_has_its_body, 0,
                         YARN_COUNT_OF(other_rows));
-    tcase_add_test(tcase, record_of_a_kind_of_a_later_kernel_is_told_as_unknown);
-    tcase_add_loop_test(tcase, record_tells_its_time_without_being_decoded, 0,
+    tcase_add_test(tcase, record_of_a_kind_of_a_later_kernel_is_reported_as_unknown);
+    tcase_add_loop_test(tcase, record_shows_its_time_without_being_decoded, 0,
                         YARN_COUNT_OF(short_rows));
 }
 

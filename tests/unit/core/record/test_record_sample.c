@@ -349,7 +349,7 @@ START_TEST(sample_may_go_on_behind_what_we_know)
 }
 END_TEST
 
-START_TEST(sample_tells_its_time_without_being_decoded)
+START_TEST(sample_shows_its_time_without_being_decoded)
 {
     begin_sample(0);
     handmade_end(&made);
@@ -378,7 +378,7 @@ int main(void)
     tcase_add_test(whole, sample_of_a_32_bit_task_has_no_registers_and_keeps_its_stack);
     tcase_add_test(whole, sample_asked_for_no_register_has_none);
     tcase_add_test(whole, sample_may_go_on_behind_what_we_know);
-    tcase_add_test(whole, sample_tells_its_time_without_being_decoded);
+    tcase_add_test(whole, sample_shows_its_time_without_being_decoded);
     suite_add_tcase(suite, whole);
 
     TCase *lying = tcase_create("samples that lie");

@@ -136,7 +136,7 @@ START_TEST(ring_sees_what_was_written_after_begin_only_after_the_next_begin)
 }
 END_TEST
 
-START_TEST(ring_tells_the_kernel_nothing_before_the_commit)
+START_TEST(ring_shows_the_kernel_nothing_before_the_commit)
 {
     struct perf_event_header header;
     struct yarn_wrapped bytes;
@@ -298,13 +298,13 @@ static void add_ring_cases(Suite *suite)
     tcase_add_test(whole, ring_yields_records_in_the_order_of_writing);
     suite_add_tcase(suite, whole);
 
-    TCase *protocol = tcase_create("what the kernel and the reader tell each other");
+    TCase *protocol = tcase_create("head and tail between kernel and reader");
     tcase_add_test(protocol, ring_sees_what_was_written_after_begin_only_after_the_next_begin);
-    tcase_add_test(protocol, ring_tells_the_kernel_nothing_before_the_commit);
+    tcase_add_test(protocol, ring_shows_the_kernel_nothing_before_the_commit);
     tcase_add_test(protocol, ring_that_was_read_before_goes_on_at_its_tail);
     suite_add_tcase(suite, protocol);
 
-    TCase *broken = tcase_create("rings that make no sense");
+    TCase *broken = tcase_create("rings that are invalid");
     tcase_add_loop_test(broken, ring_gives_up_what_is_pending_behind_a_broken_header, 0,
                         RING_BYTES * YARN_COUNT_OF(broken_rows));
     tcase_add_test(broken, ring_whose_head_lies_behind_its_tail_is_broken);

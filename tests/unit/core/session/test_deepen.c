@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session whose stack copies become deeper while it runs. The test is the reader; threads of it
- * touch fresh pages, each of which is an event, so nothing that is lost or told twice is missed. */
+ * touch fresh pages, each of which is an event, so nothing that is lost or reported twice is
+ * missed. */
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,7 +89,7 @@ static void *touch_again_and_again(void *unused)
     }
 }
 
-/* Has the other thread touch fresh pages. All samples are then told, each once. */
+/* Has the other thread touch fresh pages. All samples are then reported, each once. */
 static void touch_and_drain(void)
 {
     ck_assert_int_eq(madvise(pages, (size_t)PAGES * PAGE_BYTES, MADV_DONTNEED), 0);

@@ -96,7 +96,7 @@ START_TEST(each_pmu_counts_on_its_own_cores)
     fake_perf_count = count_by_core;
     ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
     if (session.nr_cpus < 2)
-        return; /* nothing to be told apart */
+        return; /* nothing to be distinguished */
     size_t nr_threads = session.report.nr_threads;
     ck_assert_uint_eq(nr_open(BIG, 0), nr_threads);
     ck_assert_uint_eq(nr_open(BIG, -1), nr_threads);

@@ -153,7 +153,7 @@ START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* the size is somebody's wish */
+    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* the size was requested */
     spec.may_deepen = true;
     ck_assert(yarn_plan_deeper(&spec, 2, &plan));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
@@ -197,7 +197,7 @@ START_TEST(no_ring_grows_beyond_the_largest)
 }
 END_TEST
 
-START_TEST(ladder_halves_the_ring_first_and_then_the_copy)
+START_TEST(refusals_halve_the_ring_first_and_then_the_copy)
 {
     struct yarn_event_spec event = clock_at(20000);
     struct yarn_session_spec spec = session_of(&event, 1, 32768);
@@ -218,7 +218,7 @@ START_TEST(ladder_halves_the_ring_first_and_then_the_copy)
 }
 END_TEST
 
-START_TEST(ladder_of_a_session_without_copies_ends_at_eight_records)
+START_TEST(refusals_without_copies_end_at_eight_records)
 {
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_spec spec = session_of(&event, 1, 0);
@@ -373,12 +373,12 @@ int main(void)
     tcase_add_test(sizes, rings_of_many_cores_are_halved_as_far_as_the_copy_allows);
     tcase_add_test(sizes, rings_of_threads_shrink_with_their_number_and_end);
     suite_add_tcase(suite, sizes);
-    TCase *ladder = tcase_create("the memlock limit refuses");
-    tcase_add_test(ladder, deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many);
-    tcase_add_test(ladder, without_memory_copies_are_as_deep_as_the_ring_allows);
-    tcase_add_test(ladder, no_ring_grows_beyond_the_largest);
-    tcase_add_test(ladder, ladder_halves_the_ring_first_and_then_the_copy);
-    tcase_add_test(ladder, ladder_of_a_session_without_copies_ends_at_eight_records);
-    suite_add_tcase(suite, ladder);
+    TCase *refused = tcase_create("the memlock limit refuses");
+    tcase_add_test(refused, deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many);
+    tcase_add_test(refused, without_memory_copies_are_as_deep_as_the_ring_allows);
+    tcase_add_test(refused, no_ring_grows_beyond_the_largest);
+    tcase_add_test(refused, refusals_halve_the_ring_first_and_then_the_copy);
+    tcase_add_test(refused, refusals_without_copies_end_at_eight_records);
+    suite_add_tcase(suite, refused);
     return run_suite(suite);
 }

@@ -229,7 +229,7 @@ START_TEST(samples_without_stacks_are_short)
 }
 END_TEST
 
-START_TEST(what_finds_no_room_is_told_later)
+START_TEST(what_finds_no_room_is_reported_later)
 {
     start(PAGE);
     burn(100 * YARN_NS_PER_MS);
@@ -353,7 +353,7 @@ int main(void)
     tcase_add_test(live, without_a_safe_copy_the_page_of_the_stack_pointer_is_taken);
     tcase_add_test(live, unknown_stack_without_a_safe_copy_is_not_touched);
     tcase_add_test(live, samples_without_stacks_are_short);
-    tcase_add_test(live, what_finds_no_room_is_told_later);
+    tcase_add_test(live, what_finds_no_room_is_reported_later);
     tcase_add_test(live, handler_needs_less_than_a_page_beside_the_kernels_frame);
     tcase_add_test(live, signal_of_somebody_else_has_its_default_effect);
     tcase_add_test(live, late_signal_finds_a_slot_that_takes_no_writes);

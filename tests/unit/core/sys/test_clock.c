@@ -36,7 +36,7 @@ static uint64_t libc_ns(clockid_t id)
     return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-START_TEST(clock_tells_the_time_of_its_source)
+START_TEST(clock_shows_the_time_of_its_source)
 {
     uint64_t before = libc_ns(rows[_i].id);
     uint64_t now = yarn_clock_ns(rows[_i].source);
@@ -86,7 +86,7 @@ int main(void)
 {
     Suite *suite = suite_create("clock");
     TCase *tcase = tcase_create("clocks");
-    tcase_add_loop_test(tcase, clock_tells_the_time_of_its_source, 0, YARN_TIME_COUNT);
+    tcase_add_loop_test(tcase, clock_shows_the_time_of_its_source, 0, YARN_TIME_COUNT);
     tcase_add_test(tcase, clock_leaves_errno_alone);
     tcase_add_loop_test(tcase, clock_knows_no_offset_of_a_time_namespace, 0, 2);
     suite_add_tcase(suite, tcase);

@@ -130,7 +130,7 @@ START_TEST(file_link_is_read_terminated_and_cut)
 }
 END_TEST
 
-START_TEST(file_folder_is_made_once_and_told_writable)
+START_TEST(file_folder_is_made_once_and_found_writable)
 {
     ck_assert_int_eq(yarn_file_make_folder(dir, "sub"), 0);
     ck_assert_int_eq(yarn_file_make_folder(dir, "sub"), -EEXIST);
@@ -200,7 +200,7 @@ int main(void)
     tcase_add_test(tcase, file_is_read_at_an_offset_without_moving);
     tcase_add_test(tcase, file_stat_is_as_libc_says);
     tcase_add_test(tcase, file_link_is_read_terminated_and_cut);
-    tcase_add_test(tcase, file_folder_is_made_once_and_told_writable);
+    tcase_add_test(tcase, file_folder_is_made_once_and_found_writable);
     tcase_add_test(tcase, file_that_is_a_fifo_is_opened_without_waiting_for_its_writer);
     tcase_add_test(tcase, file_write_all_goes_on_after_short_writes);
     tcase_add_test(tcase, file_calls_leave_errno_alone);

@@ -42,7 +42,7 @@ static const char *const bad[] = {
     "ffffffff81000000  T name",
 };
 
-START_TEST(what_names_no_visible_function_is_told)
+START_TEST(what_names_no_visible_function_is_reported)
 {
     struct yarn_kernel_symbol symbol;
     ck_assert_int_eq(yarn_kernel_names_parse(yarn_span_of_text(bad[_i]), &symbol), -EINVAL);
@@ -154,7 +154,7 @@ int main(void)
     Suite *suite = suite_create("kernel names");
     TCase *tcase = tcase_create("kallsyms");
     tcase_add_loop_test(tcase, line_is_taken_apart, 0, YARN_COUNT_OF(good));
-    tcase_add_loop_test(tcase, what_names_no_visible_function_is_told, 0, YARN_COUNT_OF(bad));
+    tcase_add_loop_test(tcase, what_names_no_visible_function_is_reported, 0, YARN_COUNT_OF(bad));
     tcase_add_test(tcase, an_address_has_the_name_of_the_function_that_begins_before_it);
     tcase_add_test(tcase, hidden_addresses_give_no_names);
     tcase_add_test(tcase, a_file_that_is_not_there_gives_no_names);

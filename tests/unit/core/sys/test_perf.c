@@ -144,7 +144,7 @@ START_TEST(perf_calls_on_what_is_no_event_are_errors)
 }
 END_TEST
 
-START_TEST(poll_tells_what_is_ready_or_times_out_not_before_its_time)
+START_TEST(poll_shows_what_is_ready_or_times_out_not_before_its_time)
 {
     int fds[2];
     ck_assert_int_eq(pipe(fds), 0);
@@ -185,7 +185,7 @@ int main(void)
         tcase_add_test(tcase, perf_output_goes_to_another_event_only);
         tcase_add_test(tcase, perf_calls_on_what_is_no_event_are_errors);
     }
-    tcase_add_test(tcase, poll_tells_what_is_ready_or_times_out_not_before_its_time);
+    tcase_add_test(tcase, poll_shows_what_is_ready_or_times_out_not_before_its_time);
     suite_add_tcase(suite, tcase);
     int status = run_suite(suite);
     return status == EXIT_SUCCESS && err ? SKIPPED : status;

@@ -61,7 +61,7 @@ static const struct {
     {"1,99999999999999999999", 16, 1, {1}},
 };
 
-START_TEST(cpus_of_a_list_are_told_in_its_order)
+START_TEST(cpus_of_a_list_are_read_in_its_order)
 {
     int cpus[CPUS_MAX];
     size_t length = strlen(cpu_rows[_i].list);
@@ -126,12 +126,12 @@ START_TEST(process_names_the_system_as_uname_does)
 }
 END_TEST
 
-enum { THREADS = 200 }; /* more than one getdents64 tells of */
+enum { THREADS = 200 }; /* more than one getdents64 returns */
 
 static pthread_barrier_t barrier;
 static pid_t thread_tids[THREADS];
 
-static void *tell_tid_and_wait(void *argument)
+static void *give_tid_and_wait(void *argument)
 {
     *(pid_t *)argument = (pid_t)syscall(SYS_gettid);
     pthread_barrier_wait(&barrier); /* all are there */
@@ -151,7 +151,7 @@ static void start_threads(pthread_t *threads)
 {
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (size_t i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, tell_tid_and_wait, &thread_tids[i]), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, give_tid_and_wait, &thread_tids[i]), 0);
     pthread_barrier_wait(&barrier);
 }
 
@@ -367,7 +367,7 @@ int main(void)
     Suite *suite = suite_create("process");
 
     TCase *facts = tcase_create("facts");
-    tcase_add_loop_test(facts, cpus_of_a_list_are_told_in_its_order, 0, YARN_COUNT_OF(cpu_rows));
+    tcase_add_loop_test(facts, cpus_of_a_list_are_read_in_its_order, 0, YARN_COUNT_OF(cpu_rows));
     tcase_add_test(facts, cpus_of_this_machine_are_as_many_as_libc_says);
     tcase_add_test(facts, process_knows_who_it_is);
     tcase_add_test(facts, process_that_prefers_latency_keeps_its_policy_and_never_yields_more);

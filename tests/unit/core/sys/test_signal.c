@@ -233,7 +233,7 @@ START_TEST(a_frame_is_at_most_what_is_said_and_not_much_less)
 }
 END_TEST
 
-START_TEST(the_first_small_stack_is_told_once)
+START_TEST(the_first_small_stack_is_reported_once)
 {
     size_t enough = 2 * yarn_signal_frame_bytes() + 8192;
     ck_assert(!yarn_alternate_stack_note(enough));
@@ -268,7 +268,7 @@ int main(void)
     if (has_plain_signals)
         tcase_add_test(stacks, handlers_on_alternate_stacks_are_seen);
     tcase_add_test(stacks, a_frame_is_at_most_what_is_said_and_not_much_less);
-    tcase_add_test(stacks, the_first_small_stack_is_told_once);
+    tcase_add_test(stacks, the_first_small_stack_is_reported_once);
     suite_add_tcase(suite, stacks);
     return run_suite(suite);
 }

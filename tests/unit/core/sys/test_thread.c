@@ -77,7 +77,7 @@ static int look_around(void *argument)
 }
 
 /* Lives from step 1 to step 2. */
-static int live_until_told(void *argument)
+static int live_until_released(void *argument)
 {
     (void)argument;
     go_to(1);
@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(thread_join_times_out_while_the_thread_lives)
 {
-    start(live_until_told);
+    start(live_until_released);
     wait_for(1);
     uint64_t begin = yarn_clock_ns(YARN_TIME_MONOTONIC);
     ck_assert_int_eq(yarn_thread_join(&thread, 20 * YARN_NS_PER_MS), -ETIMEDOUT);
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(thread_calls_that_fail_leave_errno_alone)
 {
     errno = 1234;
-    ck_assert_int_eq(yarn_thread_start(&thread, live_until_told, &room, false), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, live_until_released, &room, false), 0);
     wait_for(1);
     ck_assert_int_eq(yarn_thread_join(&thread, 0), -ETIMEDOUT);
     ck_assert_int_eq(yarn_thread_wake(&thread, 1), -ESRCH);
@@ -188,7 +188,7 @@ END_TEST
 START_TEST(thread_leaves_the_process_single_threaded_to_libc)
 {
     ck_assert_int_eq(__libc_single_threaded, 1);
-    start(live_until_told);
+    start(live_until_released);
     wait_for(1);
     ck_assert_int_eq(__libc_single_threaded, 1);
     free(malloc(1000));
@@ -291,7 +291,7 @@ static unsigned long pending_of_process(void)
 START_TEST(thread_wake_reaches_nobody_else)
 {
     sigset_t pending;
-    start(live_until_told);
+    start(live_until_released);
     wait_for(1);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(yarn_thread_wake(&thread, getpid()), 0);
@@ -393,12 +393,12 @@ START_TEST(thread_is_where_the_host_is)
 }
 END_TEST
 
-enum { TOLD = 42 };
+enum { FROM_HANDLER = 42 };
 
 /* As the child's atexit function; ends it before a sanitizer looks for leaks of Check's. */
-static void tell(void)
+static void exit_from_handler(void)
 {
-    _exit(TOLD);
+    _exit(FROM_HANDLER);
 }
 
 START_TEST(thread_does_not_keep_a_host_whose_last_thread_leaves)
@@ -406,15 +406,15 @@ START_TEST(thread_does_not_keep_a_host_whose_last_thread_leaves)
     int status;
     pid_t child = fork();
     if (!child) {
-        atexit(tell);
-        if (yarn_thread_start(&thread, live_until_told, &room, false))
+        atexit(exit_from_handler);
+        if (yarn_thread_start(&thread, live_until_released, &room, false))
             _exit(1);
         wait_for(1);
         pthread_exit(NULL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), TOLD);
+    ck_assert_int_eq(WEXITSTATUS(status), FROM_HANDLER);
 }
 END_TEST
 

@@ -30,7 +30,7 @@ static void let_end(void)
     yarn_futex_wake(&step);
 }
 
-static int live_until_told(void *unused)
+static int live_until_released(void *unused)
 {
     (void)unused;
     atomic_store(&step, ALIVE);
@@ -46,7 +46,7 @@ static int live_as_a_child(void)
     free(malloc(10000)); /* what stdio will want is mapped */
     size_t nr_before = nr_mappings(), total = yarn_pages_total();
     atomic_store(&step, NOT_BORN);
-    if (yarn_thread_start_in_child(&thread, live_until_told, NULL, false))
+    if (yarn_thread_start_in_child(&thread, live_until_released, NULL, false))
         return 1;
     wait_until_it_lives();
     if (nr_mappings() != nr_before || yarn_pages_total() != total)
@@ -74,7 +74,7 @@ static int live_and_fork(void)
 START_TEST(thread_of_a_child_maps_nothing)
 {
     int status;
-    ck_assert_int_eq(yarn_thread_start(&thread, live_until_told, NULL, false), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, live_until_released, NULL, false), 0);
     wait_until_it_lives();
     pid_t child = fork();
     if (!child)

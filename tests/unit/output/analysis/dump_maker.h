@@ -10,7 +10,7 @@
 
 enum { MAKER_FUNCTIONS_MAX = 4096, MAKER_MODULES_MAX = 8 };
 
-/* Where the next process runs, and what its clocks tell at its start; builds of its libx. */
+/* Where the next process runs, and what its clocks show at its start; builds of its libx. */
 struct dump_maker_place {
     const char *host, *boot_id;
     uint64_t start_ns, start_realtime_ns;

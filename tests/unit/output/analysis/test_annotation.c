@@ -142,8 +142,8 @@ START_TEST(a_word_is_a_name_or_else_an_expression)
 }
 END_TEST
 
-/* Sizes that the compiler cannot tell: of this very function, in this very file. */
-START_TEST(objdump_tells_the_instructions_of_a_range)
+/* Sizes that the compiler cannot know: of this very function, in this very file. */
+START_TEST(objdump_lists_the_instructions_of_a_range)
 {
     enum yarn_module_file_state state;
     struct yarn_disassembly disassembly = {0};
@@ -189,7 +189,7 @@ int main(void)
     tcase_add_test(of_function, recursion_is_counted_once);
     tcase_add_test(of_function, of_two_builds_the_one_with_more_samples_is_shown);
     tcase_add_test(of_function, a_word_is_a_name_or_else_an_expression);
-    tcase_add_test(of_file, objdump_tells_the_instructions_of_a_range);
+    tcase_add_test(of_file, objdump_lists_the_instructions_of_a_range);
     tcase_add_test(of_file, a_file_of_another_build_id_is_not_opened);
     suite_add_tcase(suite, of_function);
     suite_add_tcase(suite, of_file);

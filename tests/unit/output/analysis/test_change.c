@@ -139,7 +139,7 @@ START_TEST(two_of_three_against_none_is_noise)
 }
 END_TEST
 
-START_TEST(a_side_without_samples_tells_nothing)
+START_TEST(a_side_without_samples_shows_nothing)
 {
     ck_assert(change_of_counts(0, 0, 50, 100).is_noise);
 }
@@ -157,7 +157,7 @@ int main(void)
     suite_add_tcase(suite, simulated);
     TCase *small = tcase_create("few samples");
     tcase_add_test(small, two_of_three_against_none_is_noise);
-    tcase_add_test(small, a_side_without_samples_tells_nothing);
+    tcase_add_test(small, a_side_without_samples_shows_nothing);
     suite_add_tcase(suite, small);
     return run_suite(suite);
 }

@@ -95,7 +95,7 @@ static const struct {
     {".cold", NULL},
 };
 
-START_TEST(a_name_is_told_as_its_source_has_it)
+START_TEST(a_name_is_reported_as_its_source_has_it)
 {
     bool is_mangled = yarn_demangle(rows[_i].name, text);
     if (rows[_i].want)
@@ -233,7 +233,7 @@ int main(void)
 {
     Suite *suite = suite_create("demangle");
     TCase *names = tcase_create("names of each language");
-    tcase_add_loop_test(names, a_name_is_told_as_its_source_has_it, 0, YARN_COUNT_OF(rows));
+    tcase_add_loop_test(names, a_name_is_reported_as_its_source_has_it, 0, YARN_COUNT_OF(rows));
     suite_add_tcase(suite, names);
     TCase *hostile = tcase_create("hostile names");
     tcase_set_timeout(hostile, 60);

@@ -169,7 +169,7 @@ START_TEST(a_debug_file_will_do_where_the_module_is_gone)
 }
 END_TEST
 
-START_TEST(a_file_of_another_build_id_is_told_and_not_used)
+START_TEST(a_file_of_another_build_id_is_reported_and_not_used)
 {
     struct inlined module = inlined_of(_i, "whole");
     module.build_id[0] ^= 1;
@@ -254,7 +254,7 @@ int main(void)
     tcase_add_loop_test(elsewhere, the_file_that_a_debuglink_names_is_found, 0, nr);
     tcase_add_loop_test(elsewhere, a_debug_file_is_found_by_build_id, 0, nr);
     tcase_add_loop_test(elsewhere, a_debug_file_will_do_where_the_module_is_gone, 0, nr);
-    tcase_add_loop_test(elsewhere, a_file_of_another_build_id_is_told_and_not_used, 0, nr);
+    tcase_add_loop_test(elsewhere, a_file_of_another_build_id_is_reported_and_not_used, 0, nr);
     tcase_add_loop_test(elsewhere, a_debug_file_of_another_build_id_is_not_used, 0, nr);
     TCase *odd = each_compiler(suite, "files that are none");
     tcase_add_test(odd, what_is_no_plain_file_is_left_alone);

@@ -63,7 +63,7 @@ START_TEST(ends_of_one_time_are_one_and_of_another_time_another_threads)
 }
 END_TEST
 
-START_TEST(a_thread_that_nobody_told_of_has_the_name_of_the_process)
+START_TEST(a_thread_that_nobody_reported_has_the_name_of_the_process)
 {
     dump_maker_sample(&maker, 555, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 1);
     dump_maker_close(&maker, false);
@@ -248,7 +248,7 @@ START_TEST(a_cut_dump_may_hold_more_than_its_last_totals)
 }
 END_TEST
 
-START_TEST(totals_that_tell_of_other_samples_are_told)
+START_TEST(totals_of_other_samples_are_reported)
 {
     dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 5);
     maker.samples++;
@@ -353,7 +353,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_tid_that_comes_again_is_another_thread);
     tcase_add_test(tcase, ends_of_one_time_are_one_and_of_another_time_another_threads);
-    tcase_add_test(tcase, a_thread_that_nobody_told_of_has_the_name_of_the_process);
+    tcase_add_test(tcase, a_thread_that_nobody_reported_has_the_name_of_the_process);
     tcase_add_test(tcase, a_renamed_thread_has_its_last_name);
     tcase_add_test(tcase, a_name_that_comes_late_is_that_of_the_frames);
     tcase_add_test(tcase, a_name_that_comes_late_is_not_that_of_another_process);
@@ -362,7 +362,7 @@ int main(void)
     tcase_add_test(tcase, nameless_functions_of_two_builds_are_two);
     tcase_add_test(tcase, a_cut_dump_is_counted_by_what_it_holds);
     tcase_add_test(tcase, a_cut_dump_may_hold_more_than_its_last_totals);
-    tcase_add_test(tcase, totals_that_tell_of_other_samples_are_told);
+    tcase_add_test(tcase, totals_of_other_samples_are_reported);
     tcase_add_test(tcase, doubt_is_the_share_of_what_is_missing);
     tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);
     tcase_add_test(tcase, a_folder_gives_its_dumps_only);

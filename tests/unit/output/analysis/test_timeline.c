@@ -42,7 +42,7 @@ static void add_all(struct yarn_timeline *timeline, int number)
     ck_assert_int_eq(yarn_timeline_sort(timeline), 0);
 }
 
-/* Entries of equal time come as they were added: their weights tell. */
+/* Entries of equal time come as they were added: their weights show it. */
 START_TEST(all_come_in_order_however_few_fit_into_memory)
 {
     struct yarn_timeline timeline = {.most = cases[_i].most};

@@ -205,8 +205,8 @@ START_TEST(cut_dump_stays_cut)
 }
 END_TEST
 
-/* What is readable is taken over, and what is not is told in the record. */
-START_TEST(damage_is_told_in_the_merged_dump)
+/* What is readable is taken over, and what is not is reported in the record. */
+START_TEST(damage_is_reported_in_the_merged_dump)
 {
     for (size_t at = YARN_DUMP_FILE_HEADER_BYTES; at < dump.size; at += 11) {
         struct record_log wanted, got;
@@ -286,7 +286,7 @@ int main(void)
     tcase_add_test(tcase, merging_again_changes_no_record_and_adds_none);
     tcase_add_test(tcase, same_dumps_make_the_same_bytes);
     tcase_add_test(tcase, cut_dump_stays_cut);
-    tcase_add_test(tcase, damage_is_told_in_the_merged_dump);
+    tcase_add_test(tcase, damage_is_reported_in_the_merged_dump);
     tcase_add_test(tcase, more_processes_than_a_dump_can_hold_are_refused);
     tcase_add_test(tcase, failing_write_ends_it);
     tcase_add_test(tcase, what_is_no_dump_is_refused);

@@ -214,7 +214,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(process.wait(), -signal.SIGINT)
         self.assertEqual(set(os.listdir(self.folder)), before)
 
-    def test_usage_is_told(self):
+    def test_usage_is_reported(self):
         for arguments in (["x"], ["--to=svg", "x"], ["--to=folded"]):
             done = subprocess.run([YARNPROF, "export", *arguments], capture_output=True)
             self.assertEqual(done.returncode, 2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What yarnprof diff tells of two recordings of known content."""
+"""What yarnprof diff prints of two recordings of known content."""
 
 import csv
 import io

@@ -45,7 +45,7 @@ class Pages(unittest.TestCase):
 
 
 class Files(Pages):
-    """What can be told without a browser."""
+    """What can be tested without a browser."""
 
     def test_functions_are_text_of_the_document(self):
         text = self.make("app.dump").read_text()
@@ -67,7 +67,7 @@ class Files(Pages):
         self.assertNotIn("\033", text)
         self.assertNotIn("\u202e", text)
 
-    def test_processes_of_one_command_are_told_once(self):
+    def test_processes_of_one_command_are_named_once(self):
         copy = self.folder / "copy.dump"
         shutil.copy(self.folder / "app.dump", copy)
         text = self.make("app.dump", "copy.dump").read_text()
@@ -263,7 +263,7 @@ class Shown(Pages):
         self.assertEqual(lanes[1][0], "worker 101")
         self.calm(page)
 
-    def test_the_width_of_slices_is_told(self):
+    def test_the_width_of_slices_is_reported(self):
         value = self.see("return [$('span').textContent, $('about-box').textContent];", "app.dump")
         self.assertRegex(value[0], r"^99\.\d+ ms in slices of 65\.54 µs; drag")
         self.assertRegex(value[1], r"slices of 0\.07 ms, 2 threads\n")

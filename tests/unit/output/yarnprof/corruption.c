@@ -77,7 +77,7 @@ static bool blot(struct corrupted *dump, uint64_t *state)
 static bool cut(struct corrupted *dump, uint64_t *state)
 {
     dump->size = corruption_random(state, dump->size);
-    /* Where a chunk ends, nothing tells a cut from a program that was killed. */
+    /* Where a chunk ends, nothing distinguishes a cut from a program that was killed. */
     for (size_t i = 0; i <= chunks.count; i++) {
         if (dump->size == chunks.at[i])
             return false;
@@ -231,7 +231,7 @@ static void add_chunk(struct yarn_bytes *bytes, struct yarn_dump_chunk chunk,
     bytes->size += payload.size;
 }
 
-/* Records that make no sense in a chunk whose checksum fits. */
+/* Records that are invalid in a chunk whose checksum fits. */
 static bool lie_in_payload(struct corrupted *dump, uint64_t *state)
 {
     struct yarn_dump_chunk chunk;

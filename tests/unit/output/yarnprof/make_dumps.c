@@ -114,8 +114,8 @@ static void make_machines(const char *folder)
     }
 }
 
-/* 100 ms without a sample, with each reason that can be told; and a dump that says that 900 ms of
- * its 10 ms passed unsampled. */
+/* 100 ms without a sample, with each reason that can be reported; and a dump that says that 900 ms
+ * of its 10 ms passed unsampled. */
 static void make_reasons(const char *folder)
 {
     open_in(folder, "more/reasons.dump", "reasons", 1200);

@@ -104,8 +104,8 @@ class Corruption(unittest.TestCase):
             with self.subTest(seed=seed, dump=dump.name, what=what):
                 checked = self.check_run(what, "verify", harmed)
                 if what.startswith("found: "):
-                    told = checked.stdout + checked.stderr
-                    self.assertTrue(checked.returncode == 1 or b"interrupted" in told, told)
+                    reported = checked.stdout + checked.stderr
+                    self.assertTrue(checked.returncode == 1 or b"interrupted" in reported, reported)
                 self.check_run(what, *VERBS[i % len(VERBS)], harmed)
 
 

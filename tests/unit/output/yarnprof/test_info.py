@@ -71,9 +71,9 @@ class Verify(WithDumps):
 
     def test_when_the_recording_was_stopped(self):
         more = self.folder / "more"
-        told = self.good("info", "--format=json", more / "stopped.dump",
+        reported = self.good("info", "--format=json", more / "stopped.dump",
                          more / "stopped_for_good.dump")
-        (while_off,), (for_good,) = (dump["stopped"] for dump in json.loads(told)["dumps"])
+        (while_off,), (for_good,) = (dump["stopped"] for dump in json.loads(reported)["dumps"])
         self.assertEqual(while_off["to_ns"] - while_off["from_ns"], 30_000_000)
         self.assertEqual(while_off["cpu_ns"], 15_000_000)
         self.assertIsNotNone(while_off["started_by"])

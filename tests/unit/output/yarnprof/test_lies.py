@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Dumps of some hundred bytes that ask for gigabytes or hours: every verb keeps to 64 MiB and 40
-times the file's size, and its time to that and to what it writes. `verify` tells what was left out."""
+times the file's size, and its time to that and to what it writes. `verify` reports what was left out."""
 
 import itertools
 import os
@@ -68,7 +68,7 @@ class Lies(unittest.TestCase):
             stdout.seek(max(0, stdout.seek(0, os.SEEK_END) - 200))
             end = stdout.read()
             stderr.seek(0)
-            self.told = stderr.read()
+            self.reported = stderr.read()
         self.assertIn(child.returncode, (0, 1), "killed, or out of time")
         files = [*dump.iterdir()] if dump.is_dir() else [dump, *dump.parent.glob(f"{dump.stem}.elf")]
         size = sum(file.stat().st_size for file in files) * (2 if "DUMP" in arguments else 1)
@@ -95,7 +95,7 @@ class Lies(unittest.TestCase):
             if verb[0] not in ("script", "annotate") and "--to=firefox" not in verb:
                 with self.subTest(verb=" ".join(verb)):
                     self.assertEqual(self.run_on(dump, *verb)[0], 0)
-                    self.assertNotIn(b"more than a recording", self.told)
+                    self.assertNotIn(b"more than a recording", self.reported)
 
     @unittest.skipIf(IS_SANITIZED, "the sanitizers' allocator ends the program where memory is short")
     def test_debug_information_that_asks_for_more_than_its_size_is_passed_over(self):
@@ -105,7 +105,7 @@ class Lies(unittest.TestCase):
         for dump in elves.glob("*.yarndump"):
             with self.subTest(dump=dump.stem):
                 self.assertEqual(self.run_on(dump, "report", "--by=line")[0], 0)
-                is_passed_over = b"its debug information asks for more" in self.told
+                is_passed_over = b"its debug information asks for more" in self.reported
                 self.assertEqual(is_passed_over, dump.stem not in ("honest", "origins", "siblings"))
         shutil.rmtree(elves)
 
@@ -113,8 +113,8 @@ class Lies(unittest.TestCase):
         for verb in (["report", "--tree"], ["flamegraph", "-o", "OUT"]):
             with self.subTest(verb=" ".join(verb)):
                 self.run_on(self.folder / "folder", *verb)
-                self.assertTrue(b"/lie001: damaged" in self.told)
-                self.assertFalse(b"/honest" in self.told)
+                self.assertTrue(b"/lie001: damaged" in self.reported)
+                self.assertFalse(b"/honest" in self.reported)
 
     def test_text_that_is_cut_says_so(self):
         status, end = self.run_on(self.folder / "deep_in_many_threads", "script")
@@ -125,7 +125,7 @@ class Lies(unittest.TestCase):
         status, _ = self.run_on(self.folder / "deep_sampled_often", "export", "--to=perf.data",
                                 "-o", "OUT")
         self.assertEqual(status, 1)
-        self.assertIn(b"it would be larger than any that a recording of this size", self.told)
+        self.assertIn(b"it would be larger than any that a recording of this size", self.reported)
         self.assertFalse((self.folder / "out").exists())
 
 

@@ -70,7 +70,7 @@ class Merge(WithDumps):
         self.good("merge", self.app, self.folder / "child.dump", "-o", self.merged)
         self.assertIn("merged: whole: ", self.good("verify", self.merged))
 
-    def test_a_cut_file_is_told(self):
+    def test_a_cut_file_is_reported(self):
         content = self.app.read_bytes()
         cut = self.folder / "cut_file"
         cut.write_bytes(content[:-10])
@@ -81,7 +81,7 @@ class Merge(WithDumps):
         self.assertIn("cut_file, cut: nothing from offset 32 on", text)
         cut.unlink()
 
-    def test_damage_is_told_now_and_later(self):
+    def test_damage_is_reported_now_and_later(self):
         content = bytearray(self.app.read_bytes())
         content[len(content) // 2] ^= 0x55
         damaged = self.folder / "damaged"

@@ -248,7 +248,7 @@ class Missing(WithDumps):
 
     def test_why_time_is_unsampled(self):
         reasons = self.folder / "more/reasons.dump"
-        told = ["3.0 ms  in lost samples", "20.0 ms  in children that ended unrecorded",
+        reported = ["3.0 ms  in lost samples", "20.0 ms  in children that ended unrecorded",
                 "10.0 ms  before the library was loaded",
                 "12.0 ms  in context switches, where no event runs",
                 "4.0 ms  while the sampler's signal was blocked or held back",
@@ -257,10 +257,10 @@ class Missing(WithDumps):
                 "3.0 ms  in less than a period a thread and core"]
         text = self.good("report", reasons)
         self.assertIn("warning: 100.0 ms of CPU time passed unsampled (50.0 %)\n", text)
-        self.assertIn("note: of the unsampled time " + ", ".join(told).replace("  ", " ")
+        self.assertIn("note: of the unsampled time " + ", ".join(reported).replace("  ", " ")
                       + ", 7.5 ms for unknown reasons\n", text)
         info = self.good("info", reasons)
-        for line in told:
+        for line in reported:
             self.assertIn(f" {line}\n", info)
         notes = json.loads(self.good("report", "--format=json", reasons))["notes"]
         self.assertEqual(list(notes["unsampled"].values()),
@@ -270,12 +270,12 @@ class Missing(WithDumps):
         part = json.loads(self.good("report", "--format=json", "--time=0..1", reasons))["notes"]
         self.assertNotIn("unsampled", part)
         page = self.good("flamegraph", reasons)
-        for line in told:
+        for line in reported:
             self.assertIn(line.split("  ")[1], page)
         self.assertNotIn("context switches", self.good("flamegraph", "--time=0..1", reasons))
 
     def test_how_much_may_be_missing_of_a_recording_without_an_end(self):
-        """The dump tells how late it may be."""
+        """The dump states how late it may be."""
         killed = self.folder / "more/killed.dump"
         self.assertIn("warning: the recording did not end cleanly: the last moments are missing, up "
                       "to 100.0 ms\n", self.good("report", killed))

@@ -63,7 +63,7 @@ class Terminal(unittest.TestCase):
                 title = next(i for i, line in enumerate(lines) if TITLE.search(line))
                 self.assertGreater(len(lines), title + 1, out)
                 for line in lines[title:]:
-                    # What a file is called is told whole.
+                    # A file's name is printed whole.
                     if line.startswith(("  before ", "  after ")):
                         continue
                     self.assertLessEqual(len(line), columns, line)

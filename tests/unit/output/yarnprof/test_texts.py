@@ -134,7 +134,7 @@ class Texts(unittest.TestCase):
             json.loads(self.legible([name], out))
 
     def test_every_field_is_seen(self):
-        """Whichever text a record has is told by info, by script or by the tables."""
+        """Whichever text a record has is shown by info, by script or by the tables."""
         seen = b"".join(self.run_on(*words)[0] for words in
                         (["info", "--format=json"], ["script"], ["report", "--format=json"]))
         for record, (_, fields) in RECORDS.items():

@@ -32,9 +32,9 @@ class Mistakes(WithDumps):
                     self.assertIn("ends within its header", self.bad(1, verb, file))
                 for file in (folder / "pipe", "/dev/zero", "/dev/null"):
                     self.assertIn("neither a file nor a folder", self.bad(1, verb, file))
-            told = run("report", folder).stderr
-            self.assertIn("2 empty files passed over", told)
-            self.assertEqual(told.count("\n"), 1)
+            reported = run("report", folder).stderr
+            self.assertIn("2 empty files skipped", reported)
+            self.assertEqual(reported.count("\n"), 1)
 
     def test_a_dump_is_never_written_over(self):
         with tempfile.TemporaryDirectory() as name:
@@ -52,8 +52,8 @@ class Mistakes(WithDumps):
                  ["annotate", "main"], ["diff", self.app]]
         for option in ("event", "thread", "process", "comm", "module", "function"):
             for view in views:
-                told = self.bad(1, *view, self.app, f"--{option}=no-such")
-                self.assertIn(f"--{option}: nothing in what is read matches", told)
+                reported = self.bad(1, *view, self.app, f"--{option}=no-such")
+                self.assertIn(f"--{option}: nothing in what is read matches", reported)
         self.assertIn("--time: nothing", self.bad(1, "report", self.app, "--time=1000s..1001s"))
 
     def test_an_option_that_is_given_twice(self):
