@@ -71,7 +71,7 @@ static bool is_fault(uint64_t config)
            config == PERF_COUNT_SW_PAGE_FAULTS_MAJ || config == PERF_COUNT_SW_ALIGNMENT_FAULTS;
 }
 
-/* Of what else a sample tells, by the kind of its event. */
+/* What else a sample holds, by the kind of its event. */
 static uint64_t extra_parts(const struct yarn_event_spec *spec)
 {
     switch (spec->kind) {

@@ -38,7 +38,7 @@ struct yarn_attr_options {
     bool has_user_chain;      /* CALLCHAIN is of user frames, too; the kernel's are as the spec's */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
     bool is_single;           /* of its thread only: not inherited */
-    bool reads_members;       /* leads a group: each sample tells what its members counted */
+    bool reads_members;       /* leads a group: each sample has what its members counted */
     bool is_read;             /* a member of such a group: takes no samples */
     uint32_t watermark_bytes; /* at which its own ring wakes the poller; 0: none of its own */
 };

@@ -46,24 +46,24 @@ int yarn_machine_read(const char *path, char *ret_text, size_t capacity)
     return (int)size;
 }
 
-struct telling {
+struct listing {
     yarn_machine_name_fn *tell;
     void *self;
 };
 
 static bool tell_name(void *self, const char *name)
 {
-    const struct telling *telling = self;
-    return name[0] == '.' || telling->tell(telling->self, name);
+    const struct listing *listing = self;
+    return name[0] == '.' || listing->tell(listing->self, name);
 }
 
 int yarn_machine_list(const char *path, yarn_machine_name_fn *tell, void *self)
 {
-    struct telling telling = {tell, self};
+    struct listing listing = {tell, self};
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
         return fd;
-    int err = yarn_folder_list(fd, tell_name, &telling);
+    int err = yarn_folder_list(fd, tell_name, &listing);
     yarn_file_close(fd);
     return err;
 }

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where the kernel tells of its PMUs and tracepoints, and how their small files are read. The two
+ * Where the kernel lists its PMUs and tracepoints, and how their small files are read. The two
  * folders are parameters: tests have trees of their own.
  *
  * Threads, signals: safe anywhere.
@@ -38,5 +38,5 @@ YARN_MUST_CHECK int yarn_machine_read(const char *path, char *ret_text, size_t c
 /* False: enough. The name is good for the call. */
 typedef bool yarn_machine_name_fn(void *self, const char *name);
 
-/* Tells of what is in the folder, without what begins with a dot. */
+/* Reports what is in the folder, without what begins with a dot. */
 YARN_MUST_CHECK int yarn_machine_list(const char *path, yarn_machine_name_fn *tell, void *self);

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A performance monitoring unit as its folder in sysfs tells of it: its type, on which cpus it
+ * A performance monitoring unit as its folder in sysfs describes it: its type, on which cpus it
  * counts, which bits of the configuration each term is (`format`), and events with names of their
  * own (`events`). Knows the files; does not know what a term is given (parse_pmu.c).
  *

@@ -22,7 +22,7 @@ static const struct {
     {EMFILE, "no free descriptor: raise the limit of open files (ulimit -n)"},
     {ENFILE, "the whole machine has no free descriptor: raise fs.file-max"},
     {ENODEV, "no PMU of this machine can do it: in a virtual machine the virtual PMU must be on"},
-    {ENOENT, "this machine has no such counter: yarnprof list tells which there are"},
+    {ENOENT, "this machine has no such counter: yarnprof list shows which there are"},
     {ENOMEM, "no memory for it: raise the limit of locked memory (ulimit -l) or that of the "
              "control group"},
     {ENOSPC, "all counters or breakpoints of this kind are in use: ask for fewer at once"},

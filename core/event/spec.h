@@ -80,7 +80,8 @@ struct yarn_event_spec {
     bool has_left_kernel; /* see yarn_event_spec_leave_kernel */
     uint8_t precise;      /* how many p */
     bool is_most_precise; /* P: as precise as the kernel takes */
-    bool reads_group;     /* S: a sample of the leader tells what each member counted */
+    bool reads_group;     /* S: a sample of the leader has what each member counted */
+    bool is_counted;      /* beside what is sampled: see counted.h */
     bool is_pinned;       /* D: always on a counter, or in error; of the leader or of one alone */
     bool is_exclusive;    /* e: no other group beside it; likewise */
     bool is_weak;         /* W: its members go alone where they do not fit together */

@@ -330,6 +330,13 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
         dissolve(session, first);
         return -EAGAIN;
     }
+    if (err == -EINVAL && number == first && session->specs[first].spec.is_counted &&
+        session->specs[first].spec.reads_group) {
+        dissolve(session, first);
+        for (uint32_t i = first; i < end; i++)
+            session->specs[i].reason = "counts of each thread need Linux 6.12: the sum alone";
+        return -EAGAIN;
+    }
     if (!session->specs[number].error)
         refuse(&session->specs[number], err, reason_in_group(session, first, number, err));
     refuse_group(session, first, number);

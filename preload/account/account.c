@@ -19,7 +19,8 @@ void yarn_account_init(struct yarn_account *account, struct yarn_session *sessio
         .clock_event = YARN_DUMP_NONE,
     };
     for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
-        if (!session->specs[i].error && session->specs[i].spec.is_clock)
+        if (!session->specs[i].error && session->specs[i].spec.is_clock &&
+            !session->specs[i].spec.is_counted)
             account->clock_event = i;
 }
 
@@ -176,10 +177,13 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
     yarn_dump_write_totals(writer, totals);
 }
 
-static void write_counts(struct yarn_account *account, struct yarn_dump_writer *writer)
+static void write_counts(struct yarn_account *account, struct yarn_dump_writer *writer,
+                         bool only_counted)
 {
     uint64_t lost = 0;
     for (uint32_t i = 0; i < account->session->spec->nr_events; i++) {
+        if (only_counted && !account->session->specs[i].spec.is_counted)
+            continue;
         if (account->session->specs[i].error || !yarn_session_can_count(account->session, i))
             continue;
         struct yarn_perf_count sum = yarn_session_count(account->session, i);
@@ -200,6 +204,11 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
         yarn_u64_max(account->totals.value[YARN_DUMP_TOTAL_LOST], lost + account->nr_dropped);
 }
 
+void yarn_account_write_counters(struct yarn_account *account, struct yarn_dump_writer *writer)
+{
+    write_counts(account, writer, true);
+}
+
 void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
     if (account->session->nr_events <= COUNT_EVENTS_MAX)
@@ -209,7 +218,7 @@ void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *w
 
 void yarn_account_write_final(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
-    write_counts(account, writer);
+    write_counts(account, writer, false);
     read_cpu_time(account);
     write_totals(account, writer);
 }

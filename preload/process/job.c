@@ -3,22 +3,46 @@
 
 #include "core/base/glob.h"
 #include "core/config/pattern.h"
+#include "core/event/counted.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 
 /* Why part of the library: a fork copies no table of its own for it. */
 static uint8_t arena_room[ARENA_BYTES];
 
-static int parse_events(struct yarn_job *job, struct yarn_text *fault)
+static int parse_list(struct yarn_job *job, enum yarn_option option, const char *text,
+                      struct yarn_event_list *list, struct yarn_text *fault)
 {
     struct yarn_parse_error error;
-    const char *text = job->options.events;
-    int err = yarn_event_list_parse(text, strlen(text), &job->arena, &job->events, &error);
+    int err = yarn_event_list_parse(text, strlen(text), &job->arena, list, &error);
     if (err == -EINVAL) {
-        struct yarn_option_fault at =
-            yarn_option_fault_in(&job->options, YARN_OPTION_EVENTS, &error);
+        struct yarn_option_fault at = yarn_option_fault_in(&job->options, option, &error);
         yarn_option_fault_describe(&at, fault);
     }
+    return err;
+}
+
+static int parse_counters(struct yarn_job *job, struct yarn_text *fault)
+{
+    const char *text = job->options.counters;
+    if (!text[0])
+        return 0;
+    struct yarn_event_list *list = YARN_ARENA_NEW(&job->arena, struct yarn_event_list, 1);
+    if (!list)
+        return -ENOMEM;
+    int err = parse_list(job, YARN_OPTION_COUNTERS, text, list, fault);
+    if (err || !yarn_event_list_add_counted(&job->events, list))
+        return err;
+    yarn_text_add(fault, "YARN_COUNTERS: too many events: 32, and a clock for each counted one, "
+                         "would be right");
+    return -EINVAL;
+}
+
+static int parse_events(struct yarn_job *job, struct yarn_text *fault)
+{
+    int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
+    if (!err)
+        err = parse_counters(job, fault);
     for (size_t i = 0; !err && i < job->events.count; i++)
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
     return err;

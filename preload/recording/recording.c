@@ -105,6 +105,16 @@ static bool has_dump(struct yarn_recording *recording)
     return yarn_process_dump_is_begun(dump);
 }
 
+static void write_counters(struct yarn_recording *recording)
+{
+    const struct yarn_options *options = &recording->job->options;
+    uint64_t now_ns = options->counters[0] ? yarn_clock_ns(YARN_TIME_MONOTONIC) : 0;
+    if (now_ns < recording->counters_at_ns || !now_ns)
+        return;
+    recording->counters_at_ns = now_ns + options->counter_interval_ns;
+    yarn_account_write_counters(&recording->account, recording->dump.writer);
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_charges_visit(recording->account.charges, remove_left, recording);
@@ -115,6 +125,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
         return;
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
     write_change(recording);
+    write_counters(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_coverage_host_cpu_ns());
     yarn_process_dump_flush(&recording->dump);

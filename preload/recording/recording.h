@@ -30,6 +30,7 @@ struct yarn_recording {
     int own_stat;                            /* kept for a root without /proc; -1 */
     struct yarn_process_leader leader;       /* at the last check whether we are the only thread */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
+    uint64_t counters_at_ns;                 /* when YARN_COUNTERS are stored next */
     uint64_t drained_ns; /* when the last drain began that was not the last of all; 0: none */
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */

@@ -64,6 +64,7 @@ class Kinds(harness.Case):
         refused = harness.yarnprof("report", "--by=who", run.dumps, check=False)
         self.assertEqual(refused.returncode, 2)
 
+    @harness.once
     def test_unknown_symbol_is_refused_by_itself(self):
         _, dump = self.recorded("mem:no_such_symbol/8:w,cpu-clock", "hits", 1, 1)
         refused, clock = dump["events"]
@@ -71,6 +72,7 @@ class Kinds(harness.Case):
         self.assertIn("symbol", refused["reason"])
         self.assertEqual(clock["errno"], 0)
 
+    @harness.once
     def test_fifth_breakpoint_is_refused_by_itself(self):
         events = ",".join(f"mem:watched/8:w/call-graph=no,name=w{i}/" for i in range(5))
         _, dump = self.recorded(events, "hits", 1, 1)
@@ -158,6 +160,7 @@ class Kinds(harness.Case):
         # is reported with the next tick outside.
         self.assertGreaterEqual(share, 60 if faults["kernel_refused"] else 95)
 
+    @harness.once
     def test_group_is_refused_whole(self):
         _, dump = self.recorded("cpu-clock,{task-clock,mem:no_such_symbol/8:w,minor-faults}",
                                 "hits", 1, 1)
@@ -166,6 +169,7 @@ class Kinds(harness.Case):
         for member in (dump["events"][1], dump["events"][3]):
             self.assertIn("mem:no_such_symbol", member["reason"])
 
+    @harness.once
     def test_weak_group_goes_alone(self):
         _, dump = self.recorded("{task-clock,mem:no_such_symbol/8:w,minor-faults}:W", "hits", 1, 1)
         errors = [event["errno"] != 0 for event in dump["events"]]

@@ -100,6 +100,36 @@ class Stat(harness.Case):
         for what in ("wall", "user", "sys"):
             self.assertRegex(done.stderr, rf"\d\.\d+ s {what}\n")
 
+    def test_counts_of_a_dump_are_those_of_the_program(self):
+        run = self.run_program([TOUCHES, "20000"], YARN_COUNTERS="page-faults,context-switches:u",
+                               YARN_COUNTER_INTERVAL="20ms")
+        self.assertEqual((run.status, run.stderr), (7, b""))
+        # Its child touches some before it is recorded.
+        first = next(dump["path"] for dump in harness.info(run.dumps) if len(dump["threads"]) > 1)
+        counted = json.loads(harness.yarnprof("stat", "--format=json", first).stdout)
+        faults, refused = counted["events"]
+        total = faults["count"]
+        self.assertAlmostEqual(total, 8 * 20000, delta=200)
+        self.assertIsNone(refused["count"])
+        self.assertIn("would always be 0", refused["why"])
+        self.assertEqual(sum(part["events"][0]["count"] for part in counted["intervals"]), total)
+        threads = json.loads(harness.yarnprof("stat", "--by=thread", "--format=json", first).stdout)
+        rows = [row for row in threads["events"] if row["name"] == "page-faults"]
+        self.assertEqual(sum(row["count"] for row in rows), total)
+        self.assertEqual(rows[-1]["tid"], 0)
+        for row in rows[:-1]:
+            self.assertLessEqual(row["count"], 20000 + 100)
+        # Who may not sample the kernel has few: this program is nearly always in there.
+        if IS_ROOT and self.tells_threads():
+            self.assertGreater(len(rows), 2)
+        # They are no samples of the profile.
+        events = harness.report(run.dumps)["events"]
+        self.assertEqual([event["name"] for event in events if event["name"] == "page-faults"], [])
+
+    @staticmethod
+    def tells_threads():
+        return tuple(map(int, os.uname().release.split("-")[0].split(".")[:2])) >= (6, 12)
+
     def metrics(self, text, *arguments):
         """Of a group in a file with this text; with the run."""
         folder = self.folder()

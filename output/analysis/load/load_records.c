@@ -166,6 +166,8 @@ static int on_sampler(void *self, const struct yarn_dump_sampler *record)
     return keep_all(loader, spans, YARN_COUNT_OF(spans));
 }
 
+enum { NAME_MAX_COUNTED = 256 };
+
 /* An event that is defined again is the same one, defined anew. */
 static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
 {
@@ -176,6 +178,19 @@ static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
     while (dump->nr_events <= number)
         dump->events[dump->nr_events++] = (struct yarn_profile_dump_event){0};
     return 0;
+}
+
+/* What is counted beside the samples is no event of the profile, though it may have its name. */
+static int intern_name(struct yarn_profile *profile, const struct yarn_dump_event *record,
+                       uint32_t *ret_name)
+{
+    char name[NAME_MAX_COUNTED];
+    if (!(record->flags & YARN_DUMP_EVENT_IS_COUNTED))
+        return yarn_strings_intern(&profile->strings, record->name, ret_name);
+    (void)snprintf(name, sizeof name, "%.*s (counted)",
+                   (int)yarn_size_min(record->name.size, NAME_MAX_COUNTED / 2),
+                   (const char *)record->name.data);
+    return yarn_strings_intern(&profile->strings, yarn_span_of_text(name), ret_name);
 }
 
 static int on_event(void *self, const struct yarn_dump_event *record)
@@ -197,7 +212,7 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     if (!err && !event->record.format.data)
         err = -ENOMEM;
     if (!err)
-        err = yarn_strings_intern(&profile->strings, record->name, &name);
+        err = intern_name(profile, record, &name);
     if (!err)
         err = yarn_strings_intern(&profile->strings, record->unit, &unit);
     if (!err)
@@ -205,7 +220,7 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     if (err)
         return err;
     struct yarn_profile_event *shared = &profile->events[event->event];
-    if (!shared->was_opened) {
+    if (!shared->was_opened && !(record->flags & YARN_DUMP_EVENT_IS_COUNTED)) {
         shared->flags = record->flags;
         shared->period = record->period;
         shared->frequency = record->frequency;

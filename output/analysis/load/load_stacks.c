@@ -309,6 +309,8 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     count_trust(loader, stack_end, stack);
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
     dump->events[sample->event].samples++;
+    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_COUNTED)
+        return 0;
     loader->profile->threads[thread].samples++;
     if (sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
         return 0;

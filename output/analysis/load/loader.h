@@ -96,7 +96,7 @@ YARN_MUST_CHECK int yarn_loader_name_kernel(struct yarn_loader *loader);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
-/* What the sample tells beyond the rest becomes a detail of the profile. */
+/* What the sample has beyond the rest becomes a detail of the profile. */
 /* The text of what distinguishes it, where the options say so. */
 YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
                                       const struct yarn_dump_sample *sample, uint32_t *ret_value);

@@ -59,7 +59,7 @@ struct yarn_profile_frame {
     uint32_t nr_inlined; /* frames that follow */
 };
 
-/* What a sample tells beyond the rest. */
+/* What a sample has beyond the rest. */
 struct yarn_profile_detail {
     uint64_t address; /* of the memory that it is about; 0: none */
     uint32_t fields;  /* a tracepoint's, "which=0 who=0" */

@@ -12,7 +12,7 @@
 /* This machine with those names. */
 const struct yarn_event_machine *yarn_encode_machine(void);
 
-/* Tells of each name that there is on this processor; false: enough. */
+/* Reports each name that there is on this processor; false: enough. */
 void yarn_encode_list(yarn_machine_name_fn *tell, void *self);
 
 /* The list's text with encodings in place of such names; NULL: no memory. To be freed. */

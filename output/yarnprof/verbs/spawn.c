@@ -60,7 +60,7 @@ uint64_t yarn_spawn_now_ns(void)
     return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* In the child: becomes the command, or tells the parent why not. */
+/* In the child: becomes the command, or reports to the parent why not. */
 static _Noreturn void become(const struct yarn_spawn *spawn, char *const argv[], int gate,
                              int report, yarn_spawn_prepare_fn *prepare, const void *self)
 {

@@ -9,6 +9,7 @@
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"
 
@@ -18,6 +19,7 @@ enum {
     REPEAT,
     METRICS,
     METRIC_PATH,
+    BY,
     REPEAT_MAX = 10000,
     ARENA_BYTES = 8 << 20,
 };
@@ -32,6 +34,7 @@ static const struct yarn_argument arguments[] = {
     {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
     {"metrics", 'M', "GROUP", "metrics of these groups, a comma list", METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
+    {"by", 0, "KEY", "of dumps: thread", BY},
     YARN_OUT_FORMAT_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
@@ -47,6 +50,7 @@ struct request {
     struct yarn_stat_run run;
     struct yarn_stat *intervals; /* owned, with their rows */
     size_t nr_intervals;
+    bool is_by_thread, has_dumps;
     bool is_live; /* intervals are printed as they come */
     int err;
 };
@@ -65,6 +69,10 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     case METRIC_PATH:
         request->metric_path = value;
         return 0;
+    case BY:
+        *ret_right = "thread";
+        request->is_by_thread = strcmp(value, "thread") == 0;
+        return request->is_by_thread ? 0 : -EINVAL;
     case INTERVAL:
         *ret_right = "a time from 1ms to 1000h";
         return yarn_parse_duration(value, size, &request->interval_ns) ||
@@ -85,10 +93,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "stat",
-    .operands = "[--] COMMAND…",
+    .operands = "[--] COMMAND…\n       yarnprof stat [--by=thread] FILE…",
     .about = "Runs the command, counts its events from outside, with all its threads and children, "
              "and gives\nthe command's own exit status. The table goes to standard error, json and "
-             "csv to standard\noutput. What cannot be counted says why.",
+             "csv to standard\noutput. What cannot be counted says why. Of a FILE, a dump: what "
+             "YARN_COUNTERS "
+             "counted.",
     .arguments = arguments,
     .stops_at_operand = true,
     .take = take,
@@ -133,7 +143,7 @@ static int prepare(struct request *request)
 /* A table for people goes where the command's own output is not. */
 static bool goes_to_stderr(const struct request *request)
 {
-    return request->out.format == YARN_OUT_TEXT && !request->out.path;
+    return request->out.format == YARN_OUT_TEXT && !request->out.path && !request->has_dumps;
 }
 
 static int open_out(struct request *request)
@@ -344,6 +354,52 @@ static int count(struct request *request, char *const argv[])
     return status;
 }
 
+/* ---- dumps ---- */
+
+static int show_dumps(struct request *request, char *const *paths)
+{
+    static struct yarn_stat_dump dump;
+    struct yarn_stat_totals totals = {.nr_runs = 1, .plus_minus_seconds = -1};
+    int status = yarn_stat_dump_load(&dump, paths);
+    int err = 0;
+    if (status < 0) {
+        totals.stat = (struct yarn_stat){.rows = dump.rows, .nr_rows = dump.nr_rows};
+        if (request->is_by_thread)
+            err = yarn_stat_dump_by_thread(&dump, &totals.stat);
+        else
+            request->intervals = dump.intervals, request->nr_intervals = dump.nr_intervals;
+        request->has_dumps = true;
+        status = err ? tell_failure("by thread", err) : print(request, &totals);
+        request->intervals = NULL;
+        request->nr_intervals = 0;
+    }
+    yarn_stat_dump_fini(&dump);
+    return status;
+}
+
+/* Its options may stand behind it, too. */
+static int run_dumps(struct request *request, struct yarn_command *mine, int argc, char **argv)
+{
+    int first;
+    mine->stops_at_operand = false;
+    int status = yarn_command_parse(mine, argc, argv, &first);
+    return status < 0 ? show_dumps(request, argv + first) : status;
+}
+
+static int run_command(struct request *request, char *const argv[])
+{
+    if (request->interval_ns && request->nr_runs > 1) {
+        yarn_complain("stat", "--interval and --repeat do not go together");
+        return YARN_STATUS_USAGE;
+    }
+    if (request->is_by_thread) {
+        yarn_complain("stat", "--by=thread is of dumps that were recorded with YARN_COUNTERS");
+        return YARN_STATUS_USAGE;
+    }
+    int status = prepare(request);
+    return status < 0 ? count(request, argv) : status;
+}
+
 static void fini(struct request *request)
 {
     for (size_t i = 0; i < request->nr_intervals; i++) {
@@ -366,14 +422,11 @@ int yarn_verb_stat(int argc, char **argv)
         yarn_complain("stat", "no command is named; see yarnprof stat --help");
         status = YARN_STATUS_USAGE;
     }
-    if (status < 0 && request.interval_ns && request.nr_runs > 1) {
-        yarn_complain("stat", "--interval and --repeat do not go together");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0)
-        status = prepare(&request);
-    if (status < 0)
-        status = count(&request, argv + first);
+    bool is_command = status < 0 && strcmp(argv[first - 1], "--") == 0;
+    if (status < 0 && !is_command && yarn_stat_dump_is(argv[first]))
+        status = run_dumps(&request, &mine, argc, argv);
+    else if (status < 0)
+        status = run_command(&request, argv + first);
     fini(&request);
     return status;
 }

@@ -65,7 +65,8 @@ static void print_notes(const struct yarn_out *out, const struct yarn_stat_row *
         (void)fprintf(out->file, "  ± %s (95 %%)", text);
     }
     if (row->running_ns < row->enabled_ns && row->running_ns)
-        (void)fprintf(out->file, "  %.*f %% of the time, scaled", percent < 1 ? 2 : 0, percent);
+        (void)fprintf(out->file, "  %.*f %% of the time, scaled",
+                      percent < 1 || percent > 99 ? 2 : 0, percent);
     if (row->is_user_only)
         (void)fputs("  user's part alone", out->file);
 }

@@ -253,15 +253,13 @@ END_TEST
 
 START_TEST(later_and_unknown_names_are_warnings)
 {
-    char *envp[] = {"YARN_SCHED=off", "YARN_COUNTER_INTERVAL=1s", "YARN_FRECUENCY=1",
-                    "YARN_events=cs", "YARN=counters=cs",         NULL};
+    char *envp[] = {"YARN_SCHED=off", "YARN_FRECUENCY=1", "YARN_events=cs", "YARN=sched=off", NULL};
     ck_assert_int_eq(yarn_options_from_env(&options, &arena, envp, &fault), 0);
-    ck_assert_uint_eq(options.nr_warnings, 5);
-    ck_assert_str_eq(options.warnings[0], "YARN: counters is not supported by this version");
+    ck_assert_uint_eq(options.nr_warnings, 4);
+    ck_assert_str_eq(options.warnings[0], "YARN: sched is not supported by this version");
     ck_assert_str_eq(options.warnings[1], "YARN_SCHED is not supported by this version");
-    ck_assert_str_eq(options.warnings[2], "YARN_COUNTER_INTERVAL is not supported by this version");
-    ck_assert_str_eq(options.warnings[3], "YARN_FRECUENCY is not a variable that yarn knows");
-    ck_assert_str_eq(options.warnings[4], "YARN_events is not a variable that yarn knows");
+    ck_assert_str_eq(options.warnings[2], "YARN_FRECUENCY is not a variable that yarn knows");
+    ck_assert_str_eq(options.warnings[3], "YARN_events is not a variable that yarn knows");
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 #include "core/event/pmu.h"
 #include "tests/support/suite.h"
 
-static char root[] = "/tmp/yarn-test-pmu-XXXXXX";
+static char root[32];
 static struct yarn_event_machine machine;
 static struct yarn_arena arena;
 static struct yarn_event_list list;
@@ -48,6 +48,7 @@ static void set_up(void)
         {"uncore_x_0/events/reads.scale", "6.103515625e-5"},
         {"uncore_x_0/events/reads.unit", "MiB"},
     };
+    strcpy(root, "/tmp/yarn-test-pmu-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
     for (size_t i = 0; i < YARN_COUNT_OF(files); i++)
         write_file(files[i][0], files[i][1]);

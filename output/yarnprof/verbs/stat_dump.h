@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What YARN_COUNTERS has left in dumps: the sum of each process at each interval, and what each
+ * thread's samples of the slow clock tell of it. Threads: one.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "core/base/table.h"
+#include "output/yarnprof/views/stat.h"
+
+struct yarn_stat_dump {
+    struct yarn_arena arena; /* of the texts */
+    struct yarn_stat_row *rows, *threads;
+    size_t nr_rows, nr_threads, rows_capacity, threads_capacity;
+    struct yarn_stat *intervals; /* of one process alone */
+    size_t nr_intervals, intervals_capacity;
+    struct yarn_stat_dump_reader *reader; /* owned; while it is filled */
+};
+
+/* Whether a path is a dump or a folder, and no command. */
+bool yarn_stat_dump_is(const char *path);
+
+/* An exit status, of which it complains itself; -1: all is well. */
+YARN_MUST_CHECK int yarn_stat_dump_load(struct yarn_stat_dump *dump, char *const *paths);
+
+/* Rows of threads, and of what they lack of the sums. -ENOMEM. */
+YARN_MUST_CHECK int yarn_stat_dump_by_thread(struct yarn_stat_dump *dump,
+                                             struct yarn_stat *ret_stat);
+
+/* Idempotent. */
+void yarn_stat_dump_fini(struct yarn_stat_dump *dump);
