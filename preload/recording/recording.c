@@ -95,9 +95,9 @@ static void warn_without_samples(struct yarn_recording *recording)
 static bool has_dump(struct yarn_recording *recording)
 {
     struct yarn_process_dump *dump = &recording->dump;
-    bool is_wanted = yarn_process_dump_has_warning(dump) ||
-                     recording->job->options.empty == YARN_EMPTY_KEEP ||
-                     yarn_account_has_children(&recording->account);
+    bool is_wanted =
+        yarn_process_dump_has_warning(dump) || recording->job->options.empty == YARN_EMPTY_KEEP ||
+        recording->job->options.counters[0] || yarn_account_has_children(&recording->account);
     if (is_wanted && !yarn_process_dump_begin(dump))
         return false;
     if (is_wanted || recording->account.totals.value[YARN_DUMP_TOTAL_SAMPLES])

@@ -122,9 +122,14 @@ class Stat(harness.Case):
         # Who may not sample the kernel has few: this program is nearly always in there.
         if IS_ROOT and self.tells_threads():
             self.assertGreater(len(rows), 2)
-        # They are no samples of the profile.
+        # They are no samples of the profile, and a process that has only counts has a dump.
         events = harness.report(run.dumps)["events"]
         self.assertEqual([event["name"] for event in events if event["name"] == "page-faults"], [])
+        trust = harness.trust(run.dumps)
+        self.assertLess(trust["stacks_none"], 0.01 * trust["samples"] + 2)
+        run = self.run_program(["true"], YARN_COUNTERS="page-faults")
+        counted = json.loads(harness.yarnprof("stat", "--format=json", run.dumps).stdout)
+        self.assertGreater(counted["events"][0]["count"], 0)
 
     @staticmethod
     def tells_threads():

@@ -303,14 +303,16 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     int err = yarn_loader_thread(loader, sample->tid, &thread);
     if (err)
         return err;
+    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_COUNTED) {
+        dump->events[sample->event].samples++;
+        return 0;
+    }
     uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
     bool is_left_out = stack == YARN_DUMP_NONE && sample->stack != YARN_DUMP_NONE;
     uint32_t stack_end = is_left_out ? YARN_DUMP_STACK_FAILED : sample->stack_end;
     count_trust(loader, stack_end, stack);
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
     dump->events[sample->event].samples++;
-    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_COUNTED)
-        return 0;
     loader->profile->threads[thread].samples++;
     if (sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
         return 0;

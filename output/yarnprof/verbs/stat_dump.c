@@ -175,7 +175,7 @@ static int on_count(void *self, const struct yarn_dump_count *count)
     part.running_ns =
         count->time_running_ns - yarn_u64_min(before->time_running_ns, count->time_running_ns);
     *before = *count;
-    if (!part.count && count->time_ns - reader->interval_ns < YARN_NS_PER_MS)
+    if (!part.count && row->enabled_ns && count->time_ns - reader->interval_ns < YARN_NS_PER_MS)
         return 0; /* the end, right behind the last interval's */
     row->count += part.count;
     row->enabled_ns += part.enabled_ns;

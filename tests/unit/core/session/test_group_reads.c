@@ -111,6 +111,7 @@ START_TEST(threads_that_ended_leave_no_memory_behind)
         yarn_group_reads_forget(&reads, tid);
     }
     ck_assert_uint_eq(reads.lasts.count, 1);
+    ck_assert_uint_le(reads.numbers.count, 2 * 1024);
     ck_assert_uint_eq(nr_malformed, 0);
 }
 END_TEST
