@@ -15,5 +15,5 @@
  * is too small for a signal frame of the host's, its handler, and a signal frame of ours. */
 bool yarn_alternate_stack_note(size_t bytes);
 
-/* One was noted that is too small. */
+/* Whether one was noted that is too small. */
 bool yarn_alternate_stack_is_small(void);
