@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The writing twin of span.h: bytes appended to a buffer of fixed capacity that the caller owns.
- * A write that does not fit is not begun and sets `full`, which stays set until reset: the caller
- * checks once a group and flushes. Multi-byte values are little-endian.
+ * The counterpart of span.h for writing: bytes appended to a buffer of fixed capacity that the
+ * caller owns. A write that does not fit writes nothing and sets `full`, which stays set until
+ * reset: the caller checks once after a group of writes and flushes. Multi-byte values are
+ * little-endian.
  */
 #pragma once
 

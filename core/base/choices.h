@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the variables choose among, and what is said of what was got. The words of what is said are
- * here, all others in option_values.c.
+ * The values of the options, also of those that report what was used. The texts for the reports are
+ * here, those for parsing in option_values.c.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum yarn_sampler {
     YARN_SAMPLER_COUNT,
 };
 enum yarn_strategy {
-    YARN_STRATEGY_AUTO, /* what costs less on this machine (yarn_plan_strategy) */
+    YARN_STRATEGY_AUTO, /* the cheaper one on this machine (yarn_plan_strategy) */
     YARN_STRATEGY_PER_CORE,
     YARN_STRATEGY_PER_THREAD,
     YARN_STRATEGY_CORES, /* per core, with clocks of whole cores */
@@ -47,7 +47,7 @@ enum yarn_log_level {
     YARN_LOG_DEBUG,
 };
 
-/* By the value; as YARN_SAMPLER, YARN_STRATEGY and YARN_READER have them. */
+/* Indexed by the value; the words of YARN_SAMPLER, YARN_STRATEGY and YARN_READER. */
 extern const char *const yarn_sampler_words[YARN_SAMPLER_COUNT];
 extern const char *const yarn_strategy_words[YARN_STRATEGY_COUNT];
 extern const char *const yarn_reader_words[YARN_READER_COUNT];

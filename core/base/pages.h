@@ -8,7 +8,7 @@
 
 #include "core/base/base.h"
 
-/* Zeroed. `size` is rounded up to whole pages. NULL where the kernel refuses. */
+/* Zeroed. `size` is rounded up to whole pages. NULL on failure. */
 void *yarn_pages_map(size_t size);
 
 /* `size` as at the allocation. NULL is allowed. */
@@ -43,13 +43,13 @@ void yarn_pages_uncount(size_t fewer_bytes);
 void yarn_pages_hide_from_children(void);
 /* The same for pages that were mapped in another way. */
 void yarn_pages_hide_like_ours(void *pages, size_t size);
-/* An exception, for pages that a child goes on using. */
+/* An exception, for pages that a child continues to use. */
 void yarn_pages_show_to_children(void *pages, size_t size);
 /* In such a child: none of the hidden pages count any more, nor are they taken from. */
 void yarn_pages_forget(void);
 
-/* Zeroed memory that a child after fork has in common with this process; NULL where the kernel
- * refuses. Unmapped by yarn_pages_release; not in the total. */
+/* Zeroed memory that a forked child shares with this process; NULL on failure. Unmapped by
+ * yarn_pages_release; not in the total. */
 void *yarn_pages_map_shared(size_t size);
 
 /* Bytes of memory that this process holds through these functions at this moment. */

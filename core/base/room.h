@@ -21,7 +21,7 @@ struct yarn_room {
 
 #define YARN_ROOM_CLOSED ((struct yarn_room){.base = NULL})
 
-/* Maps nothing yet: each mapping costs every fork of the host, and some of ours stay empty. */
+/* Maps nothing yet: each mapping costs time in every fork of the host, and some stay unused. */
 void yarn_room_open(struct yarn_room *room, size_t size);
 
 /* Maps at least the first `upto` bytes, zeroed. False where the kernel refuses. */

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Interpolation search in sorted numbers that lie in memory which has left the caches, as addresses
- * of functions lie rather evenly. A binary search touches a cold cache line, and a cold page, for
- * nearly each doubling of the table; this one about half as many. Never more than three times its
- * steps, whatever the numbers; where they are not sorted, the answer is some position. A sparse
- * index is every 32nd number in memory of our own, where there are many: with it a search touches
- * some lines that it touches each time, and one or two of the table.
+ * Interpolation search in sorted numbers that are not cached; suitable because addresses of
+ * functions are distributed rather evenly. A binary search has a cache miss, often in another page,
+ * for nearly each doubling of the table; this one about half as many, and never more than three
+ * times the steps of a binary search. If the numbers are not sorted, the result is an arbitrary
+ * position. A sparse index is every 32nd number in memory of our own, where there are many: with it
+ * a search touches some lines that it touches each time, and one or two of the table.
  *
  * Threads, signals: pure, but for the opening and closing of indexes; safe anywhere.
  */

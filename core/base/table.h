@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A hash table from a 64-bit key to a 32-bit number (open addressing, grown by doubling up to a
- * cap): the index behind every interned thing. Key 0 is a key like any other. Memory comes from
+ * cap): the index of everything that is interned. Key 0 is a key like any other. Memory comes from
  * pages.h. Threads: one owner at a time. Signals: not safe.
  */
 #pragma once

@@ -12,7 +12,7 @@
 #include "core/base/arena.h"
 #include "core/base/text.h"
 
-/* What the pattern may ask for. Only %r and %{NAME} read envp. */
+/* The values for the letters. Only %r and %{NAME} read envp. */
 struct yarn_pattern_facts {
     const char *exe; /* path or name; %e is what follows the last / */
     const char *host;
@@ -28,7 +28,7 @@ struct yarn_pattern_facts {
 #define YARN_PATTERN_DEFAULT "yarn.%e.%p.dump"
 #define YARN_PATTERN_CONTROL "yarn.%e.%p.sock"
 
-/* -EINVAL with the error at an unknown letter, a missing brace or a name that is missing. */
+/* -EINVAL with the error at an unknown letter, a missing brace or a missing name. */
 YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
                                        struct yarn_parse_error *ret_error);
 

@@ -207,7 +207,7 @@ static int open_per_thread(struct yarn_session *session)
 static void look_at_switching(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
-    uint64_t used_ns, begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t used_ns, begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     for (size_t i = 0; i < threads->nr_slots; i++) {
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid || slot->is_gone || yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
@@ -215,8 +215,8 @@ static void look_at_switching(struct yarn_session *session)
         uint64_t known_ns = slot->before_ns + running_ns(session, slot);
         slot->switching_ns = used_ns - yarn_u64_min(used_ns, known_ns);
     }
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    threads->next_switching_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - begin_ns;
+    threads->next_switching_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + cost_ns * SCAN_COST_SHARE;
 }
 
 static void enable_per_thread(struct yarn_session *session)

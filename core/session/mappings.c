@@ -110,15 +110,15 @@ int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid, struct yarn_re
 bool yarn_mappings_refresh(struct yarn_mappings *mappings, enum yarn_mappings_need need,
                            uint64_t interval_ns, const struct yarn_record_listener *listener)
 {
-    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     uint64_t due_ns = need == YARN_MAPPINGS_USUAL    ? mappings->next_ns
                       : need == YARN_MAPPINGS_NEEDED ? mappings->soonest_ns
                                                      : 0;
     /* Where it cannot be read, the old table stays. */
-    if (begin_ns < due_ns || look_at_all(mappings, listener))
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) < due_ns || look_at_all(mappings, listener))
         return false;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - begin_ns;
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    uint64_t cost_ns = end_ns - begin_ns;
     mappings->next_ns = end_ns + yarn_u64_max(interval_ns, cost_ns * COST_SHARE);
     mappings->soonest_ns = end_ns + cost_ns * COST_SHARE_NEEDED;
     return true;

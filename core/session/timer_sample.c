@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/timer_sample.h"
 
+#include "core/sys/alternate_stack.h"
 #include "core/sys/clock.h"
 #include "core/sys/context.h"
 #include "core/sys/own_memory.h"
@@ -193,6 +194,16 @@ static struct yarn_timer_slot *slot_of(const siginfo_t *info)
     return is_ours ? &yarn_timer_slots[at / sizeof *yarn_timer_slots] : NULL;
 }
 
+/* One that was set by the kernel's call is seen here first. The reader takes the timers away, but
+ * the next signal might come before. */
+static bool has_room_for_next(const siginfo_t *info, const void *context)
+{
+    static const struct yarn_timer_rate stopped = {.first_ns = 0};
+    size_t bytes = yarn_context_alternate_bytes(context);
+    bool is_small = (bytes && yarn_alternate_stack_note(bytes)) || yarn_alternate_stack_is_small();
+    return !is_small || yarn_timer_set(info->si_timerid, &stopped);
+}
+
 void yarn_timer_sample_on_signal(int number, siginfo_t *info, void *context)
 {
     struct yarn_timer_slot *slot = slot_of(info);
@@ -205,7 +216,7 @@ void yarn_timer_sample_on_signal(int number, siginfo_t *info, void *context)
         return;
     yarn_timer_slot_set_pending_write(slot);
     atomic_fetch_add_explicit(&slot->nr_ticks, 1, memory_order_relaxed);
-    if (yarn_timer_slot_writes_enabled(slot))
+    if (has_room_for_next(info, context) && yarn_timer_slot_writes_enabled(slot))
         take_sample(slot, info, yarn_context_interrupted(context));
     yarn_timer_slot_reset_pending_write(slot);
 }

@@ -304,9 +304,10 @@ static int list(struct yarn_timer_threads *threads)
 int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                             const struct yarn_record_listener *listener)
 {
-    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (!is_first && begin_ns < threads->next_scan_ns)
+    if (!is_first && yarn_clock_ns(YARN_TIME_MONOTONIC) < threads->next_scan_ns)
         return 0;
+    /* CPU time: the host may keep the reader waiting (mlockall, a busy machine). */
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     int count = list(threads);
     if (count < 0)
         return count;
@@ -328,8 +329,8 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
     }
     threads->nr_refused = yarn_size_max(threads->nr_refused, nr_refused);
     part_from_gone(threads);
-    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    threads->next_scan_ns = end_ns + (end_ns - begin_ns) * SCAN_COST_SHARE;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - begin_ns;
+    threads->next_scan_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + cost_ns * SCAN_COST_SHARE;
     return 0;
 }
 

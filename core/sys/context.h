@@ -18,6 +18,9 @@ uint64_t yarn_context_sp(const void *context);
 /* The signals that it blocked, a mask: signal n is bit n - 1. */
 uint64_t yarn_context_blocked(const void *context);
 
+/* Size of its alternate stack; 0: it has none. */
+size_t yarn_context_alternate_bytes(const void *context);
+
 /* It was on its way back from a system call. */
 bool yarn_context_is_after_call(const void *context);
 

@@ -44,6 +44,12 @@ uint64_t yarn_context_blocked(const void *context)
     return mask;
 }
 
+size_t yarn_context_alternate_bytes(const void *context)
+{
+    const ucontext_t *user = context;
+    return user->uc_stack.ss_flags & SS_DISABLE ? 0 : user->uc_stack.ss_size;
+}
+
 /* The instruction leaves its return address in rcx, and the flags in r11. */
 bool yarn_context_is_after_call(const void *context)
 {

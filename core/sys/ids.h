@@ -26,10 +26,10 @@ YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
 YARN_MUST_CHECK bool yarn_ids_are_own(const struct yarn_ids *ids);
 
 /* Gives the calling thread these rights: groups first, users then, capabilities last, as giving up
- * rights demands. Capabilities that it has not itself it does not get. */
+ * rights demands. It does not get capabilities that it does not have. */
 YARN_MUST_CHECK int yarn_ids_take(const struct yarn_ids *ids);
 
-/* The calling thread will never gain anything by an exec (no_new_privs). */
+/* The calling thread cannot gain privileges by an exec (no_new_privs). */
 void yarn_ids_renounce_exec(void);
 
 /* Empties its bounding set. */

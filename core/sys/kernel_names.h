@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel's functions are called: /proc/kallsyms, as far as the kernel lets this process
+ * The names of the kernel's functions: /proc/kallsyms, as far as the kernel lets this process
  * see addresses. It takes the kernel tens of ms to write it, so it is read once, in steps, while
  * samples wait between them. A function ends where the next one begins. Functions of loadable
  * modules bear the module's name: "nf_hook [netfilter]". Bounded: 256 Ki functions and 12 MiB of

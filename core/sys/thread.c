@@ -149,11 +149,18 @@ bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)
     return is_asked;
 }
 
-bool yarn_thread_is_asked(void)
+bool yarn_thread_is_asked(struct yarn_thread *thread)
 {
     const uint64_t own = mask_of(WAKE_SIGNAL) | mask_of(UNCOUNTED_SIGNAL);
     uint64_t pending = 0;
     /* That includes signals to the process, hence the second check, which costs more. */
     yarn_raw_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
-    return pending & ~own && yarn_process_pending_signals(yarn_process_tid()) & ~own;
+    pending &= ~own;
+    uint64_t again = pending & thread->pending;
+    pid_t tid = yarn_process_tid();
+    thread->pending = pending;
+    if (!pending)
+        return false;
+    /* Without /proc it seems to block nothing: then what is pending since the last check. */
+    return (yarn_process_blocked_signals(tid) ? yarn_process_pending_signals(tid) & ~own : again);
 }

@@ -21,6 +21,7 @@ struct yarn_thread {
     void *memory;         /* owned; NULL while closed */
     _Atomic uint32_t tid; /* 0 before its start and after its end, when the kernel clears it */
     _Atomic uint32_t is_woken_uncounted;
+    uint64_t pending; /* by the thread: pending at its last check */
 };
 
 /* What it returns becomes the thread's exit code, which is the process's status where it is the
@@ -75,4 +76,4 @@ YARN_MUST_CHECK int yarn_thread_open_wake(void);
 bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd);
 
 /* Another signal is pending that was sent to the calling thread alone, which blocks all. */
-bool yarn_thread_is_asked(void);
+bool yarn_thread_is_asked(struct yarn_thread *thread);

@@ -92,7 +92,7 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn
 {
     int woken_fd = reader->is_woken ? reader->wake_fd : -1;
     if (!yarn_thread_clear_wakes(&recorder->thread, woken_fd) &&
-        !(has_flushed && yarn_thread_is_asked()))
+        !(has_flushed && yarn_thread_is_asked(&recorder->thread)))
         return false;
     yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, "the recording ended",
                       "the host asks each of its tasks for something by a signal (libpsx), which "

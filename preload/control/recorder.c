@@ -21,6 +21,13 @@ enum { CHECKS_IDLE_MOST = 10 };
 /* The kernel keeps who closes the last event of a probe for 90 ms. */
 enum { CHECKS_FOR_PROBE = 40 };
 
+/* After so many recordings in a row that were restarted less than this ago, no other follows: a
+ * handler of the host's that a timer calls, and that restarts each, would leave it no time. */
+#define SHORT_NS (10 * YARN_NS_PER_MS)
+enum { SHORT_MOST = 100 };
+static const char too_short[] =
+    "the host enters namespaces again and again; it is not recorded while it does";
+
 /* For a slot in the queue of credentials; each try waits for a turn of the reader's. */
 enum { PUT_TRIES = 10000 };
 
@@ -228,6 +235,10 @@ static bool stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reaso
         wait_for_other(recorder, tid);
         return false;
     }
+    bool is_short = yarn_clock_ns(YARN_TIME_MONOTONIC) - recorder->restarted_ns < SHORT_NS;
+    recorder->nr_short = is_short ? recorder->nr_short + 1 : 0;
+    if (recorder->nr_short > SHORT_MOST && reason == YARN_DUMP_END_STOPPED)
+        why = too_short;
     if (!end_deferral(recorder)) {
         recorder->starts_paused = yarn_state_phase(&recorder->state) == YARN_PHASE_PAUSED;
         recorder->stop_reason = why;
@@ -252,7 +263,10 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
 void yarn_recorder_restart(struct yarn_recorder *recorder)
 {
     uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
-    if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
+    if (recorder->nr_short > SHORT_MOST) {
+        yarn_failure_note(&recorder->recording.failure, too_short, 0);
+        recorder->recording.failure.is_unstored = true; /* so short a recording leaves no dump */
+    } else if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
         defer_start(recorder);
     } else {
         yarn_charges_free(atomic_exchange(&recorder->charges, NULL));
@@ -260,6 +274,7 @@ void yarn_recorder_restart(struct yarn_recorder *recorder)
         yarn_facts_renew(&recorder->job.facts);
         run(recorder);
     }
+    recorder->restarted_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_signal_set_mask(mask);
 }

@@ -50,8 +50,10 @@ struct yarn_recorder {
     uint64_t charged_ns;                  /* added there so far, by the reader or before an exec */
     const char *stop_reason;              /* a static sentence; NULL */
     bool starts_paused, is_deferred;      /* a child whose recording has not begun */
-    int host_signal;     /* by the reader: the signal that has to kill the process; 0: none */
-    bool expects_filter; /* by the reader: it polls memory, since nothing can wake it */
+    uint64_t restarted_ns; /* by the thread that has set LEFT, as nr_short: the last restart */
+    uint32_t nr_short;     /* recordings in a row that ended right after it */
+    int host_signal;       /* by the reader: the signal that has to kill the process; 0: none */
+    bool expects_filter;   /* by the reader: it polls memory, since nothing can wake it */
     struct yarn_schedule schedule;
     struct yarn_ids_queue ids; /* credentials for the reader */
     bool has_unsaved;          /* a flush has something to write although nothing is sampled */

@@ -167,6 +167,12 @@ class Timer(harness.Case):
         self.assert_all_but_blocked_is_sampled(harness.trust(run.dumps))
 
     @harness.once
+    def test_small_alternate_stack_set_by_the_kernels_call_is_seen_by_the_next_tick(self):
+        run = self.signals("rawsmall")
+        self.assertNotIn("on_small_stack", harness.self_percent(run.dumps))
+        self.assertIn(b"alternate stack", harness.yarnprof("info", run.dumps).stdout)
+
+    @harness.once
     def test_go_program_with_c_in_it_receives_none(self):
         if not shutil.which("go"):
             self.skipTest("no go (Debian's package golang-go)")

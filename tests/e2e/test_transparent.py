@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+import unittest
 
 import control
 import harness
@@ -73,6 +74,13 @@ class Transparent(harness.Case):
                     [harness.HOSTS / "asked", "tasks", str(number)], YARN_SAMPLER=sampler)
                 self.assertIn(b"libpsx", harness.yarnprof("info", run.dumps).stdout)
 
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_signals_that_every_task_is_asked_by_in_a_root_without_proc(self):
+        for sampler in ("auto", "timer"):
+            run = self.assert_same_outside(
+                [harness.HOSTS / "asked", "tasks", "40", self.folder()], YARN_SAMPLER=sampler)
+            self.assertIn(b"libpsx", harness.yarnprof("info", run.dumps).stdout)
+
     def test_every_signal_reaches_the_host(self):
         self.assert_same_outside([harness.HOSTS / "asked", "all"])
 
@@ -103,6 +111,16 @@ class Transparent(harness.Case):
         plain = self.run_program(argv, preload=False)
         for _ in range(5):
             self.assertEqual(plain.outside(), self.run_program(argv).outside())
+
+    def test_handler_that_enters_a_namespace_leaves_time_for_the_host(self):
+        """A timer calls it more often than recordings can begin."""
+        argv = [harness.HOSTS / "setns_threads", "timer"]
+        plain = self.run_program(argv, preload=False)
+        for sampler in ("auto", "timer"):
+            run = self.run_program(argv, YARN_SAMPLER=sampler)
+            self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
+            if not self.dumps_of(run):
+                self.assertIn(b"again and again", run.stderr)
 
     @harness.once
     def test_thread_sanitizer(self):

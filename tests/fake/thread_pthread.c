@@ -96,7 +96,8 @@ bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)
     return false;
 }
 
-bool yarn_thread_is_asked(void)
+bool yarn_thread_is_asked(struct yarn_thread *thread)
 {
+    (void)thread;
     return false;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `asked tasks NUMBER`: signals each task of the process, by the C library's internal number as
- * libpsx does to change the rights of all, or by any, and waits until each has handled it or is
- * gone.
- * `asked all`: blocks every signal, sends itself each, and takes it by sigtimedwait.
+ * `asked tasks NUMBER [FOLDER]`: signals each task of the process, by the C library's internal
+ * number as libpsx does to change the rights of all, or by any, and waits until each has handled it
+ * or is gone; in FOLDER as its root, for root. `asked all`: blocks every signal, sends itself each,
+ * and takes it by sigtimedwait.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -33,6 +33,7 @@ struct kernel_action {
 static _Atomic pid_t answered[TASKS_MAX];
 static pid_t asked[TASKS_MAX];
 static atomic_bool is_over;
+static DIR *tasks;
 static int asking;
 
 static void answer(int number)
@@ -73,11 +74,10 @@ static void ask_all(void)
     memset(answered, 0, sizeof answered);
     while (is_waiting) {
         is_waiting = false;
-        DIR *tasks = opendir("/proc/self/task");
+        rewinddir(tasks);
         for (struct dirent *entry = readdir(tasks); entry; entry = readdir(tasks))
             if (atoi(entry->d_name) && atoi(entry->d_name) != getpid())
                 is_waiting |= waits_for(atoi(entry->d_name));
-        closedir(tasks);
         sched_yield();
     }
 }
@@ -89,10 +89,11 @@ static void *live(void *argument)
     return argument;
 }
 
-static int ask_tasks(void)
+static int ask_tasks(const char *root)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, live, NULL))
+    tasks = opendir("/proc/self/task");
+    if (!tasks || (root && chroot(root)) || pthread_create(&thread, NULL, live, NULL))
         return 1;
     handle_asking();
     for (int i = 0; i < ROUNDS; i++) {
@@ -129,5 +130,5 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     asking = argc > 2 ? atoi(argv[2]) : 0;
-    return strcmp(argv[1], "all") == 0 ? send_all() : ask_tasks();
+    return strcmp(argv[1], "all") == 0 ? send_all() : ask_tasks(argc > 3 ? argv[3] : NULL);
 }

@@ -9,6 +9,7 @@
  *   old        sighold, sigset, sigsetmask and their like, on every number
  *   masks      waits under masks of its own, and counts what was interrupted
  *   small      a handler of 2.5 KiB that computes on an alternate stack of 8 KiB
+ *   rawsmall   the same on 8 and 10 KiB that the kernel's call has set, some ticks before
  *   bad        gives sigaltstack what it refuses
  *   cancel     cancels threads in both ways, and prints what their clean-up sees blocked
  */
@@ -241,6 +242,44 @@ static void small(void)
     printf(" %016" PRIx64 " %016" PRIx64 "\n", value, value_of_handler);
 }
 
+/* By the instruction itself: nothing that could be interposed is called. */
+static long set_stack(const stack_t *stack)
+{
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_sigaltstack), "D"(stack), "S"(NULL)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static void *work_on_raw_stack(void *bytes)
+{
+    static _Alignas(64) uint8_t stacks[2][10240];
+    static _Atomic int nr_used;
+    stack_t alternate = {.ss_sp = stacks[nr_used++], .ss_size = (uintptr_t)bytes};
+    if (set_stack(&alternate))
+        return NULL;
+    uint64_t value = yarn_host_work(20, 1, 1);
+    raise(SIGUSR1);
+    raise(SIGUSR1);
+    return (void *)(uintptr_t)(value ^ value_of_handler);
+}
+
+static void raw_small(void)
+{
+    struct sigaction action = {.sa_handler = on_small_stack, .sa_flags = SA_ONSTACK};
+    sigaction(SIGUSR1, &action, NULL);
+    for (uintptr_t bytes = 8192; bytes <= 10240; bytes += 2048) {
+        pthread_t thread;
+        void *value = NULL;
+        pthread_create(&thread, NULL, work_on_raw_stack, (void *)bytes);
+        pthread_join(thread, &value);
+        printf("%p ", value);
+    }
+    puts("");
+}
+
 static void bad(void)
 {
     stack_t stack = {.ss_sp = &stack, .ss_size = 1}, before = {.ss_flags = 77};
@@ -305,9 +344,11 @@ int main(int argc, char *argv[])
         const char *name;
         void (*run)(void);
     } all[] = {
-        {"raw", raw},       {"forward", forward}, {"blocked", blocked}, {"rawblocked", rawblocked},
-        {"old", old},       {"masks", masks},     {"small", small},     {"bad", bad},
-        {"cancel", cancel},
+        {"raw", raw},         {"forward", forward},
+        {"blocked", blocked}, {"rawblocked", rawblocked},
+        {"old", old},         {"masks", masks},
+        {"small", small},     {"bad", bad},
+        {"cancel", cancel},   {"rawsmall", raw_small},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (argc > 1 && !strcmp(argv[1], all[i].name)) {
