@@ -4,6 +4,7 @@
 import errno
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -62,6 +63,14 @@ class Stat(harness.Case):
             self.assertIsNone(plain["count"])
             self.assertIsNone(plain["scaled"])
             self.assertIn("kernel.perf_event_paranoid", plain["why"])
+
+    def test_calls_of_a_probed_function_are_counted(self):
+        definitions = pathlib.Path("/sys/kernel/tracing/uprobe_events")
+        if not os.access(definitions, os.W_OK):
+            self.skipTest("this user may define no probes, or tracefs is not mounted")
+        counted, _ = self.count("-e", f"uprobe:{TOUCHES}:touch", "--", TOUCHES, "10")
+        self.assertEqual(counted["events"][0]["count"], 9)
+        self.assertNotIn(str(TOUCHES), definitions.read_text())
 
     def test_status_is_the_commands_own(self):
         for argv, status in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["/nowhere"], 127),
