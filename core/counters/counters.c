@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Public: libyarn shows it. */
+#pragma GCC visibility push(default)
 #include "core/include/yarn/counters.h"
+#pragma GCC visibility pop
 
 #include "core/counters/counter_set.h"
 #include "core/event/events.h"

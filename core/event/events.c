@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event/events.h"
 
+/* Public: libyarn shows it. */
+#pragma GCC visibility push(default)
 #include "core/include/yarn/event.h"
+#pragma GCC visibility pop
 
 enum { ARENA_BYTES = 1 << 20 };
 

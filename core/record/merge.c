@@ -23,7 +23,7 @@ static void take(struct yarn_merge *merge, struct yarn_merge_source *source,
                  const struct yarn_record_listener *listener)
 {
     struct yarn_record record;
-    int err = yarn_record_decode(&merge->decoder, &source->header, &source->bytes, &record);
+    int err = yarn_record_decoder_decode(&merge->decoder, &source->header, &source->bytes, &record);
     if (err)
         listener->malformed(listener->self, source->header.type, source->header.size);
     else

@@ -370,8 +370,9 @@ static const struct kind *kind_of(uint32_t kernel_type)
     return is_known ? &kinds[kernel_type] : &unknown;
 }
 
-int yarn_record_decode(struct yarn_record_decoder *decoder, const struct perf_event_header *header,
-                       const struct yarn_wrapped *bytes, struct yarn_record *ret_record)
+int yarn_record_decoder_decode(struct yarn_record_decoder *decoder,
+                               const struct perf_event_header *header,
+                               const struct yarn_wrapped *bytes, struct yarn_record *ret_record)
 {
     struct walk walk = {.bytes = bytes, .at = HEADER_BYTES, .end = yarn_wrapped_size(bytes)};
     const struct kind *kind = kind_of(header->type);

@@ -113,10 +113,10 @@ uint64_t yarn_record_time(const struct perf_event_header *header, const struct y
 
 /* -EBADMSG: shorter than its type, lengths inside that do not fit, or a sample of an unknown event.
  * Spans in *ret_record lie in `bytes`. */
-YARN_MUST_CHECK int yarn_record_decode(struct yarn_record_decoder *decoder,
-                                       const struct perf_event_header *header,
-                                       const struct yarn_wrapped *bytes,
-                                       struct yarn_record *ret_record);
+YARN_MUST_CHECK int yarn_record_decoder_decode(struct yarn_record_decoder *decoder,
+                                               const struct perf_event_header *header,
+                                               const struct yarn_wrapped *bytes,
+                                               struct yarn_record *ret_record);
 
 /* Register number `bit` of the mask; false where the mask or the sample lacks it. */
 bool yarn_record_register(const struct yarn_record_sample *sample, unsigned bit,

@@ -33,7 +33,7 @@ static int decode_at(size_t split_at, struct yarn_record *ret_record)
 {
     struct perf_event_header header = handmade_header(&made);
     struct handmade_split split = handmade_split_at(&made, split_at);
-    int err = yarn_record_decode(&decoder, &header, &split.bytes, ret_record);
+    int err = yarn_record_decoder_decode(&decoder, &header, &split.bytes, ret_record);
     handmade_split_free(&split);
     return err;
 }
@@ -311,7 +311,7 @@ START_TEST(record_of_a_kind_that_is_not_stored_is_known_and_has_its_body)
     end();
     struct perf_event_header header = handmade_header(&made);
     split = handmade_split_at(&made, 12);
-    ck_assert_int_eq(yarn_record_decode(&decoder, &header, &split.bytes, &record), 0);
+    ck_assert_int_eq(yarn_record_decoder_decode(&decoder, &header, &split.bytes, &record), 0);
     check_common(&record, YARN_RECORD_OTHER);
     ck_assert_uint_eq(yarn_wrapped_size(&record.body), other_rows[_i].body_bytes);
     for (uint8_t i = 0; i < other_rows[_i].body_bytes; i++) {

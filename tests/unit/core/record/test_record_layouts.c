@@ -191,7 +191,7 @@ static int decode_only(void)
     handmade_end(&made);
     struct perf_event_header header = handmade_header(&made);
     struct handmade_split split = handmade_split_at(&made, made.bytes.size);
-    int err = yarn_record_decode(&merge.decoder, &header, &split.bytes, &record);
+    int err = yarn_record_decoder_decode(&merge.decoder, &header, &split.bytes, &record);
     handmade_split_free(&split);
     return err;
 }

@@ -61,7 +61,7 @@ static void put_stack(uint64_t size, uint64_t valid)
 static int decode(const struct yarn_wrapped *bytes, struct yarn_record *ret_record)
 {
     struct perf_event_header header = handmade_header(&made);
-    return yarn_record_decode(&decoder, &header, bytes, ret_record);
+    return yarn_record_decoder_decode(&decoder, &header, bytes, ret_record);
 }
 
 /* As one piece, its allocation as large as the record. */
