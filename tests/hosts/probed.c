@@ -13,11 +13,18 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Neither inlined nor copied for one caller. */
+#ifdef __clang__
+#define PROBED __attribute__((noinline))
+#else
+#define PROBED __attribute__((noipa))
+#endif
+
 enum { NR_THREADS = 4, NR_MADE = 100 };
 
 static long nr_hits;
 
-__attribute__((noipa)) long probed_function(long number, long thread)
+PROBED long probed_function(long number, long thread)
 {
     return 3 * number + (thread < 0);
 }
@@ -44,12 +51,12 @@ static inline void spend(uint64_t ns)
         ;
 }
 
-__attribute__((noipa)) void fifty_us(void)
+PROBED void fifty_us(void)
 {
     spend(50000);
 }
 
-__attribute__((noipa)) void five_hundred_us(void)
+PROBED void five_hundred_us(void)
 {
     spend(500000);
 }

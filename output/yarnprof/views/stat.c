@@ -19,7 +19,7 @@ void yarn_stat_scale(struct yarn_stat_row *row)
     if (row->is_refused || !row->running_ns)
         return;
     row->value = (double)row->count * row->scale;
-    if (row->running_ns < row->enabled_ns)
+    if (yarn_stat_was_shared(row))
         row->value *= (double)row->enabled_ns / (double)row->running_ns;
 }
 

@@ -22,6 +22,14 @@ struct yarn_stat_row {
     double plus_minus; /* 95 % of the runs' means are so near to `value`; negative: one run */
 };
 
+/* It did not run all of the time that it was enabled. Less than 0.005 % is none: the kernel updates
+ * the two times a moment apart, also of what always runs. */
+static inline bool yarn_stat_was_shared(const struct yarn_stat_row *row)
+{
+    return row->running_ns < row->enabled_ns &&
+           row->enabled_ns - row->running_ns > row->enabled_ns / 20000;
+}
+
 struct yarn_stat_metric {
     const char *group;
     const char *name, *unit, *text;

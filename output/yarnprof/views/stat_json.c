@@ -16,7 +16,7 @@ static void put_real(struct yarn_json *json, const char *key, double value)
 /* Whole where nothing was made of the count. */
 static void put_scaled(struct yarn_json *json, const struct yarn_stat_row *row)
 {
-    bool is_count = row->scale == 1 && row->running_ns >= row->enabled_ns && row->plus_minus < 0;
+    bool is_count = row->scale == 1 && !yarn_stat_was_shared(row) && row->plus_minus < 0;
     if (is_count && !isnan(row->value))
         yarn_json_u64(json, "scaled", row->count);
     else

@@ -64,7 +64,7 @@ static void print_notes(const struct yarn_out *out, const struct yarn_stat_row *
         make_value(row, row->plus_minus, text, sizeof text);
         (void)fprintf(out->file, "  ± %s (95 %%)", text);
     }
-    if (row->running_ns < row->enabled_ns && row->running_ns)
+    if (yarn_stat_was_shared(row) && row->running_ns)
         (void)fprintf(out->file, "  %.*f %% of the time, scaled",
                       percent < 1 || percent > 99 ? 2 : 0, percent);
     if (row->is_user_only)
@@ -87,7 +87,7 @@ static void print_row(const struct yarn_out *out, const struct yarn_stat *stat,
         (void)fprintf(out->file, "  %s\n", row->why);
         return;
     }
-    bool has_notes = row->plus_minus >= 0 || row->running_ns < row->enabled_ns || row->is_user_only;
+    bool has_notes = row->plus_minus >= 0 || yarn_stat_was_shared(row) || row->is_user_only;
     make_rate(row, stat->seconds, rate, sizeof rate);
     (void)fprintf(out->file, "  %-*s", has_notes ? RATE_COLUMNS : 0, rate);
     print_notes(out, row);
