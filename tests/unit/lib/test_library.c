@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <yarn/yarn.h>
+
+#include "tests/support/suite.h"
+
+/* What the shared library leaves behind in a program that uses it. */
+
+/* A page each second cycle would be more; the kernel's count and a sanitizer's memory vary by less.
+ */
+enum { NR_CYCLES = 1000, LEAST_LEAK = NR_CYCLES / 2, NR_WARM = 10, NR_THREADS = 4, KEPT = 77 };
+
+static unsigned count_fds(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    ck_assert_ptr_nonnull(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* Pages of address space and of memory. */
+static void read_pages(long *ret_all, long *ret_resident)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%ld %ld", ret_all, ret_resident), 2);
+    fclose(file);
+}
+
+static void cycle(enum yarn_scope scope)
+{
+    struct yarn_events *events = NULL;
+    struct yarn_counters *counters = NULL;
+    struct yarn_value values[2];
+    ck_assert_int_eq(yarn_events_parse("task-clock,page-faults", &events, NULL), 0);
+    ck_assert_int_eq(yarn_counters_open(events, scope, &counters), 0);
+    yarn_events_free(events);
+    ck_assert_int_eq(yarn_counters_start(counters), 0);
+    ck_assert_int_eq(yarn_counters_stop(counters), 0);
+    ck_assert_int_eq(yarn_counters_read(counters, values, 2), 0);
+    ck_assert_uint_gt(values[0].count, 0);
+    yarn_counters_close(counters);
+}
+
+START_TEST(a_thousand_cycles_leave_descriptors_mappings_and_memory_as_they_were)
+{
+    long all, resident, all_then, resident_then;
+    for (unsigned i = 0; i < NR_WARM; i++)
+        cycle(YARN_SCOPE_PROCESS);
+    unsigned fds = count_fds();
+    read_pages(&all, &resident);
+    for (unsigned i = 0; i < NR_CYCLES; i++)
+        cycle(i % 2 ? YARN_SCOPE_PROCESS : YARN_SCOPE_THREAD);
+    read_pages(&all_then, &resident_then);
+    ck_assert_uint_eq(count_fds(), fds);
+    ck_assert_int_le(all_then, all + LEAST_LEAK);
+    ck_assert_int_le(resident_then, resident + LEAST_LEAK);
+}
+END_TEST
+
+static void *cycles(void *unused)
+{
+    for (unsigned i = 0; i < NR_CYCLES / NR_THREADS; i++)
+        cycle(YARN_SCOPE_THREAD);
+    return unused;
+}
+
+START_TEST(threads_with_counters_of_their_own_do_not_meet)
+{
+    pthread_t threads[NR_THREADS];
+    for (unsigned i = 0; i < NR_THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, cycles, NULL), 0);
+    for (unsigned i = 0; i < NR_THREADS; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+END_TEST
+
+START_TEST(errno_is_kept_also_where_a_call_fails)
+{
+    struct yarn_events *events = NULL;
+    struct yarn_counters *counters = NULL;
+    struct yarn_record record;
+    struct perf_event_attr attr = {.sample_type = 0};
+    errno = KEPT;
+    cycle(YARN_SCOPE_PROCESS);
+    ck_assert_int_eq(yarn_events_parse("no-such", &events, NULL), -EINVAL);
+    ck_assert_int_eq(yarn_events_parse("nopmu/event=1/", &events, NULL), -EINVAL);
+    ck_assert_int_eq(yarn_events_parse(NULL, &events, NULL), -EINVAL);
+    ck_assert_ptr_null(events);
+    ck_assert_int_eq(yarn_record_decode(&attr, "", 1, &record), -EBADMSG);
+    ck_assert_int_eq(yarn_events_parse("context-switches:u", &events, NULL), 0);
+    ck_assert_int_lt(yarn_counters_open(events, YARN_SCOPE_THREAD, &counters), 0);
+    ck_assert_ptr_null(counters);
+    yarn_events_free(events);
+    yarn_events_free(NULL);
+    yarn_counters_close(NULL);
+    ck_assert_int_eq(errno, KEPT);
+}
+END_TEST
+
+START_TEST(in_a_child_the_parent_s_counters_are_dead)
+{
+    struct yarn_events *events = NULL;
+    struct yarn_counters *counters = NULL;
+    struct yarn_value value;
+    int status;
+    ck_assert_int_eq(yarn_events_parse("task-clock", &events, NULL), 0);
+    ck_assert_int_eq(yarn_counters_open(events, YARN_SCOPE_PROCESS, &counters), 0);
+    ck_assert_int_eq(yarn_counters_start(counters), 0);
+    pid_t child = fork();
+    if (!child) {
+        bool is_dead = yarn_counters_start(counters) == -ECHILD &&
+                       yarn_counters_stop(counters) == -ECHILD &&
+                       yarn_counters_read(counters, &value, 1) == -ECHILD;
+        yarn_counters_close(counters);
+        yarn_events_free(events);
+        _exit(is_dead ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(yarn_counters_read(counters, &value, 1), 0);
+    uint64_t before = value.count;
+    for (volatile unsigned i = 0; i < 1000000; i++)
+        continue;
+    ck_assert_int_eq(yarn_counters_read(counters, &value, 1), 0);
+    ck_assert_uint_gt(value.count, before);
+    yarn_counters_close(counters);
+    yarn_events_free(events);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("library");
+    TCase *guest = tcase_create("what a program finds afterwards");
+    tcase_set_timeout(guest, 60);
+    tcase_add_test(guest, a_thousand_cycles_leave_descriptors_mappings_and_memory_as_they_were);
+    tcase_add_test(guest, threads_with_counters_of_their_own_do_not_meet);
+    tcase_add_test(guest, errno_is_kept_also_where_a_call_fails);
+    tcase_add_test(guest, in_a_child_the_parent_s_counters_are_dead);
+    suite_add_tcase(suite, guest);
+    return run_suite(suite);
+}
