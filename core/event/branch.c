@@ -3,7 +3,7 @@
 
 #include <linux/perf_event.h>
 
-#include "core/event/catalog.h"
+#include "core/event/nearest.h"
 
 #define KIND(word, name)                                                                           \
     {                                                                                              \
@@ -33,7 +33,7 @@ const size_t yarn_branch_kind_count = WORDS - 1;
 uint64_t yarn_branch_bits(struct yarn_span word)
 {
     for (size_t i = 0; i < WORDS; i++)
-        if (yarn_catalog_is_same(word, yarn_branch_kinds[i].word))
+        if (yarn_event_word_is(word, yarn_branch_kinds[i].word))
             return yarn_branch_kinds[i].bits;
     return 0;
 }

@@ -3,6 +3,8 @@
 
 #include <linux/perf_event.h>
 
+#include "core/event/nearest.h"
+
 /* Why through a second macro: SOFTWARE and HARDWARE stand for two columns. */
 #define YARN_EVENT(...) ENTRY(__VA_ARGS__)
 #define ENTRY(name, alias, kind, type, config, unit, counts_kernel, period_1, help)                \
@@ -23,23 +25,11 @@ const struct yarn_catalog_entry *yarn_catalog_at(size_t index)
     return index < YARN_COUNT_OF(entries) ? &entries[index] : NULL;
 }
 
-bool yarn_catalog_is_same(struct yarn_span name, const char *word)
-{
-    if (name.size != strlen(word))
-        return false;
-    for (size_t i = 0; i < name.size; i++) {
-        char c = (char)name.data[i];
-        if ((c == '_' ? '-' : c) != (word[i] == '_' ? '-' : word[i]))
-            return false;
-    }
-    return true;
-}
-
 const struct yarn_catalog_entry *yarn_catalog_find(struct yarn_span name)
 {
     for (size_t i = 0; i < YARN_COUNT_OF(entries); i++)
-        if (yarn_catalog_is_same(name, entries[i].name) ||
-            (entries[i].alias && yarn_catalog_is_same(name, entries[i].alias)))
+        if (yarn_event_word_is(name, entries[i].name) ||
+            (entries[i].alias && yarn_event_word_is(name, entries[i].alias)))
             return &entries[i];
     return NULL;
 }

@@ -31,8 +31,5 @@ const struct yarn_catalog_entry *yarn_catalog_at(size_t index);
 /* By name or alias, - and _ alike; NULL where there is none. */
 const struct yarn_catalog_entry *yarn_catalog_find(struct yarn_span name);
 
-/* Whether two names are the same word with - and _ alike. */
-bool yarn_catalog_is_same(struct yarn_span name, const char *word);
-
 /* The spec of an entry with the default exclusion; the texts are the entry's. */
 struct yarn_event_spec yarn_catalog_spec(const struct yarn_catalog_entry *entry);

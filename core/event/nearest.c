@@ -58,3 +58,15 @@ void yarn_nearest_ask(const struct yarn_nearest *nearest, struct yarn_text *text
     yarn_text_add(text, nearest->name);
     yarn_text_add(text, "?");
 }
+
+bool yarn_event_word_is(struct yarn_span name, const char *word)
+{
+    if (name.size != strlen(word))
+        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        char c = (char)name.data[i];
+        if ((c == '_' ? '-' : c) != (word[i] == '_' ? '-' : word[i]))
+            return false;
+    }
+    return true;
+}

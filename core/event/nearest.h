@@ -24,3 +24,6 @@ void yarn_nearest_offer(struct yarn_nearest *nearest, const char *name);
 
 /* "; NAME?" behind a sentence, where there is one. */
 void yarn_nearest_ask(const struct yarn_nearest *nearest, struct yarn_text *text);
+
+/* Whether two names are the same word with - and _ alike. */
+bool yarn_event_word_is(struct yarn_span name, const char *word);

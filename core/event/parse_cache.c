@@ -74,7 +74,7 @@ static const struct word *take_word(struct yarn_span *rest, const struct word *w
         bool ends = rest->size == dash + size ||
                     (rest->size > dash + size &&
                      (rest->data[dash + size] == '-' || rest->data[dash + size] == '_'));
-        if (ends && yarn_catalog_is_same(candidate, words[i].text) &&
+        if (ends && yarn_event_word_is(candidate, words[i].text) &&
             (!best || size > strlen(best->text)))
             best = &words[i];
     }

@@ -11,11 +11,14 @@
 
 #include "core/base/arena.h"
 #include "core/base/span.h"
+#include "core/event/machine.h"
 #include "core/event/nearest.h"
-#include "core/event/parse.h"
 #include "core/event/pmu.h"
+#include "core/event/spec.h"
 
 enum { YARN_EVENT_CORES_MAX = 4 };
+
+struct yarn_event_list;
 
 struct yarn_event_reader {
     struct yarn_span text; /* the whole list */

@@ -11,7 +11,7 @@ static bool is_literal(const struct yarn_catalog_entry *entry, struct yarn_span 
 int yarn_event_parse_named(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);
-    bool is_auto = yarn_catalog_is_same(word, "auto");
+    bool is_auto = yarn_event_word_is(word, "auto");
     const struct yarn_catalog_entry *entry =
         yarn_catalog_find(is_auto ? yarn_span_of_text("cycles") : word);
     if (!entry)

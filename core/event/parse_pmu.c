@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/parse.h"
 #include "core/event/parse_form.h"
 
 /* PMUs that mean something else than their folders say. */

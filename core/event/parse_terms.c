@@ -131,7 +131,7 @@ static const struct {
 static term_fn *find_term(struct yarn_span key)
 {
     for (size_t i = 0; i < YARN_COUNT_OF(terms); i++)
-        if (yarn_catalog_is_same(key, terms[i].key))
+        if (yarn_event_word_is(key, terms[i].key))
             return terms[i].take;
     return NULL;
 }
@@ -195,7 +195,7 @@ static int parse_term(struct yarn_event_reader *reader, struct yarn_event_spec *
 {
     struct yarn_span key = yarn_event_reader_until(reader, "=,/");
     term_fn *take = find_term(key);
-    if (take || yarn_catalog_is_same(key, "filter"))
+    if (take || yarn_event_word_is(key, "filter"))
         return take_term(reader, spec, key, take);
     return bits ? yarn_event_take_bits(reader, spec, bits) : fail_term(reader, key);
 }

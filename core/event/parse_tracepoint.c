@@ -3,6 +3,7 @@
 
 #include "core/base/glob.h"
 #include "core/base/text.h"
+#include "core/event/parse.h"
 #include "core/event/parse_form.h"
 
 /* What an ordinary user lacks is the right to read the numbers, not to use them. */

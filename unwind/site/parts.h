@@ -5,8 +5,11 @@
  */
 #pragma once
 
+#include "core/base/arena.h"
+#include "core/event/parse.h"
 #include "unwind/image.h"
-#include "unwind/site/sites.h"
+
+struct yarn_sites;
 
 struct yarn_site_work {
     struct yarn_sites *sites;

@@ -2,6 +2,7 @@
 #include <linux/perf_event.h>
 
 #include "unwind/site/parts.h"
+#include "unwind/site/sites.h"
 #include "unwind/symbol/symbol_search.h"
 
 enum { HITS_MAX = YARN_TRACEFS_PROBES_MAX };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/site/sites.h"
+
 #include "core/base/text.h"
 #include "unwind/site/parts.h"
 
