@@ -59,7 +59,7 @@ static void make_session(void)
         .stack = YARN_SESSION_STACK_COPY,
         .pid = MADE_PID,
     };
-    made.opened = (struct yarn_session_event){.spec = made.event};
+    made.opened[0] = (struct yarn_session_event){.spec = made.event};
     made.attachment = (struct yarn_attachment){
         .sampler = YARN_SAMPLER_TIMER,
         .strategy = YARN_STRATEGY_PER_THREAD,
@@ -72,7 +72,7 @@ static void make_session(void)
     };
     made.session = (struct yarn_session){
         .spec = &made.session_spec,
-        .specs = &made.opened,
+        .specs = made.opened,
         .nr_threads = 1,
         .report.attachment = &made.attachment,
     };

@@ -40,11 +40,11 @@ static void write_totals(void)
 START_TEST(the_first_clock_is_what_cpu_time_is_compared_with)
 {
     ck_assert_uint_eq(made.account.clock_event, 0);
-    made.opened.spec.is_clock = false;
+    made.opened[0].spec.is_clock = false;
     yarn_account_init(&made.account, &made.session, MADE_PID, MADE_READER);
     ck_assert_uint_eq(made.account.clock_event, YARN_DUMP_NONE);
-    made.opened.spec.is_clock = true;
-    made.opened.error = -ENOENT;
+    made.opened[0].spec.is_clock = true;
+    made.opened[0].error = -ENOENT;
     yarn_account_init(&made.account, &made.session, MADE_PID, MADE_READER);
     ck_assert_uint_eq(made.account.clock_event, YARN_DUMP_NONE);
 }
@@ -144,7 +144,7 @@ START_TEST(where_the_kernel_is_left_out_its_time_is_not_unsampled)
 {
     begin_off();
     made.account.missed_ns = 100 * MS;
-    made.opened.spec.exclude_kernel = true;
+    made.opened[0].spec.exclude_kernel = true;
     made.session.nr_events = 1;
     made_switching_ns = 5 * MS;
     write_totals();

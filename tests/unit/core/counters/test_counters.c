@@ -95,7 +95,8 @@ START_TEST(threads_before_and_after_the_opening_are_counted_once)
     ck_assert_int_eq(yarn_counters_stop(counters), 0);
     ck_assert_int_eq(yarn_counters_read(counters, &value, 1), 0);
     ck_assert_uint_ge(value.count, 2 * THREADS * PAGES);
-    ck_assert_uint_le(value.count, 2 * THREADS * (PAGES + TOLERANCE));
+    /* Twice would be twice as many; what a sanitizer does for each thread is a few more. */
+    ck_assert_uint_le(value.count, 3 * THREADS * PAGES);
     yarn_counters_close(counters);
 }
 END_TEST
