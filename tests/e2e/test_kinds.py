@@ -2,6 +2,7 @@
 """Events of several kinds beside each other: each with its own period, stack and parts, counted to the
 last occurrence; groups that are read with each sample."""
 
+import json
 import os
 import pathlib
 import re
@@ -159,6 +160,37 @@ class Kinds(harness.Case):
         # A clock that leaves the kernel out does not tick in the faults themselves: what they count
         # is reported with the next tick outside.
         self.assertGreaterEqual(share, 60 if faults["kernel_refused"] else 95)
+        self.check_metrics(run, faults["name"])
+
+    def check_metrics(self, run, name):
+        """By the same weights, divided by ourselves."""
+        (self.root / "pf.metrics").write_text(
+            "event T, F = {task-clock,page-faults}\n"
+            'metric per_ms = 1000000 * F / T [1/ms] "page faults a millisecond"\n'
+        )
+        shown = json.loads(harness.yarnprof("report", "--metrics=pf", f"--metric-path={self.root}",
+                                            "--format=json", run.dumps).stdout)
+        self.assertEqual([metric["name"] for metric in shown["metrics"]], ["per_ms"])
+        whole = json.loads(harness.yarnprof("report", "--format=json", run.dumps).stdout)
+        rows = {"task-clock": {}, name: {}}
+        for row in whole["rows"]:
+            inlined = row.get("inlined", False)
+            rows[row["event"]].setdefault(row["function"], []).append((row["self"], inlined))
+        checked = 0
+        for row in shown["functions"]:
+            ours = [rows[event].get(row["function"], []) for event in ("task-clock", name)]
+            if [[inlined for _, inlined in one] for one in ours] != [[False], [False]]:
+                continue  # a name that several functions have
+            per_ms = 1e6 * ours[1][0][0] / ours[0][0][0]
+            self.assertAlmostEqual(
+                row["values"]["per_ms"], per_ms, delta=1e-3 * per_ms + 1e-6, msg=f"{row} {ours}"
+            )
+            checked += per_ms > 0
+        self.assertGreater(checked, 0)
+        missing = json.loads(harness.yarnprof("report", "--metrics=ipc", "--format=json",
+                                              run.dumps).stdout)
+        self.assertEqual(missing["missing"], "cycles")
+        self.assertEqual({row["values"]["ipc"] for row in missing["functions"]}, {None})
 
     @harness.once
     def test_group_is_refused_whole(self):

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/stat_metrics.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,9 +8,9 @@
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/stream/status.h"
-#include "output/yarnprof/verbs/launch.h"
+#include "output/yarnprof/verbs/metric_groups.h"
 
-enum { PATH_BYTES = 4096 + 512, FILE_BYTES_MAX = 1 << 18, GROUPS_MAX = 32, PLACES = 4 };
+enum { GROUPS_MAX = 32 };
 
 #define NO_KEY UINT32_MAX
 
@@ -21,63 +19,6 @@ struct yarn_stat_group {
     uint32_t keys[YARN_METRIC_NAMES_MAX]; /* NO_KEY: this machine does not know the event */
     const char *whys[YARN_METRIC_NAMES_MAX];
 };
-
-/* ---- where they are ---- */
-
-struct places {
-    char paths[PLACES][PATH_BYTES];
-    size_t count;
-};
-
-static void find_places(struct places *places, const char *folder)
-{
-    char own[4096];
-    bool has_own = yarn_launch_own_folder(own, sizeof own) == 0;
-    places->count = 0;
-    if (folder)
-        (void)snprintf(places->paths[places->count++], PATH_BYTES, "%s", folder);
-    if (has_own) {
-        (void)snprintf(places->paths[places->count++], PATH_BYTES, "%s/metrics", own);
-        (void)snprintf(places->paths[places->count++], PATH_BYTES, "%s/../%s/yarn/metrics", own,
-                       YARN_DATADIR);
-    }
-    (void)snprintf(places->paths[places->count++], PATH_BYTES, "%s/yarn/metrics",
-                   YARN_FULL_DATADIR);
-}
-
-/* The file of the group's name, whatever it ends in. */
-static bool find_in(const char *folder, const char *group, size_t size, char *ret_path)
-{
-    DIR *dir = opendir(folder);
-    bool is_found = false;
-    if (!dir)
-        return false;
-    for (const struct dirent *entry; !is_found && (entry = readdir(dir));) {
-        is_found = strncmp(entry->d_name, group, size) == 0 &&
-                   (!entry->d_name[size] || entry->d_name[size] == '.');
-        if (is_found &&
-            snprintf(ret_path, PATH_BYTES, "%s/%s", folder, entry->d_name) >= PATH_BYTES)
-            is_found = false;
-    }
-    (void)closedir(dir);
-    return is_found;
-}
-
-static bool find_group(const struct places *places, const char *group, size_t size, char *ret_path)
-{
-    for (size_t i = 0; i < places->count; i++)
-        if (find_in(places->paths[i], group, size, ret_path))
-            return true;
-    return false;
-}
-
-static int complain_missing(const struct places *places, const char *group, size_t size)
-{
-    yarn_complain("stat", "--metrics=%.*s: there is no such group; looked into:", (int)size, group);
-    for (size_t i = 0; i < places->count; i++)
-        yarn_complain("stat", "  %s", places->paths[i]);
-    return YARN_STATUS_USAGE;
-}
 
 /* ---- their events ---- */
 
@@ -144,42 +85,6 @@ static int add_list(struct yarn_stat_groups *groups, struct yarn_stat_group *gro
 
 /* ---- their files ---- */
 
-static ssize_t read_file(const char *path, char *bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t size = 0, got = 1;
-    if (fd < 0)
-        return -errno;
-    while (size < FILE_BYTES_MAX && got > 0) {
-        got = read(fd, bytes + size, (size_t)(FILE_BYTES_MAX - size));
-        size += got > 0 ? got : 0;
-    }
-    int err = got < 0 ? -errno : 0;
-    (void)close(fd);
-    return err ? err : size == FILE_BYTES_MAX ? -EFBIG : size;
-}
-
-static int load_file(struct yarn_stat_groups *groups, struct yarn_stat_group *group,
-                     const char *path, struct yarn_stat_events *events)
-{
-    static char bytes[FILE_BYTES_MAX];
-    struct yarn_metric_fault fault;
-    ssize_t size = read_file(path, bytes);
-    if (size < 0) {
-        yarn_complain("stat", "%s: %s", path, strerror((int)-size));
-        return YARN_STATUS_USAGE;
-    }
-    int err = yarn_metric_file_parse(yarn_span_of(bytes, (size_t)size), groups->arena, &group->file,
-                                     &fault);
-    if (err)
-        return complain_fault(path, fault.line, "", 0,
-                              err == -EINVAL ? fault.text : strerror(-err));
-    int status = -1;
-    for (size_t i = 0; i < group->file.nr_lists && status < 0; i++)
-        status = add_list(groups, group, &group->file.lists[i], path, events);
-    return status;
-}
-
 static int take_metrics(struct yarn_stat_groups *groups)
 {
     for (size_t i = 0; i < groups->nr_groups; i++)
@@ -195,21 +100,20 @@ static int take_metrics(struct yarn_stat_groups *groups)
 int yarn_stat_groups_load(struct yarn_stat_groups *groups, const char *names, const char *folder,
                           struct yarn_stat_events *events)
 {
-    static struct places places;
-    static char path[PATH_BYTES];
+    static char path[YARN_METRIC_PATH_MAX];
     int status = -1;
     groups->groups = YARN_ARENA_NEW(groups->arena, struct yarn_stat_group, GROUPS_MAX);
-    find_places(&places, folder);
     for (size_t size; status < 0; names += size + 1) {
         size = strcspn(names, ",");
         if (!groups->groups || groups->nr_groups == GROUPS_MAX) {
             yarn_complain("stat", "more than %d metric groups", GROUPS_MAX);
             return YARN_STATUS_USAGE;
         }
-        if (!size || memchr(names, '/', size) || names[0] == '.' ||
-            !find_group(&places, names, size, path))
-            return complain_missing(&places, names, size);
-        status = load_file(groups, &groups->groups[groups->nr_groups++], path, events);
+        struct yarn_stat_group *group = &groups->groups[groups->nr_groups++];
+        status =
+            yarn_metric_group_load("stat", names, size, folder, groups->arena, &group->file, path);
+        for (size_t i = 0; status < 0 && i < group->file.nr_lists; i++)
+            status = add_list(groups, group, &group->file.lists[i], path, events);
         if (!names[size])
             break;
     }

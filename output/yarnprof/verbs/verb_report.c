@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/event/parse.h"
 #include "core/event/trace_format.h"
 #include "output/analysis/table/called.h"
+#include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/metric_groups.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/report.h"
 
@@ -12,6 +15,8 @@ enum {
     TREE = YARN_ARGUMENT_OWN,
     CALLERS,
     CALLS,
+    METRICS,
+    METRIC_PATH,
     BY,
     SORT,
     PERCENT_LIMIT,
@@ -22,12 +27,15 @@ enum {
 #define LEAST_PERCENT_OF_TREE 0.5
 #define LEAST_PERCENT_OF_CALLERS 1.0
 
-enum { CALLERS_CELL_BYTES = 100 };
+enum { CALLERS_CELL_BYTES = 100, ARENA_BYTES = 1 << 20 };
 
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
     {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
     {"calls", 0, NULL, "exact calls of probed functions beside their sampled time", CALLS},
+    {"metrics", 0, "GROUP", "metrics of each function, of the weights of the group's events",
+     METRICS},
+    {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     {"by", 0, "KEY",
      "function, line, module, thread, process, cpu, event, address or a tracepoint's field", BY},
     {"sort", 0, "ORDER", "self or total", SORT},
@@ -47,7 +55,10 @@ struct request {
     struct yarn_report report;
     enum yarn_by by;
     bool has_by, has_least;
-    const char *callers_of; /* NULL: all */
+    const char *callers_of;          /* NULL: all */
+    const char *group, *metric_path; /* of metrics; NULL */
+    struct yarn_arena arena;         /* of the group's file */
+    struct yarn_metric_file metrics;
 };
 
 /* Of a field, as C has them. */
@@ -122,6 +133,13 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         request->report.view = YARN_REPORT_CALLERS;
         request->callers_of = value;
         return 0;
+    case METRICS:
+        request->report.view = YARN_REPORT_METRICS;
+        request->group = value;
+        return 0;
+    case METRIC_PATH:
+        request->metric_path = value;
+        return 0;
     case CALLS:
         request->report.view = YARN_REPORT_CALLS;
         return 0;
@@ -185,6 +203,8 @@ static int build(struct request *request)
 
 static int print(const struct yarn_report *report, const struct yarn_out *out)
 {
+    if (report->view == YARN_REPORT_METRICS)
+        return yarn_report_metrics(report, out);
     switch (out->format) {
     case YARN_OUT_JSON:
         return yarn_report_json(report, out);
@@ -200,6 +220,42 @@ static int print(const struct yarn_report *report, const struct yarn_out *out)
     }
 }
 
+/* What a name of the group stands for, in the words of its file: "cycles" of
+ * "{cycles,instructions}".
+ */
+static const char *event_of(struct request *request, const struct yarn_metric_list *wanted,
+                            size_t name)
+{
+    static struct yarn_event_list list;
+    struct yarn_parse_error error;
+    if (!yarn_event_list_parse_on(yarn_encode_machine(), wanted->text, strlen(wanted->text),
+                                  &request->arena, &list, &error))
+        for (size_t i = 0; i < list.count; i++)
+            if (list.specs[i].item == name)
+                return yarn_arena_text(&request->arena, list.specs[i].event,
+                                       strlen(list.specs[i].event));
+    return wanted->text; /* one that this machine does not know */
+}
+
+/* An exit status, or -1. */
+static int load_metrics(struct request *request)
+{
+    static char path[YARN_METRIC_PATH_MAX];
+    struct yarn_metric_file *file = &request->metrics;
+    int status = yarn_metric_group_load("report", request->group, strlen(request->group),
+                                        request->metric_path, &request->arena, file, path);
+    for (size_t i = 0; status < 0 && i < file->nr_lists; i++) {
+        for (size_t j = 0; j < file->lists[i].nr_names; j++) {
+            const char *event = event_of(request, &file->lists[i], j);
+            if (!event)
+                return YARN_STATUS_FAILED;
+            request->report.metric_events[file->lists[i].first_name + j] = event;
+        }
+    }
+    request->report.metrics = file;
+    return status;
+}
+
 static int show(struct request *request, struct yarn_profile *profile)
 {
     struct yarn_report *report = &request->report;
@@ -207,8 +263,9 @@ static int show(struct request *request, struct yarn_profile *profile)
     report->profile = profile;
     report->filter = &request->view.select.filter;
     report->is_part = yarn_select_is_part(&request->view.select);
-    report->limit =
-        yarn_view_limit(&request->view, report->view == YARN_REPORT_ROWS ? ROWS_OF_TEXT : 0);
+    report->limit = yarn_view_limit(
+        &request->view,
+        report->view == YARN_REPORT_ROWS || report->view == YARN_REPORT_METRICS ? ROWS_OF_TEXT : 0);
     if (!request->has_least)
         report->least_percent = !is_text                              ? 0
                                 : report->view == YARN_REPORT_CALLERS ? LEAST_PERCENT_OF_CALLERS
@@ -236,6 +293,11 @@ static int show(struct request *request, struct yarn_profile *profile)
     return YARN_STATUS_FAILED;
 }
 
+static bool has_depth(const struct request *request)
+{
+    return request->report.view == YARN_REPORT_TREE || request->report.view == YARN_REPORT_CALLERS;
+}
+
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
     bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
@@ -245,7 +307,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
         .by_address = request->by == YARN_BY_ADDRESS,
         .by_field = request->report.field,
         .frames = request->by == YARN_BY_LINE ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
-        .reserved_a_byte = request->report.view == YARN_REPORT_ROWS ? 0 : YARN_TREE_A_BYTE,
+        .reserved_a_byte = has_depth(request) ? YARN_TREE_A_BYTE : 0,
         .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
         .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
         .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
@@ -253,7 +315,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)
         shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
-    else if (request->report.view != YARN_REPORT_ROWS)
+    else if (has_depth(request))
         shown = YARN_SELECT_INLINES;
     return yarn_select_load_view("report", &request->view.select, shown, paths, &options,
                                  ret_profile);
@@ -261,7 +323,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
 
 int yarn_verb_report(int argc, char **argv)
 {
-    struct request request = {.view = YARN_VIEW_EMPTY};
+    struct request request = {.view = YARN_VIEW_EMPTY, .arena = YARN_ARENA_CLOSED};
     struct yarn_command mine = command;
     int first;
     mine.self = &request;
@@ -270,10 +332,13 @@ int yarn_verb_report(int argc, char **argv)
         goto done;
     if (request.report.view != YARN_REPORT_ROWS && request.has_by &&
         request.by != YARN_BY_FUNCTION) {
-        yarn_complain("report", "--tree, --callers and --calls are by function");
+        yarn_complain("report", "--tree, --callers, --calls and --metrics are by function");
         status = YARN_STATUS_USAGE;
         goto done;
     }
+    yarn_arena_open(&request.arena, ARENA_BYTES);
+    if (request.group && (status = load_metrics(&request)) >= 0)
+        goto done;
     struct yarn_profile profile;
     status = load(&request, argv + first, &profile);
     if (status >= 0)
@@ -289,6 +354,7 @@ int yarn_verb_report(int argc, char **argv)
         status = show(&request, &profile);
     yarn_profile_fini(&profile);
 done:
+    yarn_arena_close(&request.arena);
     yarn_select_fini(&request.view.select);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "output/analysis/table/calls.h"
 #include "output/analysis/table/rows.h"
 #include "output/analysis/tree/tree.h"
+#include "output/metrics/metric_file.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/stream/out.h"
 
@@ -17,6 +18,7 @@ enum yarn_report_view {
     YARN_REPORT_TREE,
     YARN_REPORT_CALLERS,
     YARN_REPORT_CALLS,
+    YARN_REPORT_METRICS,
 };
 
 struct yarn_report {
@@ -25,6 +27,8 @@ struct yarn_report {
     struct yarn_rows rows;
     struct yarn_tree tree; /* of the views with depth */
     struct yarn_calls calls;
+    const struct yarn_metric_file *metrics;           /* borrowed; of YARN_REPORT_METRICS */
+    const char *metric_events[YARN_METRIC_NAMES_MAX]; /* what each of its names stands for */
     struct yarn_trust trust;
     enum yarn_report_view view;
     const char *field;    /* of YARN_BY_FIELD */
@@ -45,6 +49,10 @@ struct yarn_json;
 void yarn_report_calls_text(const struct yarn_report *report, const struct yarn_out *out);
 void yarn_report_calls_csv(const struct yarn_report *report, const struct yarn_out *out);
 void yarn_report_calls_json(const struct yarn_report *report, struct yarn_json *json);
+
+/* Of each function; in all three formats. -ENOMEM. */
+YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_report *report,
+                                        const struct yarn_out *out);
 
 /* Parts of the text: what was recorded and what is missing from it; the views with depth. */
 void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out);
