@@ -31,6 +31,9 @@ def parse():
     parser.add_argument("--fast", action="store_true", help="those that ctest runs")
     parser.add_argument("--user", action="store_true", help="as uid 65534 without capabilities")
     parser.add_argument("--sampler", choices=("auto", "perf", "timer"), default="auto")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a variable for each run"
+    )
     parser.add_argument("--install", action="store_true", help="first install what can be had of Debian's packages")
     parser.add_argument("--show", action="store_true", help="print what each case prints")
     parser.add_argument("--repeat", type=int, default=1, help="run each case so many times")
@@ -100,7 +103,9 @@ class Worker:
 
 def run(chosen, arguments):
     """In the table's order; several at once: first what takes longest."""
-    variables = {} if arguments.sampler == "auto" else {"YARN_SAMPLER": arguments.sampler}
+    variables = dict(assignment.split("=", 1) for assignment in arguments.set)
+    if arguments.sampler != "auto":
+        variables["YARN_SAMPLER"] = arguments.sampler
     if arguments.jobs > 1:
         chosen = sorted(chosen, key=lambda case: -case.seconds)
     counts = {}
