@@ -21,27 +21,26 @@ static int write_file_header(int fd)
     return yarn_file_write_all(fd, yarn_span_of(bytes, sizeof bytes));
 }
 
-int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd)
+int yarn_dump_sink_init(struct yarn_dump_sink *sink)
 {
-    int err = yarn_dump_packer_open(&sink->packer);
-    if (err)
-        return err;
-    err = write_file_header(fd);
-    if (err) {
-        yarn_dump_packer_close(&sink->packer);
-        return err;
-    }
-    sink->fd = fd;
-    sink->bytes_written = YARN_DUMP_FILE_HEADER_BYTES;
+    sink->fd = -1;
     sink->chunk.header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES;
     sink->raw = yarn_bytes_of(sink->raw_data, sizeof sink->raw_data);
+    return yarn_dump_packer_open(&sink->packer);
+}
+
+int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd)
+{
+    int err = write_file_header(fd);
+    if (err)
+        return err;
+    sink->fd = fd;
+    sink->bytes_written = YARN_DUMP_FILE_HEADER_BYTES;
     return 0;
 }
 
 void yarn_dump_sink_close(struct yarn_dump_sink *sink)
 {
-    if (sink->fd < 0)
-        return;
     yarn_file_close(sink->fd);
     yarn_dump_packer_close(&sink->packer);
     sink->fd = -1;

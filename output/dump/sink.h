@@ -35,6 +35,8 @@ struct yarn_dump_sink {
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };
 
+/* A zeroed one. Nothing is written before it is open. */
+YARN_MUST_CHECK int yarn_dump_sink_init(struct yarn_dump_sink *sink);
 /* Writes the file header. On failure the descriptor stays the caller's. */
 YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd);
 /* Without a flush. Idempotent. */

@@ -21,7 +21,7 @@ struct yarn_dump_writer {
     struct yarn_dump_pending pending;
 };
 
-int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
+int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
                          const struct yarn_dump_writer_limits *limits)
 {
     size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : YARN_MIB(32);
@@ -31,7 +31,7 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
     int err = yarn_dump_interner_open(&writer->interner, bound);
     if (err)
         goto fail;
-    err = yarn_dump_sink_open(&writer->sink, fd);
+    err = yarn_dump_sink_init(&writer->sink);
     if (err)
         goto fail;
     yarn_dump_pending_init(&writer->pending, &writer->sink);
@@ -42,6 +42,11 @@ fail:
     yarn_dump_interner_close(&writer->interner);
     yarn_pages_unmap(writer, sizeof *writer);
     return err;
+}
+
+int yarn_dump_writer_open(struct yarn_dump_writer *writer, int fd)
+{
+    return yarn_dump_sink_open(&writer->sink, fd);
 }
 
 void yarn_dump_writer_free(struct yarn_dump_writer *writer)

@@ -29,9 +29,13 @@ struct yarn_dump_writer_limits {
     size_t interned_bytes; /* memory for tables and strings; 0: 32 MiB */
 };
 
-/* Takes over fd, an empty file opened for writing, once it returns 0. */
-YARN_MUST_CHECK int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer, int fd,
+YARN_MUST_CHECK int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
                                          const struct yarn_dump_writer_limits *limits);
+
+/* Before anything else: takes over fd, an empty file opened for writing, once it returns 0. Only
+ * writes the file's header, so that one who is killed soon after making the file leaves no empty
+ * one. */
+YARN_MUST_CHECK int yarn_dump_writer_open(struct yarn_dump_writer *writer, int fd);
 
 /* Without a flush. NULL is allowed. Closes the file. */
 void yarn_dump_writer_free(struct yarn_dump_writer *writer);

@@ -42,23 +42,40 @@ static bool has_file(struct yarn_process_dump *dump)
     return fd >= 0 || !yarn_failure_note(dump->failure, "the dump could not be created", fd);
 }
 
-bool yarn_process_dump_begin(struct yarn_process_dump *dump)
+/* Makes the file as late as it can, so that a process that is killed leaves no empty one. */
+static bool open_file(struct yarn_process_dump *dump, struct yarn_dump_writer *writer)
 {
-    if (dump->writer)
-        return true;
     if (!has_file(dump))
         return false;
     int fd = dump->file.fd;
     dump->file.fd = -1;
-    int err = yarn_dump_writer_new(&dump->writer, fd, NULL);
+    int err = yarn_dump_writer_open(writer, fd);
     if (err) {
         yarn_file_close(fd);
         yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made);
-        yarn_failure_note(dump->failure,
-                          err == -ENOMEM ? "no memory for the dump's tables" : failure_of(err),
-                          err);
+        yarn_failure_note(dump->failure, failure_of(err), err);
+    }
+    return !err;
+}
+
+bool yarn_process_dump_begin(struct yarn_process_dump *dump)
+{
+    if (dump->writer)
+        return true;
+    if (dump->has_tried && dump->file.fd < 0)
+        return false;
+    struct yarn_dump_writer *writer;
+    int err = yarn_dump_writer_new(&writer, NULL);
+    if (err) {
+        yarn_failure_note(dump->failure, "no memory for the dump's tables", err);
+        dump->has_tried = true;
         return false;
     }
+    if (!open_file(dump, writer)) {
+        yarn_dump_writer_free(writer);
+        return false;
+    }
+    dump->writer = writer;
     yarn_preamble_write(dump->writer, dump->job, &dump->lineage, dump->session);
     yarn_thread_snapshot_begin(&dump->account->threads, dump->writer, dump->job->facts.start_ns);
     yarn_coverage_write(&dump->account->coverage, dump->writer);

@@ -24,7 +24,8 @@ static void make_dump(const char *name, uint64_t start_ns)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     int fd = yarn_file_create(YARN_FILE_CWD, path);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(yarn_dump_writer_new(&writer, fd, NULL), 0);
+    ck_assert_int_eq(yarn_dump_writer_new(&writer, NULL), 0);
+    ck_assert_int_eq(yarn_dump_writer_open(writer, fd), 0);
     yarn_dump_write_process(writer, &process);
     yarn_dump_writer_flush(writer);
     yarn_dump_writer_free(writer);

@@ -100,7 +100,8 @@ void dump_maker_open_at(struct dump_maker *maker, const char *path, const char *
     (void)snprintf(maker->path, sizeof maker->path, "%s", path);
     (void)snprintf(exe, sizeof exe, "/usr/bin/%s", name);
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd < 0 || yarn_dump_writer_new(&maker->writer, fd, NULL))
+    if (fd < 0 || yarn_dump_writer_new(&maker->writer, NULL) ||
+        yarn_dump_writer_open(maker->writer, fd))
         abort();
     add_process(maker, exe, pid, place);
     yarn_dump_write_event(maker->writer, &clock);

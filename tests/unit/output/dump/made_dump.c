@@ -24,7 +24,8 @@ void made_dump_begin(struct made_dump *dump, const struct yarn_dump_writer_limit
     must(dump->fd >= 0, "memfd_create");
     int fd = dup(dump->fd);
     must(fd >= 0, "dup");
-    must(yarn_dump_writer_new(&dump->writer, fd, limits) == 0, "yarn_dump_writer_new");
+    must(yarn_dump_writer_new(&dump->writer, limits) == 0, "yarn_dump_writer_new");
+    must(yarn_dump_writer_open(dump->writer, fd) == 0, "yarn_dump_writer_open");
 }
 
 void made_dump_finish(struct made_dump *dump)
