@@ -118,7 +118,7 @@ static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cach
     struct yarn_frames *frames = walk->frames;
     if (frames->count == YARN_FRAMES_MAX)
         return false;
-    frames->frame[frames->count++] = (struct yarn_frame){
+    frames->frame[frames->count++] = (struct yarn_unwind_frame){
         .ip = walk->registers.ip,
         .lookup_ip = lookup_ip,
         .module = module,
@@ -256,8 +256,8 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
         return;
     }
     const struct yarn_module *module = yarn_module_map_find(unwinder->map, registers->ip);
-    ret_frames->frame[0] =
-        (struct yarn_frame){.ip = registers->ip, .lookup_ip = registers->ip, .module = module};
+    ret_frames->frame[0] = (struct yarn_unwind_frame){
+        .ip = registers->ip, .lookup_ip = registers->ip, .module = module};
     ret_frames->count = 1;
     ret_frames->end = YARN_UNWIND_NONE;
 }

@@ -25,7 +25,7 @@ enum yarn_unwind_end {
     YARN_UNWIND_END_COUNT,
 };
 
-struct yarn_frame {
+struct yarn_unwind_frame {
     uint64_t ip;        /* as found in the register or on the stack */
     uint64_t lookup_ip; /* inside the calling instruction: ip - 1 for a return address */
     const struct yarn_module *module; /* borrowed; NULL: unknown */
@@ -36,7 +36,7 @@ struct yarn_frame {
 struct yarn_frames {
     unsigned count; /* leaf first */
     enum yarn_unwind_end end;
-    struct yarn_frame frame[YARN_FRAMES_MAX];
+    struct yarn_unwind_frame frame[YARN_FRAMES_MAX];
 };
 
 struct yarn_unwinder;

@@ -41,8 +41,9 @@ void yarn_frame_names_close(struct yarn_frame_names *names)
     names->symbols = NULL;
 }
 
-uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
-                               uint32_t flags, uint64_t time_ns)
+uint32_t yarn_frame_names_code(struct yarn_frame_names *names,
+                               const struct yarn_unwind_frame *frame, uint32_t flags,
+                               uint64_t time_ns)
 {
     if (flags & YARN_DUMP_FRAME_KERNEL)
         return names->kernel.is_read ? 0 : YARN_CODE_NAME_NONE;
@@ -75,7 +76,7 @@ static struct yarn_symbol name_generated(const struct yarn_frame_names *names, u
 }
 
 static struct yarn_symbol name_in_file(struct yarn_frame_names *names,
-                                       const struct yarn_frame *frame, uint64_t address)
+                                       const struct yarn_unwind_frame *frame, uint64_t address)
 {
     struct yarn_symbol symbol;
     uint64_t start = address - frame->in_function;
@@ -89,7 +90,7 @@ static struct yarn_symbol name_in_file(struct yarn_frame_names *names,
 }
 
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
-                                       const struct yarn_frame *frame, uint32_t flags,
+                                       const struct yarn_unwind_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code)
 {
     struct yarn_symbol symbol = {.start = 0};

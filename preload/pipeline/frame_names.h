@@ -34,7 +34,7 @@ YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
                                           const struct yarn_module_map *map,
                                           const struct yarn_facts *facts);
 /* Code that was generated in the process: not in a file that can be read. */
-static inline bool yarn_frame_is_generated(const struct yarn_frame *frame)
+static inline bool yarn_frame_is_generated(const struct yarn_unwind_frame *frame)
 {
     return !frame->module || frame->module->kind == YARN_MODULE_ANONYMOUS;
 }
@@ -44,13 +44,14 @@ void yarn_frame_names_close(struct yarn_frame_names *names);
 
 /* Which code is at the frame's address at this moment, as far as names show it: a number that
  * distinguishes what the frame is called at different times. */
-uint32_t yarn_frame_names_code(struct yarn_frame_names *names, const struct yarn_frame *frame,
-                               uint32_t flags, uint64_t time_ns);
+uint32_t yarn_frame_names_code(struct yarn_frame_names *names,
+                               const struct yarn_unwind_frame *frame, uint32_t flags,
+                               uint64_t time_ns);
 
 /* `address` is the linked look-up address; `code` is the result of yarn_frame_names_code. An empty
  * name where there is none, or not yet. */
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
-                                       const struct yarn_frame *frame, uint32_t flags,
+                                       const struct yarn_unwind_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code);
 
 /* Writes the names that have become known for frames that had none. `cpu_ns` of the host so far

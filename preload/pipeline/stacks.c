@@ -95,7 +95,7 @@ void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writ
 
 /* Where the frame's function is or belongs; NULL where none is known. */
 static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
-                                            const struct yarn_frame *frame, uint64_t address,
+                                            const struct yarn_unwind_frame *frame, uint64_t address,
                                             uint64_t *ret_key)
 {
     if (!frame->function_size || yarn_frame_is_generated(frame))
@@ -109,7 +109,7 @@ static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
 
 /* Of the frame's function; what was found out is kept for others of it. */
 static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
-                                            const struct yarn_frame *frame, uint32_t flags,
+                                            const struct yarn_unwind_frame *frame, uint32_t flags,
                                             uint64_t address, uint32_t code)
 {
     uint64_t key = 0;
@@ -139,7 +139,7 @@ static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
 }
 
 /* A frame in the dump: its number, doubled, plus one where it has no name. */
-static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *frame,
+static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_unwind_frame *frame,
                           uint32_t flags, uint32_t code)
 {
     const struct yarn_module *module = frame->module;
@@ -155,8 +155,8 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_frame *f
     return yarn_dump_add_frame(stacks->writer, &record) << 1 | function.is_unnamed;
 }
 
-static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_frame *frame, uint32_t flags,
-                         uint64_t time_ns)
+static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_unwind_frame *frame,
+                         uint32_t flags, uint64_t time_ns)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
     uint32_t code = yarn_frame_names_code(stacks->names, frame, flags, time_ns);
@@ -184,8 +184,8 @@ static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t 
 }
 
 static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
-                                             const struct yarn_frame *frame, uint64_t time_ns,
-                                             uint32_t parent)
+                                             const struct yarn_unwind_frame *frame,
+                                             uint64_t time_ns, uint32_t parent)
 {
     uint32_t number = frame_of(stacks, frame, 0, time_ns);
     return (struct yarn_recent_frame){
@@ -196,7 +196,7 @@ static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
     };
 }
 
-static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_frame *frame)
+static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_unwind_frame *frame)
 {
     return recent->lookup_ip == frame->lookup_ip && recent->module != NO_MODULE && frame->module &&
            frame->module->number == recent->module;
@@ -219,7 +219,7 @@ static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct 
         result.is_leaf_unknown = known->is_unnamed;
     }
     for (unsigned i = queued->nr_kernel; i-- > 0;) {
-        struct yarn_frame called = {.ip = queued->kernel[i], .lookup_ip = queued->kernel[i]};
+        struct yarn_unwind_frame called = {.ip = queued->kernel[i], .lookup_ip = queued->kernel[i]};
         uint32_t frame = frame_of(stacks, &called, YARN_DUMP_FRAME_KERNEL, queued->time_ns);
         result.stack = yarn_dump_intern_stack(stacks->writer, result.stack, frame >> 1);
         result.is_leaf_unknown = frame & 1;

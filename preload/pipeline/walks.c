@@ -39,7 +39,7 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
         if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
             continue;
         uint64_t lookup_ip = ip - (frames->count ? 1 : 0);
-        frames->frame[frames->count++] = (struct yarn_frame){
+        frames->frame[frames->count++] = (struct yarn_unwind_frame){
             .ip = ip,
             .lookup_ip = lookup_ip,
             .module = yarn_module_map_find(walks->map, lookup_ip),
@@ -90,7 +90,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample 
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */
 static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_frames *frames)
 {
-    frames->frame[0] = (struct yarn_frame){
+    frames->frame[0] = (struct yarn_unwind_frame){
         .ip = ip, .lookup_ip = ip, .module = yarn_module_map_find(walks->map, ip)};
     frames->count = 1;
     frames->end = YARN_UNWIND_NONE;

@@ -51,7 +51,7 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
 {
     (void)printf("  %s: %s\n", who, end_name[frames->end]);
     for (unsigned i = 0; i < frames->count && i < 60; i++) {
-        const struct yarn_frame *frame = &frames->frame[i];
+        const struct yarn_unwind_frame *frame = &frames->frame[i];
         (void)printf("    %#lx %s+%#lx\n", (unsigned long)frame->ip,
                      frame->module ? frame->module->path : "?",
                      (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));

@@ -37,7 +37,7 @@ static const char *const engine_name[ENGINES] = {"auto", "libunwind"};
 static const char *const end_name[YARN_UNWIND_END_COUNT] = {
     "complete", "truncated", "no unwind information", "failed", "none"};
 
-static int find_row(const struct yarn_frame *frame, struct yarn_cfi_row *ret_row)
+static int find_row(const struct yarn_unwind_frame *frame, struct yarn_cfi_row *ret_row)
 {
     struct yarn_fde fde;
     if (!frame->module || !frame->module->image)
@@ -50,7 +50,7 @@ static int find_row(const struct yarn_frame *frame, struct yarn_cfi_row *ret_row
 }
 
 /* The saved rbp of the row lies below the stack pointer. */
-static bool is_in_epilogue(const struct yarn_frame *leaf)
+static bool is_in_epilogue(const struct yarn_unwind_frame *leaf)
 {
     struct yarn_cfi_row row;
     return find_row(leaf, &row) == 0 && !row.has_cfa_expression && row.cfa_register == RSP &&
@@ -83,7 +83,7 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
 {
     (void)printf("  %s: %s\n", who, end_name[frames->end]);
     for (unsigned i = 0; i < frames->count && i < FRAMES_SHOWN; i++) {
-        const struct yarn_frame *frame = &frames->frame[i];
+        const struct yarn_unwind_frame *frame = &frames->frame[i];
         (void)printf("    %#lx %s+%#lx\n", (unsigned long)frame->ip,
                      frame->module ? frame->module->path : "?",
                      (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));

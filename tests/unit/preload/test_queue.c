@@ -30,7 +30,7 @@ static bool put(uint64_t number, unsigned nr_frames, unsigned nr_kernel)
         queued->kernel[queued->nr_kernel] = number;
     struct yarn_frames *frames = yarn_queued_frames(queued);
     for (; frames->count < nr_frames; frames->count++)
-        frames->frame[frames->count] = (struct yarn_frame){.ip = number};
+        frames->frame[frames->count] = (struct yarn_unwind_frame){.ip = number};
     yarn_queue_commit(&queue, queued);
     return true;
 }

@@ -32,7 +32,7 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
 {
     (void)fprintf(stderr, "%s: end %d\n", who, frames->end);
     for (unsigned i = 0; i < frames->count && i < 12; i++) {
-        const struct yarn_frame *frame = &frames->frame[i];
+        const struct yarn_unwind_frame *frame = &frames->frame[i];
         (void)fprintf(stderr, "  %#lx %s+%#lx\n", (unsigned long)frame->ip,
                       frame->module ? frame->module->path : "?",
                       (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));

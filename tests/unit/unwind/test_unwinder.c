@@ -40,7 +40,7 @@ static void print_frames(const char *who, const struct yarn_frames *frames)
 {
     (void)fprintf(stderr, "%s: end %d\n", who, frames->end);
     for (unsigned i = 0; i < frames->count && i < 12; i++) {
-        const struct yarn_frame *frame = &frames->frame[i];
+        const struct yarn_unwind_frame *frame = &frames->frame[i];
         (void)fprintf(stderr, "  %#lx %s+%#lx\n", (unsigned long)frame->ip,
                       frame->module ? frame->module->path : "?",
                       (unsigned long)(frame->module ? frame->ip - frame->module->bias : 0));
@@ -168,7 +168,7 @@ START_TEST(a_handler_s_own_stack_ends_at_the_interrupted_frame)
     unwind_both();
     ck_assert(are_equal(&by_auto, &by_oracle));
     ck_assert_int_eq(by_auto.end, YARN_UNWIND_TRUNCATED);
-    const struct yarn_frame *last = &by_auto.frame[by_auto.count - 1];
+    const struct yarn_unwind_frame *last = &by_auto.frame[by_auto.count - 1];
     ck_assert_uint_eq(last->ip, last->lookup_ip);
 }
 END_TEST
