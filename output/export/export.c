@@ -49,6 +49,11 @@ static const struct yarn_export_format formats[] = {
      .stack_bytes = 84,
      .reserved_a_byte = YARN_EXPORT_CHROME_A_BYTE,
      .write = yarn_export_chrome},
+    {.name = "trace.dat",
+     .about = "trace-cmd report, KernelShark",
+     .needs = YARN_EXPORT_TIMES | YARN_EXPORT_RAW | YARN_EXPORT_FILE | YARN_EXPORT_BINARY,
+     .stack_bytes = 12,
+     .write = yarn_export_trace_dat},
 };
 
 const struct yarn_export_format *yarn_export_format(size_t n)

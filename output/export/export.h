@@ -28,6 +28,7 @@ struct yarn_export {
     uint64_t most_bytes; /* of what is written; where that is not enough, -EFBIG */
     const char *path;    /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */
     char why[256];       /* of a failure, where errno does not say it */
+    char note[256];      /* what the file says otherwise than it was */
 };
 
 /* What a format asks for. */
@@ -41,6 +42,7 @@ enum yarn_export_needs {
     YARN_EXPORT_ONE_EVENT = 64,
     YARN_EXPORT_THREADS = 128, /* sums kept apart by thread */
     YARN_EXPORT_TRACKS = 256,  /* time order is that of each thread and event */
+    YARN_EXPORT_RAW = 512,     /* the raw bytes of tracepoints */
 };
 
 struct yarn_export_format {
@@ -67,3 +69,4 @@ int yarn_export_callgrind(struct yarn_export *export);
 int yarn_export_chrome(struct yarn_export *export);
 int yarn_export_perf_data(struct yarn_export *export);
 int yarn_export_sqlite(struct yarn_export *export);
+int yarn_export_trace_dat(struct yarn_export *export);

@@ -19,6 +19,16 @@ static void show_fields(struct yarn_span format, struct yarn_span raw, struct ya
     }
 }
 
+static int keep_raw(struct yarn_loader *loader, struct yarn_span raw,
+                    struct yarn_profile_detail *detail)
+{
+    if (!loader->options->has_raw || !raw.size)
+        return 0;
+    detail->raw = (const uint8_t *)yarn_strings_keep(&loader->profile->strings, raw);
+    detail->raw_bytes = (uint32_t)raw.size;
+    return detail->raw ? 0 : -ENOMEM;
+}
+
 int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                        uint32_t *ret_detail)
 {
@@ -27,14 +37,18 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     char buffer[FIELDS_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
     *ret_detail = 0;
-    if (sample->raw.size)
+    if (sample->raw.size && !loader->options->has_raw)
         show_fields(yarn_loader_dump(loader)->events[sample->event].record.format, sample->raw,
                     &text);
-    if ((!detail.address && !text.size) || !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size))
+    size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
+    if ((!detail.address && !text.size && !raw_bytes) ||
+        !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size + raw_bytes))
         return 0;
     int err = text.size ? yarn_strings_intern(&profile->strings, yarn_span_of(text.data, text.size),
                                               &detail.fields)
                         : 0;
+    if (!err)
+        err = keep_raw(loader, sample->raw, &detail);
     if (err)
         return err;
     err = YARN_ARRAY_PUT(&profile->details, &profile->nr_details, &profile->details_capacity,

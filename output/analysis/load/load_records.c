@@ -386,6 +386,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .totals = on_totals,
     .end = on_end,
     .from = on_from,
+    .runs = yarn_loader_on_runs,
     .chunk = on_chunk,
     .reset = yarn_loader_on_reset,
 };

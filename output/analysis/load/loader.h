@@ -102,6 +102,7 @@ YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
                                       const struct yarn_dump_sample *sample, uint32_t *ret_value);
 YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample, uint32_t *ret_detail);
+int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
 

@@ -19,6 +19,15 @@ struct yarn_timeline_entry {
     uint16_t event;
     uint16_t cpu; /* UINT16_MAX: none */
     uint8_t stack_end;
+    uint8_t change; /* enum yarn_timeline_switch, of a line of text */
+};
+
+/* What a line says of its thread and core. */
+enum yarn_timeline_switch {
+    YARN_TIMELINE_NO_SWITCH,
+    YARN_TIMELINE_SWITCH_IN,
+    YARN_TIMELINE_SWITCH_OUT,
+    YARN_TIMELINE_SWITCH_PREEMPTED,
 };
 
 enum yarn_timeline_order {

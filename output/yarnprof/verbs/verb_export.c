@@ -12,7 +12,7 @@ enum { TO = YARN_ARGUMENT_OWN, NO_LINES };
 
 static const struct yarn_argument arguments[] = {
     {"to", 't', "FORMAT",
-     "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data or sqlite", TO},
+     "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat", TO},
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
     YARN_SELECT_ARGUMENTS,
@@ -31,7 +31,8 @@ struct request {
 static int take_format(struct request *request, const char *name, const char **ret_right)
 {
     const struct yarn_export_format *format;
-    *ret_right = "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data or sqlite";
+    *ret_right =
+        "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat";
     for (size_t i = 0; (format = yarn_export_format(i)); i++) {
         if (strcmp(format->name, name) == 0) {
             request->format = format;
@@ -117,6 +118,8 @@ static int write_file(const struct request *request, struct yarn_export *export)
     if (!err)
         err = yarn_new_file_commit(&file);
     yarn_new_file_abandon(&file);
+    if (!err && export->note[0])
+        yarn_complain("export", "%s", export->note);
     return err ? fail(request, export, err) : YARN_STATUS_OK;
 }
 
@@ -159,6 +162,7 @@ static int load_and_export(const struct request *request, char *const *paths)
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
                           yarn_select_has_all_threads(&request->select),
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
+        .has_raw = needs & YARN_EXPORT_RAW,
         .frames = request->format->frames,
         .stack_bytes = request->format->stack_bytes,
         .cell_bytes = request->format->cell_bytes,

@@ -36,7 +36,7 @@ class Script(WithDumps):
         self.assertIn("PERF_RECORD_MMAP2 100/100: [0x400000(0x100000) @ 0x0]: r-xp /usr/bin/app", text)
         self.assertIn("YARN_mark phase 2", text)
 
-    def test_runs_are_shown(self):
+    def test_switches_are_as_perf_has_them(self):
         dump = Dump()
         dump.begin(pid=7, name="app")
         dump.named("RUNS", 2, {"time_ns": (1000, 81_000), "length_ns": (70_000, 5), "tid": (7, 8),
@@ -44,8 +44,12 @@ class Script(WithDumps):
         path = self.folder / "runs"
         path.write_bytes(dump.end())
         text = self.good("script", "-F", "+cpu", path)
-        self.assertIn("app       7/7       [000]  1000.000001: YARN_run 70000 ns preempted\n", text)
-        self.assertIn(" 7/8       [003]  1000.000081: YARN_run 5 ns\n", text)
+        lines = ("app       7/7       [000]  1000.000001: PERF_RECORD_SWITCH IN         \n",
+                 "app       7/7       [000]  1000.000071: PERF_RECORD_SWITCH OUT preempt\n",
+                 " 7/8       [003]  1000.000081: PERF_RECORD_SWITCH IN         \n",
+                 " 7/8       [003]  1000.000081: PERF_RECORD_SWITCH OUT        \n")
+        self.assertRegex(text, ".*".join(map(re.escape, lines)))
+        self.assertEqual(text.count("SWITCH"), 4)
         self.assertIn("whole", self.good("verify", path))
 
     def test_a_folder_reader_for_perf_reads_it(self):
