@@ -162,12 +162,15 @@ enum yarn_step yarn_fallback_step(struct yarn_rule_cache *cache,
     if (has_file && is_process_entry(module, stack, registers))
         return YARN_STEP_END;
     enum yarn_step step = step_by_code(cache, stack, is_exact, registers);
-    if (step != YARN_STEP_UNKNOWN || has_file)
+    if (has_file)
+        return step;
+    if (step != YARN_STEP_UNKNOWN && step != YARN_STEP_END)
         return step;
     if (!module && *is_exact && registers->ip < LOWEST_ADDRESS)
         step = step_from_nowhere(cache, stack, registers);
     else
         step = step_by_frame_pointer(cache, stack, registers);
     *is_exact &= step != YARN_STEP_OK;
-    return step;
+    /* A zero where code without a file should have its caller proves nothing: such code changes. */
+    return step == YARN_STEP_END ? YARN_STEP_UNKNOWN : step;
 }
