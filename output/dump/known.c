@@ -88,8 +88,9 @@ bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
 static uint8_t *keep(struct yarn_dump_known *known, struct yarn_span text)
 {
     struct yarn_dump_texts *piece = known->pieces;
-    if (!piece || piece->size - piece->used < text.size) {
-        size_t size = yarn_size_max(text.size, PIECE_BYTES);
+    size_t needed = text.size + 1; /* and a NUL */
+    if (!piece || piece->size - piece->used < needed) {
+        size_t size = yarn_size_max(needed, PIECE_BYTES);
         piece = malloc(sizeof *piece + size);
         if (!piece)
             return NULL;
@@ -99,7 +100,8 @@ static uint8_t *keep(struct yarn_dump_known *known, struct yarn_span text)
     uint8_t *kept = piece->bytes + piece->used;
     if (text.size)
         memcpy(kept, text.data, text.size);
-    piece->used += text.size;
+    kept[text.size] = 0;
+    piece->used += needed;
     return kept;
 }
 

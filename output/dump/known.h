@@ -46,7 +46,8 @@ static inline bool yarn_dump_set_has(const struct yarn_dump_set *set, uint64_t n
 /* False where there is no memory for it. */
 bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number);
 
-/* Each: false where the number is taken or there is no memory for it. Texts are copied. */
+/* Each: false where the number is taken or there is no memory for it. Texts are copied, with a NUL
+ * behind them. */
 bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number,
                               struct yarn_span text);
 bool yarn_dump_known_add_symbol(struct yarn_dump_known *known, uint32_t number, uint64_t start);

@@ -1,79 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/reader.h"
 
-#include "output/dump/chunk_reader.h"
-#include "output/dump/record_reader.h"
-
-/* Where a chunk stands: a change begins something new. */
-struct place {
-    uint16_t process;
-    uint16_t epoch;
-};
-
-static int enter(struct yarn_dump_record_reader *records, struct place *place,
-                 const struct yarn_dump_chunk *chunk)
+/* What is new since the last chunk begins. */
+static int enter(struct yarn_dump_reader *reader, const struct yarn_dump_chunk *chunk)
 {
-    struct place before = *place;
-    *place = (struct place){chunk->process, chunk->epoch};
-    if (before.process != chunk->process)
+    struct yarn_dump_record_reader *records = &reader->records;
+    bool is_other_process = reader->process != chunk->process;
+    bool is_other_epoch = reader->epoch != chunk->epoch;
+    reader->process = chunk->process;
+    reader->epoch = chunk->epoch;
+    if (is_other_process)
         return yarn_dump_record_reader_begin_process(records);
-    if (before.epoch != chunk->epoch)
-        return yarn_dump_record_reader_begin_epoch(records);
-    return 0;
+    return is_other_epoch ? yarn_dump_record_reader_begin_epoch(records) : 0;
 }
 
-static int read_chunks(struct yarn_dump_chunk_reader *chunks,
-                       struct yarn_dump_record_reader *records)
+static int begin_chunk(struct yarn_dump_reader *reader, bool *ret_is_end)
 {
     struct yarn_dump_chunk chunk;
     struct yarn_span payload;
-    struct place place = {0, 0};
-    for (;;) {
-        int result = yarn_dump_chunk_reader_next(chunks, &chunk, &payload);
-        if (result <= 0)
-            return result;
-        if (records->visitor->chunk)
-            result = records->visitor->chunk(records->self, chunks->offset);
-        else
-            result = 0;
-        if (!result)
-            result = enter(records, &place, &chunk);
-        if (result)
-            return result;
-        result = yarn_dump_record_reader_read(records, chunk.time_ns, payload, chunks->offset);
-        if (result)
-            return result;
-    }
+    const struct yarn_dump_visitor *visitor = reader->records.visitor;
+    int result = yarn_dump_chunk_reader_next(&reader->chunks, &chunk, &payload);
+    *ret_is_end = result == 0;
+    if (result <= 0)
+        return result;
+    yarn_dump_record_reader_begin(&reader->records, chunk.time_ns, payload, reader->chunks.offset);
+    result = visitor->chunk ? visitor->chunk(reader->records.self, reader->chunks.offset) : 0;
+    return result ? result : enter(reader, &chunk);
 }
 
-static int read_source(struct yarn_dump_source *source, const struct yarn_dump_visitor *visitor,
-                       void *self, struct yarn_dump_allowance *allowance,
-                       struct yarn_dump_summary *summary)
+int yarn_dump_reader_next(struct yarn_dump_reader *reader, bool *ret_is_end)
 {
-    struct yarn_dump_chunk_reader chunks = {.source = source};
-    struct yarn_dump_record_reader records;
-    *summary = (struct yarn_dump_summary){0};
-    int result = yarn_dump_chunk_reader_open(&chunks, source, summary, allowance);
-    if (result)
-        goto done;
-    yarn_dump_record_reader_open(&records, visitor, self, summary, allowance);
-    result = read_chunks(&chunks, &records);
-    yarn_dump_record_reader_close(&records);
+    *ret_is_end = false;
+    if (yarn_dump_record_reader_has_more(&reader->records))
+        return yarn_dump_record_reader_next(&reader->records);
+    return begin_chunk(reader, ret_is_end);
+}
 
-done:
-    summary->file_bytes = source->offset + source->window.size;
-    yarn_dump_chunk_reader_close(&chunks);
+/* Takes the source, also where it fails. */
+static int open_source(struct yarn_dump_reader *reader, struct yarn_dump_source source,
+                       const struct yarn_dump_visitor *visitor, void *self,
+                       struct yarn_dump_allowance *allowance, struct yarn_dump_summary *summary)
+{
+    *reader = (struct yarn_dump_reader){.source = source};
+    int result = yarn_dump_chunk_reader_open(&reader->chunks, &reader->source, summary, allowance);
+    yarn_dump_record_reader_open(&reader->records, visitor, self, summary, allowance);
+    if (result)
+        yarn_dump_reader_close(reader);
+    return result;
+}
+
+int yarn_dump_reader_open(struct yarn_dump_reader *reader, const char *path,
+                          const struct yarn_dump_visitor *visitor, void *self,
+                          struct yarn_dump_allowance *allowance, struct yarn_dump_summary *summary)
+{
+    struct yarn_dump_source source;
+    *summary = (struct yarn_dump_summary){0};
+    int result = yarn_dump_source_open(&source, path);
+    return result ? result : open_source(reader, source, visitor, self, allowance, summary);
+}
+
+void yarn_dump_reader_close(struct yarn_dump_reader *reader)
+{
+    if (reader->records.summary)
+        reader->records.summary->file_bytes = reader->source.offset + reader->source.window.size;
+    yarn_dump_record_reader_close(&reader->records);
+    yarn_dump_chunk_reader_close(&reader->chunks);
+    yarn_dump_source_close(&reader->source);
+}
+
+static int read_all(struct yarn_dump_reader *reader)
+{
+    bool is_end = false;
+    int result = 0;
+    while (!result && !is_end)
+        result = yarn_dump_reader_next(reader, &is_end);
+    yarn_dump_reader_close(reader);
     return result;
 }
 
 int yarn_dump_read_bytes(struct yarn_span bytes, const struct yarn_dump_visitor *visitor,
                          void *self, struct yarn_dump_summary *ret_summary)
 {
-    struct yarn_dump_source source = yarn_dump_source_of(bytes);
+    struct yarn_dump_reader reader;
     struct yarn_dump_allowance allowance;
     yarn_dump_allowance_init(&allowance);
     yarn_dump_allowance_begin(&allowance, 1);
-    return read_source(&source, visitor, self, &allowance, ret_summary);
+    *ret_summary = (struct yarn_dump_summary){0};
+    int result =
+        open_source(&reader, yarn_dump_source_of(bytes), visitor, self, &allowance, ret_summary);
+    return result ? result : read_all(&reader);
 }
 
 int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor, void *self,
@@ -89,12 +104,7 @@ int yarn_dump_read_file_within(const char *path, struct yarn_dump_allowance *all
                                const struct yarn_dump_visitor *visitor, void *self,
                                struct yarn_dump_summary *ret_summary)
 {
-    struct yarn_dump_source source;
-    *ret_summary = (struct yarn_dump_summary){0};
-    int result = yarn_dump_source_open(&source, path);
-    if (result)
-        return result;
-    result = read_source(&source, visitor, self, allowance, ret_summary);
-    yarn_dump_source_close(&source);
-    return result;
+    struct yarn_dump_reader reader;
+    int result = yarn_dump_reader_open(&reader, path, visitor, self, allowance, ret_summary);
+    return result ? result : read_all(&reader);
 }

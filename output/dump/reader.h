@@ -6,7 +6,8 @@
  * was skipped, and goes on. Memory is bounded by one chunk and the interning tables' own sizes.
  * A program may use it freely (malloc); it never runs in a host.
  *
- * Record spans are valid for the length of the visit only. References are resolved by the caller,
+ * Record spans are valid for the length of the visit only; texts end with a NUL that they do not
+ * count, and are valid until the next reset. References are resolved by the caller,
  * but the reader guarantees that they name records that came before, in the same epoch (modules and
  * events: in the same process). Where that record was lost with a damaged chunk, this is counted in
  * records_bad, and: a text is empty; a symbol's module and a sample's stack become YARN_DUMP_NONE
@@ -19,9 +20,8 @@
  */
 #pragma once
 
-#include "output/dump/allowance.h"
-#include "output/dump/summary.h"
-#include "output/dump/visitor.h"
+#include "output/dump/chunk_reader.h"
+#include "output/dump/record_reader.h"
 
 /* -ENOEXEC: it is no dump, or of a later major version (see *ret_summary); another negative errno:
  * it could not be read. Damage is no error: see *ret_summary, which is always filled. */
@@ -36,3 +36,21 @@ YARN_MUST_CHECK int yarn_dump_read_file_within(const char *path,
 YARN_MUST_CHECK int yarn_dump_read_bytes(struct yarn_span bytes,
                                          const struct yarn_dump_visitor *visitor, void *self,
                                          struct yarn_dump_summary *ret_summary);
+
+/* The same at the caller's pace: a step is a record, and its visits. Stays where it is in memory.
+ */
+struct yarn_dump_reader {
+    struct yarn_dump_source source;
+    struct yarn_dump_chunk_reader chunks;
+    struct yarn_dump_record_reader records;
+    uint16_t process, epoch; /* of the last chunk */
+};
+
+/* All is borrowed; `allowance` has begun. *summary grows with each step. */
+YARN_MUST_CHECK int yarn_dump_reader_open(struct yarn_dump_reader *reader, const char *path,
+                                          const struct yarn_dump_visitor *visitor, void *self,
+                                          struct yarn_dump_allowance *allowance,
+                                          struct yarn_dump_summary *summary);
+/* What the visitor returned, or a negative errno: then there is no further step. */
+YARN_MUST_CHECK int yarn_dump_reader_next(struct yarn_dump_reader *reader, bool *ret_is_end);
+void yarn_dump_reader_close(struct yarn_dump_reader *reader);

@@ -384,33 +384,39 @@ static int expect_process(struct yarn_dump_record_reader *reader, uint64_t type)
     return reader->visitor->process(reader->self, &lost);
 }
 
-int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader, uint64_t base_ns,
-                                 struct yarn_span payload, uint64_t offset)
+void yarn_dump_record_reader_begin(struct yarn_dump_record_reader *reader, uint64_t base_ns,
+                                   struct yarn_span payload, uint64_t offset)
 {
-    int result = 0;
-    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    reader->chunk = yarn_cursor_of(payload);
     reader->base_ns = base_ns;
     reader->offset = offset;
     reader->reported = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
     reader->nr_streams = reader->nr_details = 0;
-    while (!result && yarn_cursor_left(&cursor)) {
-        uint64_t type = yarn_cursor_uleb(&cursor);
-        uint64_t size = yarn_cursor_uleb(&cursor);
-        struct yarn_span record = yarn_cursor_span(&cursor, size);
-        if (cursor.failed) {
-            reader->summary->records_bad++;
-            yarn_dump_summary_add_damage(reader->summary, offset, 0,
-                                         "a record is larger than its chunk");
-            break;
-        }
-        reader->summary->has_end = false; /* an end that something follows was taken back */
-        result = expect_process(reader, type);
-        if (!result)
-            result = read_record(reader, type, record);
-        if (reader->allowance->is_short)
-            yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
-        reader->allowance->is_short = false;
+}
+
+bool yarn_dump_record_reader_has_more(const struct yarn_dump_record_reader *reader)
+{
+    return yarn_cursor_left(&reader->chunk);
+}
+
+int yarn_dump_record_reader_next(struct yarn_dump_record_reader *reader)
+{
+    uint64_t type = yarn_cursor_uleb(&reader->chunk);
+    uint64_t size = yarn_cursor_uleb(&reader->chunk);
+    struct yarn_span record = yarn_cursor_span(&reader->chunk, size);
+    if (reader->chunk.failed) {
+        reader->summary->records_bad++;
+        yarn_dump_summary_add_damage(reader->summary, reader->offset, 0,
+                                     "a record is larger than its chunk");
+        return 0;
     }
+    reader->summary->has_end = false; /* an end that something follows was taken back */
+    int result = expect_process(reader, type);
+    if (!result)
+        result = read_record(reader, type, record);
+    if (reader->allowance->is_short)
+        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
+    reader->allowance->is_short = false;
     return result;
 }

@@ -29,6 +29,7 @@ struct yarn_dump_record_reader {
     struct yarn_dump_allowance *allowance; /* borrowed */
     struct yarn_dump_known known;
     struct yarn_dump_totals totals;
+    struct yarn_cursor chunk;      /* on its records; the bytes are borrowed */
     uint64_t base_ns;              /* of the chunk */
     uint64_t offset;               /* of the chunk in the file */
     unsigned reported;             /* of the chunk: bits of enum yarn_dump_excess that were noted */
@@ -54,10 +55,12 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader);
 YARN_MUST_CHECK int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader);
 
-/* All records of one chunk, which lies at `offset` in the file. */
-YARN_MUST_CHECK int yarn_dump_record_reader_read(struct yarn_dump_record_reader *reader,
-                                                 uint64_t base_ns, struct yarn_span payload,
-                                                 uint64_t offset);
+/* A chunk's records, which lie at `offset` in the file, become next. The payload is borrowed. */
+void yarn_dump_record_reader_begin(struct yarn_dump_record_reader *reader, uint64_t base_ns,
+                                   struct yarn_span payload, uint64_t offset);
+bool yarn_dump_record_reader_has_more(const struct yarn_dump_record_reader *reader);
+/* One record of it, where it has more. */
+YARN_MUST_CHECK int yarn_dump_record_reader_next(struct yarn_dump_record_reader *reader);
 
 /* Of batch_reader.c and sample_reader.c. */
 YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,

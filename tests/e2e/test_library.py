@@ -7,16 +7,22 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import harness
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "golden"))
+import read_dump
 
 EXAMPLES = harness.ROOT / "tests" / "examples"
 MAP = harness.ROOT / "lib" / "exports.map"
 COMPILERS = [("gcc", "c17"), ("clang", "c17"), ("g++", "c++17"), ("clang++", "c++17")]
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 EXAMPLE_NAMES = ("region_counters", "own_ring")
+GOLDEN = harness.ROOT / "tests" / "golden"
+BUSY = "sum(len(str(i * i)) for i in range(400_000))"
 NO_PERF = "perf_event_open is refused here"
 
 
@@ -65,6 +71,48 @@ class Library(harness.Case):
                     program = self.build(compiler, standard, EXAMPLES / f"{name}.c", self.flags())
                     printed = self.execute(program)
                     self.assertRegex(printed, r"(?m)^task-clock: [1-9]\d* ns$|^1\d\d faults, 0 refused$")
+
+    @staticmethod
+    def samples_of(printed):
+        """(pid, tid, cpu, time, weight, event, ((address, function), ...)) of each."""
+        found = []
+        for line in printed.splitlines():
+            if match := re.match(r"sample (\d+)/(\d+) on (\d+) at (\d+): (\d+) of event (\d+)$", line):
+                found.append([*map(int, match.groups()), ()])
+            elif match := re.match(r"\t([0-9a-f]+) (.*) \(.*\)$", line):
+                found[-1][-1] += ((int(match[1], 16), match[2]),)
+        return [tuple(sample) for sample in found]
+
+    @staticmethod
+    def samples_by_the_format(dump):
+        """The same, as the reader has them that was written from FORMAT.md alone."""
+        found = []
+        for process in read_dump.read(dump.read_bytes()):
+            for sample in process.samples:
+                frames, stack = (), sample.stack
+                while stack:
+                    (address, name), stack = stack
+                    frames += ((address, name.decode() or "[unknown]"),)
+                found.append((process.process["pid"], sample.tid, sample.cpu, sample.time, sample.weight,
+                              sample.event, frames))
+        return found
+
+    @unittest.skipUnless(read_dump.zstandard or shutil.which("zstd"), "neither python3-zstandard nor zstd")
+    def test_dumps_are_read_in_each_language_as_by_the_format(self):
+        dumps = [GOLDEN / "process.yarndump", GOLDEN / "merged.yarndump"]
+        dumps += self.dumps_of(self.run_program([sys.executable, "-c", BUSY]))
+        for compiler, standard in COMPILERS:
+            if not shutil.which(compiler):
+                continue
+            program = self.build(compiler, standard, EXAMPLES / "read_dump.c", self.flags())
+            for dump in dumps:
+                with self.subTest(compiler=compiler, dump=dump.name):
+                    done = run(program, dump, env=self.environment)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    ours, theirs = self.samples_of(done.stdout), self.samples_by_the_format(dump)
+                    self.assertGreater(len(theirs), 5)
+                    self.assertEqual(sorted(ours), sorted(theirs))
+                    self.assertRegex(done.stdout, r"(?s)^process \d+: /.*\nend of \d+\n$")
 
     def test_package_of_cmake_finds_both(self):
         folder = self.folder()

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Public: libyarn shows it. */
+#pragma GCC visibility push(default)
+#include "core/include/yarn/dump.h"
+#pragma GCC visibility pop
+
+#include <stdlib.h>
+
+#include "core/sys/process.h"
+#include "lib/dump_stacks.h"
+#include "output/dump/reader.h"
+
+struct yarn_dump {
+    struct yarn_dump_reader reader;
+    struct yarn_dump_allowance allowance;
+    struct yarn_dump_summary summary;
+    struct yarn_stack_tables tables;
+    pid_t owner;      /* whose it is: a child has the file's place in common with it */
+    uint32_t process; /* of the items */
+    uint64_t merged_damages;
+    int result; /* 0 while there is more; then what each further call gives */
+    bool is_at_end;
+
+    /* What the reader's last step gave, in this order. */
+    struct yarn_item *items; /* owned */
+    size_t nr_items, next_item, max_items;
+    const struct yarn_dump_sample *samples; /* the reader's */
+    size_t nr_samples, next_sample;
+
+    struct yarn_item end; /* of a process, unless something follows it */
+    bool has_end;
+
+    /* Of the sample that was given last. */
+    uint32_t stack;
+    size_t nr_frames;
+    size_t at; /* which frame the next is the innermost of */
+    uint32_t next_stack;
+};
+
+static const char *text_of(struct yarn_span text)
+{
+    return text.size ? (const char *)text.data : NULL;
+}
+
+static int put(struct yarn_dump *dump, struct yarn_item item)
+{
+    if (dump->nr_items == dump->max_items) {
+        size_t room = yarn_size_max(2 * dump->max_items, 16);
+        struct yarn_item *grown = realloc(dump->items, room * sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        dump->items = grown;
+        dump->max_items = room;
+    }
+    item.pid = dump->process;
+    dump->items[dump->nr_items++] = item;
+    return 0;
+}
+
+static int put_end(struct yarn_dump *dump)
+{
+    bool has_end = dump->has_end;
+    dump->has_end = false;
+    return has_end ? put(dump, dump->end) : 0;
+}
+
+static int on_process(void *self, const struct yarn_dump_process *process)
+{
+    struct yarn_dump *dump = self;
+    yarn_stack_tables_forget_modules(&dump->tables);
+    dump->process = process->pid;
+    return put(dump, (struct yarn_item){.kind = YARN_ITEM_PROCESS,
+                                        .tid = process->pid,
+                                        .time_ns = process->start_ns,
+                                        .name = text_of(process->exe)});
+}
+
+static int on_event(void *self, const struct yarn_dump_event *event)
+{
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_EVENT,
+                                        .event = event->number,
+                                        .name = text_of(event->name)});
+}
+
+static int on_thread(void *self, const struct yarn_dump_thread *thread)
+{
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_THREAD,
+                                        .tid = thread->tid,
+                                        .time_ns = thread->time_ns,
+                                        .name = text_of(thread->comm)});
+}
+
+static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread)
+{
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_THREAD,
+                                        .tid = thread->tid,
+                                        .time_ns = thread->time_ns,
+                                        .name = text_of(thread->comm)});
+}
+
+static int on_count(void *self, const struct yarn_dump_count *count)
+{
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_COUNT,
+                                        .event = count->event,
+                                        .time_ns = count->time_ns,
+                                        .value = count->count});
+}
+
+static int on_lost(void *self, const struct yarn_dump_lost *lost)
+{
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_LOST,
+                                        .cpu = lost->cpu,
+                                        .event = lost->event,
+                                        .time_ns = lost->time_ns,
+                                        .value = lost->count});
+}
+
+static int on_message(void *self, const struct yarn_dump_message *message)
+{
+    if (message->kind != YARN_DUMP_MESSAGE_MARK)
+        return 0;
+    return put(self, (struct yarn_item){.kind = YARN_ITEM_MARK,
+                                        .tid = message->tid,
+                                        .time_ns = message->time_ns,
+                                        .name = text_of(message->text)});
+}
+
+static int on_end(void *self, const struct yarn_dump_end *end)
+{
+    struct yarn_dump *dump = self;
+    dump->has_end = true;
+    dump->end = (struct yarn_item){.kind = YARN_ITEM_END, .time_ns = end->time_ns};
+    return 0;
+}
+
+static int on_from(void *self, const struct yarn_dump_from *from)
+{
+    struct yarn_dump *dump = self;
+    dump->merged_damages += from->nr_damages + from->is_cut;
+    return 0;
+}
+
+static int on_module(void *self, const struct yarn_dump_module *module)
+{
+    struct yarn_dump *dump = self;
+    return yarn_stack_tables_add_module(&dump->tables, module);
+}
+
+static int on_symbol(void *self, const struct yarn_dump_symbol *symbol)
+{
+    struct yarn_dump *dump = self;
+    return yarn_stack_tables_add_symbol(&dump->tables, symbol);
+}
+
+static int on_frame(void *self, const struct yarn_dump_frame *frame)
+{
+    struct yarn_dump *dump = self;
+    return yarn_stack_tables_add_frame(&dump->tables, frame);
+}
+
+static int on_stack(void *self, const struct yarn_dump_stack *stack)
+{
+    struct yarn_dump *dump = self;
+    return yarn_stack_tables_add_stack(&dump->tables, stack);
+}
+
+static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+{
+    struct yarn_dump *dump = self;
+    dump->samples = samples;
+    dump->nr_samples = count;
+    dump->next_sample = 0;
+    return 0;
+}
+
+/* Another epoch begins, or another process: then the one before has ended. */
+static int on_reset(void *self)
+{
+    struct yarn_dump *dump = self;
+    return dump->summary.has_end ? 0 : put_end(dump);
+}
+
+static const struct yarn_dump_visitor visitor = {
+    .process = on_process,
+    .event = on_event,
+    .thread = on_thread,
+    .thread_name = on_thread_name,
+    .count = on_count,
+    .lost = on_lost,
+    .message = on_message,
+    .end = on_end,
+    .from = on_from,
+    .module = on_module,
+    .symbol = on_symbol,
+    .frame = on_frame,
+    .stack = on_stack,
+    .samples = on_samples,
+    .reset = on_reset,
+};
+
+static void destroy(struct yarn_dump *dump)
+{
+    yarn_dump_reader_close(&dump->reader);
+    yarn_stack_tables_close(&dump->tables);
+    free(dump->items);
+    free(dump);
+}
+
+static int open_dump(const char *path, struct yarn_dump **ret_dump)
+{
+    struct yarn_dump *dump = calloc(1, sizeof *dump);
+    if (!dump)
+        return -ENOMEM;
+    dump->owner = yarn_process_pid();
+    yarn_dump_allowance_init(&dump->allowance);
+    yarn_dump_allowance_begin(&dump->allowance, 1);
+    int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->allowance,
+                                    &dump->summary);
+    if (err)
+        free(dump);
+    else
+        *ret_dump = dump;
+    return err;
+}
+
+int yarn_dump_open(const char *path, struct yarn_dump **ret_dump)
+{
+    int saved = errno;
+    int err = path && ret_dump ? open_dump(path, ret_dump) : -EINVAL;
+    errno = saved;
+    return err;
+}
+
+/* One record. An end that something follows was taken back. */
+static void step(struct yarn_dump *dump)
+{
+    bool is_end = false;
+    dump->nr_items = dump->next_item = dump->nr_samples = dump->next_sample = 0;
+    dump->result = yarn_dump_reader_next(&dump->reader, &is_end);
+    if (!dump->result && is_end) {
+        dump->is_at_end = true;
+        dump->result = put_end(dump);
+    }
+    if (!dump->summary.has_end)
+        dump->has_end = false;
+}
+
+static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
+{
+    const struct yarn_dump_sample *sample = &dump->samples[dump->next_sample++];
+    dump->stack = dump->next_stack = sample->stack;
+    dump->nr_frames = yarn_stack_tables_depth(&dump->tables, sample->stack);
+    dump->at = 0;
+    *ret_item = (struct yarn_item){
+        .kind = YARN_ITEM_SAMPLE,
+        .pid = dump->process,
+        .tid = sample->tid,
+        .cpu = sample->cpu,
+        .event = sample->event,
+        .time_ns = sample->time_ns,
+        .value = sample->weight,
+        .nr_frames = dump->nr_frames,
+    };
+}
+
+static int next(struct yarn_dump *dump, struct yarn_item *ret_item)
+{
+    dump->nr_frames = 0;
+    for (;;) {
+        if (dump->next_item < dump->nr_items) {
+            *ret_item = dump->items[dump->next_item++];
+            return 1;
+        }
+        if (dump->next_sample < dump->nr_samples) {
+            give_sample(dump, ret_item);
+            return 1;
+        }
+        if (dump->result || dump->is_at_end)
+            return dump->result;
+        step(dump);
+    }
+}
+
+int yarn_dump_next(struct yarn_dump *dump, struct yarn_item *ret_item)
+{
+    int saved = errno;
+    if (!dump || !ret_item)
+        return -EINVAL;
+    if (dump->owner != yarn_process_pid())
+        return -ECHILD;
+    int result = next(dump, ret_item);
+    errno = saved;
+    return result;
+}
+
+int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret_frame)
+{
+    if (!dump || !ret_frame)
+        return -EINVAL;
+    if (index >= dump->nr_frames)
+        return -ENOENT;
+    if (index < dump->at) {
+        dump->at = 0;
+        dump->next_stack = dump->stack;
+    }
+    for (; dump->at < index; dump->at++)
+        dump->next_stack = yarn_stack_tables_parent(&dump->tables, dump->next_stack);
+    yarn_stack_tables_frame(&dump->tables, dump->next_stack, ret_frame);
+    return 0;
+}
+
+uint64_t yarn_dump_damages(const struct yarn_dump *dump)
+{
+    if (!dump)
+        return 0;
+    const struct yarn_dump_summary *summary = &dump->summary;
+    return summary->nr_damages + summary->records_bad + summary->is_cut + dump->merged_damages;
+}
+
+void yarn_dump_close(struct yarn_dump *dump)
+{
+    int saved = errno;
+    if (dump)
+        destroy(dump);
+    errno = saved;
+}

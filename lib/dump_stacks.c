@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/dump_stacks.h"
+
+#include <stdlib.h>
+
+#include "core/include/yarn/dump.h"
+
+enum { FIRST_ROOM = 256 };
+
+struct yarn_symbol_row {
+    const char *name; /* the reader's; NULL: unknown */
+    uint32_t module;
+};
+
+struct yarn_frame_row {
+    uint64_t address;
+    uint32_t symbol, flags;
+};
+
+struct yarn_stack_row {
+    uint32_t parent, frame, depth;
+};
+
+/* Room for that number in an array of so large things; what is new is 0 where it is touched. */
+static bool reserve(void *array_at, size_t size, size_t *max, uint32_t number)
+{
+    uint8_t *array;
+    size_t room = yarn_size_max(2 * *max, FIRST_ROOM);
+    if (number < *max)
+        return true;
+    room = yarn_size_max(room, (size_t)number + 1);
+    memcpy(&array, array_at, sizeof array);
+    uint8_t *grown = realloc(array, room * size);
+    if (!grown)
+        return false;
+    memcpy(array_at, &grown, sizeof grown);
+    *max = room;
+    return true;
+}
+
+int yarn_stack_tables_add_module(struct yarn_stack_tables *tables,
+                                 const struct yarn_dump_module *module)
+{
+    size_t before = tables->max_modules;
+    if (!reserve(&tables->modules, sizeof *tables->modules, &tables->max_modules, module->number))
+        return -ENOMEM;
+    for (size_t i = before; i < tables->max_modules; i++)
+        tables->modules[i] = NULL;
+    free(tables->modules[module->number]);
+    tables->modules[module->number] = NULL;
+    if (!module->path.size)
+        return 0;
+    /* A copy, since modules outlive the epoch. */
+    char *path = strdup((const char *)module->path.data);
+    tables->modules[module->number] = path;
+    return path ? 0 : -ENOMEM;
+}
+
+int yarn_stack_tables_add_symbol(struct yarn_stack_tables *tables,
+                                 const struct yarn_dump_symbol *symbol)
+{
+    if (!reserve(&tables->symbols, sizeof *tables->symbols, &tables->max_symbols, symbol->number))
+        return -ENOMEM;
+    tables->symbols[symbol->number] = (struct yarn_symbol_row){
+        .name = symbol->name.size ? (const char *)symbol->name.data : NULL,
+        .module = symbol->module,
+    };
+    return 0;
+}
+
+int yarn_stack_tables_add_frame(struct yarn_stack_tables *tables,
+                                const struct yarn_dump_frame *frame)
+{
+    if (!reserve(&tables->frames, sizeof *tables->frames, &tables->max_frames, frame->number))
+        return -ENOMEM;
+    tables->frames[frame->number] =
+        (struct yarn_frame_row){frame->address, frame->symbol, frame->flags};
+    return 0;
+}
+
+int yarn_stack_tables_add_stack(struct yarn_stack_tables *tables,
+                                const struct yarn_dump_stack *stack)
+{
+    if (!reserve(&tables->stacks, sizeof *tables->stacks, &tables->max_stacks, stack->number))
+        return -ENOMEM;
+    tables->stacks[stack->number] = (struct yarn_stack_row){
+        .parent = stack->parent,
+        .frame = stack->frame,
+        .depth = 1 + (uint32_t)yarn_stack_tables_depth(tables, stack->parent),
+    };
+    return 0;
+}
+
+size_t yarn_stack_tables_depth(const struct yarn_stack_tables *tables, uint32_t stack)
+{
+    return stack == YARN_DUMP_NONE ? 0 : tables->stacks[stack].depth;
+}
+
+uint32_t yarn_stack_tables_parent(const struct yarn_stack_tables *tables, uint32_t stack)
+{
+    return tables->stacks[stack].parent;
+}
+
+static const char *module_of(const struct yarn_stack_tables *tables,
+                             const struct yarn_frame_row *frame)
+{
+    uint32_t module = tables->symbols[frame->symbol].module;
+    if (module != YARN_DUMP_NONE)
+        return tables->modules[module];
+    return frame->flags & YARN_DUMP_FRAME_KERNEL ? "[kernel.kallsyms]" : NULL;
+}
+
+void yarn_stack_tables_frame(const struct yarn_stack_tables *tables, uint32_t stack,
+                             struct yarn_frame *ret_frame)
+{
+    const struct yarn_frame_row *frame = &tables->frames[tables->stacks[stack].frame];
+    *ret_frame = (struct yarn_frame){
+        .function = tables->symbols[frame->symbol].name,
+        .module = module_of(tables, frame),
+        .address = frame->address,
+    };
+}
+
+void yarn_stack_tables_forget_modules(struct yarn_stack_tables *tables)
+{
+    for (size_t i = 0; i < tables->max_modules; i++)
+        free(tables->modules[i]);
+    free(tables->modules);
+    tables->modules = NULL;
+    tables->max_modules = 0;
+}
+
+void yarn_stack_tables_close(struct yarn_stack_tables *tables)
+{
+    yarn_stack_tables_forget_modules(tables);
+    free(tables->symbols);
+    free(tables->frames);
+    free(tables->stacks);
+    *tables = (struct yarn_stack_tables){0};
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <yarn/dump.h>
+
+#include "tests/support/suite.h"
+
+enum { FILE_MAX = 1 << 16, KEPT = 77 };
+
+static const char *const golden[] = {YARN_GOLDEN_FOLDER "/process.yarndump",
+                                     YARN_GOLDEN_FOLDER "/merged.yarndump"};
+
+/* What a dump gave. */
+struct reading {
+    int result; /* of opening, or of the last step */
+    uint64_t nr_items, nr_of[YARN_ITEM_END + 1], damages;
+    enum yarn_item_kind last;
+    char *text; /* owned; all of it */
+    size_t size;
+};
+
+static void print_frames(struct yarn_dump *dump, const struct yarn_item *item, FILE *file)
+{
+    struct yarn_frame frame;
+    for (size_t i = 0; i < item->nr_frames; i++) {
+        ck_assert_int_eq(yarn_dump_frame(dump, i, &frame), 0);
+        fprintf(file, " %s %s %" PRIx64, frame.function ? frame.function : "",
+                frame.module ? frame.module : "", frame.address);
+    }
+    ck_assert_int_eq(yarn_dump_frame(dump, item->nr_frames, &frame), -ENOENT);
+}
+
+static struct reading read_dump(const char *path)
+{
+    struct reading reading = {0};
+    struct yarn_dump *dump = NULL;
+    struct yarn_item item = {0};
+    FILE *file = open_memstream(&reading.text, &reading.size);
+    ck_assert_ptr_nonnull(file);
+    reading.result = yarn_dump_open(path, &dump);
+    while (dump && (reading.result = yarn_dump_next(dump, &item)) > 0) {
+        ck_assert_int_ge(item.kind, YARN_ITEM_PROCESS);
+        ck_assert_int_le(item.kind, YARN_ITEM_END);
+        reading.last = item.kind;
+        reading.nr_items++;
+        reading.nr_of[item.kind]++;
+        fprintf(file, "%d %u/%u %u %u %" PRIu64 " %" PRIu64 " %s", item.kind, item.pid, item.tid,
+                item.cpu, item.event, item.time_ns, item.value, item.name ? item.name : "");
+        print_frames(dump, &item, file);
+        fputc('\n', file);
+    }
+    if (dump)
+        ck_assert_int_eq(yarn_dump_next(dump, &item), reading.result);
+    reading.damages = yarn_dump_damages(dump);
+    yarn_dump_close(dump);
+    fclose(file);
+    return reading;
+}
+
+/* A file in memory, its name and its bytes. */
+struct copy {
+    char path[64];
+    int fd;
+    uint8_t bytes[FILE_MAX];
+    size_t size;
+};
+
+static void copy_open(struct copy *copy, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = read(fd, copy->bytes, FILE_MAX);
+    ck_assert_int_gt(size, 0);
+    ck_assert_int_lt(size, FILE_MAX);
+    close(fd);
+    copy->size = (size_t)size;
+    copy->fd = memfd_create("dump", MFD_CLOEXEC);
+    ck_assert_int_ge(copy->fd, 0);
+    ck_assert_int_eq(pwrite(copy->fd, copy->bytes, copy->size, 0), size);
+    snprintf(copy->path, sizeof copy->path, "/proc/self/fd/%d", copy->fd);
+}
+
+START_TEST(each_kind_of_thing_is_there_and_the_end_is_last)
+{
+    uint64_t nr_processes = (uint64_t)_i + 1;
+    struct reading reading = read_dump(golden[_i]);
+    ck_assert_int_eq(reading.result, 0);
+    ck_assert_uint_eq(reading.damages, 0);
+    ck_assert_uint_eq(reading.nr_of[YARN_ITEM_PROCESS], nr_processes);
+    ck_assert_uint_eq(reading.nr_of[YARN_ITEM_EVENT], 2 * nr_processes);
+    ck_assert_uint_eq(reading.nr_of[YARN_ITEM_SAMPLE], 120 * nr_processes);
+    ck_assert_uint_eq(reading.nr_of[YARN_ITEM_END], nr_processes);
+    for (int kind = YARN_ITEM_PROCESS; kind <= YARN_ITEM_END; kind++)
+        ck_assert_uint_gt(reading.nr_of[kind], 0);
+    ck_assert_int_eq(reading.last, YARN_ITEM_END);
+    free(reading.text);
+}
+END_TEST
+
+/* But between two processes of a merged dump, where nothing is missing of the first. */
+static bool says_so(const struct reading *reading)
+{
+    return reading->damages || reading->last != YARN_ITEM_END ||
+           reading->nr_of[YARN_ITEM_END] < reading->nr_of[YARN_ITEM_PROCESS];
+}
+
+START_TEST(each_cut_is_refused_or_begins_as_the_whole_and_says_so)
+{
+    static struct copy copy;
+    unsigned nr_silent = 0;
+    copy_open(&copy, golden[_i]);
+    struct reading whole = read_dump(golden[_i]);
+    for (size_t size = copy.size; size--;) {
+        ck_assert_int_eq(ftruncate(copy.fd, (off_t)size), 0);
+        struct reading cut = read_dump(copy.path);
+        if (cut.result) {
+            ck_assert_int_eq(cut.result, -ENOEXEC);
+        } else {
+            ck_assert_uint_lt(cut.nr_items, whole.nr_items);
+            ck_assert_int_eq(memcmp(cut.text, whole.text, cut.size), 0);
+            nr_silent += !says_so(&cut);
+        }
+        free(cut.text);
+    }
+    ck_assert_uint_eq(nr_silent, (unsigned)_i);
+    free(whole.text);
+    close(copy.fd);
+}
+END_TEST
+
+START_TEST(each_changed_byte_is_passed_over_and_counted)
+{
+    static struct copy copy;
+    copy_open(&copy, golden[0]);
+    for (size_t at = 0; at < copy.size; at++) {
+        uint8_t changed = (uint8_t)(copy.bytes[at] ^ (1u << at % 8));
+        ck_assert_int_eq(pwrite(copy.fd, &changed, 1, (off_t)at), 1);
+        struct reading reading = read_dump(copy.path);
+        ck_assert(reading.result == -ENOEXEC || (!reading.result && reading.damages));
+        ck_assert_int_eq(pwrite(copy.fd, &copy.bytes[at], 1, (off_t)at), 1);
+        free(reading.text);
+    }
+    close(copy.fd);
+}
+END_TEST
+
+START_TEST(dumps_that_lie_have_an_end)
+{
+    char path[512];
+    unsigned nr_read = 0;
+    DIR *folder = opendir(YARN_SEEDS_FOLDER);
+    ck_assert_ptr_nonnull(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", YARN_SEEDS_FOLDER, entry->d_name);
+        struct reading reading = read_dump(path);
+        ck_assert_int_le(reading.result, 0);
+        nr_read += reading.nr_items > 0;
+        free(reading.text);
+    }
+    ck_assert_uint_gt(nr_read, 5);
+    closedir(folder);
+}
+END_TEST
+
+START_TEST(what_is_no_dump_is_refused_and_errno_is_kept)
+{
+    struct yarn_dump *dump = NULL;
+    struct yarn_item item;
+    struct yarn_frame frame;
+    errno = KEPT;
+    ck_assert_int_eq(yarn_dump_open("/nonexistent", &dump), -ENOENT);
+    ck_assert_int_eq(yarn_dump_open("/", &dump), -EISDIR);
+    ck_assert_int_eq(yarn_dump_open("/proc/self/exe", &dump), -ENOEXEC);
+    ck_assert_int_eq(yarn_dump_open(NULL, &dump), -EINVAL);
+    ck_assert_ptr_null(dump);
+    ck_assert_int_eq(yarn_dump_next(NULL, &item), -EINVAL);
+    ck_assert_int_eq(yarn_dump_frame(NULL, 0, &frame), -EINVAL);
+    ck_assert_uint_eq(yarn_dump_damages(NULL), 0);
+    yarn_dump_close(NULL);
+    ck_assert_int_eq(yarn_dump_open(golden[0], &dump), 0);
+    ck_assert_int_eq(yarn_dump_frame(dump, 0, &frame), -ENOENT);
+    ck_assert_int_eq(yarn_dump_next(dump, &item), 1);
+    yarn_dump_close(dump);
+    ck_assert_int_eq(errno, KEPT);
+}
+END_TEST
+
+/* Whose reads would move the parent's place in the file. */
+START_TEST(in_a_child_the_parent_s_dump_is_dead)
+{
+    int status;
+    struct yarn_dump *dump = NULL;
+    struct yarn_item item;
+    ck_assert_int_eq(yarn_dump_open(golden[0], &dump), 0);
+    pid_t child = fork();
+    if (!child) {
+        bool is_dead = yarn_dump_next(dump, &item) == -ECHILD;
+        yarn_dump_close(dump);
+        _exit(is_dead ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(yarn_dump_next(dump, &item), 1);
+    yarn_dump_close(dump);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("dump_items");
+    TCase *read = tcase_create("dumps");
+    tcase_set_timeout(read, 120);
+    tcase_add_loop_test(read, each_kind_of_thing_is_there_and_the_end_is_last, 0, 2);
+    tcase_add_loop_test(read, each_cut_is_refused_or_begins_as_the_whole_and_says_so, 0, 2);
+    tcase_add_test(read, each_changed_byte_is_passed_over_and_counted);
+    tcase_add_test(read, dumps_that_lie_have_an_end);
+    tcase_add_test(read, what_is_no_dump_is_refused_and_errno_is_kept);
+    tcase_add_test(read, in_a_child_the_parent_s_dump_is_dead);
+    suite_add_tcase(suite, read);
+    return run_suite(suite);
+}
