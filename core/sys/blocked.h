@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a thread of this process is blocked, as the kernel shows in /proc/self/task/TID/syscall:
+ * the system call, its arguments, instruction and stack pointer. And what such a call waits for: of
+ * a pthread mutex, or a rwlock that a writer has, the thread that holds it. Does not know stacks.
+ *
+ * Threads: any. Signals: safe.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/base.h"
+
+enum { YARN_BLOCKED_ARGUMENTS = 6, YARN_BLOCKED_NO_CALL = -1 };
+
+struct yarn_blocked {
+    int64_t call;                              /* number; NO_CALL: a page fault, or stopped */
+    uint64_t argument[YARN_BLOCKED_ARGUMENTS]; /* 0 without a call */
+    uint64_t sp, ip;
+};
+
+/* A descriptor to keep, or a negative errno. */
+YARN_MUST_CHECK int yarn_blocked_open(pid_t tid);
+
+/* False where the thread runs, could run, or has gone. */
+YARN_MUST_CHECK bool yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked);
+
+/* The text of such a file; false where it does not say where the thread is. */
+YARN_MUST_CHECK bool yarn_blocked_parse(const char *text, size_t size,
+                                        struct yarn_blocked *ret_blocked);
+
+/* A lock whose holder is known. */
+struct yarn_blocked_lock {
+    uint64_t address; /* of the word that it waits on; 0: no such lock */
+    uint32_t holder;  /* tid as the lock has it: the caller knows which threads live */
+};
+
+/* Reads the lock's memory through the kernel. */
+struct yarn_blocked_lock yarn_blocked_lock_of(const struct yarn_blocked *blocked);
