@@ -10,6 +10,8 @@ enum { WORD_SIZE = 8, OP_BREG0 = 0x70, OP_BREG31 = 0x8f };
 
 enum yarn_step yarn_step_missing(const struct yarn_stack_copy *stack, uint64_t address)
 {
+    if (stack->windows)
+        return YARN_STEP_FAILED; /* nothing is mapped there */
     uint64_t end = stack->start + stack->first.size + stack->second.size;
     bool is_above = address > end - WORD_SIZE && address - stack->start < REACH_MAX;
     return is_above && !(address & (WORD_SIZE - 1)) ? YARN_STEP_TRUNCATED : YARN_STEP_FAILED;

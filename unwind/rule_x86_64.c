@@ -245,6 +245,36 @@ static bool is_call(struct yarn_span code, int64_t *ret_target)
     return false;
 }
 
+/* `call *disp(%rip)` is ff 15 and four bytes. */
+static bool call_slot(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot)
+{
+    enum { SIZE = 6 };
+    int32_t displacement;
+    if (code.size < SIZE || code.data[code.size - SIZE] != 0xff ||
+        code.data[code.size - SIZE + 1] != 0x15)
+        return false;
+    memcpy(&displacement, code.data + code.size - sizeof displacement, sizeof displacement);
+    *ret_slot = return_address + (uint64_t)(int64_t)displacement;
+    return true;
+}
+
+/* `jmp *disp(%rip)` is ff 25 and four bytes, after endbr64 or bnd in some stubs. */
+static bool stub_slot(struct yarn_span code, uint64_t address, uint64_t *ret_slot)
+{
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    enum { SIZE = 6, OP_BND = 0xf2 };
+    int32_t displacement;
+    size_t at = 0;
+    if (code.size >= sizeof endbr64 && memcmp(code.data, endbr64, sizeof endbr64) == 0)
+        at = sizeof endbr64;
+    at += at < code.size && code.data[at] == OP_BND;
+    if (code.size < at + SIZE || code.data[at] != 0xff || code.data[at + 1] != 0x25)
+        return false;
+    memcpy(&displacement, code.data + at + 2, sizeof displacement);
+    *ret_slot = address + at + SIZE + (uint64_t)(int64_t)displacement;
+    return true;
+}
+
 const struct yarn_unwind_machine yarn_machine_native = {
     .ip = RIP,
     .sp = RSP,
@@ -256,4 +286,6 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .step_leaf = step_leaf,
     .read_code = yarn_code_rule_x86_64,
     .is_call = is_call,
+    .call_slot = call_slot,
+    .stub_slot = stub_slot,
 };

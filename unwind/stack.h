@@ -1,14 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The input of a walk: the registers and stack copy of a sample. Does not know how they are used
- * (rule, unwinder).
+ * The input of a walk: the registers and stack copy of a sample, or the stack of a blocked thread.
+ * Does not know how they are used (rule, unwinder).
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */
 #pragma once
 
 #include "core/base/span.h"
+#include "unwind/stack_windows.h"
 
 /* Registers in the order of the machine's DWARF numbers: x86-64 0..15 and [16] = ip. */
 enum { YARN_REGISTERS_MAX = 33 };
@@ -19,11 +20,12 @@ struct yarn_registers {
     uint64_t ip, sp;
 };
 
-/* The copied stack, addresses [start, start + first.size + second.size). It lies in a ring in
- * place and may wrap there: hence two pieces. */
+/* The copied stack, or (`windows`) that of a blocked thread in place. Addresses [start, start +
+ * first.size + second.size). It lies in a ring in place and may wrap there: hence two pieces. */
 struct yarn_stack_copy {
     uint64_t start;
     struct yarn_span first, second;
+    struct yarn_stack_windows *windows; /* borrowed: no copy, both are empty; else NULL */
 };
 
 /* A little-endian word; false where any byte of it lies outside the copy. */
@@ -33,6 +35,8 @@ static inline bool yarn_stack_copy_read(const struct yarn_stack_copy *stack, uin
     uint64_t at = address - stack->start;
     if (yarn_span_read(stack->first, at, ret_word, sizeof *ret_word))
         return true;
+    if (stack->windows)
+        return yarn_stack_windows_read(stack->windows, address, ret_word);
     if (at >= stack->first.size)
         return yarn_span_read(stack->second, at - stack->first.size, ret_word, sizeof *ret_word);
     size_t head = stack->first.size - (size_t)at;

@@ -3,6 +3,7 @@
 
 #include "core/base/pages.h"
 #include "unwind/fallback.h"
+#include "unwind/frame_search.h"
 #include "unwind/libunwind_step.h"
 #include "unwind/rule_cache.h"
 
@@ -25,6 +26,9 @@ struct walk {
     struct yarn_registers registers; /* of the frame that was reached */
     bool is_exact;                   /* it was interrupted at its ip: leaf, below a signal frame */
     bool by_libunwind;
+    bool has_searched;               /* for a frame */
+    unsigned nr_proven;              /* frames up to the one that was searched */
+    struct yarn_frame_rivals rivals; /* of it */
     struct yarn_frames *frames;
 };
 
@@ -155,7 +159,38 @@ static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *ru
     }
 }
 
-static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *rule)
+/* Of a blocked thread: the registers that calls preserve are unknown, until a frame has saved them.
+ */
+static void search_frame(struct walk *walk, const struct yarn_cached_rule *found,
+                         uint64_t lookup_ip)
+{
+    struct yarn_rule_cache *cache = &walk->unwinder->cache;
+    if (!walk->stack->windows || walk->by_libunwind || !found->function_size ||
+        !yarn_frame_search_applies(cache, &found->rule, &walk->registers))
+        return;
+    uint64_t function = lookup_ip - ((uint32_t)lookup_ip - found->function);
+    walk->has_searched = true;
+    walk->nr_proven = walk->frames->count;
+    (void)yarn_frame_search(cache, walk->stack, &found->rule, function, &walk->registers,
+                            &walk->rivals);
+}
+
+/* After a step by the rule from a frame with that frame pointer. False where the frame that was
+ * found is not believed any more. */
+static bool pass_rivals(struct walk *walk, const struct yarn_rule *rule, uint64_t marked)
+{
+    enum { WORD_SIZE = 8 };
+    bool has_copy = rule->kind == YARN_RULE_DEREF;
+    if ((!has_copy || yarn_frame_rivals_pass(&walk->rivals, marked + WORD_SIZE)) &&
+        yarn_frame_rivals_pass(&walk->rivals, walk->registers.sp - WORD_SIZE))
+        return true;
+    walk->frames->count = walk->nr_proven;
+    walk->frames->end = YARN_UNWIND_TRUNCATED;
+    return false;
+}
+
+static enum yarn_unwind_end end_of(const struct walk *walk, enum yarn_step step,
+                                   const struct yarn_rule *rule)
 {
     switch (step) {
     case YARN_STEP_END:
@@ -163,6 +198,8 @@ static enum yarn_unwind_end end_of(enum yarn_step step, const struct yarn_rule *
     case YARN_STEP_TRUNCATED:
         return YARN_UNWIND_TRUNCATED;
     case YARN_STEP_UNKNOWN:
+        if (rule->kind != YARN_RULE_NONE && walk->stack->windows)
+            return YARN_UNWIND_TRUNCATED;
         return rule->kind == YARN_RULE_NONE ? YARN_UNWIND_NO_UNWIND_INFO : YARN_UNWIND_FAILED;
     default:
         return YARN_UNWIND_FAILED;
@@ -194,7 +231,8 @@ static void forget_landed(struct walk *walk, const struct yarn_rule *rule)
 static bool is_elsewhere(const struct walk *walk)
 {
     const struct yarn_stack_copy *stack = walk->stack;
-    return walk->registers.sp - stack->start >= stack->first.size + stack->second.size;
+    return !stack->windows &&
+           walk->registers.sp - stack->start >= stack->first.size + stack->second.size;
 }
 
 /* True where a register was needed that our rules do not follow. */
@@ -214,12 +252,14 @@ static bool run(struct walk *walk)
         frames->end = YARN_UNWIND_FAILED;
         if (is_landing(walk, &found.rule))
             return false;
+        search_frame(walk, &found, lookup_ip);
+        uint64_t marked = walk->registers.value[unwinder->machine->frame];
         enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
         if (step != YARN_STEP_OK) {
-            frames->end = end_of(step, &found.rule);
+            frames->end = end_of(walk, step, &found.rule);
             return step == YARN_STEP_UNKNOWN && found.rule.kind != YARN_RULE_NONE;
         }
-        if (is_senseless(walk))
+        if (is_senseless(walk) || !pass_rivals(walk, &found.rule, marked))
             return false;
         forget_landed(walk, &found.rule);
     }
@@ -237,7 +277,7 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
         .frames = ret_frames,
     };
     ret_frames->count = 0;
-    if (!run(&walk) || walk.by_libunwind)
+    if (!run(&walk) || walk.by_libunwind || walk.has_searched)
         return;
     /* A row hangs on a register that only libunwind follows: it has to begin at the leaf. */
     walk.registers = *registers;
@@ -260,6 +300,20 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
         .ip = registers->ip, .lookup_ip = registers->ip, .module = module};
     ret_frames->count = 1;
     ret_frames->end = YARN_UNWIND_NONE;
+}
+
+void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, uint64_t sp,
+                                  struct yarn_stack_windows *windows,
+                                  struct yarn_frames *ret_frames)
+{
+    const struct yarn_unwind_machine *machine = unwinder->machine;
+    struct yarn_registers registers = {.ip = ip, .sp = sp};
+    struct yarn_stack_copy stack = {.start = sp, .windows = windows};
+    registers.value[machine->ip] = ip;
+    registers.value[machine->sp] = sp;
+    registers.valid = UINT64_C(1) << machine->ip | UINT64_C(1) << machine->sp;
+    yarn_stack_windows_forget(windows);
+    yarn_unwinder_unwind(unwinder, &registers, &stack, ret_frames);
 }
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)

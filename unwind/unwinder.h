@@ -51,6 +51,14 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder);
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
                           const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames);
 
+/* Of a thread that is blocked at `ip`, by its stack in place. Nothing is known of its other
+ * registers: where a frame hangs on one it is searched (frame_search.h), or the walk ends as a cut
+ * one. The thread may run on meanwhile: then the frames are of no use, which the caller has to find
+ * out. */
+void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, uint64_t sp,
+                                  struct yarn_stack_windows *windows,
+                                  struct yarn_frames *ret_frames);
+
 /* True where the code at the address is marked as having no caller (_start, clone3):
  * then a chain of frame pointers that ended there is complete. */
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip);

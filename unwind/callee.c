@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/callee.h"
+
+#include "core/sys/own_memory.h"
+
+enum { LOWEST_ADDRESS = 4096, CALL_SIZE_MAX = 8, STUB_SIZE_MAX = 16 };
+
+/* Code of a file at that address, perhaps fewer bytes; empty where none is. */
+static struct yarn_span code_at(const struct yarn_module *module, uint64_t address)
+{
+    return module && module->image ? yarn_image_at(module->image, address - module->bias)
+                                   : YARN_SPAN_EMPTY;
+}
+
+static bool read_slot(uint64_t slot, uint64_t *ret_callee)
+{
+    return !yarn_own_memory_read(slot, ret_callee, sizeof *ret_callee);
+}
+
+/* What is called may be a stub of the procedure linkage table, which jumps on. */
+static bool follow_stub(struct yarn_rule_cache *cache, uint64_t called, uint64_t *ret_callee)
+{
+    uint64_t slot;
+    struct yarn_span code = code_at(yarn_module_map_find(cache->map, called), called);
+    *ret_callee = called;
+    if (!cache->machine->stub_slot(yarn_span_sub(code, 0, yarn_size_min(code.size, STUB_SIZE_MAX)),
+                                   called, &slot))
+        return true;
+    return read_slot(slot, ret_callee);
+}
+
+bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t *ret_callee)
+{
+    int64_t target;
+    uint64_t slot;
+    if (return_address < LOWEST_ADDRESS || return_address >> 48)
+        return false;
+    const struct yarn_module *module = yarn_module_map_find(cache->map, return_address - 1);
+    struct yarn_span code = code_at(module, return_address - CALL_SIZE_MAX);
+    if (code.size < CALL_SIZE_MAX)
+        return false;
+    code.size = CALL_SIZE_MAX;
+    if (cache->machine->call_slot(code, return_address, &slot))
+        return read_slot(slot, ret_callee);
+    return cache->machine->is_call(code, &target) && target &&
+           follow_stub(cache, return_address + (uint64_t)target, ret_callee);
+}

@@ -1,0 +1,15 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the call before a return address leads, as far as that can be proven: by the instruction
+ * itself, or by the slot that it, or the stub that it calls, jumps through. The code is read from
+ * its file, the slot from the process through the kernel.
+ *
+ * Threads: one owner of the cache at a time. Signals: not safe.
+ */
+#pragma once
+
+#include "unwind/rule_cache.h"
+
+/* False where it is no return address, or its call proves nothing. */
+bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t *ret_callee);
