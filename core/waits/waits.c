@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/waits/waits.h"
+
+#define NONE UINT32_MAX
+
+enum {
+    TIDS_FIRST = 64,
+    TIDS_MAX = 4 * YARN_WAITS_MAX,
+    QUIET_ROUNDS_MAX = 64, /* after so many a thread that runs is not looked at until it blocks */
+    JITTER_SHARE = 4,      /* of the period, to both sides */
+};
+
+static struct yarn_wait *at(const struct yarn_waits *waits, uint32_t number)
+{
+    return (struct yarn_wait *)waits->room.base + number;
+}
+
+static uint32_t number_of(const struct yarn_waits *waits, const struct yarn_wait *wait)
+{
+    return (uint32_t)(wait - at(waits, 0));
+}
+
+int yarn_waits_open(struct yarn_waits *waits, uint64_t period_ns,
+                    const struct yarn_waits_listener *listener)
+{
+    *waits = (struct yarn_waits){
+        .listener = *listener,
+        .free = NONE,
+        .listed = NONE,
+        .period_ns = period_ns,
+        .due_ns = UINT64_MAX,
+        .grown_ns = UINT64_MAX,
+        .random = period_ns | 1,
+    };
+    yarn_room_open(&waits->room, YARN_WAITS_MAX * sizeof(struct yarn_wait));
+    return yarn_table_open(&waits->of_tid, TIDS_FIRST, TIDS_MAX);
+}
+
+void yarn_waits_close(struct yarn_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (at(waits, i)->tid)
+            waits->listener.forget(waits->listener.self, at(waits, i));
+    yarn_table_close(&waits->of_tid);
+    yarn_room_close(&waits->room);
+    *waits = YARN_WAITS_CLOSED;
+}
+
+/* ---- the list of those to be looked at ---- */
+
+static void list(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    if (wait->is_listed)
+        return;
+    wait->is_listed = true;
+    wait->before = NONE;
+    wait->after = waits->listed;
+    if (wait->after != NONE)
+        at(waits, wait->after)->before = number_of(waits, wait);
+    waits->listed = number_of(waits, wait);
+}
+
+static void unlist(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    if (!wait->is_listed)
+        return;
+    wait->is_listed = false;
+    if (wait->before != NONE)
+        at(waits, wait->before)->after = wait->after;
+    else
+        waits->listed = wait->after;
+    if (wait->after != NONE)
+        at(waits, wait->after)->before = wait->before;
+}
+
+/* ---- threads ---- */
+
+static struct yarn_wait *find(const struct yarn_waits *waits, uint32_t tid)
+{
+    uint32_t number = yarn_table_find(&waits->of_tid, tid);
+    struct yarn_wait *wait = number == YARN_TABLE_NONE ? NULL : at(waits, number);
+    return wait && wait->tid == tid ? wait : NULL;
+}
+
+bool yarn_waits_has(const struct yarn_waits *waits, uint32_t tid)
+{
+    return find(waits, tid);
+}
+
+/* Threads that have ended are forgotten by their number only here. */
+static bool put(struct yarn_waits *waits, uint32_t tid, uint32_t number)
+{
+    if (!yarn_table_put(&waits->of_tid, tid, number))
+        return true;
+    yarn_table_clear(&waits->of_tid);
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (at(waits, i)->tid && yarn_table_put(&waits->of_tid, at(waits, i)->tid, i))
+            return false;
+    return !yarn_table_put(&waits->of_tid, tid, number);
+}
+
+static struct yarn_wait *make(struct yarn_waits *waits, uint32_t tid)
+{
+    uint32_t number = waits->free;
+    if (number == NONE) {
+        number = (uint32_t)waits->count;
+        if (!yarn_room_back(&waits->room, (waits->count + 1) * sizeof(struct yarn_wait)))
+            return NULL;
+    }
+    if (!put(waits, tid, number))
+        return NULL;
+    if (number == waits->count)
+        waits->count++;
+    else
+        waits->free = at(waits, number)->after;
+    *at(waits, number) = (struct yarn_wait){.tid = tid, .fd = -1, .before = NONE, .after = NONE};
+    return at(waits, number);
+}
+
+static struct yarn_wait *find_or_make(struct yarn_waits *waits, uint32_t tid)
+{
+    struct yarn_wait *wait = find(waits, tid);
+    if (!wait)
+        wait = make(waits, tid);
+    waits->nr_unknown_threads += !wait;
+    return wait;
+}
+
+/* ---- waits ---- */
+
+static bool has_look(const struct yarn_wait *wait)
+{
+    return wait->look_until_ns;
+}
+
+/* Of a wait that lasted, or has lasted, until `end_ns`. */
+static uint64_t weight_ns(const struct yarn_wait *wait, uint64_t end_ns)
+{
+    return yarn_u64_max(yarn_u64_minus(end_ns, wait->since_ns), wait->round_ns);
+}
+
+static void write(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t end_ns)
+{
+    uint64_t whole_ns = weight_ns(wait, end_ns);
+    uint64_t more_ns = yarn_u64_minus(whole_ns, wait->written_ns) + wait->owed_ns;
+    if (more_ns)
+        waits->listener.write(waits->listener.self, wait, more_ns,
+                              wait->is_written ? end_ns : wait->look_from_ns);
+    wait->written_ns = yarn_u64_max(wait->written_ns, whole_ns);
+    wait->owed_ns = 0;
+    wait->is_written = true;
+}
+
+/* Whether the look saw the wait that the records tell of. */
+static bool counts(const struct yarn_wait *wait, uint64_t end_ns)
+{
+    return wait->state == YARN_WAIT_BLOCKED && has_look(wait) &&
+           wait->since_ns <= wait->look_from_ns && wait->look_until_ns <= end_ns;
+}
+
+/* Whether the wait that ends was met by a look that could not see it, or saw it go. */
+static bool is_owed(const struct yarn_wait *wait, uint64_t time_ns)
+{
+    uint64_t met_ns = has_look(wait) ? wait->look_from_ns : wait->missed_ns;
+    return wait->state == YARN_WAIT_BLOCKED && met_ns && wait->since_ns <= met_ns &&
+           met_ns <= time_ns;
+}
+
+static void drop_look(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    waits->nr_void += has_look(wait) && !wait->is_written;
+    wait->look_from_ns = wait->look_until_ns = wait->written_ns = 0;
+    wait->is_written = false;
+    list(waits, wait);
+}
+
+/* The state ends. A look that is younger than that may be of the next one. */
+static void leave(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t time_ns)
+{
+    bool is_of_next = has_look(wait) && wait->look_from_ns >= time_ns;
+    if (is_of_next)
+        return;
+    if (counts(wait, time_ns))
+        write(waits, wait, time_ns);
+    else if (is_owed(wait, time_ns))
+        wait->owed_ns += weight_ns(wait, time_ns);
+    if (wait->missed_ns < time_ns)
+        wait->missed_ns = 0;
+    drop_look(waits, wait);
+}
+
+static void enter(struct yarn_wait *wait, enum yarn_wait_state state, uint64_t time_ns)
+{
+    wait->state = state;
+    wait->since_ns = time_ns;
+}
+
+void yarn_waits_on_out(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, bool is_preempted)
+{
+    struct yarn_wait *wait = waits->is_on ? find_or_make(waits, tid) : NULL;
+    if (!wait)
+        return;
+    if (wait->state == YARN_WAIT_BLOCKED) /* the record of its coming in is missing */
+        enter(wait, YARN_WAIT_UNKNOWN, time_ns);
+    leave(waits, wait, time_ns);
+    enter(wait, is_preempted ? YARN_WAIT_RUNNING : YARN_WAIT_BLOCKED, time_ns);
+    if (!is_preempted)
+        wait->nr_quiet_rounds = 0;
+}
+
+void yarn_waits_on_in(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, uint32_t cpu)
+{
+    struct yarn_wait *wait = waits->is_on ? find_or_make(waits, tid) : NULL;
+    if (!wait)
+        return;
+    leave(waits, wait, time_ns);
+    enter(wait, YARN_WAIT_RUNNING, time_ns);
+    wait->cpu = cpu;
+}
+
+void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
+{
+    struct yarn_wait *wait = find(waits, tid);
+    if (!wait)
+        return;
+    leave(waits, wait, time_ns);
+    unlist(waits, wait);
+    waits->listener.forget(waits->listener.self, wait);
+    wait->tid = 0;
+    wait->after = waits->free;
+    waits->free = number_of(waits, wait);
+}
+
+static void plan_round(struct yarn_waits *waits, uint64_t now_ns)
+{
+    waits->random ^= waits->random << 13;
+    waits->random ^= waits->random >> 7;
+    waits->random ^= waits->random << 17;
+    uint64_t jitter_ns = waits->period_ns / JITTER_SHARE;
+    waits->due_ns =
+        now_ns + waits->period_ns - jitter_ns + (waits->random >> 16) % (2 * jitter_ns + 1);
+}
+
+/* It may be running: then a look says so, and its next switch is one out. */
+static void assume_blocked(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t now_ns)
+{
+    enter(wait, YARN_WAIT_BLOCKED, now_ns);
+    wait->passed_ns = 0;
+    list(waits, wait);
+}
+
+static void assume_all(struct yarn_waits *waits, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (at(waits, i)->tid)
+            assume_blocked(waits, at(waits, i), now_ns);
+}
+
+static void drop_all(struct yarn_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (at(waits, i)->tid)
+            drop_look(waits, at(waits, i));
+}
+
+void yarn_waits_lose(struct yarn_waits *waits, uint64_t now_ns)
+{
+    drop_all(waits);
+    assume_all(waits, now_ns);
+}
+
+void yarn_waits_add(struct yarn_waits *waits, uint32_t tid, uint64_t now_ns)
+{
+    struct yarn_wait *wait = find_or_make(waits, tid);
+    if (wait && wait->state == YARN_WAIT_UNKNOWN)
+        assume_blocked(waits, wait, now_ns);
+}
+
+void yarn_waits_start(struct yarn_waits *waits, uint64_t now_ns)
+{
+    if (waits->is_on)
+        return;
+    waits->is_on = true;
+    waits->random ^= now_ns << 1;
+    waits->round_ns = waits->second_ns = now_ns;
+    waits->nr_looks = 0;
+    assume_all(waits, now_ns);
+    plan_round(waits, now_ns);
+}
+
+void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
+{
+    if (!waits->is_on)
+        return;
+    for (uint32_t i = 0; i < waits->count; i++) {
+        struct yarn_wait *wait = at(waits, i);
+        if (wait->tid && counts(wait, now_ns))
+            write(waits, wait, now_ns);
+    }
+    drop_all(waits);
+    waits->is_on = false;
+    waits->due_ns = waits->grown_ns = UINT64_MAX;
+}
+
+/* Why not a list of those that have a look: they are gone through only when one has doubled. */
+void yarn_waits_settle(struct yarn_waits *waits, uint64_t seen_ns)
+{
+    if (seen_ns < waits->grown_ns)
+        return;
+    waits->grown_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < waits->count; i++) {
+        struct yarn_wait *wait = at(waits, i);
+        if (!wait->tid || !has_look(wait))
+            continue;
+        if (wait->state != YARN_WAIT_BLOCKED && wait->look_until_ns <= seen_ns) {
+            drop_look(waits, wait);
+            continue;
+        }
+        uint64_t next_ns =
+            wait->is_written ? wait->since_ns + 2 * wait->written_ns : wait->look_until_ns;
+        if (next_ns <= seen_ns && counts(wait, seen_ns))
+            write(waits, wait, seen_ns);
+        if (wait->is_written)
+            next_ns = wait->since_ns + 2 * wait->written_ns;
+        waits->grown_ns = yarn_u64_min(waits->grown_ns, next_ns);
+    }
+}
+
+/* ---- rounds ---- */
+
+void yarn_waits_begin_round(struct yarn_waits *waits, uint64_t now_ns)
+{
+    waits->former_ns = waits->round_ns;
+    waits->round_ns = now_ns;
+}
+
+static bool is_worth(const struct yarn_wait *wait)
+{
+    return wait->state == YARN_WAIT_BLOCKED ||
+           (wait->state == YARN_WAIT_RUNNING && wait->nr_quiet_rounds < QUIET_ROUNDS_MAX);
+}
+
+struct yarn_wait *yarn_waits_next(struct yarn_waits *waits, const struct yarn_wait *after)
+{
+    uint32_t number = after ? after->after : waits->listed;
+    for (; number != NONE; number = at(waits, number)->after) {
+        struct yarn_wait *wait = at(waits, number);
+        if (!is_worth(wait))
+            continue;
+        wait->nr_quiet_rounds += wait->state == YARN_WAIT_RUNNING;
+        return wait;
+    }
+    return NULL;
+}
+
+/* The time since the round before. */
+static void stand_for(const struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    wait->round_ns = waits->round_ns - (wait->passed_ns ? wait->passed_ns : waits->former_ns);
+    wait->passed_ns = 0;
+}
+
+void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t time_ns)
+{
+    stand_for(waits, wait);
+    wait->missed_ns = time_ns;
+}
+
+void yarn_waits_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
+                     uint64_t until_ns, const struct yarn_wait_place *place)
+{
+    if (!wait->is_written)
+        stand_for(waits, wait);
+    wait->look_from_ns = from_ns;
+    wait->look_until_ns = until_ns;
+    wait->missed_ns = 0;
+    wait->place = *place;
+    unlist(waits, wait);
+    waits->grown_ns = yarn_u64_min(waits->grown_ns, until_ns);
+    waits->nr_looks++;
+}
+
+void yarn_waits_look_again(struct yarn_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->count; i++)
+        if (at(waits, i)->tid)
+            list(waits, at(waits, i));
+}
+
+/* Twice as long from now on, where a second had more looks than there may be. */
+static bool slow_down(struct yarn_waits *waits, uint64_t now_ns)
+{
+    bool is_much = waits->nr_looks > YARN_WAITS_LOOKS_MAX;
+    if (!is_much && now_ns - waits->second_ns < YARN_NS_PER_SECOND)
+        return false;
+    waits->second_ns = now_ns;
+    waits->nr_looks = 0;
+    if (is_much)
+        waits->period_ns *= 2;
+    return is_much;
+}
+
+bool yarn_waits_end_round(struct yarn_waits *waits, const struct yarn_wait *rest, uint64_t now_ns)
+{
+    for (uint32_t i = rest ? number_of(waits, rest) : NONE; i != NONE; i = at(waits, i)->after)
+        if (!at(waits, i)->passed_ns)
+            at(waits, i)->passed_ns = waits->former_ns;
+    bool is_slower = slow_down(waits, now_ns);
+    plan_round(waits, now_ns);
+    return is_slower;
+}
