@@ -66,7 +66,9 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         return -spec->refusal_error;
     if (spec->refusal)
         return spec->kind == YARN_EVENT_TRACEPOINT ? -EACCES : -EOPNOTSUPP;
-    if (spec->is_in_kernel && spec->exclude_kernel)
+    if (spec->kind == YARN_EVENT_OFF_CPU)
+        *ret_why = "no counter: it is recorded (YARN_EVENTS), not counted";
+    else if (spec->is_in_kernel && spec->exclude_kernel)
         *ret_why = "happens in the kernel: without the kernel's part (u) it would always be 0";
     else if (spec->is_of_cpus)
         *ret_why = "counts whole cpus and no threads: yarnprof stat";
@@ -132,7 +134,7 @@ void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency
         else
             spec->frequency = yarn_u64_max(frequency_hz, 1);
     }
-    if (spec->is_clock && spec->frequency) {
+    if ((spec->is_clock || spec->kind == YARN_EVENT_OFF_CPU) && spec->frequency) {
         spec->period = yarn_u64_max(YARN_NS_PER_SECOND / spec->frequency, YARN_CLOCK_PERIOD_MIN_NS);
         spec->frequency = 0;
     }

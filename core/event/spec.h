@@ -22,6 +22,7 @@ enum yarn_event_kind {
     YARN_EVENT_TRACEPOINT, /* its number is the config */
     YARN_EVENT_BREAKPOINT, /* address and length are config1 and config2 */
     YARN_EVENT_PROBE,      /* becomes a tracepoint where it is defined; config until then: 0 */
+    YARN_EVENT_OFF_CPU,    /* no counter: the recorder looks at threads that are blocked */
     YARN_EVENT_KIND_COUNT,
 };
 
@@ -117,9 +118,9 @@ YARN_MUST_CHECK int yarn_event_spec_check(const struct yarn_event_spec *spec, co
  * modifiers and name. Before the rate is applied. */
 void yarn_event_spec_fall_back(struct yarn_event_spec *spec);
 
-/* Gives a spec without a rate the default one: clocks get 1e9/frequency as period, events whose
- * every occurrence counts get period 1, all others the kernel's frequency mode (each sample's
- * weight is then its period). A clock's own freq= becomes a period too. Idempotent. */
+/* Gives a spec without a rate the default one: clocks and off-cpu get 1e9/frequency as period,
+ * events whose every occurrence counts get period 1, all others the kernel's frequency mode (each
+ * sample's weight is then its period). A clock's own freq= becomes a period too. Idempotent. */
 void yarn_event_spec_apply_rate(struct yarn_event_spec *spec, uint64_t frequency_hz);
 
 /* User mode alone, where it is permitted and the kernel is not: false where the kernel was

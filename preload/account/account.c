@@ -37,7 +37,8 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
                          bool is_leaf_unknown)
 {
     uint64_t *value = account->totals.value;
-    if (account->session->specs[sample->event].spec.is_counted)
+    bool is_perf = sample->event < account->session->spec->nr_events;
+    if (is_perf && account->session->specs[sample->event].spec.is_counted)
         return; /* no part of the profile */
     value[YARN_DUMP_TOTAL_SAMPLES]++;
     value[stack_totals[sample->stack_end]]++;

@@ -110,6 +110,7 @@ static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint6
         timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
     if (recorder->expects_filter)
         timeout_ns = yarn_u64_min(timeout_ns, FILTER_NS);
+    timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_looks_ns(&recorder->recording, now_ns));
     timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_confirm(&recorder->recording, now_ns));
     return yarn_schedule_wait_ns(&recorder->schedule, now_ns, timeout_ns);
 }

@@ -202,3 +202,12 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
         write_event(writer, i, &plan, &session->spec->events[i], &session->specs[i]);
 }
+
+void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                               const struct yarn_session_event *looked_at)
+{
+    const struct yarn_plan plan = {.rate_permille = 0};
+    uint32_t number = (uint32_t)job->nr_perf_events;
+    if (looked_at)
+        write_event(writer, number, &plan, &job->events.specs[number], looked_at);
+}

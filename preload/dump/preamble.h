@@ -13,6 +13,10 @@
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
                          const struct yarn_lineage *lineage, const struct yarn_session *session);
 
+/* `looked_at`: the event off-cpu, which is none of the session's; NULL: not asked for. */
+void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                               const struct yarn_session_event *looked_at);
+
 /* Stores it again after a change: the last one counts. */
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session);

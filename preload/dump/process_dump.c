@@ -42,6 +42,12 @@ static bool has_file(struct yarn_process_dump *dump)
     return fd >= 0 || !yarn_failure_note(dump->failure, "the dump could not be created", fd);
 }
 
+static void write_preamble(struct yarn_process_dump *dump)
+{
+    yarn_preamble_write(dump->writer, dump->job, &dump->lineage, dump->session);
+    yarn_preamble_write_looks(dump->writer, dump->job, dump->looked_at);
+}
+
 /* Makes the file as late as it can, so that a process that is killed leaves no empty one. */
 static bool open_file(struct yarn_process_dump *dump, struct yarn_dump_writer *writer)
 {
@@ -76,7 +82,7 @@ bool yarn_process_dump_begin(struct yarn_process_dump *dump)
         return false;
     }
     dump->writer = writer;
-    yarn_preamble_write(dump->writer, dump->job, &dump->lineage, dump->session);
+    write_preamble(dump);
     yarn_thread_snapshot_begin(&dump->account->threads, dump->writer, dump->job->facts.start_ns);
     yarn_coverage_write(&dump->account->coverage, dump->writer);
     return true;
@@ -153,7 +159,7 @@ static void write_last_words(struct yarn_process_dump *dump)
     if (yarn_dump_writer_recover(dump->writer)) {
         dump->nr_messages_written = dump->nr_messages_kept;
         if (yarn_dump_writer_is_empty(dump->writer))
-            yarn_preamble_write(dump->writer, dump->job, &dump->lineage, dump->session);
+            write_preamble(dump);
         write_end(dump, YARN_DUMP_END_FAILED, -1);
         failure->is_unstored = yarn_dump_writer_error(dump->writer) != 0;
     }

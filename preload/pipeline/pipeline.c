@@ -28,6 +28,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
 
 void yarn_pipeline_close(struct yarn_pipeline *pipeline)
 {
+    yarn_looks_close(&pipeline->looks);
     yarn_stacks_close(&pipeline->stacks);
     yarn_queue_close(&pipeline->queue);
     yarn_frame_names_close(&pipeline->names);
@@ -93,15 +94,6 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *
         yarn_pipeline_settle(pipeline, UINT64_MAX);
 }
 
-static const enum yarn_dump_stack_end ends[] = {
-    [YARN_UNWIND_COMPLETE] = YARN_DUMP_STACK_COMPLETE,
-    [YARN_UNWIND_TRUNCATED] = YARN_DUMP_STACK_TRUNCATED,
-    [YARN_UNWIND_NO_UNWIND_INFO] = YARN_DUMP_STACK_NO_UNWIND_INFO,
-    [YARN_UNWIND_FAILED] = YARN_DUMP_STACK_FAILED,
-    [YARN_UNWIND_NONE] = YARN_DUMP_STACK_NONE,
-};
-_Static_assert(YARN_COUNT_OF(ends) == YARN_UNWIND_END_COUNT, "one is missing");
-
 static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queued)
 {
     struct yarn_dump_writer *writer = pipeline->spec.dump->writer;
@@ -113,7 +105,7 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
         .tid = queued->tid,
         .cpu = queued->cpu,
         .stack = stack.stack,
-        .stack_end = ends[queued->frames->end],
+        .stack_end = yarn_stacks_end(queued->frames->end),
         .address = queued->address,
         .raw = yarn_queued_raw(queued),
     };
@@ -243,6 +235,7 @@ static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_record
 static void on_record(void *self, const struct yarn_record *record)
 {
     struct yarn_pipeline *pipeline = self;
+    yarn_looks_on_record(&pipeline->looks, record);
     switch (record->type) {
     case YARN_RECORD_SAMPLE:
         on_sample(pipeline, record);

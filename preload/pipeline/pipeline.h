@@ -20,6 +20,7 @@
 #include "preload/account/account.h"
 #include "preload/dump/process_dump.h"
 #include "preload/pipeline/frame_names.h"
+#include "preload/pipeline/looks.h"
 #include "preload/pipeline/queue.h"
 #include "preload/pipeline/stacks.h"
 #include "preload/pipeline/walks.h"
@@ -41,7 +42,8 @@ struct yarn_pipeline {
     struct yarn_walks walks;
     struct yarn_queue queue;
     struct yarn_stacks stacks;
-    bool saw_thread_end; /* since the last check of the host's threads */
+    struct yarn_looks looks; /* open where off-cpu is recorded */
+    bool saw_thread_end;     /* since the last check of the host's threads */
 };
 
 /* Closed on failure. What the spec points to must outlive it. */

@@ -42,6 +42,20 @@ void yarn_stacks_close(struct yarn_stacks *stacks)
     stacks->known = NULL;
 }
 
+static const enum yarn_dump_stack_end ends[] = {
+    [YARN_UNWIND_COMPLETE] = YARN_DUMP_STACK_COMPLETE,
+    [YARN_UNWIND_TRUNCATED] = YARN_DUMP_STACK_TRUNCATED,
+    [YARN_UNWIND_NO_UNWIND_INFO] = YARN_DUMP_STACK_NO_UNWIND_INFO,
+    [YARN_UNWIND_FAILED] = YARN_DUMP_STACK_FAILED,
+    [YARN_UNWIND_NONE] = YARN_DUMP_STACK_NONE,
+};
+_Static_assert(YARN_COUNT_OF(ends) == YARN_UNWIND_END_COUNT, "one is missing");
+
+enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end)
+{
+    return ends[end];
+}
+
 static const enum yarn_dump_module_kind kinds[] = {
     [YARN_MODULE_FILE] = YARN_DUMP_MODULE_FILE,
     [YARN_MODULE_VDSO] = YARN_DUMP_MODULE_VDSO,

@@ -65,6 +65,8 @@ YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_mod
 struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
+enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end);
+
 /* Stores the modules that no frame refers to: the others are stored with their first frame, because
  * only then their file has been opened. */
 void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer);

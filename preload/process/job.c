@@ -38,11 +38,60 @@ static int parse_counters(struct yarn_job *job, struct yarn_text *fault)
     return -EINVAL;
 }
 
+/* Not asked for from the kernel; what is counted is refused by the session. */
+static bool is_looked_at(const struct yarn_event_spec *spec)
+{
+    return spec->kind == YARN_EVENT_OFF_CPU && !spec->is_counted;
+}
+
+/* Something has to report threads and mappings: where nothing else is asked for, a dummy. */
+static int add_dummy(struct yarn_job *job)
+{
+    struct yarn_event_list *list = YARN_ARENA_NEW(&job->arena, struct yarn_event_list, 1);
+    struct yarn_parse_error error;
+    const struct yarn_span dummy = yarn_span_of_text("dummy:u");
+    if (!list)
+        return -ENOMEM;
+    int err =
+        yarn_event_list_parse((const char *)dummy.data, dummy.size, &job->arena, list, &error);
+    if (err)
+        return err;
+    job->events.specs[1] = job->events.specs[0];
+    job->events.specs[0] = list->specs[0];
+    job->events.count = 2;
+    return 0;
+}
+
+/* What the kernel is not asked for goes to the end. */
+static int split_off_looks(struct yarn_job *job)
+{
+    struct yarn_event_list *list = &job->events;
+    size_t kept = 0;
+    struct yarn_event_spec looked_at = {.asked = NULL};
+    if (list->count == 1 && is_looked_at(&list->specs[0])) {
+        int err = add_dummy(job);
+        if (err)
+            return err;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_looked_at(&list->specs[i]))
+            looked_at = list->specs[i];
+        else
+            list->specs[kept++] = list->specs[i];
+    }
+    job->nr_perf_events = kept;
+    if (kept < list->count)
+        list->specs[kept] = looked_at;
+    return 0;
+}
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
     if (!err)
         err = parse_counters(job, fault);
+    if (!err)
+        err = split_off_looks(job);
     for (size_t i = 0; !err && i < job->events.count; i++)
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
     return err;

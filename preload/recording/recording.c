@@ -36,6 +36,26 @@ static void read_notes(struct yarn_recording *recording, bool is_due)
                                     recording->drained_ns, is_due);
 }
 
+static void note_slower_looks(struct yarn_recording *recording)
+{
+    char bytes[64];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    uint64_t period_ns = recording->pipeline.looks.waits.period_ns;
+    recording->looked_at.spec.period = period_ns;
+    yarn_text_add_format(&text, "off-cpu looks each %lu ms from now on",
+                         period_ns / YARN_NS_PER_MS);
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO, bytes,
+                      "there were more than 2000 looks a second");
+    if (yarn_process_dump_begin(&recording->dump))
+        yarn_preamble_write_looks(recording->dump.writer, recording->job, &recording->looked_at);
+}
+
+uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns)
+{
+    uint64_t due_ns = yarn_looks_due_ns(&recording->pipeline.looks);
+    return due_ns == UINT64_MAX ? due_ns : yarn_u64_minus(due_ns, now_ns);
+}
+
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_pipeline_listener(&recording->pipeline);
@@ -49,6 +69,8 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
     read_notes(recording, false);
+    if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns))
+        note_slower_looks(recording);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     return count;
 }
@@ -167,6 +189,7 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
 static void enable(struct yarn_recording *recording)
 {
     yarn_session_enable(&recording->session);
+    yarn_looks_start(&recording->pipeline.looks);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
@@ -191,8 +214,10 @@ void yarn_recording_halt(struct yarn_recording *recording)
 {
     bool has_news;
     yarn_session_disable(&recording->session);
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_end(&recording->account.coverage);
     yarn_recording_drain_all(recording, &has_news);
+    yarn_looks_stop(&recording->pipeline.looks, end_ns);
     yarn_recording_flush(recording);
 }
 
@@ -212,6 +237,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->account.coverage, now_ns, cause);
     yarn_recording_drain_all(recording, &has_news);
+    yarn_looks_stop(&recording->pipeline.looks, now_ns);
     yarn_recording_flush(recording);
     confirm_later(recording, now_ns);
 }
@@ -259,7 +285,9 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
         yarn_session_sends_signals(&recording->session) && !recording->account.coverage.is_off;
     if (recording->is_held)
         yarn_session_disable(&recording->session);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_recording_drain_all(recording, &has_news);
+    yarn_looks_stop(&recording->pipeline.looks, now_ns);
     /* Why not once more, for a second thread that execs: the first may succeed at any moment. What
      * is new and the end that follows it are one write. */
     if (!recording->is_sealed)
@@ -272,6 +300,8 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 {
     if (recording->is_held)
         enable(recording);
+    else if (!recording->account.coverage.is_off)
+        yarn_looks_start(&recording->pipeline.looks);
     recording->is_held = recording->is_sealed = false;
 }
 

@@ -22,6 +22,7 @@ struct yarn_recording {
     struct yarn_messages *messages; /* borrowed */
     struct yarn_session_spec spec;
     struct yarn_session session;
+    struct yarn_session_event looked_at; /* off-cpu, where it is asked for */
     struct yarn_account account;
     struct yarn_process_dump dump;
     struct yarn_pipeline pipeline;
@@ -61,6 +62,9 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
 /* Writes what was drained to the file. */
 void yarn_recording_flush(struct yarn_recording *recording);
+
+/* How long until the next looks at blocked threads; UINT64_MAX: there are none. */
+uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns);
 
 /* A mark of a host thread. */
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,

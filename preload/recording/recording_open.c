@@ -56,7 +56,7 @@ static int open_session(struct yarn_recording *recording)
     const struct yarn_options *options = &recording->job->options;
     recording->spec = (struct yarn_session_spec){
         .events = recording->job->events.specs,
-        .nr_events = recording->job->events.count,
+        .nr_events = recording->job->nr_perf_events,
         .frequency_hz = options->frequency_hz,
         .sampler = options->sampler,
         .strategy = options->strategy,
@@ -97,6 +97,46 @@ static int open_pipeline(struct yarn_recording *recording)
     return err ? yarn_failure_note(&recording->failure, "no memory for unwinding", err) : 0;
 }
 
+/* Why that is not recorded what off-cpu needs; NULL where it is. */
+static const char *why_no_looks(const struct yarn_recording *recording)
+{
+    if (yarn_session_sends_signals(&recording->session))
+        return "off-cpu needs perf's switch records, and perf was refused";
+    return "off-cpu needs switch records, which this version does not ask for";
+}
+
+/* The event off-cpu, where it is asked for. */
+static int open_looks(struct yarn_recording *recording)
+{
+    const struct yarn_job *job = recording->job;
+    struct yarn_session_event *event = &recording->looked_at;
+    struct yarn_pipeline *pipeline = &recording->pipeline;
+    if (job->nr_perf_events == job->events.count)
+        return 0;
+    *event = (struct yarn_session_event){.spec = job->events.specs[job->nr_perf_events]};
+    event->format = yarn_span_of_text(YARN_LOOKS_FORMAT);
+    recording->dump.looked_at = event;
+    event->reason = why_no_looks(recording);
+    if (event->reason) {
+        event->error = EOPNOTSUPP;
+        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, event->spec.name,
+                          event->reason);
+        return 0;
+    }
+    const struct yarn_looks_spec spec = {
+        .event = (uint32_t)job->nr_perf_events,
+        .period_ns = event->spec.period,
+        .reader_tid = yarn_process_tid(),
+        .facts = &job->facts,
+        .account = &recording->account,
+        .dump = &recording->dump,
+        .unwinder = pipeline->unwinder,
+        .stacks = &pipeline->stacks,
+    };
+    int err = yarn_looks_open(&pipeline->looks, &spec);
+    return err ? yarn_failure_note(&recording->failure, "no memory for off-cpu", err) : 0;
+}
+
 int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job *job,
                         struct yarn_messages *messages)
 {
@@ -121,6 +161,8 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
         err = open_session(recording);
     if (!err)
         err = open_pipeline(recording);
+    if (!err)
+        err = open_looks(recording);
     if (err) {
         yarn_recording_close(recording);
         return err;

@@ -20,6 +20,7 @@ const char *const yarn_catalogue_kinds[YARN_EVENT_KIND_COUNT] = {
     [YARN_EVENT_TRACEPOINT] = "tracepoint",
     [YARN_EVENT_BREAKPOINT] = "breakpoint",
     [YARN_EVENT_PROBE] = "probe",
+    [YARN_EVENT_OFF_CPU] = "off-cpu",
 };
 
 static const char *keep(struct yarn_catalogue *catalogue, const char *text)

@@ -19,6 +19,7 @@ static const char *headline_of(const char *kind)
         [YARN_EVENT_TRACEPOINT] = "Tracepoints",
         [YARN_EVENT_BREAKPOINT] = "Breakpoints",
         [YARN_EVENT_PROBE] = "Probes",
+        [YARN_EVENT_OFF_CPU] = "Looks at blocked threads",
     };
     for (size_t i = 0; i < YARN_EVENT_KIND_COUNT; i++)
         if (yarn_catalogue_kinds[i] == kind)

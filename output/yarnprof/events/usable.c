@@ -107,6 +107,18 @@ static int open_spec(const struct yarn_event_spec *spec, struct yarn_usable *usa
     return err;
 }
 
+/* Two things are needed: the file that says where a thread waits, and records of its switches. */
+static void ask_looks(const struct yarn_event_spec *spec, struct yarn_usable *usable)
+{
+    struct yarn_event_spec dummy = *spec;
+    dummy.frequency = dummy.period = 0;
+    dummy.exclude_kernel = dummy.exclude_hv = true;
+    if (access("/proc/thread-self/syscall", R_OK))
+        say(usable, false, "this kernel does not say where threads wait: no /proc/PID/syscall");
+    else if (open_once(&dummy, true))
+        say(usable, false, "needs perf's switch records, which are not permitted");
+}
+
 void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret_usable)
 {
     struct yarn_event_spec own = *spec;
@@ -117,6 +129,10 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
         yarn_usable_probes(is_user ? "uprobe_events" : "kprobe_events", ret_usable);
         if (own.site.path && own.site.path[0] == '/' && access(own.site.path, R_OK))
             say(ret_usable, false, "the file cannot be read, or there is none");
+        return;
+    }
+    if (own.kind == YARN_EVENT_OFF_CPU) {
+        ask_looks(&own, ret_usable);
         return;
     }
     /* A symbol is resolved in the process that is measured; here any address stands for it. */

@@ -1,0 +1,69 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The event off-cpu: looks at threads that are blocked, and stores where they wait with the weight
+ * that core/waits gives. A look reads where the thread is (core/sys/blocked.h), its stack as far as
+ * the walk needs it, and who holds the lock that it waits for. The thread is not stopped, and runs
+ * nothing.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/record/record.h"
+#include "core/waits/waits.h"
+#include "preload/account/account.h"
+#include "preload/dump/process_dump.h"
+#include "preload/pipeline/stacks.h"
+
+/* How the raw bytes of a look are read: who holds the lock that it waits for. */
+#define YARN_LOOKS_FORMAT "\tfield:pid_t holder;\toffset:0;\tsize:4;\tsigned:1;\n"
+
+struct yarn_looks_spec {
+    uint32_t event; /* its number in the dump */
+    uint64_t period_ns;
+    pid_t reader_tid;               /* is not looked at */
+    const struct yarn_facts *facts; /* borrowed, as are the next four */
+    struct yarn_account *account;
+    struct yarn_process_dump *dump;
+    struct yarn_unwinder *unwinder;
+    struct yarn_stacks *stacks;
+};
+
+struct yarn_looks {
+    struct yarn_looks_spec spec;
+    struct yarn_waits waits;
+    struct yarn_stack_windows *windows; /* owned; NULL while closed */
+    struct yarn_queued *queued;         /* owned: the frames of a look */
+    size_t nr_files;                    /* kept open, of waits */
+    uint32_t epoch;                     /* of the dump's numbers */
+    uint32_t nr_doublings;              /* of the period */
+};
+
+#define YARN_LOOKS_CLOSED ((struct yarn_looks){.windows = NULL})
+
+/* Closed on failure. */
+YARN_MUST_CHECK int yarn_looks_open(struct yarn_looks *looks, const struct yarn_looks_spec *spec);
+
+static inline bool yarn_looks_are_open(const struct yarn_looks *looks)
+{
+    return looks->windows;
+}
+
+/* Each does nothing where they are closed. */
+/* The kernel's records of switches come from now on, or come no more and have been read. */
+void yarn_looks_start(struct yarn_looks *looks);
+void yarn_looks_stop(struct yarn_looks *looks, uint64_t now_ns);
+
+/* A switch, the end of a thread, or a loss. */
+void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_record *record);
+
+/* After a drain, which has read all records before `seen_ns`: looks, if a round is due. True where
+ * the period has been doubled. */
+bool yarn_looks_attend(struct yarn_looks *looks, uint64_t seen_ns);
+
+/* When the next round is due; UINT64_MAX: none is. */
+uint64_t yarn_looks_due_ns(const struct yarn_looks *looks);
+
+/* Idempotent. */
+void yarn_looks_close(struct yarn_looks *looks);
