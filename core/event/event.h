@@ -16,11 +16,13 @@
 struct yarn_event {
     uint32_t spec;        /* number of the event spec; UINT32_MAX for a leader */
     uint64_t id;          /* as in PERF_SAMPLE_IDENTIFIER; 0 while closed */
-    pid_t tid;            /* 0: the thread that opened it */
+    pid_t tid;            /* 0: the thread that opened it; or YARN_EVENT_EVERY_THREAD */
     int cpu;              /* -1: every cpu */
     int fd;               /* owned; -1 while closed */
     uint64_t read_format; /* of the attr */
 };
+
+enum { YARN_EVENT_EVERY_THREAD = -1 }; /* as tid: of every process, on one cpu */
 
 #define YARN_EVENT_CLOSED ((struct yarn_event){.spec = UINT32_MAX, .cpu = -1, .fd = -1})
 

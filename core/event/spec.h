@@ -83,6 +83,9 @@ struct yarn_event_spec {
     bool is_most_precise; /* P: as precise as the kernel takes */
     bool reads_group;     /* S: a sample of the leader has what each member counted */
     bool is_counted;      /* beside what is sampled: see counted.h */
+    bool is_scheduling;   /* of YARN_SCHED: see scheduling.h */
+    bool is_of_machine;   /* of every thread on every core */
+    bool is_if_permitted; /* that it is refused is no fault */
     bool is_pinned;       /* D: always on a counter, or in error; of the leader or of one alone */
     bool is_exclusive;    /* e: no other group beside it; likewise */
     bool is_weak;         /* W: its members go alone where they do not fit together */

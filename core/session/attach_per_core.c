@@ -135,7 +135,8 @@ static int attach_core(struct yarn_session *session, pid_t tid,
     for (uint32_t first = 0; !err && first < session->spec->nr_events;
          first = yarn_probe_end_of_group(session, first)) {
         const struct yarn_session_event *state = &session->specs[first];
-        if (!state->error && yarn_event_spec_is_on(&state->spec, core->cpu))
+        if (!state->error && !state->spec.is_of_machine &&
+            yarn_event_spec_is_on(&state->spec, core->cpu))
             err = attach_group(session, first, tid, core);
     }
     return err;
@@ -182,6 +183,20 @@ static int attach_threads(struct yarn_session *session)
     }
 }
 
+/* Those of the whole machine, once a core: their samples say whose they are. -ENODEV: the core is
+ * offline. */
+static int attach_of_machine(struct yarn_session *session)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < session->nr_cores; i++) {
+        for (uint32_t spec = 0; !err && spec < session->spec->nr_events; spec++)
+            if (!session->specs[spec].error && session->specs[spec].spec.is_of_machine)
+                err = attach_spec(session, spec, YARN_EVENT_EVERY_THREAD, &session->cores[i], NULL);
+        err = err == -ENODEV ? 0 : err;
+    }
+    return err;
+}
+
 static int open_per_core(struct yarn_session *session)
 {
     int err = open_all_cores(session);
@@ -191,6 +206,8 @@ static int open_per_core(struct yarn_session *session)
         err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
     if (!err)
         err = attach_threads(session);
+    if (!err)
+        err = attach_of_machine(session);
     if (!err && session->spec->strategy == YARN_STRATEGY_CORES)
         yarn_cpu_wide_open(session);
     if (!err)

@@ -4,8 +4,6 @@
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
 
-enum { EVERY_PROCESS = -1 };
-
 #define LOOK_NS (100 * YARN_NS_PER_MS)
 
 /* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one, or
@@ -32,7 +30,7 @@ static int open_one(struct yarn_session *session, uint32_t spec,
     options.has_side_band = spec == yarn_probe_first_on(session, core->cpu);
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
     struct yarn_event event = YARN_EVENT_CLOSED;
-    int err = yarn_event_open(&event, &attr, spec, EVERY_PROCESS, core->cpu);
+    int err = yarn_event_open(&event, &attr, spec, YARN_EVENT_EVERY_THREAD, core->cpu);
     if (err)
         return err;
     err = yarn_event_redirect(&event, &core->leader);

@@ -4,6 +4,7 @@
 #include "core/base/callgraph.h"
 
 enum {
+    SCHEDULING_RING = 2 * 1024 * 1024, /* 100 ms of 100,000 switches and wakings a second */
     HOLD_MS = 100,
     BEGIN_HOLD_MS = 10,  /* of a core's at first: some 15 samples as they are by default */
     THREAD_HOLD_MS = 20, /* of a thread's own, whose pages cost at its start */
@@ -137,13 +138,26 @@ static bool has_rate(const struct yarn_event_spec *event)
 struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores)
 {
     struct yarn_plan whole = yarn_plan_of_core(spec, nr_cores);
-    for (size_t i = 0; i < spec->nr_events; i++)
-        if (!has_rate(&spec->events[i]))
+    bool has_scheduling = false;
+    for (size_t i = 0; i < spec->nr_events; i++) {
+        has_scheduling |= spec->events[i].is_scheduling;
+        if (!has_rate(&spec->events[i]) && !spec->events[i].is_scheduling)
             return whole;
+    }
     struct yarn_plan begin = plan_that_holds(spec, BEGIN_HOLD_MS);
+    if (has_scheduling)
+        begin.ring_bytes = yarn_size_max(begin.ring_bytes, SCHEDULING_RING);
     if (!spec->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX)
         begin.ring_bytes = yarn_size_max(BEGIN_RING_MAX, ring_minimum(&begin));
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
+}
+
+static bool is_of_machine(const struct yarn_session_spec *spec)
+{
+    for (size_t i = 0; i < spec->nr_events; i++)
+        if (spec->events[i].is_of_machine)
+            return true;
+    return false;
 }
 
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores)
@@ -157,8 +171,9 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
         .core_ring_bytes = (uint64_t)ring_minimum(&core) * nr_cores,
         .is_asked = spec->strategy != YARN_STRATEGY_AUTO,
     };
-    estimate.is_per_thread = estimate.is_asked
-                                 ? spec->strategy == YARN_STRATEGY_PER_THREAD
+    estimate.is_per_thread = estimate.is_asked ? spec->strategy == YARN_STRATEGY_PER_THREAD
+                             : is_of_machine(spec)
+                                 ? false
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
                                        estimate.core_ring_bytes > RINGS_MAX / 2;
     return estimate;

@@ -2,6 +2,7 @@
 #include "core/session/probe.h"
 
 #include "core/event/refusal.h"
+#include "core/session/attach.h"
 
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
 {
@@ -145,6 +146,7 @@ struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, ui
 {
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     options.has_side_band = spec == yarn_probe_first_on(session, cpu);
+    options.is_single |= session->specs[spec].spec.is_of_machine;
     struct yarn_event_spec event = yarn_probe_event(session, spec);
     return yarn_attr_of(&event, &options);
 }
@@ -214,7 +216,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
                           const struct yarn_event *leader)
 {
     struct yarn_session_event *state = &session->specs[number];
-    const pid_t tid = event->tid;
+    pid_t tid = event->tid;
     const int cpu = event->cpu;
     for (;;) {
         struct perf_event_attr attr = yarn_probe_attr(session, number);
@@ -229,6 +231,11 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         }
         if ((err == -EOPNOTSUPP || err == -EINVAL) && yarn_event_spec_lower_precise(&state->spec)) {
             state->reason = "less precise than asked: the kernel takes no more";
+            continue;
+        }
+        if (state->spec.is_if_permitted && state->spec.is_of_machine) {
+            state->spec.is_of_machine = false;
+            tid = session->spec->pid;
             continue;
         }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
@@ -260,6 +267,19 @@ static void refuse_unusable(struct yarn_session_event *state)
     if (spec->branches)
         state->reason = "sampled without branches, which this version does not store";
     spec->branches = 0;
+}
+
+/* Only rings of cores can hold what other threads do on them. */
+static void refuse_of_machine(const struct yarn_session *session, struct yarn_session_event *state)
+{
+    if (!state->spec.is_of_machine || state->error)
+        return;
+    state->spec.is_if_permitted |= session->spec->machine_refusal != NULL;
+    if (session->spec->machine_refusal)
+        refuse(state, -EBUSY, session->spec->machine_refusal);
+    else if (session->report.attachment != &yarn_attach_per_core)
+        refuse(state, -EOPNOTSUPP,
+               "whole cores need rings of cores: YARN_STRATEGY=per-core and descriptors for them");
 }
 
 /* ---- groups ---- */
@@ -394,9 +414,10 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
         return -ENOMEM;
     for (size_t i = 0; i < nr_events; i++) {
         events[i] = YARN_EVENT_CLOSED;
-        events[i].tid = tid;
-        events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
         refuse_unusable(&session->specs[i]);
+        refuse_of_machine(session, &session->specs[i]);
+        events[i].tid = session->specs[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
+        events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
     }
     int err = probe_all(session, events);
     for (size_t i = 0; i < nr_events; i++)
@@ -413,7 +434,7 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
 {
     uint32_t number = 0;
     while (number < session->spec->nr_events &&
-           (session->specs[number].error ||
+           (session->specs[number].error || session->specs[number].spec.is_of_machine ||
             (cpu >= 0 && !yarn_event_spec_is_on(&session->specs[number].spec, cpu))))
         number++;
     return number;

@@ -35,7 +35,8 @@ struct yarn_session_spec {
      * known. */
     bool (*find_symbol)(void *self, const char *symbol, uint64_t *ret_address);
     void *find_self;
-    const char *perf_refusal; /* why perf must not be asked at all, a static sentence; NULL */
+    const char *machine_refusal; /* why events of the whole machine must not be opened; NULL */
+    const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };
 
 /* What such words ask for. LBR: copies, where the cpu records no branches. */

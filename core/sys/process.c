@@ -124,6 +124,7 @@ enum {
     STAT_BYTES = 1024,
     STATUS_BYTES = 4096,
     STAT_FIRST_FIELD = 3,
+    STAT_PARENT_FIELD = 4,
     STAT_THREADS_FIELD = 20,
     STAT_BIRTH_FIELD = 22,
     STAT_EXIT_CODE_FIELD = 52
@@ -331,6 +332,14 @@ int yarn_process_read_leader(int own_stat, struct yarn_process_leader *ret_leade
         .exit_signal = (int)(code & 0x7f),
     };
     return 0;
+}
+
+pid_t yarn_process_parent_of(pid_t pid)
+{
+    char stat[STAT_BYTES];
+    const char *state = "";
+    return read_stat(pid, stat, sizeof stat, &state) ? 0
+                                                     : (pid_t)field_of(state, STAT_PARENT_FIELD);
 }
 
 uint64_t yarn_process_birth_ns(pid_t pid)

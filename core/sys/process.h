@@ -13,6 +13,8 @@
 pid_t yarn_process_pid(void);
 pid_t yarn_process_parent(void);
 pid_t yarn_process_tid(void);
+/* 0: it has none here, or has gone. */
+pid_t yarn_process_parent_of(pid_t pid);
 uint32_t yarn_process_user(void); /* the effective one of the calling thread */
 
 /* The cpu on which the caller runs. */

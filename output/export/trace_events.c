@@ -349,18 +349,29 @@ static size_t make_switch(const struct yarn_trace_events *events,
     return format->raw_bytes;
 }
 
+static bool is_told_by(const struct yarn_profile_dump *dump, uint64_t time_ns, bool by_any)
+{
+    for (size_t e = 0; e < dump->nr_events; e++) {
+        const struct yarn_profile_dump_event *event = &dump->events[e];
+        bool is_of_machine = event->record.flags & YARN_DUMP_EVENT_IS_OF_MACHINE;
+        if (event->samples && is_switch(event->record.format) && (by_any || is_of_machine))
+            return by_any || (time_ns >= dump->process.start_ns && time_ns <= dump->last_ns);
+    }
+    return false;
+}
+
 /* A dump with sched_switch of its own has who left a core, and also who came in where it came in
- * for a thread of the dump. */
+ * for a thread of the dump; one of the whole machine has all of the time that it covers. */
 static bool is_told(const struct yarn_trace_events *events, const struct yarn_timeline_entry *entry,
                     uint32_t pid)
 {
-    const struct yarn_profile_dump *dump = &events->export->profile->dumps[entry->dump];
+    const struct yarn_profile *profile = events->export->profile;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        if (is_told_by(&profile->dumps[i], entry->time_ns, false))
+            return true;
     if (entry->change == YARN_TIMELINE_SWITCH_IN)
         return events->on_cores[entry->cpu] == pid;
-    for (size_t e = 0; e < dump->nr_events; e++)
-        if (dump->events[e].samples && is_switch(dump->events[e].record.format))
-            return true;
-    return false;
+    return is_told_by(&profile->dumps[entry->dump], entry->time_ns, true);
 }
 
 static int take_switch(struct yarn_trace_events *events, const struct yarn_timeline_entry *entry,

@@ -38,7 +38,8 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
 {
     uint64_t *value = account->totals.value;
     bool is_perf = sample->event < account->session->spec->nr_events;
-    if (is_perf && account->session->specs[sample->event].spec.is_counted)
+    if (is_perf && (account->session->specs[sample->event].spec.is_counted ||
+                    account->session->specs[sample->event].spec.is_scheduling))
         return; /* no part of the profile */
     value[YARN_DUMP_TOTAL_SAMPLES]++;
     value[stack_totals[sample->stack_end]]++;

@@ -71,9 +71,23 @@ static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_record *
     return !yarn_coverage_excludes(&spec->account->coverage, record->time_ns);
 }
 
+/* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
+static bool is_of_scheduling(const struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    return pipeline->spec.account->session->specs[record->event].spec.is_scheduling;
+}
+
+static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_record *record)
+{
+    return record->pid == (uint32_t)pipeline->spec.facts->pid &&
+           record->tid != (uint32_t)pipeline->spec.reader_tid && record->tid != UINT32_MAX;
+}
+
 static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *record)
 {
-    if (!is_wanted(pipeline, record))
+    bool is_scheduling = is_of_scheduling(pipeline, record);
+    if (is_scheduling ? yarn_coverage_excludes(&pipeline->spec.account->coverage, record->time_ns)
+                      : !is_wanted(pipeline, record))
         return;
     struct yarn_queued *queued = reserve(pipeline);
     if (!queued) {
@@ -83,10 +97,13 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *
     queued->time_ns = record->time_ns;
     queued->weight = record->sample.period;
     queued->event = record->event;
-    queued->tid = record->tid;
+    queued->tid = is_of_host(pipeline, record) ? record->tid : 0;
     queued->cpu = record->cpu;
     queued->address = record->sample.address;
-    yarn_walks_fill(&pipeline->walks, record, queued);
+    if (is_scheduling)
+        yarn_queued_frames(queued)->end = YARN_UNWIND_NONE;
+    else
+        yarn_walks_fill(&pipeline->walks, record, queued);
     yarn_queued_set_raw(queued, &record->sample.raw);
     yarn_queue_commit(&pipeline->queue, queued);
     /* Why at once: other code may stand at the same address a moment later. */

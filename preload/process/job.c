@@ -108,7 +108,7 @@ static int keep_environment(struct yarn_job *job)
     return job->envp ? 0 : -ENOMEM;
 }
 
-static bool matches(const struct yarn_options *options, const char *path)
+bool yarn_job_is_for(const struct yarn_options *options, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
@@ -129,7 +129,7 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
     if (err)
         return err;
     err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
-    return err || matches(&job->options, job->facts.exe) ? err : -ECANCELED;
+    return err || yarn_job_is_for(&job->options, job->facts.exe) ? err : -ECANCELED;
 }
 
 int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
@@ -151,8 +151,8 @@ bool yarn_job_is_wanted_early(char *const envp[], const char *path)
     if (!path)
         return true;
     yarn_arena_open(&arena, ARENA_BYTES);
-    bool is_wanted =
-        yarn_options_from_env(&options, &arena, envp, &fault) != 0 || matches(&options, path);
+    bool is_wanted = yarn_options_from_env(&options, &arena, envp, &fault) != 0 ||
+                     yarn_job_is_for(&options, path);
     yarn_arena_close(&arena);
     return is_wanted;
 }

@@ -30,6 +30,9 @@ struct yarn_job {
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 
+/* Whether YARN_COMM names that executable. */
+bool yarn_job_is_for(const struct yarn_options *options, const char *path);
+
 /* Before there is a job, without a system call but for memory: by the path that the program was
  * started by. Where YARN_COMM cannot be decided, it is wanted. */
 bool yarn_job_is_wanted_early(char *const envp[], const char *path);

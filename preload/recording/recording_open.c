@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/ancestors.h"
 #include "core/sys/file.h"
 #include "preload/recording/recording.h"
 #include "unwind/symbol/place.h"
@@ -51,6 +52,23 @@ static bool find_symbol(void *self, const char *symbol, uint64_t *ret_address)
     return is_found;
 }
 
+static bool is_recorded(const void *self, const char *exe)
+{
+    const struct yarn_job *job = self;
+    return yarn_job_is_for(&job->options, exe);
+}
+
+/* What threads of the whole machine do is recorded once in a tree of processes: by the first. */
+static const char *machine_refusal(const struct yarn_job *job)
+{
+    bool wants = false;
+    for (size_t i = 0; i < job->events.count; i++)
+        wants |= job->events.specs[i].is_of_machine;
+    return wants && yarn_ancestors_have_mapped("libyarn_preload.so", is_recorded, job)
+               ? "a process that this one descends from records the whole machine"
+               : NULL;
+}
+
 static int open_session(struct yarn_recording *recording)
 {
     const struct yarn_options *options = &recording->job->options;
@@ -69,6 +87,7 @@ static int open_session(struct yarn_recording *recording)
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
         .find_symbol = find_symbol,
+        .machine_refusal = machine_refusal(recording->job),
     };
     follow_filter(recording);
     if (!recording->spec.stack_bytes)

@@ -27,7 +27,7 @@ static void add_steps(struct yarn_reports *reports)
                           "threads appeared while events were attached",
                           "some may be counted twice");
     for (size_t i = 0; i < session->spec->nr_events; i++)
-        if (session->specs[i].error)
+        if (session->specs[i].error && !session->specs[i].spec.is_if_permitted)
             yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,
                               session->spec->events[i].name, session->specs[i].reason);
 }

@@ -22,6 +22,7 @@ static void loader_fini(struct yarn_loader *loader)
     free(loader->start_list);
     free(loader->late_names);
     yarn_table_close(&loader->threads);
+    yarn_table_close(&loader->raw_comms);
 }
 
 int yarn_loader_begin_dump(struct yarn_loader *loader)
@@ -123,6 +124,7 @@ static int load_one(struct yarn_profile *profile, const struct yarn_source *sour
         .reached = reached,
         .nr_machines = nr_machines,
         .threads = YARN_TABLE_CLOSED,
+        .raw_comms = YARN_TABLE_CLOSED,
     };
     yarn_legible_fini(&shown);
     int err = loader.shown ? read_file(&loader) : -ENOMEM;

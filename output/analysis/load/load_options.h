@@ -32,6 +32,7 @@ struct yarn_load_options {
     uint32_t stack_bytes, cell_bytes; /* for each; 0: the usual */
     uint32_t reserved_a_byte;         /* for each byte of the dumps, whatever they hold */
     struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
+    bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
     bool has_raw;                     /* details have the raw bytes of tracepoints */
     struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
     bool has_no_inlines;              /* inlined functions become no frames of their own */

@@ -12,6 +12,7 @@ enum {
     LEGIBLE_MAX = 4, /* bytes that a byte may become */
     BUILD_ID_MAX = 64,
     LINE_MAX = 1024,
+    NO_PROFILE = YARN_DUMP_EVENT_IS_COUNTED | YARN_DUMP_EVENT_IS_SCHEDULING,
 };
 
 int yarn_loader_note(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
@@ -220,7 +221,7 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     if (err)
         return err;
     struct yarn_profile_event *shared = &profile->events[event->event];
-    if (!shared->was_opened && !(record->flags & YARN_DUMP_EVENT_IS_COUNTED)) {
+    if (!shared->was_opened && !(record->flags & NO_PROFILE)) {
         shared->flags = record->flags;
         shared->period = record->period;
         shared->frequency = record->frequency;

@@ -47,8 +47,9 @@ static int add_run(struct yarn_loader *loader, const struct yarn_dump_run *run)
 int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
 {
     struct yarn_loader *loader = self;
+    bool is_wanted = loader->options->timeline && loader->options->has_scheduling;
     int err = 0;
-    for (size_t i = 0; !err && loader->options->timeline && i < count; i++)
+    for (size_t i = 0; !err && is_wanted && i < count; i++)
         err = add_run(loader, &runs[i]);
     return err;
 }

@@ -294,11 +294,40 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
     return yarn_timeline_add(loader->options->timeline, &entry);
 }
 
+/* In no total, and only where the view is about scheduling. */
+static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    struct yarn_timeline_entry entry = {
+        .time_ns = sample->time_ns,
+        .weight = sample->weight,
+        .stack = YARN_DUMP_NONE,
+        .thread = YARN_DUMP_NONE,
+        .dump = loader->dump,
+        .event = (uint16_t)dump->events[sample->event].event,
+        .cpu = (uint16_t)sample->cpu,
+        .stack_end = YARN_DUMP_STACK_NONE,
+    };
+    dump->events[sample->event].samples++;
+    dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
+    if (!loader->options->has_scheduling || !loader->options->timeline ||
+        sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
+        return 0;
+    int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &entry.thread) : 0;
+    if (!err)
+        err = yarn_loader_detail(loader, sample, &entry.detail);
+    if (!err)
+        err = yarn_loader_runner(loader, sample, &entry);
+    return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
+}
+
 static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     if (sample->event >= dump->nr_events)
         return 0;
+    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_SCHEDULING)
+        return add_scheduling(loader, sample);
     uint32_t thread;
     int err = yarn_loader_thread(loader, sample->tid, &thread);
     if (err)

@@ -50,6 +50,7 @@ struct yarn_loader {
     struct yarn_number_map symbol_lines; /* symbols to modules of the lines */
     uint64_t *start_list;                /* owned array */
     size_t nr_starts, starts_capacity;
+    struct yarn_table raw_comms;                     /* raw pid to the name it had last */
     struct yarn_table threads;                       /* tid to thread of the profile */
     uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
     uint32_t first_stack_of_epoch;
@@ -103,6 +104,10 @@ YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
 YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample, uint32_t *ret_detail);
 int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
+/* Of a tracepoint: by whom it was, where that is no thread of the process. */
+YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,
+                                       const struct yarn_dump_sample *sample,
+                                       struct yarn_timeline_entry *entry);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
 

@@ -162,6 +162,7 @@ static int load_and_export(const struct request *request, char *const *paths)
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
                           yarn_select_has_all_threads(&request->select),
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
+        .has_scheduling = needs & YARN_EXPORT_RAW,
         .has_raw = needs & YARN_EXPORT_RAW,
         .frames = request->format->frames,
         .stack_bytes = request->format->stack_bytes,

@@ -68,7 +68,7 @@ static int show(struct request *request, struct yarn_timeline *timeline)
 static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
                 struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {.timeline = timeline};
+    struct yarn_load_options options = {.timeline = timeline, .has_scheduling = true};
     return yarn_select_load_view("script", &request->view.select, 0, paths, &options, ret_profile);
 }
 

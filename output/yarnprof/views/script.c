@@ -90,6 +90,8 @@ static void print_begin(const struct yarn_script *script, const struct yarn_time
     const struct yarn_profile_dump *dump = &profile->dumps[entry->dump];
     uint32_t pid = dump->process.pid;
     uint32_t tid = entry->thread == YARN_DUMP_NONE ? pid : profile->threads[entry->thread].tid;
+    if (entry->thread == YARN_DUMP_NONE && !entry->text) /* of another process */
+        pid = tid = entry->detail ? profile->details[entry->detail - 1].raw_pid : 0;
     if (has(script, YARN_SCRIPT_COMM)) {
         print_text(file, yarn_profile_text(profile, entry->comm));
         (void)fputc(' ', file);

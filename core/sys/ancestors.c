@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/ancestors.h"
+
+#include "core/base/text.h"
+#include "core/sys/file.h"
+#include "core/sys/proc_maps.h"
+#include "core/sys/process.h"
+
+enum { LEVELS_MAX = 64, PATH_BYTES = 32, EXE_BYTES = 4096 };
+
+static void path_of(pid_t pid, const char *file, char ret_path[PATH_BYTES])
+{
+    struct yarn_text text = yarn_text_of(ret_path, PATH_BYTES);
+    yarn_text_add(&text, "/proc/");
+    yarn_text_add_u64(&text, (uint64_t)pid);
+    yarn_text_add(&text, file);
+}
+
+/* 1: it is that file. */
+static int look(void *context, const struct yarn_proc_map *map)
+{
+    struct yarn_span name = *(const struct yarn_span *)context;
+    struct yarn_span path = map->path;
+    return path.size > name.size && path.data[path.size - name.size - 1] == '/' &&
+           yarn_span_equal(yarn_span_from(path, path.size - name.size), name);
+}
+
+static bool has_mapped(pid_t pid, const char *file_name)
+{
+    char path[PATH_BYTES];
+    struct yarn_span name = yarn_span_of_text(file_name);
+    path_of(pid, "/maps", path);
+    return yarn_proc_maps_read(YARN_FILE_CWD, path, look, &name) == 1;
+}
+
+static bool is_wanted(pid_t pid, yarn_ancestor_fn *wanted, const void *self)
+{
+    char path[PATH_BYTES], exe[EXE_BYTES];
+    path_of(pid, "/exe", path);
+    ssize_t size = yarn_file_read_link(YARN_FILE_CWD, path, exe, sizeof exe);
+    return size > 0 && wanted(self, exe);
+}
+
+bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted, const void *self)
+{
+    pid_t pid = yarn_process_parent();
+    for (int level = 0; pid > 0 && level < LEVELS_MAX; level++) {
+        if (has_mapped(pid, file_name) && is_wanted(pid, wanted, self))
+            return true;
+        pid = yarn_process_parent_of(pid);
+    }
+    return false;
+}
