@@ -29,7 +29,7 @@ static int add_switch(struct yarn_loader *loader, uint64_t time_ns, uint32_t thr
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-/* A run is a switch in and one out. */
+/* A run is a switch in and one out, as far as that is known. */
 static int add_run(struct yarn_loader *loader, const struct yarn_dump_run *run)
 {
     uint32_t thread;
@@ -37,7 +37,7 @@ static int add_run(struct yarn_loader *loader, const struct yarn_dump_run *run)
     int err = yarn_loader_thread(loader, run->tid, &thread);
     if (!err)
         err = add_switch(loader, start_ns, thread, run->cpu, YARN_TIMELINE_SWITCH_IN);
-    if (err)
+    if (err || run->is_open)
         return err;
     return add_switch(loader, start_ns + run->length_ns, thread, run->cpu,
                       run->is_preempted ? YARN_TIMELINE_SWITCH_PREEMPTED

@@ -39,17 +39,19 @@ class Script(WithDumps):
     def test_switches_are_as_perf_has_them(self):
         dump = Dump()
         dump.begin(pid=7, name="app")
-        dump.named("RUNS", 2, {"time_ns": (1000, 81_000), "length_ns": (70_000, 5), "tid": (7, 8),
-                               "cpu": (0, 3), "is_preempted": (1, 0)})
+        dump.named("RUNS", 3, {"time_ns": (1000, 81_000, 90_000), "length_ns": (70_000, 5, 9),
+                               "tid": (7, 8, 7), "cpu": (0, 3, 0), "is_preempted": (1, 0, 0),
+                               "is_open": (0, 0, 1)})
         path = self.folder / "runs"
         path.write_bytes(dump.end())
         text = self.good("script", "-F", "+cpu", path)
         lines = ("app       7/7       [000]  1000.000001: PERF_RECORD_SWITCH IN         \n",
                  "app       7/7       [000]  1000.000071: PERF_RECORD_SWITCH OUT preempt\n",
                  " 7/8       [003]  1000.000081: PERF_RECORD_SWITCH IN         \n",
-                 " 7/8       [003]  1000.000081: PERF_RECORD_SWITCH OUT        \n")
+                 " 7/8       [003]  1000.000081: PERF_RECORD_SWITCH OUT        \n",
+                 "app       7/7       [000]  1000.000090: PERF_RECORD_SWITCH IN         \n")
         self.assertRegex(text, ".*".join(map(re.escape, lines)))
-        self.assertEqual(text.count("SWITCH"), 4)
+        self.assertEqual(text.count("SWITCH"), 5)
         self.assertIn("whole", self.good("verify", path))
 
     def test_a_folder_reader_for_perf_reads_it(self):
