@@ -10,7 +10,7 @@
 
 struct yarn_record_listener {
     void *self;
-    void (*record)(void *self, const struct yarn_record *record);
+    void (*record)(void *self, const struct yarn_typed_record *record);
     /* A record of `size` bytes that could not be decoded, or what was left of a broken ring. */
     void (*malformed)(void *self, uint32_t kernel_type, size_t size);
 };

@@ -22,7 +22,7 @@ static void look(struct yarn_merge_source *source, const struct yarn_record_list
 static void take(struct yarn_merge *merge, struct yarn_merge_source *source,
                  const struct yarn_record_listener *listener)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     int err = yarn_record_decoder_decode(&merge->decoder, &source->header, &source->bytes, &record);
     if (err)
         listener->malformed(listener->self, source->header.type, source->header.size);

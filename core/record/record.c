@@ -191,7 +191,7 @@ static uint32_t number_of(const struct yarn_record_decoder *decoder, uint64_t id
 }
 
 static void decode_sample(struct walk *walk, struct yarn_record_decoder *decoder,
-                          struct yarn_record *record)
+                          struct yarn_typed_record *record)
 {
     struct yarn_record_sample *sample = &record->sample;
     record->id = walk_u64(walk);
@@ -229,7 +229,7 @@ bool yarn_record_register(const struct yarn_record_sample *sample, unsigned bit,
 
 /* ---- all else ---- */
 
-static void decode_trailer(struct walk *walk, struct yarn_record *record)
+static void decode_trailer(struct walk *walk, struct yarn_typed_record *record)
 {
     if (walk->end < HEADER_BYTES + TRAILER_BYTES) {
         walk->failed = true;
@@ -255,7 +255,7 @@ static void decode_text(struct walk *walk, char *ret_text, size_t size)
 }
 
 static void decode_mmap(struct walk *walk, struct yarn_record_decoder *decoder,
-                        struct yarn_record *record)
+                        struct yarn_typed_record *record)
 {
     struct yarn_record_mmap *map = &decoder->mmap;
     record->mmap = map;
@@ -278,7 +278,7 @@ static void decode_mmap(struct walk *walk, struct yarn_record_decoder *decoder,
 }
 
 static void decode_comm(struct walk *walk, struct yarn_record_decoder *decoder,
-                        struct yarn_record *record)
+                        struct yarn_typed_record *record)
 {
     (void)decoder;
     record->comm.pid = walk_u32(walk);
@@ -287,7 +287,7 @@ static void decode_comm(struct walk *walk, struct yarn_record_decoder *decoder,
 }
 
 static void decode_task(struct walk *walk, struct yarn_record_decoder *decoder,
-                        struct yarn_record *record)
+                        struct yarn_typed_record *record)
 {
     (void)decoder;
     record->task.pid = walk_u32(walk);
@@ -298,7 +298,7 @@ static void decode_task(struct walk *walk, struct yarn_record_decoder *decoder,
 }
 
 static void decode_lost(struct walk *walk, struct yarn_record_decoder *decoder,
-                        struct yarn_record *record)
+                        struct yarn_typed_record *record)
 {
     if (record->kernel_type == PERF_RECORD_LOST)
         record->event = number_of(decoder, walk_u64(walk));
@@ -306,7 +306,7 @@ static void decode_lost(struct walk *walk, struct yarn_record_decoder *decoder,
 }
 
 static void decode_throttle(struct walk *walk, struct yarn_record_decoder *decoder,
-                            struct yarn_record *record)
+                            struct yarn_typed_record *record)
 {
     (void)walk_u64(walk); /* time */
     record->event = number_of(decoder, walk_u64(walk));
@@ -315,7 +315,7 @@ static void decode_throttle(struct walk *walk, struct yarn_record_decoder *decod
 }
 
 static void decode_switch(struct walk *walk, struct yarn_record_decoder *decoder,
-                          struct yarn_record *record)
+                          struct yarn_typed_record *record)
 {
     bool is_known = record->kernel_type == PERF_RECORD_SWITCH_CPU_WIDE;
     (void)decoder;
@@ -326,7 +326,7 @@ static void decode_switch(struct walk *walk, struct yarn_record_decoder *decoder
 }
 
 static void decode_other(struct walk *walk, struct yarn_record_decoder *decoder,
-                         struct yarn_record *record)
+                         struct yarn_typed_record *record)
 {
     (void)decoder;
     record->body = walk_bytes(walk, walk->end - walk->at);
@@ -337,7 +337,7 @@ static const struct kind {
     enum yarn_record_type type;
     uint16_t least_bytes; /* of the body, where the decoding does not find it out */
     void (*decode)(struct walk *walk, struct yarn_record_decoder *decoder,
-                   struct yarn_record *record);
+                   struct yarn_typed_record *record);
 } kinds[] = {
     [PERF_RECORD_MMAP] = {YARN_RECORD_OTHER, 32, decode_other}, /* MMAP2 has taken its place */
     [PERF_RECORD_LOST] = {YARN_RECORD_LOST, 0, decode_lost},
@@ -372,11 +372,12 @@ static const struct kind *kind_of(uint32_t kernel_type)
 
 int yarn_record_decoder_decode(struct yarn_record_decoder *decoder,
                                const struct perf_event_header *header,
-                               const struct yarn_wrapped *bytes, struct yarn_record *ret_record)
+                               const struct yarn_wrapped *bytes,
+                               struct yarn_typed_record *ret_record)
 {
     struct walk walk = {.bytes = bytes, .at = HEADER_BYTES, .end = yarn_wrapped_size(bytes)};
     const struct kind *kind = kind_of(header->type);
-    struct yarn_record record;
+    struct yarn_typed_record record;
     record.type = kind->type;
     record.kernel_type = header->type;
     record.misc = header->misc;

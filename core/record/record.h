@@ -69,7 +69,7 @@ struct yarn_record_mmap {
     char path[4096]; /* terminated; cut where it was longer */
 };
 
-struct yarn_record {
+struct yarn_typed_record {
     enum yarn_record_type type;
     uint32_t kernel_type; /* PERF_RECORD_* */
     uint16_t misc;
@@ -116,7 +116,7 @@ uint64_t yarn_record_time(const struct perf_event_header *header, const struct y
 YARN_MUST_CHECK int yarn_record_decoder_decode(struct yarn_record_decoder *decoder,
                                                const struct perf_event_header *header,
                                                const struct yarn_wrapped *bytes,
-                                               struct yarn_record *ret_record);
+                                               struct yarn_typed_record *ret_record);
 
 /* Register number `bit` of the mask; false where the mask or the sample lacks it. */
 bool yarn_record_register(const struct yarn_record_sample *sample, unsigned bit,

@@ -29,7 +29,7 @@ static void tell_name(const struct yarn_session *session, pid_t tid,
                       const struct yarn_record_listener *listener)
 {
     uint32_t pid = (uint32_t)session->spec->pid;
-    struct yarn_record record = {
+    struct yarn_typed_record record = {
         .type = YARN_RECORD_COMM,
         .kernel_type = PERF_RECORD_COMM,
         .pid = pid,

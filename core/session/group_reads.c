@@ -62,7 +62,7 @@ static struct last *take_place(struct yarn_group_reads *reads, uint32_t *ret_pla
 }
 
 /* Found, or made with zeros; NULL where there is no memory. */
-static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_record *record)
+static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_typed_record *record)
 {
     const uint64_t key = record->id << TID_BITS | record->tid;
     uint32_t place = yarn_table_find(&reads->numbers, key);
@@ -80,7 +80,7 @@ static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_re
 }
 
 void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_table *numbers,
-                           const struct yarn_record *record,
+                           const struct yarn_typed_record *record,
                            const struct yarn_record_listener *listener)
 {
     struct yarn_record_counter counter;
@@ -90,7 +90,7 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
         return;
     }
     for (size_t i = 0; i < MEMBERS_MAX && yarn_record_counter(&record->sample, i, &counter); i++) {
-        struct yarn_record member = *record;
+        struct yarn_typed_record member = *record;
         uint64_t before = last->values[i] <= counter.value ? last->values[i] : 0;
         last->values[i] = counter.value;
         member.event = yarn_table_find(numbers, counter.id);

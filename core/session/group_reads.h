@@ -23,7 +23,7 @@ YARN_MUST_CHECK int yarn_group_reads_open(struct yarn_group_reads *reads);
 
 /* Reports the sample as one of each event that has counted since: `numbers` has their ids. */
 void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_table *numbers,
-                           const struct yarn_record *record,
+                           const struct yarn_typed_record *record,
                            const struct yarn_record_listener *listener);
 
 /* The thread has ended: another with its number begins at 0. */

@@ -22,7 +22,7 @@ struct look {
 static void report(const struct look *look, const struct yarn_proc_map *map)
 {
     struct yarn_record_mmap *mmap = look->mappings->room;
-    struct yarn_record record = {
+    struct yarn_typed_record record = {
         .type = YARN_RECORD_MMAP,
         .kernel_type = PERF_RECORD_MMAP2,
         .pid = (uint32_t)look->mappings->pid,

@@ -266,7 +266,7 @@ struct observer {
 };
 
 /* A group's reading becomes a sample of each member that has counted. */
-static void observe_sample(const struct observer *observer, const struct yarn_record *record)
+static void observe_sample(const struct observer *observer, const struct yarn_typed_record *record)
 {
     struct yarn_session *session = observer->session;
     session->nr_samples++;
@@ -276,7 +276,7 @@ static void observe_sample(const struct observer *observer, const struct yarn_re
         observer->listener->record(observer->listener->self, record);
 }
 
-static void observe(void *self, const struct yarn_record *record)
+static void observe(void *self, const struct yarn_typed_record *record)
 {
     struct observer *observer = self;
     if (record->type == YARN_RECORD_SAMPLE) {

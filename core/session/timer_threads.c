@@ -55,7 +55,7 @@ static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record
                       pid_t tid, const struct yarn_record_listener *listener)
 {
     uint32_t pid = (uint32_t)threads->terms->pid;
-    struct yarn_record record = {
+    struct yarn_typed_record record = {
         .type = type,
         .kernel_type = type == YARN_RECORD_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
         .pid = pid,
@@ -83,7 +83,7 @@ static void tell_name(const struct yarn_timer_threads *threads, struct yarn_time
         return;
     memcpy(thread->name, name, sizeof name);
     uint32_t pid = (uint32_t)threads->terms->pid;
-    struct yarn_record record = {
+    struct yarn_typed_record record = {
         .type = YARN_RECORD_COMM,
         .kernel_type = PERF_RECORD_COMM,
         .pid = pid,

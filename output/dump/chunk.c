@@ -17,7 +17,7 @@ enum {
 void yarn_dump_file_header_encode(const struct yarn_dump_file_header *header,
                                   uint8_t ret_bytes[YARN_DUMP_FILE_HEADER_BYTES])
 {
-    struct yarn_bytes bytes = yarn_bytes_of(ret_bytes, YARN_DUMP_FILE_HEADER_BYTES);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(ret_bytes, YARN_DUMP_FILE_HEADER_BYTES);
     yarn_bytes_put(&bytes, YARN_DUMP_MAGIC, strlen(YARN_DUMP_MAGIC));
     yarn_bytes_u16(&bytes, header->major);
     yarn_bytes_u16(&bytes, header->minor);
@@ -52,7 +52,7 @@ bool yarn_dump_file_header_decode(struct yarn_span bytes, struct yarn_dump_file_
 void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
                             uint8_t ret_bytes[YARN_DUMP_CHUNK_HEADER_BYTES])
 {
-    struct yarn_bytes bytes = yarn_bytes_of(ret_bytes, YARN_DUMP_CHUNK_HEADER_BYTES);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(ret_bytes, YARN_DUMP_CHUNK_HEADER_BYTES);
     yarn_bytes_u32(&bytes, YARN_DUMP_CHUNK_MAGIC);
     yarn_bytes_u32(&bytes, 0);
     yarn_bytes_u32(&bytes, chunk->payload_crc);
@@ -68,7 +68,7 @@ void yarn_dump_chunk_encode(const struct yarn_dump_chunk *chunk,
 
 void yarn_dump_chunk_move(uint8_t *header, const struct yarn_dump_chunk *chunk)
 {
-    struct yarn_bytes place = yarn_bytes_of(header + PLACE_AT, CHUNK_TIME_AT - PLACE_AT);
+    struct yarn_byte_buffer place = yarn_bytes_of(header + PLACE_AT, CHUNK_TIME_AT - PLACE_AT);
     yarn_bytes_u32(&place, chunk->sequence);
     yarn_bytes_u16(&place, chunk->process);
     yarn_bytes_u16(&place, chunk->epoch);

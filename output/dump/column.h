@@ -12,7 +12,7 @@
 #include "output/dump/fields.h"
 
 /* `rows`: of struct yarn_dump_<row> of the batch. `scratch`: room for as many numbers. */
-void yarn_dump_columns_encode(struct yarn_bytes *bytes, enum yarn_dump_record batch,
+void yarn_dump_columns_encode(struct yarn_byte_buffer *bytes, enum yarn_dump_record batch,
                               const void *rows, size_t count, uint64_t base_ns, uint64_t *scratch);
 
 struct yarn_dump_column_scratch {

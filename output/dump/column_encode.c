@@ -38,7 +38,7 @@ static void encode_numbers(const struct yarn_dump_field *column, uint64_t *numbe
 }
 
 /* What goes on moves to the front, without a branch that nobody could predict. */
-static void put_varints(struct yarn_bytes *bytes, uint64_t *numbers, size_t count)
+static void put_varints(struct yarn_byte_buffer *bytes, uint64_t *numbers, size_t count)
 {
     while (count) {
         size_t nr_longer = 0;
@@ -59,7 +59,7 @@ static void put_varints(struct yarn_bytes *bytes, uint64_t *numbers, size_t coun
     }
 }
 
-void yarn_dump_columns_encode(struct yarn_bytes *bytes, enum yarn_dump_record batch,
+void yarn_dump_columns_encode(struct yarn_byte_buffer *bytes, enum yarn_dump_record batch,
                               const void *rows, size_t count, uint64_t base_ns, uint64_t *scratch)
 {
     size_t nr_columns;

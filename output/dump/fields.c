@@ -140,7 +140,7 @@ size_t yarn_dump_fields_texts(enum yarn_dump_record record, const void *thing,
     return nr_texts;
 }
 
-static void encode_field(struct yarn_bytes *bytes, const struct yarn_dump_field *field,
+static void encode_field(struct yarn_byte_buffer *bytes, const struct yarn_dump_field *field,
                          const void *thing, uint64_t base_ns)
 {
     uint64_t number;
@@ -148,7 +148,7 @@ static void encode_field(struct yarn_bytes *bytes, const struct yarn_dump_field 
     yarn_bytes_uleb(bytes, yarn_dump_field_is_signed(field) ? yarn_zigzag_of(number) : number);
 }
 
-void yarn_dump_fields_encode(struct yarn_bytes *bytes, enum yarn_dump_record record,
+void yarn_dump_fields_encode(struct yarn_byte_buffer *bytes, enum yarn_dump_record record,
                              const void *thing, const uint64_t *references, uint64_t base_ns)
 {
     size_t count;

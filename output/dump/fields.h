@@ -65,7 +65,7 @@ size_t yarn_dump_fields_texts(enum yarn_dump_record record, const void *thing,
                               struct yarn_span ret_texts[YARN_DUMP_TEXTS_MAX]);
 
 /* `references`: of the texts, in the same order. */
-void yarn_dump_fields_encode(struct yarn_bytes *bytes, enum yarn_dump_record record,
+void yarn_dump_fields_encode(struct yarn_byte_buffer *bytes, enum yarn_dump_record record,
                              const void *thing, const uint64_t *references, uint64_t base_ns);
 
 /* Fields that the record does not have become 0 (none, for references to things); texts are left to

@@ -155,21 +155,21 @@ static struct tail find_tail(struct yarn_span payload)
     return tail;
 }
 
-static void add_record(struct yarn_bytes *bytes, enum yarn_dump_record record,
-                       const struct yarn_bytes *payload)
+static void add_record(struct yarn_byte_buffer *bytes, enum yarn_dump_record record,
+                       const struct yarn_byte_buffer *payload)
 {
     yarn_bytes_uleb(bytes, record);
     yarn_bytes_sized(bytes, yarn_bytes_span(payload));
 }
 
 /* The texts of one record, which are the first of their epoch. */
-static void add_texts(struct yarn_bytes *bytes, const struct yarn_span *texts, size_t count,
+static void add_texts(struct yarn_byte_buffer *bytes, const struct yarn_span *texts, size_t count,
                       uint64_t *ret_references)
 {
     uint8_t data[FROM_BYTES];
     uint64_t nr_strings = 0, scratch[YARN_DUMP_TEXTS_MAX];
     struct yarn_dump_string_row rows[YARN_DUMP_TEXTS_MAX];
-    struct yarn_bytes payload = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer payload = yarn_bytes_of(data, sizeof data);
     for (size_t i = 0; i < count; i++) {
         rows[nr_strings].size = (uint32_t)texts[i].size;
         ret_references[i] = texts[i].size ? ++nr_strings : 0;
@@ -214,8 +214,8 @@ static int put_from(struct yarn_dump_merger *merger, const struct yarn_dump_from
     uint8_t data[2 * FROM_BYTES], fields_data[256];
     struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
     uint64_t references[YARN_DUMP_TEXTS_MAX];
-    struct yarn_bytes records = yarn_bytes_of(data, sizeof data);
-    struct yarn_bytes fields = yarn_bytes_of(fields_data, sizeof fields_data);
+    struct yarn_byte_buffer records = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer fields = yarn_bytes_of(fields_data, sizeof fields_data);
     size_t nr_texts = yarn_dump_fields_texts(YARN_DUMP_RECORD_FROM, from, texts);
     add_texts(&records, texts, nr_texts, references);
     yarn_dump_fields_encode(&fields, YARN_DUMP_RECORD_FROM, from, references, 0);

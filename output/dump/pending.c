@@ -27,13 +27,13 @@ void yarn_dump_pending_put_rows(struct yarn_dump_pending *pending, enum yarn_dum
                                 struct yarn_dump_range range, const void *rows,
                                 struct yarn_span tail)
 {
-    struct yarn_bytes *raw = &pending->sink->raw;
+    struct yarn_byte_buffer *raw = &pending->sink->raw;
     if (yarn_bytes_room(raw) < HEAD_MAX) {
         raw->full = true;
         return;
     }
     /* The payload is made behind room for its head, whose size it decides. */
-    struct yarn_bytes payload =
+    struct yarn_byte_buffer payload =
         yarn_bytes_of(raw->data + raw->size + HEAD_MAX, raw->capacity - raw->size - HEAD_MAX);
     yarn_bytes_uleb(&payload, range.first);
     yarn_bytes_uleb(&payload, range.count);

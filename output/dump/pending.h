@@ -43,10 +43,10 @@ struct yarn_dump_pending {
 
     struct yarn_dump_range strings;
     struct yarn_dump_string_row string_rows[YARN_DUMP_PENDING_STRINGS];
-    struct yarn_bytes text; /* on text_data */
+    struct yarn_byte_buffer text; /* on text_data */
     uint8_t text_data[YARN_DUMP_PENDING_TEXT];
 
-    struct yarn_bytes records; /* on records_data: whole ones, with their heads */
+    struct yarn_byte_buffer records; /* on records_data: whole ones, with their heads */
     uint8_t records_data[YARN_DUMP_PENDING_RECORDS];
 
     struct yarn_dump_range symbols, frames, stacks;
@@ -59,7 +59,7 @@ struct yarn_dump_pending {
     struct yarn_dump_stream streams[YARN_DUMP_PENDING_STREAMS];
     struct yarn_dump_sample samples[YARN_DUMP_PENDING_SAMPLES];
     uint16_t sample_streams[YARN_DUMP_PENDING_SAMPLES];
-    struct yarn_bytes raw; /* on raw_data: of the samples, in their order */
+    struct yarn_byte_buffer raw; /* on raw_data: of the samples, in their order */
     uint8_t raw_data[YARN_DUMP_PENDING_RAW];
 
     /* Scratch: what is written of streams and samples, a column's numbers. */

@@ -40,12 +40,12 @@ static const struct yarn_dump_field *find_field(enum yarn_dump_record record, co
     return NULL;
 }
 
-static void add(struct yarn_bytes *bytes, const char *text)
+static void add(struct yarn_byte_buffer *bytes, const char *text)
 {
     yarn_bytes_put(bytes, text, strlen(text));
 }
 
-static void add_number(struct yarn_bytes *bytes, const struct yarn_dump_field *field,
+static void add_number(struct yarn_byte_buffer *bytes, const struct yarn_dump_field *field,
                        uint64_t number)
 {
     char digits[24];
@@ -55,7 +55,8 @@ static void add_number(struct yarn_bytes *bytes, const struct yarn_dump_field *f
 }
 
 /* One of the two words behind the '?'. */
-static void add_choice(struct yarn_bytes *bytes, const char *words, const char *end, bool is_first)
+static void add_choice(struct yarn_byte_buffer *bytes, const char *words, const char *end,
+                       bool is_first)
 {
     const char *colon = memchr(words, ':', (size_t)(end - words));
     const char *from = is_first || !colon ? words : colon + 1;
@@ -64,8 +65,8 @@ static void add_choice(struct yarn_bytes *bytes, const char *words, const char *
 }
 
 /* What stands between braces. */
-static void add_member(struct yarn_bytes *bytes, enum yarn_dump_record record, const void *thing,
-                       const char *from, const char *end)
+static void add_member(struct yarn_byte_buffer *bytes, enum yarn_dump_record record,
+                       const void *thing, const char *from, const char *end)
 {
     char name[32];
     uint64_t number;
@@ -91,7 +92,7 @@ static void add_member(struct yarn_bytes *bytes, enum yarn_dump_record record, c
     }
 }
 
-void yarn_dump_show(struct yarn_bytes *bytes, enum yarn_dump_record record, const void *thing)
+void yarn_dump_show(struct yarn_byte_buffer *bytes, enum yarn_dump_record record, const void *thing)
 {
     const char *text = text_of(record);
     while (text && *text) {

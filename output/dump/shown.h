@@ -16,7 +16,8 @@ bool yarn_dump_is_shown(enum yarn_dump_record record);
 enum { YARN_DUMP_SHOWN_TEXT_MAX = 900 }; /* bytes that are shown of each text */
 
 /* Appends it: of a record's struct or a list's row. */
-void yarn_dump_show(struct yarn_bytes *bytes, enum yarn_dump_record record, const void *thing);
+void yarn_dump_show(struct yarn_byte_buffer *bytes, enum yarn_dump_record record,
+                    const void *thing);
 
 /* When it was, and where: YARN_DUMP_NONE where it does not say. */
 struct yarn_dump_shown_at {

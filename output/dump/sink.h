@@ -30,7 +30,7 @@ struct yarn_dump_sink {
     bool is_recovered;
     /* Samples by how their stack ended: in `raw`, and in the file. */
     uint64_t waiting[YARN_DUMP_STACK_END_COUNT], written[YARN_DUMP_STACK_END_COUNT];
-    struct yarn_bytes raw; /* on raw_data */
+    struct yarn_byte_buffer raw; /* on raw_data */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };

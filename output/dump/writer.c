@@ -117,13 +117,13 @@ static uint64_t intern_text(struct yarn_dump_writer *writer, struct yarn_span te
     return (uint64_t)number + 1;
 }
 
-static struct yarn_bytes encode_record(struct yarn_dump_writer *writer,
-                                       enum yarn_dump_record record, const void *thing,
-                                       uint64_t base_ns, uint8_t data[YARN_DUMP_RECORD_MAX])
+static struct yarn_byte_buffer encode_record(struct yarn_dump_writer *writer,
+                                             enum yarn_dump_record record, const void *thing,
+                                             uint64_t base_ns, uint8_t data[YARN_DUMP_RECORD_MAX])
 {
     struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
     uint64_t references[YARN_DUMP_TEXTS_MAX];
-    struct yarn_bytes payload = yarn_bytes_of(data, YARN_DUMP_RECORD_MAX);
+    struct yarn_byte_buffer payload = yarn_bytes_of(data, YARN_DUMP_RECORD_MAX);
     size_t nr_texts = yarn_dump_fields_texts(record, thing, texts);
     for (size_t i = 0; i < nr_texts; i++)
         references[i] = intern_text(writer, texts[i]);
@@ -145,7 +145,7 @@ static void write_record(struct yarn_dump_writer *writer, enum yarn_dump_record 
 {
     uint8_t data[YARN_DUMP_RECORD_MAX];
     uint64_t base_ns = base_for(writer, record, thing);
-    struct yarn_bytes payload = encode_record(writer, record, thing, base_ns, data);
+    struct yarn_byte_buffer payload = encode_record(writer, record, thing, base_ns, data);
     yarn_dump_pending_add_record(&writer->pending, record, yarn_bytes_span(&payload));
 }
 
@@ -207,7 +207,7 @@ static void write_totals(struct yarn_dump_writer *writer, const struct yarn_dump
     uint8_t data[YARN_DUMP_RECORD_MAX];
     bool has_change = is_all;
     uint64_t base_ns = base_for(writer, YARN_DUMP_RECORD_TOTALS, totals);
-    struct yarn_bytes payload =
+    struct yarn_byte_buffer payload =
         encode_record(writer, YARN_DUMP_RECORD_TOTALS, totals, base_ns, data);
     for (uint32_t key = 0; key < YARN_DUMP_TOTAL_COUNT; key++) {
         if (!is_all && totals->value[key] == writer->totals.value[key])

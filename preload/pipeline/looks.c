@@ -178,7 +178,7 @@ void yarn_looks_stop(struct yarn_looks *looks, uint64_t now_ns)
         yarn_waits_stop(&looks->waits, now_ns);
 }
 
-void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_record *record)
+void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_record *record)
 {
     struct yarn_waits *waits = &looks->waits;
     if (!yarn_looks_are_open(looks))

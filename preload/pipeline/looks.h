@@ -56,7 +56,7 @@ void yarn_looks_start(struct yarn_looks *looks);
 void yarn_looks_stop(struct yarn_looks *looks, uint64_t now_ns);
 
 /* A switch, the end of a thread, or a loss. */
-void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_record *record);
+void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_record *record);
 
 /* After a drain, which has read all records before `seen_ns`: looks, if a round is due. True where
  * the period has been doubled. */

@@ -58,7 +58,7 @@ static struct yarn_queued *reserve(struct yarn_pipeline *pipeline)
 }
 
 /* Of a thread of the process, at a time that is covered. */
-static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     const struct yarn_pipeline_spec *spec = &pipeline->spec;
     if (record->pid != (uint32_t)spec->facts->pid) {
@@ -72,18 +72,19 @@ static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_record *
 }
 
 /* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
-static bool is_of_scheduling(const struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static bool is_of_scheduling(const struct yarn_pipeline *pipeline,
+                             const struct yarn_typed_record *record)
 {
     return pipeline->spec.account->session->specs[record->event].spec.is_scheduling;
 }
 
-static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     return record->pid == (uint32_t)pipeline->spec.facts->pid &&
            record->tid != (uint32_t)pipeline->spec.reader_tid && record->tid != UINT32_MAX;
 }
 
-static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     bool is_scheduling = is_of_scheduling(pipeline, record);
     if (is_scheduling ? yarn_coverage_excludes(&pipeline->spec.account->coverage, record->time_ns)
@@ -168,7 +169,7 @@ void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline)
     yarn_module_map_rest(pipeline->map);
 }
 
-static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     const struct yarn_record_mmap *map = record->mmap;
     if (map->pid != (uint32_t)pipeline->spec.facts->pid || !(map->protection & PROT_EXEC))
@@ -186,7 +187,7 @@ static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_record 
         yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
 }
 
-static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     if (record->task.pid != (uint32_t)pipeline->spec.facts->pid)
         return;
@@ -211,7 +212,7 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_record *
     yarn_dump_write_thread(pipeline->spec.dump->writer, &thread);
 }
 
-static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     if (!pipeline->spec.dump->writer || record->comm.pid != (uint32_t)pipeline->spec.facts->pid)
         return;
@@ -223,7 +224,7 @@ static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_record *re
     yarn_dump_write_thread_name(pipeline->spec.dump->writer, &name);
 }
 
-static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     struct yarn_dump_lost lost = {
         .time_ns = record->time_ns,
@@ -236,7 +237,7 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_record *re
         yarn_dump_write_lost(pipeline->spec.dump->writer, &lost);
 }
 
-static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_record *record)
+static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     struct yarn_dump_throttle throttle = {
         .time_ns = record->time_ns,
@@ -249,7 +250,7 @@ static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_record
         yarn_dump_write_throttle(pipeline->spec.dump->writer, &throttle);
 }
 
-static void on_record(void *self, const struct yarn_record *record)
+static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_pipeline *pipeline = self;
     yarn_looks_on_record(&pipeline->looks, record);

@@ -103,7 +103,7 @@ static bool has_user_part(const struct yarn_frames *frames)
     return frames->count > 1 || (frames->count && frames->frame[0].ip);
 }
 
-void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued)
 {
     const struct yarn_record_sample *sample = &record->sample;

@@ -20,7 +20,7 @@ struct yarn_walks {
 
 /* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) has only
  * kernel frames. */
-void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued);
 
 /* Too many of the recent copies were shorter than their stacks. */

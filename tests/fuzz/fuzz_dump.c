@@ -58,7 +58,7 @@ static void use_cpu(uint32_t cpu)
 static int use_shown(void *self, enum yarn_dump_record record, const void *thing)
 {
     uint8_t data[2048];
-    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
     (void)self;
     yarn_dump_show(&bytes, record, thing);
     use_text(yarn_bytes_span(&bytes));
@@ -126,7 +126,7 @@ static void read_dump(struct yarn_span dump)
 
 enum { IS_ZSTD = 8 };
 
-static void add_chunk(struct yarn_bytes *bytes, uint32_t sequence, uint8_t choice,
+static void add_chunk(struct yarn_byte_buffer *bytes, uint32_t sequence, uint8_t choice,
                       struct yarn_span payload)
 {
     uint8_t header[YARN_DUMP_CHUNK_HEADER_BYTES];
@@ -160,7 +160,7 @@ static void read_payloads(struct yarn_span payloads, uint8_t choice)
     uint8_t *data = malloc(capacity);
     if (!data)
         abort();
-    struct yarn_bytes bytes = yarn_bytes_of(data, capacity);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, capacity);
     struct yarn_cursor cursor = yarn_cursor_of(payloads);
     yarn_dump_file_header_encode(&file, header);
     yarn_bytes_put(&bytes, header, sizeof header);

@@ -59,7 +59,7 @@ static void touch_sample(const struct yarn_record_sample *sample)
     }
 }
 
-static void receive_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     const struct yarn_record_mmap *map = record->mmap;

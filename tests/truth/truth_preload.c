@@ -34,11 +34,11 @@ int __wrap_yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwi
     return __real_yarn_unwinder_new(ret_unwinder, kind, map);
 }
 
-void __real_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+void __real_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                             struct yarn_queued *queued);
-void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                             struct yarn_queued *queued);
-void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_record *record,
+void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                             struct yarn_queued *queued)
 {
     truth.time_ns = record->time_ns;

@@ -94,7 +94,7 @@ int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record, c
 {
     char line[LINE_MAX];
     uint32_t thread = YARN_DUMP_NONE;
-    struct yarn_bytes bytes = yarn_bytes_of(line, sizeof line);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(line, sizeof line);
     yarn_dump_show(&bytes, record, thing);
     struct yarn_span text = yarn_bytes_span(&bytes);
     int err = loader->options->timeline ? keep(loader, &text) : 0;

@@ -134,7 +134,7 @@ void made_process_end(void)
     (void)rmdir(made.folder);
 }
 
-void made_process_feed(const struct yarn_record *record)
+void made_process_feed(const struct yarn_typed_record *record)
 {
     struct yarn_record_listener listener = yarn_pipeline_listener(&made.pipeline);
     listener.record(listener.self, record);

@@ -44,7 +44,7 @@ void made_process_begin(void);
 void made_process_end(void);
 
 /* The pipeline's listener is given the record. */
-void made_process_feed(const struct yarn_record *record);
+void made_process_feed(const struct yarn_typed_record *record);
 
 /* Flushes, ends the dump, closes and reads it; how many lines begin so is then known. */
 void made_process_read(void);

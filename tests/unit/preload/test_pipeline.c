@@ -12,9 +12,9 @@
 #define CODE_BYTES UINT64_C(0x10000)
 #define START_NS UINT64_C(1000000000)
 
-static struct yarn_record record_of(enum yarn_record_type type)
+static struct yarn_typed_record record_of(enum yarn_record_type type)
 {
-    return (struct yarn_record){
+    return (struct yarn_typed_record){
         .type = type,
         .pid = MADE_PID,
         .tid = MADE_THREAD,
@@ -33,7 +33,7 @@ static void map_code(uint64_t start, const char *path)
         .protection = PROT_READ | PROT_EXEC,
     };
     strcpy(map.path, path);
-    struct yarn_record record = record_of(YARN_RECORD_MMAP);
+    struct yarn_typed_record record = record_of(YARN_RECORD_MMAP);
     record.mmap = &map;
     made_process_feed(&record);
 }
@@ -43,9 +43,9 @@ static const struct yarn_record_layout layout = {
 };
 
 /* A sample with this chain, innermost first. */
-static struct yarn_record sample_of(const uint64_t *chain, size_t count)
+static struct yarn_typed_record sample_of(const uint64_t *chain, size_t count)
 {
-    struct yarn_record record = record_of(YARN_RECORD_SAMPLE);
+    struct yarn_typed_record record = record_of(YARN_RECORD_SAMPLE);
     record.sample.layout = &layout;
     record.sample.ip = chain[0];
     record.sample.period = MADE_PERIOD_NS;
@@ -56,9 +56,9 @@ static struct yarn_record sample_of(const uint64_t *chain, size_t count)
 static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, CODE + 0x10, CODE + 0x20,
                                  CODE + 0x30};
 
-static struct yarn_record sample(void)
+static struct yarn_typed_record sample(void)
 {
-    struct yarn_record record = sample_of(chain, YARN_COUNT_OF(chain));
+    struct yarn_typed_record record = sample_of(chain, YARN_COUNT_OF(chain));
     record.sample.ip = chain[1];
     return record;
 }
@@ -82,7 +82,7 @@ END_TEST
 START_TEST(a_sample_becomes_a_stack_in_the_dump)
 {
     map_code(CODE, "/made/program");
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     made_process_feed(&record);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("sample "), 1);
@@ -100,7 +100,7 @@ START_TEST(equal_stacks_are_stored_once)
 {
     map_code(CODE, "/made/program");
     for (int i = 0; i < 100; i++) {
-        struct yarn_record record = sample();
+        struct yarn_typed_record record = sample();
         record.time_ns += (uint64_t)i;
         record.tid += (uint32_t)i % 3;
         made_process_feed(&record);
@@ -115,7 +115,7 @@ END_TEST
 START_TEST(a_sample_waits_in_the_queue_until_it_is_settled)
 {
     map_code(CODE, "/made/program");
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     made_process_feed(&record);
     ck_assert(!yarn_queue_is_empty(&made.pipeline.queue));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 0);
@@ -132,7 +132,7 @@ START_TEST(what_is_settled_in_no_time_is_some_and_the_rest_waits)
     for (uint64_t i = 0; i < 8; i++) {
         for (uint64_t k = 0; k < YARN_COUNT_OF(deep); k++)
             deep[k] = CODE + i * 0x1000 + k * 8;
-        struct yarn_record record = sample_of(deep, YARN_COUNT_OF(deep));
+        struct yarn_typed_record record = sample_of(deep, YARN_COUNT_OF(deep));
         made_process_feed(&record);
     }
     ck_assert(!yarn_pipeline_settle(&made.pipeline, 0));
@@ -150,7 +150,7 @@ START_TEST(a_full_queue_settles_and_loses_nothing)
     for (uint64_t k = 0; k < YARN_COUNT_OF(deep); k++)
         deep[k] = CODE + k * 8;
     for (int i = 0; i < 400; i++) {
-        struct yarn_record record = sample_of(deep, YARN_COUNT_OF(deep));
+        struct yarn_typed_record record = sample_of(deep, YARN_COUNT_OF(deep));
         made_process_feed(&record);
     }
     made_process_read();
@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(generated_code_is_named_at_once)
 {
-    struct yarn_record record = sample(); /* nothing is mapped there */
+    struct yarn_typed_record record = sample(); /* nothing is mapped there */
     made_process_feed(&record);
     ck_assert(yarn_queue_is_empty(&made.pipeline.queue));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 1);
@@ -173,7 +173,7 @@ END_TEST
 START_TEST(a_sample_without_a_chain_is_the_frame_where_it_hit_and_cut_off)
 {
     map_code(CODE, "/made/program");
-    struct yarn_record record = record_of(YARN_RECORD_SAMPLE);
+    struct yarn_typed_record record = record_of(YARN_RECORD_SAMPLE);
     record.sample.layout = &layout;
     record.sample.ip = CODE + 8;
     made_process_feed(&record);
@@ -189,7 +189,7 @@ START_TEST(frames_of_the_kernel_lie_above_the_user_s)
                                      UINT64_C(0xffffffff81000020), (uint64_t)PERF_CONTEXT_USER,
                                      CODE + 0x10};
     map_code(CODE, "/made/program");
-    struct yarn_record record = sample_of(mixed, YARN_COUNT_OF(mixed));
+    struct yarn_typed_record record = sample_of(mixed, YARN_COUNT_OF(mixed));
     record.misc = PERF_RECORD_MISC_KERNEL;
     made_process_feed(&record);
     made_process_read();
@@ -201,7 +201,7 @@ END_TEST
 START_TEST(a_thread_of_the_kernel_s_own_is_whole_without_a_user_part)
 {
     static const uint64_t kernel[] = {(uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000010)};
-    struct yarn_record record = sample_of(kernel, YARN_COUNT_OF(kernel));
+    struct yarn_typed_record record = sample_of(kernel, YARN_COUNT_OF(kernel));
     record.misc = PERF_RECORD_MISC_KERNEL;
     record.sample.ip = kernel[1];
     made_process_feed(&record);
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(another_process_is_counted_and_not_stored)
 {
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     record.pid = MADE_PID + 7;
     made_process_feed(&record);
     yarn_pipeline_flush(&made.pipeline);
@@ -226,7 +226,7 @@ END_TEST
 
 START_TEST(the_reader_and_threads_without_a_number_are_not_sampled)
 {
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     record.tid = MADE_READER;
     made_process_feed(&record);
     record.tid = UINT32_MAX;
@@ -239,7 +239,7 @@ END_TEST
 START_TEST(a_sample_of_a_time_that_is_stopped_was_not_wanted)
 {
     yarn_coverage_stop(&made.account.coverage, START_NS - 1, YARN_DUMP_COVERAGE_PROGRAM);
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     made_process_feed(&record);
     ck_assert(yarn_queue_is_empty(&made.pipeline.queue));
 }
@@ -254,7 +254,7 @@ START_TEST(two_pipelines_follow_a_process_each)
     facts.pid = MADE_PID + 7;
     spec.facts = &facts;
     ck_assert_int_eq(yarn_pipeline_open(&other, &spec), 0);
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     record.pid = MADE_PID + 7;
     struct yarn_record_listener listener = yarn_pipeline_listener(&other);
     listener.record(listener.self, &record);
@@ -268,8 +268,8 @@ END_TEST
 
 START_TEST(threads_and_their_names_are_stored_once_there_is_a_dump)
 {
-    struct yarn_record record = sample(), fork = record_of(YARN_RECORD_FORK);
-    struct yarn_record comm = record_of(YARN_RECORD_COMM), end = record_of(YARN_RECORD_EXIT);
+    struct yarn_typed_record record = sample(), fork = record_of(YARN_RECORD_FORK);
+    struct yarn_typed_record comm = record_of(YARN_RECORD_COMM), end = record_of(YARN_RECORD_EXIT);
     made_thread_cpu_ns = 12345;
     made_process_feed(&record);
     fork.task.pid = fork.task.parent_pid = end.task.pid = comm.comm.pid = MADE_PID;
@@ -290,7 +290,7 @@ END_TEST
 
 START_TEST(threads_of_another_process_are_none_of_ours)
 {
-    struct yarn_record end = record_of(YARN_RECORD_EXIT);
+    struct yarn_typed_record end = record_of(YARN_RECORD_EXIT);
     end.task.pid = MADE_PID + 7;
     made_process_feed(&end);
     ck_assert(!made.pipeline.saw_thread_end);
@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(a_loss_begins_a_dump_and_is_counted)
 {
-    struct yarn_record lost = record_of(YARN_RECORD_LOST);
+    struct yarn_typed_record lost = record_of(YARN_RECORD_LOST);
     lost.event = YARN_RECORD_NO_EVENT;
     lost.lost.count = 17;
     made_process_feed(&lost);
@@ -311,7 +311,7 @@ END_TEST
 
 START_TEST(throttling_is_counted_when_it_begins)
 {
-    struct yarn_record throttle = record_of(YARN_RECORD_THROTTLE);
+    struct yarn_typed_record throttle = record_of(YARN_RECORD_THROTTLE);
     throttle.throttle.is_on = true;
     made_process_feed(&throttle);
     throttle.throttle.is_on = false;
@@ -324,7 +324,7 @@ END_TEST
 
 START_TEST(kinds_that_are_not_stored_are_passed_over_and_unknown_ones_counted)
 {
-    struct yarn_record record = record_of(YARN_RECORD_SWITCH);
+    struct yarn_typed_record record = record_of(YARN_RECORD_SWITCH);
     made_process_feed(&record);
     record = record_of(YARN_RECORD_OTHER);
     made_process_feed(&record);
@@ -347,7 +347,7 @@ START_TEST(a_module_that_no_frame_names_is_stored_at_the_end)
 {
     map_code(CODE, "/made/program");
     map_code(2 * CODE, "/made/library");
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     made_process_feed(&record);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("module "), 2);
@@ -359,7 +359,7 @@ END_TEST
 START_TEST(a_file_that_cannot_be_made_is_tried_once_and_fails_the_recording)
 {
     strcpy(made.dump.file.path, "/nowhere/at/all");
-    struct yarn_record record = sample();
+    struct yarn_typed_record record = sample();
     made_process_feed(&record);
     made_process_feed(&record);
     yarn_pipeline_flush(&made.pipeline);

@@ -38,7 +38,7 @@ static void close_walks(void)
 static const struct yarn_frames *walk(uint16_t mode, uint64_t ip, const uint64_t *chain,
                                       size_t count)
 {
-    struct yarn_record record = {.type = YARN_RECORD_SAMPLE, .misc = mode};
+    struct yarn_typed_record record = {.type = YARN_RECORD_SAMPLE, .misc = mode};
     record.sample.ip = ip;
     record.sample.layout = &layout;
     if (count)

@@ -15,7 +15,7 @@ enum { PID = 4242, LOAD = 0, MOVE = 1, DEBUG_INFO = 2, CLOSE = 3, UNWINDING = 4 
 static struct yarn_code_names names;
 static struct yarn_jitdump jitdump;
 static uint8_t data[1 << 20];
-static struct yarn_bytes bytes;
+static struct yarn_byte_buffer bytes;
 static char path[64];
 
 static void put_header(uint32_t magic, uint32_t version, uint32_t size, uint32_t pid)

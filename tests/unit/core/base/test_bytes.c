@@ -8,7 +8,7 @@ static uint8_t buffer[64];
 
 START_TEST(what_is_written_reads_back)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(buffer, sizeof buffer);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(buffer, sizeof buffer);
     yarn_bytes_u8(&bytes, 0xfe);
     yarn_bytes_u16(&bytes, 0x1234);
     yarn_bytes_u32(&bytes, 0x89abcdef);
@@ -34,7 +34,7 @@ static const uint64_t numbers[] = {
 
 START_TEST(varints_of_every_size_read_back)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(buffer, sizeof buffer);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(buffer, sizeof buffer);
     yarn_bytes_uleb(&bytes, numbers[_i]);
     struct yarn_cursor cursor = yarn_cursor_of(yarn_bytes_span(&bytes));
     ck_assert_uint_eq(yarn_cursor_uleb(&cursor), numbers[_i]);
@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(a_write_that_does_not_fit_is_not_begun)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(buffer, 5);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(buffer, 5);
     yarn_bytes_u32(&bytes, 1);
     yarn_bytes_u16(&bytes, 2);
     ck_assert(bytes.full);
@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(a_text_that_does_not_fit_leaves_no_length_behind)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(buffer, 4);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(buffer, 4);
     yarn_bytes_u8(&bytes, 9);
     yarn_bytes_sized(&bytes, yarn_span_of_text("abc"));
     ck_assert(bytes.full);

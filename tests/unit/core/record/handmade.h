@@ -15,7 +15,7 @@ enum { HANDMADE_RECORD_BYTES = 65536, HANDMADE_TRAILER_BYTES = 32 };
 
 struct handmade_record {
     uint8_t data[HANDMADE_RECORD_BYTES];
-    struct yarn_bytes bytes; /* of data; points into itself, so the record must not move */
+    struct yarn_byte_buffer bytes; /* of data; points into itself, so the record must not move */
 };
 
 void handmade_begin(struct handmade_record *record, uint32_t type, uint16_t misc);

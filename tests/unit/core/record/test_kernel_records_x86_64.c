@@ -79,7 +79,7 @@ static bool stack_has_mark(const struct yarn_wrapped *stack)
     return false;
 }
 
-static void receive_sample(const struct yarn_record *record)
+static void receive_sample(const struct yarn_typed_record *record)
 {
     uint64_t ip, sp;
     ck_assert(record->sample.has_registers);
@@ -109,7 +109,7 @@ static void receive_map(const struct yarn_record_mmap *map)
     seen.maps++;
 }
 
-static void receive_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     ck_assert_uint_eq(record->pid, (uint32_t)getpid());
@@ -291,7 +291,7 @@ static struct perf_event_attr attr_of_tracepoint(uint64_t number)
     return attr;
 }
 
-static void receive_mixed(void *self, const struct yarn_record *record)
+static void receive_mixed(void *self, const struct yarn_typed_record *record)
 {
     const struct yarn_record_sample *sample = &record->sample;
     struct yarn_record_counter counter;

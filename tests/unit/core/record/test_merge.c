@@ -25,7 +25,7 @@ static size_t nr_received;
 static uint64_t put_count[RINGS_MAX];
 static uint64_t expected_tail[RINGS_MAX]; /* where the kernel must still believe the reader to be */
 
-static void receive_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     ck_assert_ptr_eq(self, received);
     ck_assert_uint_lt(nr_received, RECEIVED_MAX);

@@ -87,7 +87,7 @@ static void *write_samples(void *argument)
     return NULL;
 }
 
-static void check_stack(const struct yarn_record *record)
+static void check_stack(const struct yarn_typed_record *record)
 {
     uint8_t stack[STACK_MAX];
     size_t size = stack_bytes_of(record->sample.ip);
@@ -98,7 +98,7 @@ static void check_stack(const struct yarn_record *record)
             ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->sample.ip, i);
 }
 
-static void receive_record(void *self, const struct yarn_record *record)
+static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     uint32_t cpu = record->cpu;

@@ -29,7 +29,7 @@ static void end(void)
     handmade_end(&made);
 }
 
-static int decode_at(size_t split_at, struct yarn_record *ret_record)
+static int decode_at(size_t split_at, struct yarn_typed_record *ret_record)
 {
     struct perf_event_header header = handmade_header(&made);
     struct handmade_split split = handmade_split_at(&made, split_at);
@@ -38,7 +38,7 @@ static int decode_at(size_t split_at, struct yarn_record *ret_record)
     return err;
 }
 
-static void check_common(const struct yarn_record *record, enum yarn_record_type type)
+static void check_common(const struct yarn_typed_record *record, enum yarn_record_type type)
 {
     struct perf_event_header header = handmade_header(&made);
     ck_assert_int_eq(record->type, type);
@@ -52,7 +52,7 @@ static void check_common(const struct yarn_record *record, enum yarn_record_type
     ck_assert((record->mmap != NULL) == (type == YARN_RECORD_MMAP));
 }
 
-static void decode_whole(enum yarn_record_type type, struct yarn_record *ret_record)
+static void decode_whole(enum yarn_record_type type, struct yarn_typed_record *ret_record)
 {
     ck_assert_int_eq(decode_at(made.bytes.size, ret_record), 0);
     check_common(ret_record, type);
@@ -101,7 +101,7 @@ START_TEST(mmap_shows_device_and_inode_at_any_split)
     put_mmap_tail("/usr/lib/libm.so\0\0\0\0\0\0\0", 24);
     end();
     for (size_t at = 0; at <= made.bytes.size; at++) {
-        struct yarn_record record;
+        struct yarn_typed_record record;
         ck_assert_int_eq(decode_at(at, &record), 0);
         check_common(&record, YARN_RECORD_MMAP);
         check_mmap_head(record.mmap);
@@ -124,7 +124,7 @@ static const struct {
 START_TEST(mmap_path_is_terminated_and_cut_where_it_is_too_long)
 {
     static char path[65536];
-    struct yarn_record record;
+    struct yarn_typed_record record;
     memset(path, 'p', path_rows[_i].letters);
     memset(path + path_rows[_i].letters, 0, path_rows[_i].nuls);
     begin(PERF_RECORD_MMAP2, 0);
@@ -143,7 +143,7 @@ START_TEST(mmap_device_is_as_stat_has_it)
     static const uint32_t numbers[] = {0, 1, 8, 255, 256, 4095, 4096, 0xfffff, 0xffffffff};
     for (size_t i = 0; i < YARN_COUNT_OF(numbers); i++)
         for (size_t j = 0; j < YARN_COUNT_OF(numbers); j++) {
-            struct yarn_record record;
+            struct yarn_typed_record record;
             begin(PERF_RECORD_MMAP2, 0);
             put_mmap_head();
             put_file(numbers[i], numbers[j], 1);
@@ -178,7 +178,7 @@ START_TEST(comm_shows_the_name_at_any_split)
     yarn_bytes_put(&made.bytes, comm_rows[_i].bytes, comm_rows[_i].size);
     end();
     for (size_t at = 0; at <= made.bytes.size; at++) {
-        struct yarn_record record;
+        struct yarn_typed_record record;
         ck_assert_int_eq(decode_at(at, &record), 0);
         check_common(&record, YARN_RECORD_COMM);
         ck_assert_uint_eq(record.comm.pid, 21);
@@ -200,7 +200,7 @@ START_TEST(fork_and_exit_name_child_and_parent)
     yarn_bytes_u64(&made.bytes, 35);
     end();
     for (size_t at = 0; at <= made.bytes.size; at++) {
-        struct yarn_record record;
+        struct yarn_typed_record record;
         ck_assert_int_eq(decode_at(at, &record), 0);
         check_common(&record, types[_i]);
         ck_assert_uint_eq(record.task.pid, 31);
@@ -213,7 +213,7 @@ END_TEST
 
 START_TEST(lost_shows_the_event_and_how_many)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     begin(PERF_RECORD_LOST, 0);
     yarn_bytes_u64(&made.bytes, 41);
     yarn_bytes_u64(&made.bytes, UINT64_C(1) << 50);
@@ -226,7 +226,7 @@ END_TEST
 
 START_TEST(lost_samples_name_no_event)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     begin(PERF_RECORD_LOST_SAMPLES, 0);
     yarn_bytes_u64(&made.bytes, 42);
     end();
@@ -238,7 +238,7 @@ END_TEST
 
 START_TEST(throttle_and_unthrottle_name_the_event)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     begin(_i ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, 0);
     yarn_bytes_u64(&made.bytes, 51);
     yarn_bytes_u64(&made.bytes, EVENT_ID);
@@ -261,7 +261,7 @@ START_TEST(switch_shows_the_direction_and_whether_by_force)
         {PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, true, true},
     };
     for (size_t i = 0; i < YARN_COUNT_OF(rows); i++) {
-        struct yarn_record record;
+        struct yarn_typed_record record;
         begin(PERF_RECORD_SWITCH, rows[i].misc);
         end();
         decode_whole(YARN_RECORD_SWITCH, &record);
@@ -273,7 +273,7 @@ END_TEST
 
 START_TEST(switch_of_a_whole_core_shows_the_other_thread)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     begin(PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT);
     yarn_bytes_u32(&made.bytes, 61);
     yarn_bytes_u32(&made.bytes, 62);
@@ -305,7 +305,7 @@ static const struct {
 START_TEST(record_of_a_kind_that_is_not_stored_is_known_and_has_its_body)
 {
     struct handmade_split split;
-    struct yarn_record record;
+    struct yarn_typed_record record;
     begin(other_rows[_i].type, 0);
     handmade_pattern(&made, other_rows[_i].body_bytes, 1);
     end();
@@ -327,7 +327,7 @@ START_TEST(record_of_a_kind_of_a_later_kernel_is_reported_as_unknown)
 {
     static const uint32_t types[] = {0, 23, 64, 0x7fffffff, UINT32_MAX};
     for (size_t i = 0; i < YARN_COUNT_OF(types); i++) {
-        struct yarn_record record;
+        struct yarn_typed_record record;
         begin(types[i], 9);
         handmade_pattern(&made, i * 8, 1);
         end();
@@ -363,7 +363,7 @@ START_TEST(record_shorter_than_its_type_is_refused_and_the_result_left_alone)
     begin(short_rows[_i].type, short_rows[_i].misc);
     handmade_pattern(&made, 256, 0x11);
     for (uint16_t size = 8; size < short_rows[_i].least_bytes + 24; size++) {
-        struct yarn_record record, before;
+        struct yarn_typed_record record, before;
         memset(&record, 0x5c, sizeof record);
         before = record;
         made.bytes.size = size;

@@ -106,7 +106,7 @@ static void check_counters(const struct yarn_record_sample *sample, uint32_t eve
     }
 }
 
-static void on_record(void *self, const struct yarn_record *record)
+static void on_record(void *self, const struct yarn_typed_record *record)
 {
     const struct yarn_record_sample *sample = &record->sample;
     (void)self;
@@ -187,7 +187,7 @@ END_TEST
 
 static int decode_only(void)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     handmade_end(&made);
     struct perf_event_header header = handmade_header(&made);
     struct handmade_split split = handmade_split_at(&made, made.bytes.size);

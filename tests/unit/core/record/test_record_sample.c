@@ -58,14 +58,14 @@ static void put_stack(uint64_t size, uint64_t valid)
         yarn_bytes_u64(&made.bytes, valid);
 }
 
-static int decode(const struct yarn_wrapped *bytes, struct yarn_record *ret_record)
+static int decode(const struct yarn_wrapped *bytes, struct yarn_typed_record *ret_record)
 {
     struct perf_event_header header = handmade_header(&made);
     return yarn_record_decoder_decode(&decoder, &header, bytes, ret_record);
 }
 
 /* As one piece, its allocation as large as the record. */
-static int decode_whole(struct yarn_record *ret_record, struct handmade_split *ret_split)
+static int decode_whole(struct yarn_typed_record *ret_record, struct handmade_split *ret_split)
 {
     handmade_end(&made);
     *ret_split = handmade_split_at(&made, made.bytes.size);
@@ -74,14 +74,14 @@ static int decode_whole(struct yarn_record *ret_record, struct handmade_split *r
 
 static int decode_only(void)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     int err = decode_whole(&record, &split);
     handmade_split_free(&split);
     return err;
 }
 
-static void check_common(const struct yarn_record *record)
+static void check_common(const struct yarn_typed_record *record)
 {
     ck_assert_int_eq(record->type, YARN_RECORD_SAMPLE);
     ck_assert_uint_eq(record->kernel_type, PERF_RECORD_SAMPLE);
@@ -140,7 +140,7 @@ START_TEST(sample_is_decoded_with_any_of_its_parts_at_any_split)
     handmade_end(&made);
     for (size_t at = 0; at <= made.bytes.size; at++) {
         struct handmade_split split = handmade_split_at(&made, at);
-        struct yarn_record record;
+        struct yarn_typed_record record;
         memset(&record, 0xcc, sizeof record);
         ck_assert_int_eq(decode(&split.bytes, &record), 0);
         check_common(&record);
@@ -170,7 +170,7 @@ END_TEST
 
 START_TEST(sample_that_is_refused_leaves_the_result_alone)
 {
-    struct yarn_record record, before;
+    struct yarn_typed_record record, before;
     struct handmade_split split;
     memset(&record, 0x5c, sizeof record);
     before = record;
@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(sample_of_a_kernel_thread_has_no_registers_and_no_stack)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(parts_of(7));
     put_callchain();
@@ -201,7 +201,7 @@ END_TEST
 
 START_TEST(sample_of_a_32_bit_task_has_no_registers_and_keeps_its_stack)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(parts_of(6));
     put_registers(PERF_SAMPLE_REGS_ABI_32);
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(sample_of_an_unknown_abi_has_no_registers)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(PERF_SAMPLE_REGS_USER);
     put_registers(3);
@@ -227,7 +227,7 @@ END_TEST
 
 START_TEST(sample_asked_for_no_register_has_none)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     uint64_t value;
     begin_sample(PERF_SAMPLE_REGS_USER);
@@ -264,7 +264,7 @@ static const struct {
 
 START_TEST(sample_gives_the_valid_part_of_the_stack_and_believes_no_lie_about_it)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(PERF_SAMPLE_STACK_USER);
     yarn_bytes_u64(&made.bytes, stack_rows[_i].size);
@@ -308,7 +308,7 @@ static const struct {
 
 START_TEST(sample_believes_no_lie_about_its_callchain)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(PERF_SAMPLE_CALLCHAIN);
     yarn_bytes_u64(&made.bytes, callchain_rows[_i].entries);
@@ -323,7 +323,7 @@ END_TEST
 
 START_TEST(sample_whose_callchain_eats_the_registers_stays_inside_the_record)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(parts_of(3));
     yarn_bytes_u64(&made.bytes, 4); /* three, and the registers' abi */
@@ -338,7 +338,7 @@ END_TEST
 
 START_TEST(sample_may_go_on_behind_what_we_know)
 {
-    struct yarn_record record;
+    struct yarn_typed_record record;
     struct handmade_split split;
     begin_sample(PERF_SAMPLE_CALLCHAIN);
     put_callchain();

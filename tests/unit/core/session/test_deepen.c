@@ -29,7 +29,7 @@ struct seen {
 };
 static struct seen seen;
 
-static void on_record(void *self, const struct yarn_record *record)
+static void on_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     uint32_t number;

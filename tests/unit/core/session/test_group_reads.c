@@ -29,7 +29,7 @@ static void close_reads(void)
     yarn_table_close(&numbers);
 }
 
-static void tell(void *self, const struct yarn_record *record)
+static void tell(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     ck_assert_uint_lt(record->event, 2);
@@ -49,7 +49,7 @@ static void tell_malformed(void *self, uint32_t kernel_type, size_t size)
 static void sample(uint64_t id, uint32_t tid, uint64_t first, uint64_t second)
 {
     const uint64_t words[] = {first, id, second, MEMBER};
-    struct yarn_record record = {.type = YARN_RECORD_SAMPLE, .id = id, .tid = tid};
+    struct yarn_typed_record record = {.type = YARN_RECORD_SAMPLE, .id = id, .tid = tid};
     record.sample.layout = &layout;
     record.sample.nr_counters = 2;
     record.sample.counters.first = yarn_span_of(words, sizeof words);

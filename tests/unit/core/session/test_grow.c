@@ -29,7 +29,7 @@ static atomic_bool is_over;
 static size_t nr_samples;
 static pthread_t burner;
 
-static void on_record(void *self, const struct yarn_record *record)
+static void on_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     nr_samples += record->type == YARN_RECORD_SAMPLE;

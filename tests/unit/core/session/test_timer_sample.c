@@ -46,7 +46,7 @@ __attribute__((noinline)) static void burn(uint64_t cpu_ns)
             sink = sink * 31 + 1;
 }
 
-static void on_record(void *self, const struct yarn_record *record)
+static void on_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     if (record->type == YARN_RECORD_LOST) {

@@ -15,7 +15,7 @@ enum { ARENA_BYTES = 4 * 1024 * 1024, RING_BYTES = 4096 };
 static uint32_t nr_told;
 
 /* As if the host kept the reader waiting in the middle of a scan. */
-static void wait_at(void *self, const struct yarn_record *record)
+static void wait_at(void *self, const struct yarn_typed_record *record)
 {
     const struct timespec wait = {.tv_nsec = WAIT_NS};
     (void)self;

@@ -42,12 +42,12 @@ static int save_dump(const char *folder, const char *name, struct yarn_span byte
 
 static int put(void *self, struct yarn_span bytes)
 {
-    struct yarn_bytes *into = self;
+    struct yarn_byte_buffer *into = self;
     yarn_bytes_put(into, bytes.data, bytes.size);
     return into->full ? -ENOSPC : 0;
 }
 
-static int merge(struct yarn_bytes *into, struct yarn_span dump)
+static int merge(struct yarn_byte_buffer *into, struct yarn_span dump)
 {
     struct yarn_dump_merger merger;
     struct yarn_dump_summary summary;
@@ -63,7 +63,7 @@ static int merge(struct yarn_bytes *into, struct yarn_span dump)
 int main(int argc, char **argv)
 {
     static uint8_t data[1 << 16];
-    struct yarn_bytes merged = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer merged = yarn_bytes_of(data, sizeof data);
     struct made_dump dump;
     if (argc != 2) {
         fprintf(stderr, "usage: make_golden FOLDER\n");

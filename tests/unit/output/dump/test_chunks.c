@@ -185,7 +185,7 @@ END_TEST
 
 static int put(void *self, struct yarn_span bytes)
 {
-    struct yarn_bytes *into = self;
+    struct yarn_byte_buffer *into = self;
     yarn_bytes_put(into, bytes.data, bytes.size);
     ck_assert(!into->full);
     return 0;
@@ -202,7 +202,7 @@ START_TEST(merged_chunks_are_whole)
         copy[chunk_at[lost] + 40] ^= 1;
         (void)read_copy(&before);
         for (size_t i = 0; i < 2; i++) {
-            struct yarn_bytes merged = yarn_bytes_of(data[i], sizeof data[i]);
+            struct yarn_byte_buffer merged = yarn_bytes_of(data[i], sizeof data[i]);
             struct yarn_dump_merger merger;
             struct yarn_dump_summary summary;
             ck_assert_int_eq(yarn_dump_merger_open(&merger, 0, put, &merged), 0);

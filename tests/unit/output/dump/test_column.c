@@ -55,7 +55,7 @@ static void fill(enum yarn_dump_record batch)
 START_TEST(rows_of_each_batch_come_back)
 {
     enum yarn_dump_record batch = batches[_i];
-    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
     fill(batch);
     yarn_dump_columns_encode(&bytes, batch, rows, COUNT, BASE_NS, numbers);
     ck_assert(!bytes.full);
@@ -69,7 +69,7 @@ END_TEST
 
 START_TEST(no_rows_take_no_bytes)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
     struct yarn_cursor cursor = yarn_cursor_of(YARN_SPAN_EMPTY);
     yarn_dump_columns_encode(&bytes, batches[_i], rows, 0, 0, numbers);
     ck_assert_uint_eq(bytes.size, 0);
@@ -92,7 +92,7 @@ START_TEST(columns_are_as_the_document_says)
         0x00, 0x00, 0x00, 0x00,                   /* flags */
         0x01, 0xc8, 0x02, 0xf0, 0x01, 0xa2, 0x04, /* offsets, byte by byte */
     };
-    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
     yarn_dump_columns_encode(&bytes, YARN_DUMP_RECORD_FRAMES, frames, 4, 0, numbers);
     ck_assert_uint_eq(bytes.size, sizeof wanted);
     ck_assert_mem_eq(data, wanted, sizeof wanted);
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(cut_columns_fail)
 {
     enum yarn_dump_record batch = batches[_i];
-    struct yarn_bytes bytes = yarn_bytes_of(data, sizeof data);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
     fill(batch);
     yarn_dump_columns_encode(&bytes, batch, rows, COUNT, 0, numbers);
     for (size_t size = 0; size < bytes.size; size++) {
@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(full_buffer_is_said)
 {
-    struct yarn_bytes bytes = yarn_bytes_of(data, 100);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, 100);
     fill(YARN_DUMP_RECORD_SAMPLES);
     yarn_dump_columns_encode(&bytes, YARN_DUMP_RECORD_SAMPLES, rows, COUNT, 0, numbers);
     ck_assert(bytes.full);

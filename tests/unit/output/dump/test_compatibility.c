@@ -10,9 +10,9 @@
 /* A dump made by hand, as another writer, or a later version, would make it. */
 struct hand {
     uint8_t data[1 << 16];
-    struct yarn_bytes bytes;
+    struct yarn_byte_buffer bytes;
     uint8_t payload_data[1 << 15];
-    struct yarn_bytes payload;
+    struct yarn_byte_buffer payload;
     struct yarn_dump_file_header header;
     struct yarn_dump_chunk chunk;
     struct record_log log;

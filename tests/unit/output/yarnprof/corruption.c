@@ -212,7 +212,7 @@ static bool unpack(struct yarn_dump_unpacker *unpacker, struct yarn_span span, s
 }
 
 /* Without compression, and with lies in it where a state is given. */
-static void add_chunk(struct yarn_bytes *bytes, struct yarn_dump_chunk chunk,
+static void add_chunk(struct yarn_byte_buffer *bytes, struct yarn_dump_chunk chunk,
                       struct yarn_span payload, uint64_t *state)
 {
     uint8_t header[YARN_DUMP_CHUNK_HEADER_BYTES];
@@ -242,7 +242,7 @@ static bool lie_in_payload(struct corrupted *dump, uint64_t *state)
     uint8_t *data = malloc(room);
     if (!data || yarn_dump_unpacker_open(&unpacker))
         abort();
-    struct yarn_bytes bytes = yarn_bytes_of(data, room);
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, room);
     bool is_good = unpack(&unpacker, span, chunks.at[liar], &chunk, &payload) && payload.size &&
                    2 * payload.size < CORRUPTED_ROOM;
     if (is_good) {
