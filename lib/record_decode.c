@@ -19,12 +19,14 @@ enum {
 #define KNOWN_FORMAT                                                                               \
     ((uint64_t)(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | \
                 PERF_FORMAT_GROUP | PERF_FORMAT_LOST))
+#define WEIGHTS ((uint64_t)(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 #define IDENTITY                                                                                   \
     ((uint64_t)(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |      \
                 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
 
 struct sample {
     const struct perf_event_attr *attr;
+    bool is_bare; /* see take_branches */
     struct yarn_words words;
     struct yarn_record record;
 };
@@ -88,16 +90,26 @@ static void take_raw(struct sample *sample)
     sample->record.raw = take_bytes(&sample->words, size, 1);
 }
 
+/* What attr asks for stands here, save where the kernel had none of it, which is_bare tries: no
+ * index behind a count of 0, no counters behind the branches. */
 static void take_branches(struct sample *sample)
 {
+    struct yarn_words *words = &sample->words;
+    uint64_t kinds = sample->attr->branch_sample_type;
     if (!has(sample, PERF_SAMPLE_BRANCH_STACK))
         return;
-    uint64_t count = yarn_words_u64(&sample->words);
-    if (sample->attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-        sample->record.branch_hw_index = yarn_words_u64(&sample->words);
-    sample->record.branches = take_bytes(&sample->words, count, BRANCH);
-    if (sample->attr->branch_sample_type & BRANCH_COUNTERS)
-        yarn_words_take_many(&sample->words, count, WORD);
+    uint64_t count = yarn_words_u64(words);
+    if ((kinds & PERF_SAMPLE_BRANCH_HW_INDEX) && (count || !sample->is_bare))
+        sample->record.branch_hw_index = yarn_words_u64(words);
+    sample->record.branches = take_bytes(words, count, BRANCH);
+    if ((kinds & BRANCH_COUNTERS) && !sample->is_bare)
+        yarn_words_take_many(words, count, WORD);
+}
+
+static bool may_be_bare(const struct perf_event_attr *attr)
+{
+    return (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+           (attr->branch_sample_type & (PERF_SAMPLE_BRANCH_HW_INDEX | BRANCH_COUNTERS));
 }
 
 static size_t nr_bits(uint64_t mask)
@@ -112,6 +124,8 @@ static size_t nr_bits(uint64_t mask)
 static struct yarn_bytes take_registers(struct yarn_words *words, uint64_t mask, uint64_t *ret_abi)
 {
     *ret_abi = yarn_words_u64(words);
+    if (*ret_abi > PERF_SAMPLE_REGS_ABI_64)
+        words->is_broken = true;
     return *ret_abi ? take_bytes(words, nr_bits(mask), WORD) : (struct yarn_bytes){0};
 }
 
@@ -202,9 +216,21 @@ static void take_identity(struct sample *sample)
     take_word(sample, PERF_SAMPLE_IDENTIFIER, &sample->record.id);
 }
 
+/* Both weights would be one word: the kernel opens no such event. */
 static bool is_known(const struct perf_event_attr *attr)
 {
-    return !(attr->sample_type & ~KNOWN_FIELDS) && !(attr->read_format & ~KNOWN_FORMAT);
+    return !(attr->sample_type & ~KNOWN_FIELDS) && !(attr->read_format & ~KNOWN_FORMAT) &&
+           (attr->sample_type & WEIGHTS) != WEIGHTS;
+}
+
+/* `sample` is as before the first word. False where the bytes are not just that. */
+static bool take_all(struct sample *sample)
+{
+    if (sample->record.type == PERF_RECORD_SAMPLE)
+        take_sample(sample);
+    else
+        take_identity(sample);
+    return !sample->words.is_broken && !sample->words.left;
 }
 
 int yarn_record_decode(const struct perf_event_attr *attr, const void *bytes, size_t size,
@@ -218,7 +244,7 @@ int yarn_record_decode(const struct perf_event_attr *attr, const void *bytes, si
         return -EBADMSG;
     bool is_sample = header.type == PERF_RECORD_SAMPLE;
     uint64_t identity = attr->sample_id_all ? attr->sample_type & IDENTITY : 0;
-    struct sample sample = {
+    const struct sample begin = {
         .attr = attr,
         .words = {.next = (const uint8_t *)bytes + sizeof header, .left = size - sizeof header},
         .record = {.type = header.type,
@@ -226,11 +252,14 @@ int yarn_record_decode(const struct perf_event_attr *attr, const void *bytes, si
                    .fields = is_sample ? attr->sample_type : identity,
                    .branch_hw_index = UINT64_MAX},
     };
-    if (is_sample)
-        take_sample(&sample);
-    else
-        take_identity(&sample);
-    if (sample.words.is_broken || sample.words.left)
+    struct sample sample = begin;
+    bool is_whole = take_all(&sample);
+    if (!is_whole && is_sample && may_be_bare(attr)) {
+        sample = begin;
+        sample.is_bare = true;
+        is_whole = take_all(&sample);
+    }
+    if (!is_whole)
         return -EBADMSG;
     *ret_record = sample.record;
     return 0;

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import unittest
 import harness
 
 sys.path.insert(0, str(harness.ROOT / "tests" / "golden"))
+import perf_data
 import read_dump
 
 EXAMPLES = harness.ROOT / "tests" / "examples"
@@ -23,6 +25,24 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 EXAMPLE_NAMES = ("region_counters", "own_ring")
 GOLDEN = harness.ROOT / "tests" / "golden"
 BUSY = "sum(len(str(i * i)) for i in range(400_000))"
+# Of what this machine may lack: written by hand after <linux/perf_event.h>: what is set of the attr (sample_type,
+# read_format, branch_sample_type, type, config), the words of a sample, and what is to be found in it.
+WRITTEN = {
+    "lbr": ((0x907, 0, 0x20008, 4, 0xc0),
+            (0x401136, 0x65_00000064, 1_000_000, 1_000_003, 2, 7, 0x401130, 0x401000, 0x1_0021, 0x401010, 0x401120, 2),
+            dict(ip=0x401136, pid=100, tid=101, time=1_000_000, period=1_000_003, branch_hw_index=7,
+                 branches=(0x401130, 0x401000, 0x1_0021, 0x401010, 0x401120, 2))),
+    "lbr without branches": ((0x807, 0, 0x20008, 4, 0xc0), (0x401136, 0x65_00000064, 1_000_000, 0),
+                             dict(ip=0x401136, branch_hw_index=2**64 - 1, branches=())),
+    "pebs": ((0x109800f, 0, 0, 4, 0x1cd),
+             (9, 0xffffffff81000010, 0x65_00000064, 5, 0x7ffe1000, 0x1234_0005_00000040, 0x68100142, 0x10),
+             dict(id=9, ip=0xffffffff81000010, addr=0x7ffe1000, weight=0x1234_0005_00000040, data_src=0x68100142,
+                  phys_addr=0x10)),
+    "hybrid, of the small cores": ((0x10187, 4, 0, 0, 0xa_00000000), (41, 0x401136, 0x65_00000064, 3, 12, 50_000),
+                                   dict(id=41, cpu=12, period=50_000)),
+    "group": ((0x17, 0x1f, 0, 1, 1), (0x401136, 0x65_00000064, 3, 2, 900, 450, 11, 21, 0, 12, 22, 1),
+              dict(time=3, values=(2, 900, 450, 11, 21, 0, 12, 22, 1))),
+}
 NO_PERF = "perf_event_open is refused here"
 
 
@@ -113,6 +133,43 @@ class Library(harness.Case):
                     self.assertGreater(len(theirs), 5)
                     self.assertEqual(sorted(ours), sorted(theirs))
                     self.assertRegex(done.stdout, r"(?s)^process \d+: /.*\nend of \d+\n$")
+
+    def assert_same_records(self, data, least=1):
+        count, _, wrong = perf_data.compare(perf_data.Decoder(self.library / "libyarn.so"), data)
+        self.assertEqual(wrong, [])
+        self.assertGreaterEqual(count, least)
+
+    def test_records_written_by_hand(self):
+        decoder = perf_data.Decoder(self.library / "libyarn.so")
+        for name, ((sample_type, read_format, branches, kind, config), words, wanted) in WRITTEN.items():
+            with self.subTest(name):
+                attr = struct.pack("<IIQQQQQ24xQ", kind, 128, config, 1, sample_type, read_format, 1 << 18, branches)
+                record = struct.pack(f"<IHH{len(words)}Q", 9, 2, 8 + 8 * len(words), *words)
+                got = decoder.decode(perf_data.attr_of(attr, ()), record)
+                self.assertIsNotNone(got)
+                for field, value in wanted.items():
+                    is_bytes = isinstance(value, tuple)
+                    self.assertEqual(got[field], struct.pack(f"<{len(value)}Q", *value) if is_bytes else value, field)
+                header = struct.pack("<8sQQQQQQ48x", b"PERFILE2", 104, 144, 104, 144, 248, len(record))
+                self.assert_same_records(header + attr.ljust(144, b"\0") + record)
+
+    @unittest.skipUnless(shutil.which("perf"), "no perf")
+    def test_what_perf_records_here(self):
+        """Groups, copies of stacks and of registers, addresses, kinds of side-band."""
+        for asked in (("-e", "{task-clock:u,page-faults:u}:S"),
+                      ("-e", "page-faults:u", "-c", "1", "-d", "-W", "--call-graph", "dwarf"),
+                      ("-e", "task-clock:u,page-faults:u", "-s", "-g", "--intr-regs=ip,sp", "--user-regs=ip,sp")):
+            with self.subTest(asked):
+                path = self.folder() / "perf.data"
+                done = run("perf", "record", "-q", "-o", path, *asked, sys.executable, "-c", BUSY)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assert_same_records(path.read_bytes(), least=20)
+
+    @unittest.skipUnless("YARN_PERF_DATA" in os.environ, "YARN_PERF_DATA names no folder of perf.data files")
+    def test_what_perf_recorded_elsewhere(self):
+        for path in sorted(pathlib.Path(os.environ["YARN_PERF_DATA"]).iterdir()):
+            with self.subTest(path.name):
+                self.assert_same_records(path.read_bytes(), least=0)
 
     def test_package_of_cmake_finds_both(self):
         folder = self.folder()
