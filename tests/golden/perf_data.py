@@ -16,7 +16,7 @@ IP, TID, TIME, ADDR, READ_VALUES, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BR
     STACK_USER, WEIGHT, DATA_SRC, IDENTIFIER, TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE_SIZE, \
     CODE_PAGE_SIZE, WEIGHT_STRUCT = (1 << bit for bit in range(25))
 HW_INDEX, COUNTERS = 1 << 17, 1 << 19
-UNTOLD = 2**64 - 1
+NO_INDEX = 2**64 - 1
 
 Attr = collections.namedtuple("Attr", "bytes sample_type read_format branches regs_user regs_intr id_all ids")
 
@@ -83,7 +83,7 @@ def registers_of(words, mask):
 
 
 def decode_sample(attr, words, has_index, has_counters):
-    kind, got = attr.sample_type, {"branch_hw_index": UNTOLD}
+    kind, got = attr.sample_type, {"branch_hw_index": NO_INDEX}
     for bit, name in ((IDENTIFIER, "id"), (IP, "ip"), (TID, "tids"), (TIME, "time"), (ADDR, "addr"), (ID, "id"),
                       (STREAM_ID, "stream_id"), (CPU, "cpu"), (PERIOD, "period")):
         if kind & bit and name == "tids":
@@ -152,7 +152,7 @@ def decode(attr, record):
                 else decode_other(attr, Words(record[8:]))
         except AssertionError:
             continue
-        return {"type": kind, "misc": misc, "branch_hw_index": UNTOLD, **got}
+        return {"type": kind, "misc": misc, "branch_hw_index": NO_INDEX, **got}
     return None
 
 

@@ -32,7 +32,7 @@ struct yarn_record {
     struct yarn_bytes values;    /* of PERF_SAMPLE_READ, as attr.read_format says */
     struct yarn_bytes raw;
     struct yarn_bytes branches; /* struct perf_branch_entry each; unaligned */
-    uint64_t branch_hw_index;   /* UINT64_MAX: not told */
+    uint64_t branch_hw_index;   /* UINT64_MAX: not known */
     uint64_t registers_abi;
     struct yarn_bytes registers; /* uint64_t each, in the order of attr.sample_regs_user */
     struct yarn_bytes stack;     /* the valid part of the copy */
