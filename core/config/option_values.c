@@ -3,6 +3,7 @@
 
 #include "core/base/callgraph.h"
 #include "core/base/choices.h"
+#include "core/base/sched.h"
 #include "core/config/pattern.h"
 
 static const uint64_t frequency_max_hz = 100000;
@@ -74,6 +75,11 @@ int yarn_option_parse_callgraph(const char *text, void *ret_field,
                                 struct yarn_parse_error *ret_error)
 {
     return yarn_callgraph_parse(text, strlen(text), ret_field, ret_error);
+}
+
+int yarn_option_parse_sched(const char *text, void *ret_field, struct yarn_parse_error *ret_error)
+{
+    return yarn_sched_parse(text, strlen(text), ret_field, ret_error);
 }
 
 int yarn_option_parse_ring(const char *text, void *ret_field, struct yarn_parse_error *ret_error)

@@ -21,6 +21,7 @@ yarn_option_parse_fn yarn_option_parse_pattern;
 yarn_option_parse_fn yarn_option_parse_optional_pattern;
 yarn_option_parse_fn yarn_option_parse_frequency;
 yarn_option_parse_fn yarn_option_parse_callgraph;
+yarn_option_parse_fn yarn_option_parse_sched;
 yarn_option_parse_fn yarn_option_parse_ring;
 yarn_option_parse_fn yarn_option_parse_interval;
 /* A length of time; 0 where there is none. */

@@ -8,10 +8,8 @@
 static const struct yarn_option_row rows[] = {
 #define YARN_OPTION(id, name, short_name, type, field, parse, default_text, value, help, right)    \
     [id] = {name, short_name, default_text, value, help, right},
-#define YARN_OPTION_LATER(name)
 #include "core/config/options.def"
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
 };
 
 /* Where a row's value goes, and by which function. */
@@ -21,18 +19,8 @@ static const struct {
 } fields[] = {
 #define YARN_OPTION(id, name, short_name, type, field, parse, ...)                                 \
     [id] = {offsetof(struct yarn_options, field), parse},
-#define YARN_OPTION_LATER(name)
 #include "core/config/options.def"
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
-};
-
-static const char *const later_names[] = {
-#define YARN_OPTION(...)
-#define YARN_OPTION_LATER(name) name,
-#include "core/config/options.def"
-#undef YARN_OPTION
-#undef YARN_OPTION_LATER
 };
 
 static const char prefix[] = "YARN_";
@@ -77,33 +65,23 @@ static bool is_key_of(struct yarn_span key, const char *name)
     return true;
 }
 
-/* A table's idea of a name: an option, one that comes later, or none. */
-struct meaning {
-    enum yarn_option option; /* COUNT: not an option of this version */
-    bool is_later;
-};
-
-static struct meaning find_meaning(struct yarn_span name,
-                                   bool (*is_of)(struct yarn_span name, const char *row))
+/* COUNT: none. */
+static enum yarn_option find_option(struct yarn_span name,
+                                    bool (*is_of)(struct yarn_span name, const char *row))
 {
-    for (size_t i = 0; i < YARN_OPTION_COUNT; i++)
-        if (is_of(name, rows[i].name))
-            return (struct meaning){(enum yarn_option)i, false};
-    for (size_t i = 0; i < YARN_COUNT_OF(later_names); i++)
-        if (is_of(name, later_names[i]))
-            return (struct meaning){YARN_OPTION_COUNT, true};
-    return (struct meaning){YARN_OPTION_COUNT, false};
+    unsigned option = 0;
+    while (option < YARN_OPTION_COUNT && !is_of(name, rows[option].name))
+        option++;
+    return (enum yarn_option)option;
 }
 
-static void warn(struct yarn_options *options, struct yarn_arena *arena, const char *before,
-                 struct yarn_span name, const char *after)
+static void warn(struct yarn_options *options, struct yarn_arena *arena, struct yarn_span name)
 {
     static const size_t shown_max = 64;
     char buffer[160];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
-    yarn_text_add(&text, before);
     yarn_text_add_sized(&text, (const char *)name.data, yarn_size_min(name.size, shown_max));
-    yarn_text_add(&text, after);
+    yarn_text_add(&text, " is not a variable that yarn knows");
     const char *kept = NULL;
     if (options->nr_warnings < YARN_OPTION_WARNINGS_MAX)
         kept = yarn_arena_text(arena, text.data, text.size);
@@ -190,22 +168,18 @@ static struct yarn_option_fault compact_fault(struct yarn_span text,
     };
 }
 
-static int collect_compact(struct yarn_options *options, struct yarn_arena *arena,
-                           struct yarn_span compact, struct words wanted[YARN_OPTION_COUNT],
+static int collect_compact(struct yarn_span compact, struct words wanted[YARN_OPTION_COUNT],
                            struct yarn_option_fault *ret_fault)
 {
     struct yarn_compact_reader reader = yarn_compact_reader_of(compact);
     struct yarn_compact_pair pair;
     while (yarn_compact_next(&reader, &pair)) {
-        struct meaning meaning = find_meaning(pair.key, is_key_of);
-        if (meaning.is_later) {
-            warn(options, arena, "YARN: ", pair.key, " is not supported by this version");
-        } else if (meaning.option == YARN_OPTION_COUNT || !pair.has_value) {
-            *ret_fault = compact_fault(compact, &pair, meaning.option != YARN_OPTION_COUNT);
+        enum yarn_option option = find_option(pair.key, is_key_of);
+        if (option == YARN_OPTION_COUNT || !pair.has_value) {
+            *ret_fault = compact_fault(compact, &pair, option != YARN_OPTION_COUNT);
             return -EINVAL;
-        } else {
-            wanted[meaning.option] = (struct words){pair.value, true};
         }
+        wanted[option] = (struct words){pair.value, true};
     }
     return 0;
 }
@@ -220,18 +194,15 @@ static void collect_variables(struct yarn_options *options, struct yarn_arena *a
         if (name.size < prefix_size || memcmp(name.data, prefix, prefix_size) != 0 ||
             envp[i][name.size] != '=')
             continue;
-        struct meaning meaning = find_meaning(name, is_variable_of);
-        if (meaning.option != YARN_OPTION_COUNT) {
-            struct yarn_span text = yarn_span_of_text(envp[i] + name.size + 1);
-            if (text.size && !is_seen[meaning.option])
-                wanted[meaning.option] = (struct words){text, false};
-            is_seen[meaning.option] = true;
-        } else if (meaning.is_later) {
-            if (envp[i][name.size + 1])
-                warn(options, arena, "", name, " is not supported by this version");
-        } else {
-            warn(options, arena, "", name, " is not a variable that yarn knows");
+        enum yarn_option option = find_option(name, is_variable_of);
+        if (option == YARN_OPTION_COUNT) {
+            warn(options, arena, name);
+            continue;
         }
+        struct yarn_span text = yarn_span_of_text(envp[i] + name.size + 1);
+        if (text.size && !is_seen[option])
+            wanted[option] = (struct words){text, false};
+        is_seen[option] = true;
     }
 }
 
@@ -244,7 +215,7 @@ int yarn_options_from_env(struct yarn_options *ret_options, struct yarn_arena *a
 
     yarn_options_default(&options);
     if (compact) {
-        int err = collect_compact(&options, arena, yarn_span_of_text(compact), wanted, ret_fault);
+        int err = collect_compact(yarn_span_of_text(compact), wanted, ret_fault);
         if (err)
             return err;
     }

@@ -15,15 +15,14 @@
 #include "core/base/arena.h"
 #include "core/base/callgraph.h"
 #include "core/base/choices.h"
+#include "core/base/sched.h"
 #include "core/base/span.h"
 #include "core/base/text.h"
 
 enum yarn_option {
 #define YARN_OPTION(id, name, short_name, type, field, ...) id,
-#define YARN_OPTION_LATER(name)
 #include "core/config/options.def"
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
     YARN_OPTION_COUNT,
 };
 
@@ -31,13 +30,11 @@ enum yarn_option {
 
 struct yarn_options {
 #define YARN_OPTION(id, name, short_name, type, field, ...) type field;
-#define YARN_OPTION_LATER(name)
 #include "core/config/options.def"
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
     const char *texts[YARN_OPTION_COUNT]; /* the values in words; the default's where not set */
     bool in_compact[YARN_OPTION_COUNT];   /* the words come from the variable YARN */
-    /* Sentences for the dump, such as "YARN_SCHED is not supported by this version". */
+    /* Sentences for the dump, such as "YARN_COLOUR is not a variable that yarn knows". */
     const char *warnings[YARN_OPTION_WARNINGS_MAX];
     size_t nr_warnings;
     size_t nr_warnings_dropped;

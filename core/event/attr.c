@@ -153,6 +153,18 @@ struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
     return attr;
 }
 
+struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *options)
+{
+    struct perf_event_attr attr = yarn_attr_of_leader(options, 1);
+    attr.watermark = 0;
+    attr.wakeup_watermark = 0;
+    attr.inherit = 1;
+    attr.inherit_thread = !!(options->features & YARN_ATTR_INHERIT_THREAD);
+    attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
+    attr.context_switch = 1;
+    return attr;
+}
+
 struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *options)
 {
     struct perf_event_attr attr = yarn_attr_of_leader(options, 1);

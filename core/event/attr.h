@@ -55,6 +55,9 @@ struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
 struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
                                            uint32_t watermark_bytes);
 
+/* Beside a thread's events on a core: a dummy, inherited, with switch records. */
+struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *options);
+
 /* A thread's watch: a dummy, not inherited, with mapping, comm and task records, of which each
  * wakes the poller of its ring. */
 struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *options);

@@ -6,6 +6,8 @@
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
+#include "core/session/session.h"
+#include "core/session/switches.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
@@ -54,7 +56,8 @@ static int open_cores(struct yarn_session *session)
 static struct yarn_plan plan_to_begin(const struct yarn_session *session)
 {
     const struct yarn_session_spec *spec = session->spec;
-    size_t nr_files = session->nr_cpus * (1 + session->nr_threads * spec->nr_events);
+    size_t nr_events = spec->nr_events + yarn_switches_are_recorded(session);
+    size_t nr_files = session->nr_cpus * (1 + session->nr_threads * nr_events);
     bool may_grow = spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&
                     yarn_process_has_spare_files(2 * nr_files + SPARE_FILES);
     return may_grow ? yarn_plan_to_begin(spec, session->nr_cpus)
@@ -92,11 +95,25 @@ static int add_event(struct yarn_session *session, const struct yarn_event *even
 {
     if (session->nr_events == session->max_events)
         return -ENOSPC;
-    int err = yarn_table_put(&session->numbers, event->id, event->spec);
+    int err = yarn_switches_is_of(session, event)
+                  ? 0
+                  : yarn_table_put(&session->numbers, event->id, event->spec);
     if (err)
         return err;
     session->events[session->nr_events++] = *event;
     return 0;
+}
+
+/* Takes the event over; on failure it is closed. */
+static int join_core(struct yarn_session *session, const struct yarn_session_core *core,
+                     struct yarn_event *event)
+{
+    int err = yarn_event_redirect(event, &core->leader);
+    if (!err)
+        err = add_event(session, event);
+    if (err)
+        yarn_event_close(event);
+    return err;
 }
 
 static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid,
@@ -105,14 +122,24 @@ static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid,
     struct perf_event_attr attr = yarn_probe_attr_on(session, spec, core->cpu);
     struct yarn_event event;
     int err = yarn_probe_open(session, &attr, spec, tid, core->cpu, leader, &event);
-    if (err)
-        return err;
-    err = yarn_event_redirect(&event, &core->leader);
+    return err ? err : join_core(session, core, &event);
+}
+
+/* -ESRCH and a lack of descriptors are the caller's; for all else it goes on without. */
+static int attach_switches(struct yarn_session *session, pid_t tid,
+                           const struct yarn_session_core *core)
+{
+    struct yarn_event event;
+    if (!yarn_switches_are_recorded(session))
+        return 0;
+    int err = yarn_switches_open(session, tid, core->cpu, &event);
     if (!err)
-        err = add_event(session, &event);
-    if (err)
-        yarn_event_close(&event);
-    return err;
+        err = join_core(session, core, &event);
+    session->switches.is_open |= !err;
+    if (!err || err == -ESRCH || yarn_probe_lacks_files(err))
+        return err;
+    yarn_switches_give_up(session, yarn_probe_reason(err));
+    return 0;
 }
 
 /* One spec, or the group that it leads, on one thread and core. */
@@ -139,7 +166,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
             yarn_event_spec_is_on(&state->spec, core->cpu))
             err = attach_group(session, first, tid, core);
     }
-    return err;
+    return err ? err : attach_switches(session, tid, core);
 }
 
 static int attach_thread(struct yarn_session *session, pid_t tid)
@@ -154,7 +181,8 @@ static int attach_thread(struct yarn_session *session, pid_t tid)
 static int make_room(struct yarn_session *session)
 {
     size_t threads = THREADS_MORE + session->nr_threads;
-    session->max_events = threads * session->spec->nr_events * session->nr_cores;
+    size_t per_core = session->spec->nr_events + session->spec->records_switches;
+    session->max_events = threads * per_core * session->nr_cores;
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)
         return yarn_probe_fail(session, "no memory for the list of events", -ENOMEM);
@@ -171,13 +199,23 @@ static void close_events(struct yarn_session *session)
     yarn_table_clear(&session->numbers);
 }
 
+/* Switch records first. False where nothing can be given up. */
+static bool give_up_something(struct yarn_session *session, int err)
+{
+    if (!yarn_switches_are_recorded(session))
+        return yarn_probe_drop_event(session, err);
+    yarn_switches_give_up(session, yarn_probe_reason(err));
+    session->report.failure = NULL;
+    return true;
+}
+
 /* Fewer events where there are no descriptors for all. */
 static int attach_threads(struct yarn_session *session)
 {
     for (;;) {
         int err = yarn_thread_scan(session, attach_thread);
         if (!yarn_probe_lacks_files(err) || !session->may_drop_events ||
-            !yarn_probe_drop_event(session, err))
+            !give_up_something(session, err))
             return err;
         close_events(session);
     }
@@ -342,6 +380,7 @@ static void retire(struct yarn_session *session, const struct events *events)
     for (size_t i = 0; i < events->count; i++)
         yarn_perf_disable(events->list[i].fd);
     use_events(session, events);
+    session->switches.lost_before = yarn_session_switches_lost(session);
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
         session->specs[spec].before = count_per_core(session, spec);
     for (size_t i = 0; i < events->count; i++)

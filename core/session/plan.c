@@ -163,7 +163,7 @@ static bool is_of_machine(const struct yarn_session_spec *spec)
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores)
 {
     struct yarn_plan first = yarn_plan_first(spec), core = yarn_plan_of_core(spec, nr_cores);
-    uint64_t nr_events = spec->nr_events;
+    uint64_t nr_events = spec->nr_events + spec->records_switches;
     struct yarn_plan_estimate estimate = {
         .core_birth_ns = INHERITED_EVENT_NS * nr_events * nr_cores,
         .thread_birth_ns = OWN_RING_NS + OWN_EVENT_NS * nr_events +

@@ -93,7 +93,7 @@ static int init_reads(struct yarn_session *session)
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
 static size_t arena_bytes(const struct wanted *wanted)
 {
-    size_t nr_events = wanted->spec->nr_events;
+    size_t nr_events = wanted->spec->nr_events + wanted->spec->records_switches;
     size_t threads = ARENA_THREADS + wanted->nr_threads;
     size_t per_cpu = sizeof(struct yarn_session_core) + sizeof(struct yarn_merge_source) +
                      threads * nr_events * sizeof(struct yarn_event);

@@ -49,6 +49,11 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
  * on again after. 0 where that is not known. It costs what a count costs. */
 uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
 
+/* Whether the kernel writes switch records; else why not, a static sentence. How many it lost. */
+bool yarn_session_records_switches(const struct yarn_session *session);
+const char *yarn_session_switches_refusal(const struct yarn_session *session);
+uint64_t yarn_session_switches_lost(const struct yarn_session *session);
+
 /* CPU time in which samples are taken by signals and none could come: the host blocked it, or it
  * was held back. */
 uint64_t yarn_session_blocked_ns(const struct yarn_session *session);

@@ -29,6 +29,7 @@ struct yarn_session_spec {
     size_t ring_bytes;    /* a core, or a thread; 0: what holds 100 or 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader_choice reader;
+    bool records_switches;
     pid_t pid;       /* of the host */
     bool host_waits; /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is

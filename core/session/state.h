@@ -49,6 +49,13 @@ struct yarn_cpu_wide {
     struct yarn_host_clock clock;
 };
 
+/* See switches.h. */
+struct yarn_switches {
+    const char *reason; /* they were given up, a static sentence; NULL */
+    bool is_open;
+    uint64_t lost_before; /* by events that others have taken the place of */
+};
+
 struct yarn_session {
     const struct yarn_session_spec *spec; /* borrowed */
     struct yarn_session_report report;
@@ -68,15 +75,16 @@ struct yarn_session {
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
-    struct yarn_mapped mapped;         /* of events without descriptors */
-    struct yarn_group_reads *reads;    /* of groups that are read with each sample; NULL: none */
-    uint32_t watch_generation;         /* of the descriptors to poll */
-    bool may_drop_events;              /* for want of descriptors */
-    bool has_settled;                  /* which features the kernel knows is found out */
-    bool is_enabled;                   /* kept by the attachment per core */
-    uint32_t nr_changes;               /* of how samples are taken, since the opening */
-    uint64_t nr_births;                /* of threads, as far as records said so */
-    uint64_t nr_samples;               /* read */
+    struct yarn_switches switches;
+    struct yarn_mapped mapped;      /* of events without descriptors */
+    struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
+    uint32_t watch_generation;      /* of the descriptors to poll */
+    bool may_drop_events;           /* for want of descriptors */
+    bool has_settled;               /* which features the kernel knows is found out */
+    bool is_enabled;                /* kept by the attachment per core */
+    uint32_t nr_changes;            /* of how samples are taken, since the opening */
+    uint64_t nr_births;             /* of threads, as far as records said so */
+    uint64_t nr_samples;            /* read */
     struct yarn_changeover change;
     uint64_t soon_ns; /* how soon to read again, beyond what the rings need; 0 */
     struct yarn_merge merge;

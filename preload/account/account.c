@@ -51,7 +51,6 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
 void yarn_account_drop(struct yarn_account *account)
 {
     account->nr_dropped++;
-    account->totals.value[YARN_DUMP_TOTAL_LOST]++;
 }
 
 /* Of the host's threads, while the recording was on. */
@@ -165,6 +164,18 @@ bool yarn_account_has_children(const struct yarn_account *account)
                                    YARN_NS_PER_SECOND / account->session->spec->frequency_hz;
 }
 
+/* Samples, of the records that found no room; `exact`: as the kernel counted them, which is exact
+ * where LOST records themselves found none. */
+static void read_lost(struct yarn_account *account, uint64_t exact)
+{
+    uint64_t *value = account->totals.value;
+    uint64_t switches = yarn_session_switches_lost(account->session);
+    uint64_t samples = yarn_u64_max(yarn_u64_minus(account->nr_lost, switches), exact);
+    value[YARN_DUMP_TOTAL_SWITCHES_LOST] = switches;
+    value[YARN_DUMP_TOTAL_LOST] =
+        yarn_u64_max(value[YARN_DUMP_TOTAL_LOST], samples + account->nr_dropped);
+}
+
 static void write_totals(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
     struct yarn_dump_totals *totals = &account->totals;
@@ -203,9 +214,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
         lost += sum.lost;
         yarn_dump_write_count(writer, &count);
     }
-    /* The kernel's own count is exact; LOST records may themselves find no room. */
-    account->totals.value[YARN_DUMP_TOTAL_LOST] =
-        yarn_u64_max(account->totals.value[YARN_DUMP_TOTAL_LOST], lost + account->nr_dropped);
+    read_lost(account, lost);
 }
 
 void yarn_account_write_counters(struct yarn_account *account, struct yarn_dump_writer *writer)
@@ -215,6 +224,7 @@ void yarn_account_write_counters(struct yarn_account *account, struct yarn_dump_
 
 void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
+    read_lost(account, 0);
     if (account->session->nr_events <= COUNT_EVENTS_MAX)
         read_cpu_time(account);
     write_totals(account, writer);

@@ -25,6 +25,7 @@ struct yarn_account {
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t missed_ns;   /* CPU time of a forked child before its events were enabled */
+    uint64_t nr_lost;     /* records of any kind, as LOST records say */
     uint64_t nr_dropped;  /* samples lost because the queue was full */
 };
 

@@ -156,6 +156,26 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
     yarn_dump_write_sampler(writer, &sampler);
 }
 
+void yarn_preamble_write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                               const struct yarn_session *session)
+{
+    static const struct yarn_sched off = {.kind = YARN_SCHED_OFF};
+    char bytes[64];
+    struct yarn_text got = yarn_text_of(bytes, sizeof bytes);
+    const char *why = NULL;
+    bool is_wanted = job->options.sched.kind != YARN_SCHED_OFF;
+    bool is_got = is_wanted && yarn_session_records_switches(session);
+    yarn_sched_describe(is_got ? &job->options.sched : &off, &got);
+    if (is_wanted && !is_got)
+        why = yarn_session_switches_refusal(session);
+    struct yarn_dump_sched sched = {
+        .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SCHED]),
+        .got = yarn_span_of(got.data, got.size),
+        .reason = why ? yarn_span_of_text(why) : YARN_SPAN_EMPTY,
+    };
+    yarn_dump_write_sched(writer, &sched);
+}
+
 static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                         const struct yarn_plan *plan, const struct yarn_event_spec *asked,
                         const struct yarn_session_event *got)
@@ -201,6 +221,7 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     write_process(writer, job, lineage);
     write_options(writer, &job->options);
     yarn_preamble_write_sampler(writer, job, session);
+    yarn_preamble_write_sched(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
         write_event(writer, i, &plan, &session->spec->events[i], &session->specs[i]);
 }

@@ -18,5 +18,7 @@ void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yar
                                const struct yarn_session_event *looked_at);
 
 /* Stores it again after a change: the last one counts. */
+void yarn_preamble_write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                               const struct yarn_session *session);
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session);

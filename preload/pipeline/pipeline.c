@@ -18,6 +18,8 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
     if (!err)
         err = yarn_frame_names_open(&pipeline->names, pipeline->map, spec->facts);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
+    if (!err && spec->has_switches)
+        pipeline->runs = yarn_switch_runs_new();
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
     pipeline->walks = (struct yarn_walks){.map = pipeline->map, .unwinder = pipeline->unwinder};
@@ -29,6 +31,8 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
 void yarn_pipeline_close(struct yarn_pipeline *pipeline)
 {
     yarn_looks_close(&pipeline->looks);
+    yarn_switch_runs_free(pipeline->runs);
+    pipeline->runs = NULL;
     yarn_stacks_close(&pipeline->stacks);
     yarn_queue_close(&pipeline->queue);
     yarn_frame_names_close(&pipeline->names);
@@ -192,6 +196,8 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     if (record->task.pid != (uint32_t)pipeline->spec.facts->pid)
         return;
     pid_t tid = (pid_t)record->task.tid;
+    if (record->type == YARN_RECORD_EXIT && pipeline->runs)
+        yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->time_ns);
     /* Samples that wait to be named may be its own. */
     if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->spec.dump))
         return;
@@ -232,7 +238,7 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         .event = record->event,
         .cpu = record->cpu,
     };
-    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_LOST, lost.count);
+    pipeline->spec.account->nr_lost += lost.count;
     if (yarn_process_dump_begin(pipeline->spec.dump))
         yarn_dump_write_lost(pipeline->spec.dump->writer, &lost);
 }
@@ -248,6 +254,15 @@ static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_
     yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_THROTTLED, throttle.is_on);
     if (yarn_process_dump_begin(pipeline->spec.dump))
         yarn_dump_write_throttle(pipeline->spec.dump->writer, &throttle);
+}
+
+static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
+{
+    if (!pipeline->runs || !is_wanted(pipeline, record))
+        return;
+    yarn_switch_runs_on_switch(pipeline->runs, record);
+    if (yarn_switch_runs_are_many(pipeline->runs) && yarn_process_dump_begin(pipeline->spec.dump))
+        yarn_switch_runs_write(pipeline->runs, pipeline->spec.dump->writer);
 }
 
 static void on_record(void *self, const struct yarn_typed_record *record)
@@ -275,6 +290,8 @@ static void on_record(void *self, const struct yarn_typed_record *record)
         on_throttle(pipeline, record);
         break;
     case YARN_RECORD_SWITCH:
+        on_switch(pipeline, record);
+        break;
     case YARN_RECORD_OTHER:
         break; /* not stored */
     case YARN_RECORD_UNKNOWN:

@@ -23,6 +23,7 @@
 #include "preload/pipeline/looks.h"
 #include "preload/pipeline/queue.h"
 #include "preload/pipeline/stacks.h"
+#include "preload/pipeline/switch_runs.h"
 #include "preload/pipeline/walks.h"
 
 struct yarn_pipeline_spec {
@@ -30,6 +31,7 @@ struct yarn_pipeline_spec {
     pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
     const char *proc;               /* its folder in /proc */
     enum yarn_unwinder_choice unwinder;
+    bool has_switches;
     struct yarn_account *account; /* borrowed, as is the next */
     struct yarn_process_dump *dump;
 };
@@ -42,8 +44,9 @@ struct yarn_pipeline {
     struct yarn_walks walks;
     struct yarn_queue queue;
     struct yarn_stacks stacks;
-    struct yarn_looks looks; /* open where off-cpu is recorded */
-    bool saw_thread_end;     /* since the last check of the host's threads */
+    struct yarn_looks looks;       /* open where off-cpu is recorded */
+    struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
+    bool saw_thread_end;           /* since the last check of the host's threads */
 };
 
 /* Closed on failure. What the spec points to must outlive it. */

@@ -137,6 +137,16 @@ static void write_counters(struct yarn_recording *recording)
     yarn_account_write_counters(&recording->account, recording->dump.writer);
 }
 
+/* What runs now is divided, so that a process that is killed has it, too. */
+static void write_runs(struct yarn_recording *recording)
+{
+    struct yarn_switch_runs *runs = recording->pipeline.runs;
+    if (!runs)
+        return;
+    yarn_switch_runs_divide(runs, yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS));
+    yarn_switch_runs_write(runs, recording->dump.writer);
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_charges_visit(recording->account.charges, remove_left, recording);
@@ -150,6 +160,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     write_counters(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_coverage_host_cpu_ns());
+    write_runs(recording);
     yarn_process_dump_flush(&recording->dump);
 }
 
@@ -188,6 +199,8 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
 /* Why the mappings after the events: one may be seen twice so, but none can be missed. */
 static void enable(struct yarn_recording *recording)
 {
+    if (recording->pipeline.runs)
+        yarn_switch_runs_start(recording->pipeline.runs, yarn_clock_ns(YARN_TIME_MONOTONIC));
     yarn_session_enable(&recording->session);
     yarn_looks_start(&recording->pipeline.looks);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
@@ -210,6 +223,13 @@ void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns
                             yarn_u64_minus(yarn_coverage_host_cpu_ns(), used_ns));
 }
 
+static void stop_switches(struct yarn_recording *recording, uint64_t time_ns)
+{
+    if (recording->pipeline.runs)
+        yarn_switch_runs_stop(recording->pipeline.runs, time_ns);
+    yarn_looks_stop(&recording->pipeline.looks, time_ns);
+}
+
 void yarn_recording_halt(struct yarn_recording *recording)
 {
     bool has_news;
@@ -217,7 +237,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_end(&recording->account.coverage);
     yarn_recording_drain_all(recording, &has_news);
-    yarn_looks_stop(&recording->pipeline.looks, end_ns);
+    stop_switches(recording, end_ns);
     yarn_recording_flush(recording);
 }
 
@@ -237,7 +257,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->account.coverage, now_ns, cause);
     yarn_recording_drain_all(recording, &has_news);
-    yarn_looks_stop(&recording->pipeline.looks, now_ns);
+    stop_switches(recording, now_ns);
     yarn_recording_flush(recording);
     confirm_later(recording, now_ns);
 }

@@ -84,6 +84,7 @@ static int open_session(struct yarn_recording *recording)
         .ring_bytes = options->ring_bytes,
         .interval_ns = options->interval_ns,
         .reader = options->reader,
+        .records_switches = options->sched.kind != YARN_SCHED_OFF,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
         .find_symbol = find_symbol,
@@ -108,6 +109,7 @@ static int open_pipeline(struct yarn_recording *recording)
         .reader_tid = yarn_process_tid(),
         .proc = "/proc/self",
         .unwinder = job->options.unwinder,
+        .has_switches = yarn_session_records_switches(&recording->session),
         .account = &recording->account,
         .dump = &recording->dump,
     };

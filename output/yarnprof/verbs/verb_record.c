@@ -23,7 +23,6 @@ enum {
 #define YARN_OPTION(id, name, letter, type, field, parse, default_text, value, help, right)        \
     {name, (letter) == 'g' ? 0 : (letter), value,                                                  \
      sizeof(default_text) > 1 ? help " (" default_text ")" : help, FIRST_OPTION + (id)},
-#define YARN_OPTION_LATER(name)
 static const struct yarn_argument arguments[] = {
     {NULL, 'g', NULL, "record stacks, which is the default", STACKS},
     {"call-graph", 0, "HOW", "the same as --callgraph", FIRST_OPTION + YARN_OPTION_CALLGRAPH},
@@ -32,14 +31,11 @@ static const struct yarn_argument arguments[] = {
     {0},
 };
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
 
 static const char *const option_names[YARN_OPTION_COUNT] = {
 #define YARN_OPTION(id, name, ...) [id] = (name),
-#define YARN_OPTION_LATER(name)
 #include "core/config/options.def"
 #undef YARN_OPTION
-#undef YARN_OPTION_LATER
 };
 
 struct request {

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/pipeline/switch_runs.h"
+
+#include "core/base/pages.h"
+#include "core/base/sort.h"
+
+enum {
+    THREADS = 16384, /* at once; of two in one slot the later is followed */
+    KEPT_MAX = 4096,
+    KEPT_MANY = KEPT_MAX / 2,
+    CPUS_MAX = 1024,
+};
+
+struct slot {
+    uint32_t tid; /* 0: of none */
+    uint32_t cpu;
+    uint64_t since_ns; /* it came onto the core, or left it */
+    bool is_running;
+};
+
+struct yarn_switch_runs {
+    uint64_t start_ns; /* UINT64_MAX: no records are written */
+    size_t count;
+    uint64_t nr_dropped; /* runs for which there was no room */
+    struct yarn_dump_run kept[KEPT_MAX];
+    struct yarn_dump_run sorted[KEPT_MAX];
+    uint64_t keys[KEPT_MAX];
+    uint32_t nr_cpus;
+    uint32_t last_on[CPUS_MAX]; /* the thread that came onto the core last */
+    struct slot slots[THREADS];
+};
+
+struct yarn_switch_runs *yarn_switch_runs_new(void)
+{
+    struct yarn_switch_runs *runs = yarn_pages_map(sizeof *runs);
+    if (runs)
+        runs->start_ns = UINT64_MAX;
+    return runs;
+}
+
+void yarn_switch_runs_free(struct yarn_switch_runs *runs)
+{
+    if (runs)
+        yarn_pages_unmap(runs, sizeof *runs);
+}
+
+void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns)
+{
+    runs->start_ns = time_ns;
+}
+
+static void keep(struct yarn_switch_runs *runs, const struct slot *slot, uint64_t end_ns,
+                 bool is_preempted, bool is_open)
+{
+    if (runs->count == KEPT_MAX) {
+        runs->nr_dropped++;
+        return;
+    }
+    runs->kept[runs->count++] = (struct yarn_dump_run){
+        .time_ns = slot->since_ns,
+        .length_ns = yarn_u64_minus(end_ns, slot->since_ns),
+        .tid = slot->tid,
+        .cpu = slot->cpu,
+        .is_preempted = is_preempted,
+        .is_open = is_open,
+    };
+}
+
+/* Of another thread, or of none, where nothing is known of this one. */
+static struct slot *slot_of(struct yarn_switch_runs *runs, uint32_t tid)
+{
+    struct slot *slot = &runs->slots[tid % THREADS];
+    if (slot->since_ns < runs->start_ns)
+        slot->tid = 0;
+    return slot;
+}
+
+/* A record is missing in between: nothing is known since the last. */
+static void leave_open(struct yarn_switch_runs *runs, const struct slot *slot)
+{
+    keep(runs, slot, slot->since_ns, false, true);
+}
+
+static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
+{
+    struct slot *slot = slot_of(runs, record->tid);
+    if (slot->tid && slot->is_running)
+        leave_open(runs, slot);
+    *slot = (struct slot){record->tid, record->cpu, record->time_ns, true};
+    if (record->cpu < CPUS_MAX) {
+        runs->last_on[record->cpu] = record->tid;
+        runs->nr_cpus = record->cpu < runs->nr_cpus ? runs->nr_cpus : record->cpu + 1;
+    }
+}
+
+static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
+{
+    struct slot *slot = slot_of(runs, record->tid);
+    const struct slot left = {record->tid, record->cpu, record->time_ns, false};
+    if (slot->tid == record->tid && !slot->is_running)
+        leave_open(runs, slot);
+    if (slot->tid != record->tid || !slot->is_running) {
+        bool ran_before = !slot->tid && runs->start_ns < record->time_ns;
+        *slot = left;
+        slot->since_ns = ran_before ? runs->start_ns : record->time_ns;
+    }
+    keep(runs, slot, record->time_ns, record->switched.is_preempted, false);
+    *slot = left;
+}
+
+void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
+{
+    if (record->switched.is_out)
+        go_out(runs, record);
+    else
+        come_in(runs, record);
+}
+
+void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns)
+{
+    struct slot *slot = slot_of(runs, tid);
+    if (slot->tid != tid)
+        return;
+    if (slot->is_running)
+        keep(runs, slot, time_ns, false, true);
+    slot->tid = 0;
+}
+
+void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns)
+{
+    for (uint32_t cpu = 0; cpu < runs->nr_cpus; cpu++) {
+        uint32_t tid = runs->last_on[cpu];
+        struct slot *slot = slot_of(runs, tid);
+        if (!tid || slot->tid != tid || !slot->is_running || slot->cpu != cpu ||
+            slot->since_ns >= time_ns)
+            continue;
+        keep(runs, slot, time_ns, false, true);
+        slot->since_ns = time_ns;
+    }
+}
+
+void yarn_switch_runs_stop(struct yarn_switch_runs *runs, uint64_t time_ns)
+{
+    yarn_switch_runs_divide(runs, time_ns);
+    runs->start_ns = UINT64_MAX;
+}
+
+bool yarn_switch_runs_are_many(const struct yarn_switch_runs *runs)
+{
+    return runs->count >= KEPT_MANY;
+}
+
+/* By their starts, which the columns take the differences of. */
+static void sort(struct yarn_switch_runs *runs)
+{
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t i = 0; i < runs->count; i++)
+        first_ns = yarn_u64_min(first_ns, runs->kept[i].time_ns);
+    for (size_t i = 0; i < runs->count; i++)
+        runs->keys[i] = (runs->kept[i].time_ns - first_ns) * KEPT_MAX + i;
+    yarn_sort_u64(runs->keys, runs->count);
+    for (size_t i = 0; i < runs->count; i++)
+        runs->sorted[i] = runs->kept[runs->keys[i] % KEPT_MAX];
+}
+
+void yarn_switch_runs_write(struct yarn_switch_runs *runs, struct yarn_dump_writer *writer)
+{
+    if (!runs->count)
+        return;
+    sort(runs);
+    yarn_dump_write_runs(writer, runs->sorted, runs->count);
+    runs->count = 0;
+}

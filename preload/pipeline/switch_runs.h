@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * From switch records to runs: when a thread came onto a core and when it left it. Keeps what runs
+ * now, and the runs that no dump has yet; knows neither rings nor files. A record that is missing
+ * makes no run longer: what is not known is left open.
+ *
+ * Threads: the reader thread only. Signals: not safe.
+ */
+#pragma once
+
+#include "core/record/record.h"
+#include "output/dump/writer.h"
+
+struct yarn_switch_runs;
+
+/* NULL where there is no memory. */
+struct yarn_switch_runs *yarn_switch_runs_new(void);
+void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
+
+/* Switch records are written from now on: who leaves a core without having come onto it has run
+ * since. */
+void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns);
+
+/* A switch record; a thread's end. */
+void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs, const struct yarn_typed_record *record);
+void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
+
+/* What runs is known up to this time: it goes on in another run. */
+void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns);
+
+/* No records are written any more: nothing is known of the threads after this time. */
+void yarn_switch_runs_stop(struct yarn_switch_runs *runs, uint64_t time_ns);
+
+/* Too many are kept: they should be written. */
+bool yarn_switch_runs_are_many(const struct yarn_switch_runs *runs);
+
+/* Writes what is kept, and forgets it. */
+void yarn_switch_runs_write(struct yarn_switch_runs *runs, struct yarn_dump_writer *writer);
