@@ -37,7 +37,7 @@ uint64_t yarn_session_switches_lost(const struct yarn_session *session)
 {
     uint64_t lost = session->switches.lost_before;
     struct yarn_perf_count count;
-    for (size_t i = 0; i < session->nr_events; i++)
+    for (size_t i = 0; session->switches.is_open && i < session->nr_events; i++)
         if (yarn_switches_is_of(session, &session->events[i]) &&
             !yarn_event_count(&session->events[i], &count))
             lost += count.lost;

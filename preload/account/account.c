@@ -51,6 +51,7 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
 void yarn_account_drop(struct yarn_account *account)
 {
     account->nr_dropped++;
+    account->totals.value[YARN_DUMP_TOTAL_LOST]++;
 }
 
 /* Of the host's threads, while the recording was on. */

@@ -167,6 +167,25 @@ static int on_sampler(void *self, const struct yarn_dump_sampler *record)
     return keep_all(loader, spans, YARN_COUNT_OF(spans));
 }
 
+static int on_sched(void *self, const struct yarn_dump_sched *record)
+{
+    struct yarn_loader *loader = self;
+    struct yarn_dump_sched *sched = &yarn_loader_dump(loader)->sched;
+    *sched = *record;
+    yarn_loader_dump(loader)->has_sched = true;
+    struct yarn_span *spans[] = {&sched->asked, &sched->got, &sched->reason};
+    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+}
+
+static int on_switches(void *self, const struct yarn_dump_switches *record)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(self);
+    if (record->is_on && dump->switches_off_ns)
+        dump->switches_cut_ns += yarn_u64_minus(record->time_ns, dump->switches_off_ns);
+    dump->switches_off_ns = record->is_on ? 0 : record->time_ns;
+    return 0;
+}
+
 enum { NAME_MAX_COUNTED = 256 };
 
 /* An event that is defined again is the same one, defined anew. */
@@ -370,6 +389,8 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .process = on_process,
     .option = on_option,
     .sampler = on_sampler,
+    .sched = on_sched,
+    .switches = on_switches,
     .event = on_event,
     .count = on_count,
     .thread = yarn_loader_on_thread,

@@ -21,10 +21,13 @@ struct yarn_profile_dump {
     const char *path; /* owned by `strings` */
     struct yarn_dump_process process;
     struct yarn_dump_sampler sampler;
+    struct yarn_dump_sched sched;
     struct yarn_dump_end end;
-    bool has_process, has_sampler, has_end;
-    uint64_t last_ns;                       /* of all records */
-    uint32_t comm;                          /* base name of the executable */
+    bool has_process, has_sampler, has_sched, has_end;
+    uint64_t switches_off_ns; /* when switch records were turned off; 0: they are on */
+    uint64_t switches_cut_ns; /* how long they had been off, up to the last time on */
+    uint64_t last_ns;         /* of all records */
+    uint32_t comm;            /* base name of the executable */
     struct yarn_profile_dump_event *events; /* owned array, by number */
     size_t nr_events, events_capacity;
     struct yarn_dump_module *modules; /* owned array */
@@ -40,3 +43,10 @@ struct yarn_profile_dump {
     struct yarn_trust trust;
     struct yarn_dump_summary summary;
 };
+
+/* How long switch records were turned off because there were too many. */
+static inline uint64_t yarn_profile_dump_cut_ns(const struct yarn_profile_dump *dump)
+{
+    uint64_t since_ns = dump->switches_off_ns;
+    return dump->switches_cut_ns + (since_ns ? yarn_u64_minus(dump->last_ns, since_ns) : 0);
+}

@@ -90,6 +90,20 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_command_line_free(line);
 }
 
+static void put_sched(struct yarn_json *json, const struct yarn_profile_dump *dump)
+{
+    if (!dump->has_sched) {
+        yarn_json_null(json, "sched");
+        return;
+    }
+    yarn_json_begin_object(json, "sched");
+    yarn_json_span(json, "asked", dump->sched.asked);
+    yarn_json_span(json, "got", dump->sched.got);
+    yarn_json_span(json, "reason", dump->sched.reason);
+    yarn_json_u64(json, "cut_ns", yarn_profile_dump_cut_ns(dump));
+    yarn_json_end_object(json);
+}
+
 static void put_sampler(struct yarn_json *json, const struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_sampler *sampler = &dump->sampler;
@@ -272,6 +286,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     yarn_json_u64(json, "bytes", summary->file_bytes);
     put_process(json, dump);
     put_sampler(json, dump);
+    put_sched(json, dump);
     put_list(json, &subject, "events", dump->nr_events, put_event);
     put_list(json, &subject, "threads", threads.end - threads.begin, put_thread);
     put_list(json, &subject, "modules", dump->nr_modules, put_module);

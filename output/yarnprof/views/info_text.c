@@ -168,6 +168,23 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
     print_pair(out, "stack copy", text);
 }
 
+static void print_switches(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+{
+    const struct yarn_dump_sched *sched = &dump->sched;
+    uint64_t cut_ns = yarn_profile_dump_cut_ns(dump);
+    char text[1024];
+    if (!dump->has_sched)
+        return;
+    (void)snprintf(text, sizeof text, "%s (asked: %s)%s%s", text_of(sched->got),
+                   text_of(sched->asked), sched->reason.size ? ": " : "", text_of(sched->reason));
+    print_pair(out, "scheduling", text);
+    if (!cut_ns)
+        return;
+    (void)snprintf(text, sizeof text, "%s, while there were more than asked for",
+                   yarn_number_duration(cut_ns).text);
+    print_pair(out, "  cut out", text);
+}
+
 /* Where it had to share a counter: what it would have counted on one of its own. */
 static void print_running(const struct yarn_profile_dump_event *event, const struct yarn_out *out)
 {
@@ -384,6 +401,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_process(dump, out);
     print_machines(&profile->machines, out);
     print_sampler(dump, out);
+    print_switches(dump, out);
     print_section(out, "Events");
     for (size_t i = 0; i < dump->nr_events; i++)
         print_event(&dump->events[i], out);
