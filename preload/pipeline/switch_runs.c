@@ -108,7 +108,8 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
     *slot = left;
 }
 
-void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
+void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
+                                const struct yarn_typed_record *record)
 {
     if (record->switched.is_out)
         go_out(runs, record);

@@ -23,7 +23,8 @@ void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
 void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns);
 
 /* A switch record; a thread's end. */
-void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs, const struct yarn_typed_record *record);
+void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
+                                const struct yarn_typed_record *record);
 void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
 
 /* What runs is known up to this time: it goes on in another run. */
