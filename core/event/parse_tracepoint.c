@@ -7,8 +7,8 @@
 #include "core/event/parse_form.h"
 
 /* What an ordinary user lacks is the right to read the numbers, not to use them. */
-static const char cannot_read[] =
-    "its number cannot be read: as root, mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
+static const char cannot_read[] = "tracefs, which has its number, cannot be read: as root, mount "
+                                  "-o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
 static const char not_mounted[] =
     "tracefs is not mounted: as root, mount -t tracefs tracefs /sys/kernel/tracing";
 

@@ -25,8 +25,8 @@ int yarn_event_list_add_scheduling(struct yarn_event_list *list, struct yarn_are
         return 0;
     if (err)
         return err;
-    if (added->count > YARN_EVENT_LIST_MAX - list->count)
-        return -E2BIG;
+    if (added->count >= YARN_EVENT_LIST_MAX - list->count)
+        return 0;
     uint8_t item = 0;
     for (size_t i = 0; i < list->count; i++)
         item = (uint8_t)yarn_u64_max(item, list->specs[i].item + 1);

@@ -11,8 +11,8 @@
 #include "core/event/parse.h"
 
 /* Adds sched_switch and sched_waking, but what is in the list already: of every thread of the
- * machine, or of the process's own. `is_if_permitted`: a refusal is no fault. -E2BIG: they do not
- * fit, and nothing is added; -ENOMEM. */
+ * machine, or of the process's own. `is_if_permitted`: a refusal is no fault. Nothing is added
+ * where the kernel has none, or where the list has no room for them and one more. -ENOMEM. */
 YARN_MUST_CHECK int yarn_event_list_add_scheduling(struct yarn_event_list *list,
                                                    struct yarn_arena *arena, bool is_of_machine,
                                                    bool is_if_permitted);

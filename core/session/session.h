@@ -52,6 +52,10 @@ uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number
 /* Whether the kernel writes switch records; else why not, a static sentence. How many it lost. */
 bool yarn_session_records_switches(const struct yarn_session *session);
 const char *yarn_session_switches_refusal(const struct yarn_session *session);
+
+/* What of YARN_SCHED is recorded; *ret_reason says why that is less than asked, or NULL. */
+struct yarn_sched yarn_session_sched(const struct yarn_session *session,
+                                     const struct yarn_sched *asked, const char **ret_reason);
 uint64_t yarn_session_switches_lost(const struct yarn_session *session);
 
 /* CPU time in which samples are taken by signals and none could come: the host blocked it, or it

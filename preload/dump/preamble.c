@@ -159,15 +159,11 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
 void yarn_preamble_write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                const struct yarn_session *session)
 {
-    static const struct yarn_sched off = {.kind = YARN_SCHED_OFF};
     char bytes[64];
+    const char *why;
     struct yarn_text got = yarn_text_of(bytes, sizeof bytes);
-    const char *why = NULL;
-    bool is_wanted = job->options.sched.kind != YARN_SCHED_OFF;
-    bool is_got = is_wanted && yarn_session_records_switches(session);
-    yarn_sched_describe(is_got ? &job->options.sched : &off, &got);
-    if (is_wanted && !is_got)
-        why = yarn_session_switches_refusal(session);
+    struct yarn_sched recorded = yarn_session_sched(session, &job->options.sched, &why);
+    yarn_sched_describe(&recorded, &got);
     struct yarn_dump_sched sched = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SCHED]),
         .got = yarn_span_of(got.data, got.size),

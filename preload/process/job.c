@@ -4,6 +4,7 @@
 #include "core/base/glob.h"
 #include "core/config/pattern.h"
 #include "core/event/counted.h"
+#include "core/event/scheduling.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 
@@ -56,10 +57,19 @@ static int add_dummy(struct yarn_job *job)
         yarn_event_list_parse((const char *)dummy.data, dummy.size, &job->arena, list, &error);
     if (err)
         return err;
-    job->events.specs[1] = job->events.specs[0];
+    memmove(&job->events.specs[1], &job->events.specs[0],
+            job->events.count++ * sizeof job->events.specs[0]);
     job->events.specs[0] = list->specs[0];
-    job->events.count = 2;
     return 0;
+}
+
+/* Of each thread of the process, whatever else is. */
+static bool has_own_event(const struct yarn_event_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!is_looked_at(&list->specs[i]) && !list->specs[i].is_scheduling)
+            return true;
+    return false;
 }
 
 /* What the kernel is not asked for goes to the end. */
@@ -68,7 +78,7 @@ static int split_off_looks(struct yarn_job *job)
     struct yarn_event_list *list = &job->events;
     size_t kept = 0;
     struct yarn_event_spec looked_at = {.asked = NULL};
-    if (list->count == 1 && is_looked_at(&list->specs[0])) {
+    if (!has_own_event(list)) {
         int err = add_dummy(job);
         if (err)
             return err;
@@ -85,11 +95,23 @@ static int split_off_looks(struct yarn_job *job)
     return 0;
 }
 
+/* What cannot be added is what this machine does not have, or one more than there may be. */
+static int add_scheduling(struct yarn_job *job)
+{
+    enum yarn_sched_kind kind = job->options.sched.kind;
+    if (kind < YARN_SCHED_TRACEPOINTS)
+        return 0;
+    return yarn_event_list_add_scheduling(&job->events, &job->arena, kind != YARN_SCHED_TRACEPOINTS,
+                                          kind == YARN_SCHED_AUTO);
+}
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
     if (!err)
         err = parse_counters(job, fault);
+    if (!err)
+        err = add_scheduling(job);
     if (!err)
         err = split_off_looks(job);
     for (size_t i = 0; !err && i < job->events.count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/hold.h"
 
+#include "core/event/scheduling.h"
 #include "core/sys/file.h"
 #include "core/sys/perf.h"
 
@@ -14,6 +15,24 @@ static int open_disabled(const struct yarn_event_spec *spec)
         .exclude_kernel = 1,
     };
     return yarn_perf_open(&attr, 0, -1, -1);
+}
+
+static void add(struct yarn_hold *hold, const struct yarn_event_spec *spec)
+{
+    bool can = spec->kind == YARN_EVENT_TRACEPOINT && !spec->refusal &&
+               hold->count < YARN_COUNT_OF(hold->fds);
+    int fd = can ? open_disabled(spec) : -1;
+    if (fd >= 0)
+        hold->fds[hold->count++] = fd;
+}
+
+void yarn_hold_scheduling(struct yarn_hold *hold, struct yarn_arena *arena)
+{
+    struct yarn_event_list list = {.count = 0};
+    if (yarn_event_list_add_scheduling(&list, arena, false, true))
+        return;
+    for (size_t i = 0; i < list.count; i++)
+        add(hold, &list.specs[i]);
 }
 
 int yarn_hold_open(struct yarn_hold *hold, struct yarn_event_list *list, struct yarn_arena *arena,
@@ -32,9 +51,7 @@ int yarn_hold_open(struct yarn_hold *hold, struct yarn_event_list *list, struct 
         }
         if (spec->kind == YARN_EVENT_PROBE)
             spec->is_encoded = false;
-        int fd = spec->kind == YARN_EVENT_TRACEPOINT && !spec->refusal ? open_disabled(spec) : -1;
-        if (fd >= 0)
-            hold->fds[hold->count++] = fd;
+        add(hold, spec);
     }
     return 0;
 }

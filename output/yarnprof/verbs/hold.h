@@ -21,5 +21,7 @@ struct yarn_hold {
 YARN_MUST_CHECK int yarn_hold_open(struct yarn_hold *hold, struct yarn_event_list *list,
                                    struct yarn_arena *arena,
                                    const struct yarn_event_spec **ret_refused);
+/* Beside them those of YARN_SCHED, as far as they may be opened. */
+void yarn_hold_scheduling(struct yarn_hold *hold, struct yarn_arena *arena);
 /* Removes the definitions. Idempotent. */
 void yarn_hold_close(struct yarn_hold *hold);

@@ -114,6 +114,15 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
+/* By the option, the variable, or the compact variable. */
+static bool records_tracepoints(struct request *request)
+{
+    struct yarn_option_fault fault;
+    extern char **environ;
+    return !yarn_options_from_env(&request->options, &request->arena, environ, &fault) &&
+           request->options.sched.kind >= YARN_SCHED_TRACEPOINTS;
+}
+
 /* Where dumps go, by the options, the variable, or the compact variable. */
 static const char *output_of(struct request *request)
 {
@@ -159,6 +168,8 @@ static int run(struct request *request, char *const argv[])
     int status = hold_events(request, &hold);
     if (status >= 0)
         return status;
+    if (records_tracepoints(request))
+        yarn_hold_scheduling(&hold, &request->arena);
     status = yarn_launch_run(&launch, argv);
     yarn_hold_close(&hold);
     const char *pattern = isatty(STDERR_FILENO) ? output_of(request) : NULL;

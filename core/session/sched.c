@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/sched.h"
+
+#include "core/session/session.h"
+
+/* Of its tracepoints: the most that one of them has. */
+static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
+                                           const char **ret_reason)
+{
+    enum yarn_sched_kind kind = YARN_SCHED_OFF;
+    *ret_reason = "there are no tracepoints of the scheduler here, or no room for them behind "
+                  "YARN_EVENTS";
+    for (size_t i = 0; i < session->spec->nr_events; i++) {
+        const struct yarn_session_event *event = &session->specs[i];
+        if (event->spec.is_scheduling && event->error)
+            *ret_reason = event->reason;
+        else if (event->spec.is_scheduling && kind != YARN_SCHED_TRACEPOINTS_ALL)
+            kind = event->spec.is_of_machine ? YARN_SCHED_TRACEPOINTS_ALL : YARN_SCHED_TRACEPOINTS;
+    }
+    return kind;
+}
+
+static bool has_less(enum yarn_sched_kind asked, enum yarn_sched_kind got)
+{
+    return asked == YARN_SCHED_AUTO ? got != YARN_SCHED_TRACEPOINTS_ALL : got != asked;
+}
+
+struct yarn_sched yarn_session_sched(const struct yarn_session *session,
+                                     const struct yarn_sched *asked, const char **ret_reason)
+{
+    struct yarn_sched got = *asked;
+    const char *reason = NULL;
+    bool has_switches = asked->kind != YARN_SCHED_OFF && yarn_session_records_switches(session);
+    if (asked->kind >= YARN_SCHED_TRACEPOINTS)
+        got.kind = tracepoints_of(session, &reason);
+    if (got.kind <= YARN_SCHED_SWITCH || asked->kind < YARN_SCHED_TRACEPOINTS)
+        got.kind = has_switches ? YARN_SCHED_SWITCH : YARN_SCHED_OFF;
+    if (got.kind == YARN_SCHED_OFF && asked->kind != YARN_SCHED_OFF && !reason)
+        reason = yarn_session_switches_refusal(session);
+    *ret_reason = has_less(asked->kind, got.kind) ? reason : NULL;
+    return got;
+}
