@@ -235,6 +235,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         }
         if (state->spec.is_if_permitted && state->spec.is_of_machine) {
             state->spec.is_of_machine = false;
+            state->reason = yarn_probe_reason(err);
             tid = session->spec->pid;
             continue;
         }

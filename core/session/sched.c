@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/sched.h"
-
 #include "core/session/session.h"
 
 /* Of its tracepoints: the most that one of them has. */
@@ -12,9 +10,9 @@ static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
                   "YARN_EVENTS";
     for (size_t i = 0; i < session->spec->nr_events; i++) {
         const struct yarn_session_event *event = &session->specs[i];
-        if (event->spec.is_scheduling && event->error)
+        if (event->spec.is_scheduling && event->reason)
             *ret_reason = event->reason;
-        else if (event->spec.is_scheduling && kind != YARN_SCHED_TRACEPOINTS_ALL)
+        if (event->spec.is_scheduling && !event->error && kind != YARN_SCHED_TRACEPOINTS_ALL)
             kind = event->spec.is_of_machine ? YARN_SCHED_TRACEPOINTS_ALL : YARN_SCHED_TRACEPOINTS;
     }
     return kind;

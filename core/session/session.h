@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "core/base/sched.h"
 #include "core/session/state.h"
 
 /* Opens everything, disabled: perf's events or, where `spec` allows for it and perf is refused, the

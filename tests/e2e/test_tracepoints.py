@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YARN_SCHED=tracepoints, tracepoints:all and auto: whose switches and wakings are recorded, by
+which process of a tree, what refuses them, and what becomes of them in a trace.dat."""
+
+import collections
+import os
+import pathlib
+import re
+import shutil
+import struct
+import sys
+import unittest
+
+import harness
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from trace_dat import TraceDat  # noqa: E402
+
+PINGPONG = [harness.HOSTS / "pingpong", 5000]
+SWITCH = pathlib.Path("/sys/kernel/tracing/events/sched/sched_switch/format")
+NAMES = ("sched:sched_switch", "sched:sched_waking")
+ROOMY = {"YARN_RING": "4M", "YARN_EMPTY": "keep"}
+
+
+def on_one_core():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def scheduling(dump):
+    return [event for event in dump["events"] if event["name"] in NAMES]
+
+
+def pids_in(fields):
+    return {word[0]: int(word[1]) for word in re.findall(r"(\w*pid)=(-?\d+)", fields)}
+
+
+class Tracepoints(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if os.getuid() or not os.access(SWITCH, os.R_OK):
+            self.skipTest("only root may record tracepoints, and tracefs must be mounted")
+
+    def recorded(self, sched, argv, **variables):
+        run = self.run_program(argv, YARN_SCHED=sched, **{**ROOMY, **variables})
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        return run, harness.info(run.dumps)
+
+    def lines(self, dumps):
+        """(pid, tid, event, pids in its fields) of each of these samples."""
+        text = harness.yarnprof("script", "--samples", "--no-header", "-F", "pid,tid,event,trace",
+                                dumps).stdout.decode()
+        found = re.findall(r"^ *(\d+)/(\d+) +(sched:\w+): (.*)$", text, re.M)
+        return [(int(pid), int(tid), event, pids_in(fields)) for pid, tid, event, fields in found]
+
+    def trace_dat(self, run):
+        path = self.folder() / "trace.dat"
+        said = harness.yarnprof("export", "--to=trace.dat", run.dumps, "-o", path).stderr.decode()
+        return TraceDat(path.read_bytes()), said
+
+    def test_of_own_threads(self):
+        run, dumps = self.recorded("tracepoints", PINGPONG, before=on_one_core)
+        self.assertEqual(len(dumps), 2)
+        for dump in dumps:
+            self.assertEqual((dump["sched"]["got"], dump["sched"]["reason"]), ("tracepoints", ""))
+            events = scheduling(dump)
+            self.assertEqual([event["errno"] for event in events], [0, 0])
+            self.assertEqual(events[0]["samples"], events[0]["count"])
+            # They belong to no profile.
+            clock = dump["events"][0]
+            self.assertEqual(dump["trust"]["samples"], clock["samples"])
+        shown = [event["name"] for event in harness.report(run.dumps)["events"]]
+        self.assertFalse(set(shown) & set(NAMES), shown)
+        lines = self.lines(run.dumps)
+        pids = {dump["process"]["pid"] for dump in dumps}
+        switches = [line for line in lines if line[2] == NAMES[0]]
+        self.assertGreater(len(switches), 100)
+        for pid, tid, _, fields in switches:
+            self.assertEqual((pid, tid), (tid, fields["prev_pid"]))
+            self.assertIn(pid, pids)
+        wakings = collections.Counter(fields["pid"] for _, _, event, fields in lines if event == NAMES[1])
+        self.assertGreater(min(wakings[pid] for pid in pids), 100)
+
+    def test_whole_machine_by_the_first_of_a_tree(self):
+        run, dumps = self.recorded(
+            "tracepoints:all", ["sh", "-c", f"{PINGPONG[0]} 5000; exec {PINGPONG[0]} 5000"],
+            YARN_FOLLOW="fork,exec")
+        firsts = {d["process"]["pid"] for d in dumps if d["sched"]["got"] == "tracepoints:all"}
+        # The shell, and the image that takes its place.
+        self.assertEqual(len(firsts), 1)
+        self.assertGreater(len({dump["process"]["pid"] for dump in dumps}), 1)
+        for dump in dumps:
+            is_first = dump["process"]["pid"] in firsts
+            self.assertEqual(dump["sched"]["got"] == "tracepoints:all", is_first)
+            self.assertEqual({event["errno"] for event in scheduling(dump)}, {0 if is_first else 16})
+            if not is_first:
+                self.assertIn("descends from records the whole machine", dump["sched"]["reason"])
+            self.assertFalse([event for event in dump["events"]
+                              if event["name"] not in NAMES and event["errno"]])
+        pids = {dump["process"]["pid"] for dump in dumps}
+        others = [line for line in self.lines(run.dumps) if line[0] not in pids]
+        self.assertTrue(others)
+        for pid, tid, event, fields in others:
+            self.assertEqual(pid, tid)
+            self.assertEqual(fields.get("prev_pid", tid), tid)
+        trace, _ = self.trace_dat(run)
+        comms = collections.Counter()
+        for core in trace.cores:
+            for _, raw in trace.events(core):
+                if len(raw) == 64:
+                    comms[struct.unpack_from("<i", raw, 24)[0]] += 1
+        # Each process of the tree left a core, whoever recorded it.
+        self.assertLessEqual(pids, set(comms))
+
+    def test_in_a_pid_namespace(self):
+        unshare = ["unshare", "-pf", "--mount-proc", "--kill-child", *PINGPONG]
+        if self.run_program(unshare, preload=False).status:
+            self.skipTest("no pid namespace here")
+        run, dumps = self.recorded("tracepoints", unshare, YARN_COMM="pingpong")
+        inside = {dump["process"]["pid"] for dump in dumps}
+        self.assertEqual(min(inside), 1)
+        switches = [line for line in self.lines(run.dumps) if line[2] == NAMES[0]]
+        raws = {pid: {f["prev_pid"] for p, _, _, f in switches if p == pid} for pid in inside}
+        self.assertEqual([len(of) for of in raws.values()], [1] * len(inside), raws)
+        # What is made of switch records bears the numbers that the others have.
+        trace, said = self.trace_dat(run)
+        self.assertIn("known from one side only", said)
+        came_in = collections.Counter()
+        for core in trace.cores:
+            for _, raw in trace.events(core):
+                if len(raw) == 64 and raw[8:].startswith(b"not-recorded\0"):
+                    came_in[struct.unpack_from("<i", raw, 56)[0]] += 1
+        self.assertTrue(came_in)
+        self.assertLessEqual(set(came_in), set.union(*raws.values()))
+
+    def test_record_holds_one_of_each(self):
+        count = "ls -l /proc/$PPID/fd | grep -c perf_event; true"
+        for sched, held in (("tracepoints", 2), ("auto", 2), ("switch", 0)):
+            with self.subTest(sched=sched):
+                run = self.run_program([harness.YARNPROF, "record", f"--sched={sched}", "--", "sh", "-c",
+                                        count], preload=False, YARN_OUTPUT="out/")
+                self.assertEqual((run.status, int(run.stdout)), (0, held), run.stderr)
+
+    def test_trace_cmd_has_the_same(self):
+        if not shutil.which("trace-cmd"):
+            self.skipTest("no trace-cmd here (Debian: trace-cmd)")
+        run, _ = self.recorded("auto", PINGPONG)
+        trace, _ = self.trace_dat(run)
+        read = harness.subprocess.run(
+            ["trace-cmd", "report", "-t", "-R", "-i", run.dumps.parent / f"run{self.nr_runs}/trace.dat"],
+            capture_output=True, text=True)
+        self.assertEqual((read.returncode, read.stderr), (0, ""))
+        got = re.findall(r"\[(\d+)\] +(\d+)\.(\d{9}): +sched_(?:switch|waking):", read.stdout)
+        want = [(core, time) for core in trace.cores for time, _ in trace.events(core)]
+        self.assertEqual(sorted((int(core), int(s + ns)) for core, s, ns in got), sorted(want))
+
+
+class Refused(harness.Case):
+    """As an ordinary user, to whom tracefs is closed and perf_event_paranoid is 2."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.getuid():
+            self.skipTest("root may record them: the same test as an ordinary user shows it")
+        if os.access(SWITCH, os.R_OK):
+            self.skipTest("tracefs is open to this user")
+
+    def test_each_refusal_has_its_sentence(self):
+        for sched in ("tracepoints", "tracepoints:all", "auto"):
+            with self.subTest(sched=sched):
+                run = self.run_program(PINGPONG, YARN_SCHED=sched, **ROOMY)
+                self.assertEqual(run.outside(), self.outside_without(PINGPONG))
+                for dump in harness.info(run.dumps):
+                    self.assertEqual(dump["sched"]["asked"], sched)
+                    self.assertRegex(dump["sched"]["got"], "^(switch|off)")
+                    self.assertRegex(dump["sched"]["reason"], "tracefs.* /sys/kernel/tracing")
+                    warned = [one for one in dump["messages"] if one["text"].startswith("sched:")]
+                    self.assertEqual(bool(warned), sched != "auto")
+
+
+if __name__ == "__main__":
+    harness.main()
