@@ -195,3 +195,11 @@ int yarn_expression_missing(const struct yarn_expression *expression, const doub
             return (int)expression->steps[i].value;
     return -ENOENT;
 }
+
+bool yarn_expression_needs(const struct yarn_expression *expression, unsigned value)
+{
+    for (size_t i = 0; i < expression->count; i++)
+        if (expression->steps[i].what == 'v' && expression->steps[i].value == value)
+            return true;
+    return false;
+}

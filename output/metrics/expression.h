@@ -30,6 +30,9 @@ YARN_MUST_CHECK int yarn_expression_parse(struct yarn_span text, yarn_expression
 /* NAN where a value that it needs is, or where it divides by 0. */
 double yarn_expression_evaluate(const struct yarn_expression *expression, const double *values);
 
+/* Whether the value of that number is in it. */
+bool yarn_expression_needs(const struct yarn_expression *expression, unsigned value);
+
 /* The first value that it needs and that is NAN; -ENOENT: none. */
 YARN_MUST_CHECK int yarn_expression_missing(const struct yarn_expression *expression,
                                             const double *values);

@@ -52,6 +52,21 @@ class Stat(harness.Case):
         self.assertGreater(clock["count"], 0)
         self.assertEqual(clock["unit"], "ns")
 
+    def test_formulas_know_how_many_threads_there_were(self):
+        """The first, eight more and a child; of an interval those that were alive in it."""
+        folder = self.folder()
+        (folder / "made.metrics").write_text('event F = page-faults\nmetric n = threads [1] "threads"\n'
+                                             'metric each = F / threads [1] "faults of each"\n')
+        asked = ("-M", "made", f"--metric-path={folder}")
+        counted, _ = self.count(*asked, "-r", "2", "--", TOUCHES, PER_WORKER)
+        values = {metric["name"]: metric["value"] for metric in counted["metrics"]}
+        self.assertEqual(values["n"], 10)
+        self.assertAlmostEqual(values["each"], 1800, delta=20)
+        counted, _ = self.count(*asked, "-I", "100ms", "--", "sh", "-c", "for i in 1 2 3; do sleep 0.1; done")
+        self.assertEqual(counted["metrics"][0]["value"], 4)
+        for interval in counted["intervals"]:
+            self.assertTrue(1 <= interval["metrics"][0]["value"] <= 4)
+
     def test_what_would_silently_be_0_is_refused(self):
         counted, _ = self.count("-e", "context-switches:u,context-switches", "--", "sleep", "0.01")
         modified, plain = counted["events"]

@@ -85,10 +85,20 @@ static int add_list(struct yarn_stat_groups *groups, struct yarn_stat_group *gro
 
 /* ---- their files ---- */
 
+static bool needs_threads(const struct yarn_metric_file *file)
+{
+    for (size_t i = 0; i < file->nr_metrics; i++)
+        if (yarn_expression_needs(&file->metrics[i].expression, YARN_METRIC_THREADS))
+            return true;
+    return false;
+}
+
 static int take_metrics(struct yarn_stat_groups *groups)
 {
-    for (size_t i = 0; i < groups->nr_groups; i++)
+    for (size_t i = 0; i < groups->nr_groups; i++) {
         groups->nr_metrics += groups->groups[i].file.nr_metrics;
+        groups->need_threads |= needs_threads(&groups->groups[i].file);
+    }
     groups->metrics =
         YARN_ARENA_NEW(groups->arena, struct yarn_stat_metric, groups->nr_metrics + 1);
     if (groups->metrics)
@@ -167,7 +177,8 @@ static void evaluate(struct yarn_stat_groups *groups, const struct yarn_stat_gro
         return;
     int missing = yarn_expression_missing(&metric->expression, values);
     if (missing == YARN_METRIC_THREADS)
-        ret_metric->why = "how many threads there were is not known from outside";
+        ret_metric->why = "how many threads there were could not be counted: the kernel refused "
+                          "its records of them, or some were lost";
     else if (missing >= YARN_METRIC_VARIABLE_COUNT)
         ret_metric->why = why_of(groups, &whys[missing - YARN_METRIC_VARIABLE_COUNT]);
     else
@@ -175,11 +186,12 @@ static void evaluate(struct yarn_stat_groups *groups, const struct yarn_stat_gro
 }
 
 void yarn_stat_groups_evaluate(struct yarn_stat_groups *groups, const struct yarn_stat_row *rows,
-                               const uint32_t *keys, size_t count, double seconds)
+                               const uint32_t *keys, size_t count,
+                               const struct yarn_stat_stretch *stretch)
 {
     double values[YARN_METRIC_VARIABLE_COUNT + YARN_METRIC_NAMES_MAX] = {
-        [YARN_METRIC_TIME] = seconds,
-        [YARN_METRIC_THREADS] = NAN,
+        [YARN_METRIC_TIME] = stretch->seconds,
+        [YARN_METRIC_THREADS] = stretch->nr_threads,
         [YARN_METRIC_CPUS] = (double)sysconf(_SC_NPROCESSORS_ONLN),
     };
     struct missing whys[YARN_METRIC_NAMES_MAX];

@@ -15,6 +15,7 @@ struct yarn_stat_groups {
     size_t nr_groups;
     struct yarn_stat_metric *metrics; /* of all groups, in order */
     size_t nr_metrics;
+    bool need_threads; /* a formula does */
 };
 
 /* `names`: a comma list. `folder`: looked into first; NULL: none. An exit status where one is not
@@ -22,6 +23,7 @@ struct yarn_stat_groups {
 YARN_MUST_CHECK int yarn_stat_groups_load(struct yarn_stat_groups *groups, const char *names,
                                           const char *folder, struct yarn_stat_events *events);
 
-/* Fills the metrics from rows of a stretch of so many seconds, with the key of each. */
+/* Fills the metrics from rows of a stretch, with the key of each. */
 void yarn_stat_groups_evaluate(struct yarn_stat_groups *groups, const struct yarn_stat_row *rows,
-                               const uint32_t *keys, size_t count, double seconds);
+                               const uint32_t *keys, size_t count,
+                               const struct yarn_stat_stretch *stretch);

@@ -36,6 +36,7 @@ struct reading {
 
 struct counting {
     struct yarn_stat_run *run;
+    struct yarn_task_count tasks;
     struct reading now[YARN_STAT_EVENTS_MAX], before[YARN_STAT_EVENTS_MAX];
 };
 
@@ -149,7 +150,25 @@ static void tell_interval(struct counting *counting, double seconds, double at_s
     read_all(counting);
     make_rows(counting, true);
     memcpy(counting->before, counting->now, sizeof counting->before);
-    run->on_interval(run->self, run->rows, run->row_keys, run->nr_rows, seconds, at_seconds);
+    const struct yarn_stat_stretch stretch = {seconds,
+                                              yarn_task_count_end_stretch(&counting->tasks)};
+    run->on_interval(run->self, run->rows, run->row_keys, run->nr_rows, &stretch, at_seconds);
+}
+
+/* True: the command has ended. */
+static bool wait_until(struct counting *counting, struct yarn_spawn *spawn, uint64_t next_ns)
+{
+    for (;;) {
+        uint64_t now_ns = yarn_spawn_now_ns();
+        uint64_t left_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+        bool follows = counting->run->follows_threads;
+        uint64_t wait_ns = follows ? yarn_u64_min(left_ns, YARN_TASK_LOOK_NS) : left_ns;
+        bool is_over =
+            yarn_spawn_wait(spawn, next_ns == UINT64_MAX && !follows ? UINT64_MAX : wait_ns);
+        yarn_task_count_look(&counting->tasks);
+        if (is_over || wait_ns == left_ns)
+            return is_over;
+    }
 }
 
 /* Until the command ends, which also ends the last interval. */
@@ -158,9 +177,7 @@ static void watch(struct counting *counting, struct yarn_spawn *spawn)
     uint64_t interval_ns = counting->run->interval_ns;
     double before = 0;
     for (uint64_t nr = 1; interval_ns != UINT64_MAX; nr++) {
-        uint64_t now_ns = yarn_spawn_now_ns();
-        uint64_t next_ns = spawn->begin_ns + nr * interval_ns;
-        bool is_over = yarn_spawn_wait(spawn, next_ns > now_ns ? next_ns - now_ns : 0);
+        bool is_over = wait_until(counting, spawn, spawn->begin_ns + nr * interval_ns);
         uint64_t end_ns = is_over ? spawn->end_ns : yarn_spawn_now_ns();
         double at = seconds_of(end_ns - spawn->begin_ns);
         tell_interval(counting, at - before, at);
@@ -168,7 +185,7 @@ static void watch(struct counting *counting, struct yarn_spawn *spawn)
         if (is_over)
             return;
     }
-    if (!yarn_spawn_wait(spawn, UINT64_MAX))
+    if (!wait_until(counting, spawn, UINT64_MAX))
         return;
 }
 
@@ -187,10 +204,14 @@ static int run_counted(struct counting *counting, char *const argv[])
     struct yarn_counter_plan plan = {
         .tids = &spawn.pid, .nr_tids = 1, .reach = YARN_COUNTER_OF_TREE, .starts_at_exec = true};
     int open_err = yarn_counter_set_open(&run->set, run->events->specs, run->events->count, &plan);
+    if (run->follows_threads)
+        yarn_task_count_open(&counting->tasks, spawn.pid);
     yarn_counter_set_enable(&run->set);
     yarn_spawn_release(&spawn);
     watch(counting, &spawn);
     yarn_counter_set_disable(&run->set);
+    run->nr_threads = yarn_task_count_all(&counting->tasks);
+    yarn_task_count_close(&counting->tasks);
     err = yarn_spawn_finish(&spawn, &run->status);
     run->wall_seconds = seconds_of(spawn.end_ns - spawn.begin_ns);
     run->user_seconds = seconds_of_time(&spawn.usage.ru_utime);
@@ -203,6 +224,7 @@ int yarn_stat_run(struct yarn_stat_run *run, char *const argv[])
     static struct counting counting;
     memset(&counting, 0, sizeof counting);
     counting.run = run;
+    counting.tasks.is_unknown = !run->follows_threads;
     yarn_stat_run_fini(run);
     int err = run_counted(&counting, argv);
     if (err)

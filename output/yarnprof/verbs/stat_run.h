@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/counters/counter_set.h"
+#include "output/yarnprof/verbs/task_count.h"
 #include "output/yarnprof/views/stat.h"
 
 #define YARN_STAT_EVENTS_MAX 512
@@ -24,12 +25,19 @@ YARN_MUST_CHECK bool yarn_stat_add_events(struct yarn_stat_events *events,
                                           const struct yarn_event_spec *specs, size_t count,
                                           uint32_t *ret_key);
 
+/* What formulas may ask for beside the events. */
+struct yarn_stat_stretch {
+    double seconds;
+    double nr_threads; /* that were alive in it; NAN: unknown */
+};
+
 struct yarn_stat_run {
     const struct yarn_stat_events *events;
     uint64_t interval_ns; /* UINT64_MAX: none */
+    bool follows_threads; /* how many there are is to be known */
     /* `rows` of the stretch, with a key each; good for the call. */
     void (*on_interval)(void *self, const struct yarn_stat_row *rows, const uint32_t *keys,
-                        size_t count, double seconds, double at_seconds);
+                        size_t count, const struct yarn_stat_stretch *stretch, double at_seconds);
     void *self;
     /* What came out; texts of the rows are those of the set, which fini closes. */
     struct yarn_counter_set set;
@@ -38,6 +46,7 @@ struct yarn_stat_run {
     size_t nr_rows;
     int status; /* of the command */
     double wall_seconds, user_seconds, system_seconds;
+    double nr_threads; /* that ever were; NAN: unknown */
 };
 
 /* 0, or a negative errno where the command could not be run; -ENOMEM. */

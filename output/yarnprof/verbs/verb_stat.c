@@ -207,7 +207,7 @@ static int keep_interval(struct request *request, const struct yarn_stat *stat)
 }
 
 static void on_interval(void *self, const struct yarn_stat_row *rows, const uint32_t *keys,
-                        size_t count, double seconds, double at_seconds)
+                        size_t count, const struct yarn_stat_stretch *stretch, double at_seconds)
 {
     struct request *request = self;
     struct yarn_stat stat = {
@@ -215,10 +215,10 @@ static void on_interval(void *self, const struct yarn_stat_row *rows, const uint
         .nr_rows = count,
         .metrics = request->groups.metrics,
         .nr_metrics = request->groups.nr_metrics,
-        .seconds = seconds,
+        .seconds = stretch->seconds,
         .at_seconds = at_seconds,
     };
-    yarn_stat_groups_evaluate(&request->groups, rows, keys, count, seconds);
+    yarn_stat_groups_evaluate(&request->groups, rows, keys, count, stretch);
     if (!request->is_live) {
         request->err = request->err ? request->err : keep_interval(request, &stat);
         return;
@@ -234,7 +234,7 @@ struct sums {
     double *walls;  /* owned */
     struct yarn_stat_row rows[YARN_STAT_EVENTS_MAX];
     double counts[YARN_STAT_EVENTS_MAX];
-    double user_seconds, system_seconds;
+    double user_seconds, system_seconds, nr_threads;
     size_t nr_rows, nr_runs;
 };
 
@@ -250,6 +250,7 @@ static void add_run(struct sums *sums, const struct yarn_stat_run *run)
     sums->walls[sums->nr_runs++] = run->wall_seconds;
     sums->user_seconds += run->user_seconds;
     sums->system_seconds += run->system_seconds;
+    sums->nr_threads += run->nr_threads;
 }
 
 static double mean_of(const double *values, size_t count)
@@ -282,6 +283,7 @@ static int run_all(struct request *request, struct sums *sums, char *const argv[
     request->run.events = &request->events;
     request->run.interval_ns = request->interval_ns ? request->interval_ns : UINT64_MAX;
     request->run.on_interval = on_interval;
+    request->run.follows_threads = request->groups.need_threads;
     request->run.self = request;
     for (uint64_t i = 0; i < request->nr_runs; i++) {
         int err = yarn_stat_run(&request->run, argv);
@@ -334,8 +336,9 @@ static int show(struct request *request, struct sums *sums, char *const argv[])
         .system_seconds = sums->system_seconds / nr_runs,
         .plus_minus_seconds = yarn_stat_plus_minus(sums->walls, sums->nr_runs),
     };
+    const struct yarn_stat_stretch all = {totals.stat.seconds, sums->nr_threads / nr_runs};
     yarn_stat_groups_evaluate(&request->groups, request->run.rows, request->run.row_keys,
-                              request->run.nr_rows, totals.stat.seconds);
+                              request->run.nr_rows, &all);
     int status = request->err ? finish_out(request, request->err) : print(request, &totals);
     yarn_command_line_free(line);
     (void)status; /* complained of; the command's own is what counts */
