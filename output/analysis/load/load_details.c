@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event/trace_format.h"
 #include "output/analysis/load/loader.h"
+#include "output/analysis/load/show_tracepoint.h"
 #include "output/analysis/value/array.h"
 
 enum { FIELDS_MAX = 4096, DETAIL_BYTES = 64 };
-
-/* NAME=VALUE of each that is not every tracepoint's. */
-static void show_fields(struct yarn_span format, struct yarn_span raw, struct yarn_text *text)
-{
-    struct yarn_trace_field field;
-    while (yarn_trace_format_next(&format, &field)) {
-        if (field.is_common)
-            continue;
-        yarn_text_add(text, text->size ? " " : "");
-        yarn_text_add_sized(text, (const char *)field.name.data, field.name.size);
-        yarn_text_add(text, "=");
-        yarn_trace_field_show(&field, raw, text);
-    }
-}
 
 static int keep_raw(struct yarn_loader *loader, struct yarn_span raw,
                     struct yarn_profile_detail *detail)
@@ -38,8 +25,8 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
     *ret_detail = 0;
     if (sample->raw.size && !loader->options->has_raw)
-        show_fields(yarn_loader_dump(loader)->events[sample->event].record.format, sample->raw,
-                    &text);
+        yarn_show_tracepoint(yarn_loader_dump(loader)->events[sample->event].record.format,
+                             sample->raw, &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
     if ((!detail.address && !text.size && !raw_bytes) ||
         !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size + raw_bytes))

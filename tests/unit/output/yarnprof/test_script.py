@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
@@ -53,6 +54,41 @@ class Script(WithDumps):
         self.assertRegex(text, ".*".join(map(re.escape, lines)))
         self.assertEqual(text.count("SWITCH"), 5)
         self.assertIn("whole", self.good("verify", path))
+
+    def test_tracepoints_of_the_scheduler_are_as_perf_has_them(self):
+        """By the kernel's own letters, a bit above all of which says that it was preempted."""
+        fields = ("unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0",
+                  "int common_pid;\toffset:4;\tsize:4;\tsigned:1",
+                  "char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0",
+                  "pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1",
+                  "long prev_state;\toffset:32;\tsize:8;\tsigned:1",
+                  "char next_comm[16];\toffset:40;\tsize:16;\tsigned:0",
+                  "pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1",
+                  "int target_cpu;\toffset:60;\tsize:4;\tsigned:1")
+        letters = '(REC->prev_state & 3) ? __print_flags(REC->prev_state & 3, "|", { 0x00000001, "S" }, { 0x00000002, "D" }) : "R"'
+        form = ("name: sched_switch\nID: 9\nformat:\n"
+                + "".join(f"\tfield:{field};\n" for field in fields) + f'\nprint fmt: "%s", {letters}\n')
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        name = dump.text("sched:sched_switch")
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("events"), type=2,
+                    period=1, flags=64, format=dump.text(form))
+        states = (0, 1, 2, 3, 4, 5)
+        raws = [struct.pack("<HHi16siiq16sii", 9, 0, 7, b"a ==> b", 7, 0, state, b"swapper/0", 0, 12)
+                for state in states]
+        dump.named("STREAMS", 2, {"event": 1, "tid": (7, 0), "count": 3, "first_ns": (1, 4),
+                                  "period_ns": 1, "weight": 1})
+        dump.batch("DETAILS", 0, len(raws), range(len(raws)), 0, len(raws[0]), tail=b"".join(raws))
+        dump.named("SAMPLES", len(raws), {"cpu": 2})
+        path = self.folder / "switches"
+        path.write_bytes(dump.end())
+        lines = self.good("script", "--no-header", "--samples", "-F", "comm,pid,tid,cpu,event,trace", path)
+        shown = "prev_comm=a ==> b prev_pid=7 prev_state=%s ==> next_comm=swapper/0 next_pid=0 target_cpu=012"
+        want = [f"{comm}       7/7       [002] sched:sched_switch: {shown % word}"
+                for comm, word in zip(["app"] * 3 + ["a ==> b"] * 3, ("R", "S", "D", "S|D", "R+", "S+"))]
+        self.assertEqual(lines.splitlines(), want)
+        # They are in no total.
+        self.assertNotIn("sched_switch", self.good("report", "--format=json", path))
 
     def test_a_folder_reader_for_perf_reads_it(self):
         """As stackcollapse-perf.pl reads: a head line, frames, an empty line."""
