@@ -17,7 +17,7 @@ enum yarn_sampler {
     YARN_SAMPLER_TIMER,
     YARN_SAMPLER_COUNT,
 };
-enum yarn_strategy {
+enum yarn_strategy_choice {
     YARN_STRATEGY_AUTO, /* the cheaper one on this machine (yarn_plan_strategy) */
     YARN_STRATEGY_PER_CORE,
     YARN_STRATEGY_PER_THREAD,

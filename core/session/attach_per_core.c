@@ -55,7 +55,7 @@ static int open_cores(struct yarn_session *session)
 /* Rings that are to grow need other events, and descriptors for them. */
 static struct yarn_plan plan_to_begin(const struct yarn_session *session)
 {
-    const struct yarn_session_spec *spec = session->spec;
+    const struct yarn_session_request *spec = session->spec;
     size_t nr_events = spec->nr_events + yarn_switches_are_recorded(session);
     size_t nr_files = session->nr_cpus * (1 + session->nr_threads * nr_events);
     bool may_grow = spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&

@@ -32,7 +32,7 @@ enum {
     WAKE_RECORDS = 16, /* a wake-up costs 5 to 15 us, which more records than that need not share */
 };
 
-static uint64_t event_rate(const struct yarn_session_spec *spec,
+static uint64_t event_rate(const struct yarn_session_request *spec,
                            const struct yarn_event_spec *event)
 {
     if (event->frequency)
@@ -44,7 +44,7 @@ static uint64_t event_rate(const struct yarn_session_spec *spec,
     return is_hit && !yarn_session_spec_copy_bytes(spec, event) ? HITS_RATE : EVENTFUL_RATE;
 }
 
-uint64_t yarn_plan_rate(const struct yarn_session_spec *spec)
+uint64_t yarn_plan_rate(const struct yarn_session_request *spec)
 {
     uint64_t rate = 0;
     for (size_t i = 0; i < spec->nr_events; i++)
@@ -63,7 +63,8 @@ size_t yarn_plan_record_bytes(const struct yarn_plan *plan)
 }
 
 /* Of the records of all events, each as often as it comes. */
-static size_t mean_record_bytes(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+static size_t mean_record_bytes(const struct yarn_session_request *spec,
+                                const struct yarn_plan *plan)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < spec->nr_events; i++) {
@@ -93,7 +94,7 @@ static size_t ring_of_one(const struct yarn_plan *plan)
     return power_of_two(yarn_plan_record_bytes(plan) + LOST_BYTES);
 }
 
-static struct yarn_plan plan_that_holds(const struct yarn_session_spec *spec, uint64_t hold_ms)
+static struct yarn_plan plan_that_holds(const struct yarn_session_request *spec, uint64_t hold_ms)
 {
     struct yarn_plan plan = {
         .ring_bytes = spec->ring_bytes,
@@ -110,7 +111,7 @@ static struct yarn_plan plan_that_holds(const struct yarn_session_spec *spec, ui
     return plan;
 }
 
-struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec)
+struct yarn_plan yarn_plan_first(const struct yarn_session_request *spec)
 {
     return plan_that_holds(spec, THREAD_HOLD_MS);
 }
@@ -120,7 +121,7 @@ static uint64_t core_rings(const struct yarn_plan *plan, size_t nr_cores)
     return (uint64_t)plan->ring_bytes * nr_cores;
 }
 
-struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores)
+struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores)
 {
     struct yarn_plan plan = plan_that_holds(spec, HOLD_MS);
     while (!spec->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
@@ -135,7 +136,7 @@ static bool has_rate(const struct yarn_event_spec *event)
     return event->frequency || (event->is_clock && event->period);
 }
 
-struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores)
+struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *spec, size_t nr_cores)
 {
     struct yarn_plan whole = yarn_plan_of_core(spec, nr_cores);
     bool has_scheduling = false;
@@ -152,7 +153,7 @@ struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
 }
 
-static bool is_of_machine(const struct yarn_session_spec *spec)
+static bool is_of_machine(const struct yarn_session_request *spec)
 {
     for (size_t i = 0; i < spec->nr_events; i++)
         if (spec->events[i].is_of_machine)
@@ -160,7 +161,8 @@ static bool is_of_machine(const struct yarn_session_spec *spec)
     return false;
 }
 
-struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores)
+struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *spec,
+                                             size_t nr_cores)
 {
     struct yarn_plan first = yarn_plan_first(spec), core = yarn_plan_of_core(spec, nr_cores);
     uint64_t nr_events = spec->nr_events + spec->records_switches;
@@ -179,7 +181,7 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spe
     return estimate;
 }
 
-bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn_plan *first,
+bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct yarn_plan *first,
                          size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan)
 {
     struct yarn_plan plan = *first;
@@ -192,7 +194,7 @@ bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn
     return true;
 }
 
-struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns)
+struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *spec, uint64_t tick_ns)
 {
     struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
     if (spec->stack != YARN_SESSION_STACK_NONE)
@@ -230,7 +232,8 @@ bool yarn_plan_aside(struct yarn_plan *plan)
     return true;
 }
 
-bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores, struct yarn_plan *plan)
+bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
+                      struct yarn_plan *plan)
 {
     if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||
         plan->stack_bytes >= YARN_STACK_BYTES_MAX)
@@ -258,7 +261,7 @@ static bool may_be_slower(const struct yarn_event_spec *event)
     return !event->has_own_rate && has_rate(event);
 }
 
-bool yarn_plan_may_change(const struct yarn_session_spec *spec)
+bool yarn_plan_may_change(const struct yarn_session_request *spec)
 {
     for (size_t i = 0; i < spec->nr_events; i++)
         if (!has_rate(&spec->events[i]) || spec->events[i].reads_group)
@@ -266,7 +269,7 @@ bool yarn_plan_may_change(const struct yarn_session_spec *spec)
     return true;
 }
 
-void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,
+void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores,
                          struct yarn_plan *plan)
 {
     const struct yarn_plan wanted = yarn_plan_of_core(spec, nr_cores);
@@ -303,7 +306,7 @@ size_t yarn_plan_watermark(const struct yarn_plan *plan)
     return yarn_size_max(plan->ring_bytes / 4, yarn_size_min(wanted, plan->ring_bytes / 2));
 }
 
-uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+uint64_t yarn_plan_fill_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan)
 {
     uint64_t records = plan->ring_bytes / mean_record_bytes(spec, plan);
     uint64_t rate = yarn_plan_rate(spec);
@@ -314,7 +317,7 @@ uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct ya
     return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / rate;
 }
 
-uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan)
+uint64_t yarn_plan_timed_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan)
 {
     uint64_t part_ns = yarn_plan_fill_ns(spec, plan) / (is_small(plan) ? 4 : 2);
     return yarn_u64_max(yarn_u64_min(part_ns, spec->interval_ns), YARN_NS_PER_MS / 4);

@@ -24,10 +24,10 @@ struct yarn_plan {
 };
 
 /* Samples a second and core that the events ask for, as far as it is known beforehand. */
-uint64_t yarn_plan_rate(const struct yarn_session_spec *spec);
+uint64_t yarn_plan_rate(const struct yarn_session_request *spec);
 
 /* The first thing to try, of a ring of a thread's own. */
-struct yarn_plan yarn_plan_first(const struct yarn_session_spec *spec);
+struct yarn_plan yarn_plan_first(const struct yarn_session_request *spec);
 
 /* What the two strategies of perf would cost, and which to take. */
 struct yarn_plan_estimate {
@@ -37,24 +37,25 @@ struct yarn_plan_estimate {
     uint64_t thread_birth_ns; /* events and a ring of its own, of the reader's time */
     uint64_t core_ring_bytes; /* of all cores, at the least that the stack copy allows */
 };
-struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_spec *spec, size_t nr_cores);
+struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *spec,
+                                             size_t nr_cores);
 
 /* Of a core's ring: one that holds 100 ms; automatic sizes are halved while all of them together
  * are too large. */
-struct yarn_plan yarn_plan_of_core(const struct yarn_session_spec *spec, size_t nr_cores);
+struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores);
 
 /* What it begins with: small, since many processes are short. The same where more than the rates
  * say may come at once. */
-struct yarn_plan yarn_plan_to_begin(const struct yarn_session_spec *spec, size_t nr_cores);
+struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *spec, size_t nr_cores);
 
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become
  * smaller the more there are. False where all of them together would be too large. */
-bool yarn_plan_of_thread(const struct yarn_session_spec *spec, const struct yarn_plan *first,
+bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct yarn_plan *first,
                          size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan);
 
 /* For the timer sampler: a ring is a thread's, and takes at most one record a tick. A record is
  * only as long as its stack: copies are as deep as may be from the first on. */
-struct yarn_plan yarn_plan_for_timer(const struct yarn_session_spec *spec, uint64_t tick_ns);
+struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *spec, uint64_t tick_ns);
 
 /* The next smaller one: the ring is halved down to its minimum, then the stack copy goes to 16, 8,
  * 4 KiB and the ring along. False where there is none left. */
@@ -67,7 +68,7 @@ bool yarn_plan_aside(struct yarn_plan *plan);
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
  * not too large. False where the user set a size, or memory did not suffice
  * before. */
-bool yarn_plan_deeper(const struct yarn_session_spec *spec, size_t nr_cores,
+bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
                       struct yarn_plan *plan);
 
 /* Where there is no memory for that ring: copies of which enough fit into one of ring_bytes. False
@@ -76,11 +77,11 @@ bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes);
 
 /* False where other events must not take the place of those that are open: one of them counts each
  * occurrence, or since the sample before. */
-bool yarn_plan_may_change(const struct yarn_session_spec *spec);
+bool yarn_plan_may_change(const struct yarn_session_request *spec);
 
 /* Where the kernel gave a smaller ring than there should be (yarn_plan_smaller): so few samples
  * that the reader may come late on a busy machine. None for an event with a rate of its own. */
-void yarn_plan_slow_down(const struct yarn_session_spec *spec, size_t nr_cores,
+void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores,
                          struct yarn_plan *plan);
 
 /* The event's rate as the plan has it. */
@@ -93,8 +94,8 @@ size_t yarn_plan_record_bytes(const struct yarn_plan *plan);
 size_t yarn_plan_watermark(const struct yarn_plan *plan);
 
 /* How long the asked rate needs to fill a ring. */
-uint64_t yarn_plan_fill_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);
+uint64_t yarn_plan_fill_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan);
 
 /* The longest pause between two drains, so that no ring is more than half full; a quarter of one
  * that is small: the first ones, until they grow. */
-uint64_t yarn_plan_timed_ns(const struct yarn_session_spec *spec, const struct yarn_plan *plan);
+uint64_t yarn_plan_timed_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan);

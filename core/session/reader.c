@@ -9,10 +9,10 @@
 #include "core/sys/perf.h"
 #include "core/sys/thread.h"
 
-int yarn_reader_open(struct yarn_reader *reader, const struct yarn_reader_kind *kind,
+int yarn_reader_open(struct yarn_ring_reader *reader, const struct yarn_reader_kind *kind,
                      const struct yarn_session *session, _Atomic uint32_t *command)
 {
-    *reader = (struct yarn_reader){
+    *reader = (struct yarn_ring_reader){
         .kind = kind,
         .session = session,
         .command = command,
@@ -22,7 +22,7 @@ int yarn_reader_open(struct yarn_reader *reader, const struct yarn_reader_kind *
     return kind->open(reader);
 }
 
-int yarn_reader_open_fds(struct yarn_reader *reader, size_t nr_leaders)
+int yarn_reader_open_fds(struct yarn_ring_reader *reader, size_t nr_leaders)
 {
     size_t max = YARN_READER_FIRST_LEADER + nr_leaders;
     yarn_arena_open(&reader->arena, max * sizeof *reader->fds);
@@ -38,7 +38,7 @@ int yarn_reader_open_fds(struct yarn_reader *reader, size_t nr_leaders)
     return 0;
 }
 
-void yarn_reader_watch(struct yarn_reader *reader, const struct pollfd *visitors, size_t count)
+void yarn_reader_watch(struct yarn_ring_reader *reader, const struct pollfd *visitors, size_t count)
 {
     int err = count && !reader->fds ? yarn_reader_open_fds(reader, 0) : 0;
     reader->nr_visitors = 0;
@@ -51,7 +51,7 @@ void yarn_reader_watch(struct yarn_reader *reader, const struct pollfd *visitors
 }
 
 /* True where a leader has something. */
-static bool poll_fds(struct yarn_reader *reader, size_t nr_fds, uint64_t timeout_ns)
+static bool poll_fds(struct yarn_ring_reader *reader, size_t nr_fds, uint64_t timeout_ns)
 {
     int ready = yarn_perf_poll(reader->fds, nr_fds, timeout_ns);
     /* More than the limit of open files, which the host may lower at any time: by time then. */
@@ -68,7 +68,7 @@ static bool poll_fds(struct yarn_reader *reader, size_t nr_fds, uint64_t timeout
     return !reader->is_woken && !reader->has_visitor;
 }
 
-void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns)
+void yarn_reader_sleep(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
     if (!reader->nr_visitors)
         yarn_futex_wait(reader->command, 0, timeout_ns);
@@ -76,7 +76,7 @@ void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns)
         poll_fds(reader, YARN_READER_FIRST_LEADER, timeout_ns);
 }
 
-bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t *ret_taken_ns)
+bool yarn_reader_await(struct yarn_ring_reader *reader, uint64_t timeout_ns, uint64_t *ret_taken_ns)
 {
     uint64_t start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     bool has_leader = poll_fds(reader, reader->nr_fds, timeout_ns);
@@ -84,7 +84,7 @@ bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t
     return has_leader;
 }
 
-void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns)
+void yarn_reader_wait(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
     reader->woke_early = false;
     reader->has_visitor = false;
@@ -93,7 +93,7 @@ void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns)
         reader->kind->wait(reader, timeout_ns);
 }
 
-void yarn_reader_close(struct yarn_reader *reader)
+void yarn_reader_close(struct yarn_ring_reader *reader)
 {
     if (!reader->kind)
         return;

@@ -15,7 +15,7 @@
 
 #include "core/session/session.h"
 
-struct yarn_reader;
+struct yarn_ring_reader;
 struct pollfd;
 
 /* Places in the list of descriptors. */
@@ -27,15 +27,15 @@ enum {
 
 struct yarn_reader_kind {
     const char *name;
-    YARN_MUST_CHECK int (*open)(struct yarn_reader *reader);
-    void (*wait)(struct yarn_reader *reader, uint64_t timeout_ns);
-    void (*close)(struct yarn_reader *reader);
+    YARN_MUST_CHECK int (*open)(struct yarn_ring_reader *reader);
+    void (*wait)(struct yarn_ring_reader *reader, uint64_t timeout_ns);
+    void (*close)(struct yarn_ring_reader *reader);
 };
 
 extern const struct yarn_reader_kind yarn_reader_poll;
 extern const struct yarn_reader_kind yarn_reader_timed;
 
-struct yarn_reader {
+struct yarn_ring_reader {
     const struct yarn_reader_kind *kind;
     const struct yarn_session *session; /* borrowed */
     _Atomic uint32_t *command;          /* borrowed; 0: none pending */
@@ -52,26 +52,28 @@ struct yarn_reader {
     struct yarn_arena arena;
 };
 
-YARN_MUST_CHECK int yarn_reader_open(struct yarn_reader *reader,
+YARN_MUST_CHECK int yarn_reader_open(struct yarn_ring_reader *reader,
                                      const struct yarn_reader_kind *kind,
                                      const struct yarn_session *session, _Atomic uint32_t *command);
 
 /* The wake descriptor and room for so many leaders and any visitors. A kind without sleeps on the
  * command word alone, until there is a visitor; where none can be had, visitors wait for its time.
  */
-YARN_MUST_CHECK int yarn_reader_open_fds(struct yarn_reader *reader, size_t nr_leaders);
+YARN_MUST_CHECK int yarn_reader_open_fds(struct yarn_ring_reader *reader, size_t nr_leaders);
 
 /* What the next wait is to watch beside the rings, at most YARN_READER_VISITORS_MAX. */
-void yarn_reader_watch(struct yarn_reader *reader, const struct pollfd *visitors, size_t count);
+void yarn_reader_watch(struct yarn_ring_reader *reader, const struct pollfd *visitors,
+                       size_t count);
 
 /* Asleep until a command or a visitor comes. */
-void yarn_reader_sleep(struct yarn_reader *reader, uint64_t timeout_ns);
+void yarn_reader_sleep(struct yarn_ring_reader *reader, uint64_t timeout_ns);
 
 /* The same, or until a leader has something; true for that, and then the time that it took. */
-bool yarn_reader_await(struct yarn_reader *reader, uint64_t timeout_ns, uint64_t *ret_taken_ns);
+bool yarn_reader_await(struct yarn_ring_reader *reader, uint64_t timeout_ns,
+                       uint64_t *ret_taken_ns);
 
 /* Returns when there may be something to drain, when *command is not 0, or after timeout_ns. */
-void yarn_reader_wait(struct yarn_reader *reader, uint64_t timeout_ns);
+void yarn_reader_wait(struct yarn_ring_reader *reader, uint64_t timeout_ns);
 
 /* Idempotent. */
-void yarn_reader_close(struct yarn_reader *reader);
+void yarn_reader_close(struct yarn_ring_reader *reader);

@@ -17,7 +17,7 @@ enum {
     BIRTHS_LEAST = 8,
 };
 
-static void watch(struct yarn_reader *reader)
+static void watch(struct yarn_ring_reader *reader)
 {
     const struct yarn_session *session = reader->session;
     struct pollfd *leaders = reader->fds + YARN_READER_FIRST_LEADER;
@@ -27,7 +27,7 @@ static void watch(struct yarn_reader *reader)
     reader->nr_fds = YARN_READER_FIRST_LEADER + (reader->is_by_time ? 0 : count);
 }
 
-static int open_poll(struct yarn_reader *reader)
+static int open_poll(struct yarn_ring_reader *reader)
 {
     const struct yarn_session *session = reader->session;
     int err = yarn_reader_open_fds(reader, LEADERS_MAX);
@@ -41,7 +41,7 @@ static int open_poll(struct yarn_reader *reader)
 
 /* A leader that hung up would end every poll at once: it leaves the set, its ring is drained by
  * time. */
-static void drop_dead(struct yarn_reader *reader)
+static void drop_dead(struct yarn_ring_reader *reader)
 {
     for (size_t i = YARN_READER_FIRST_LEADER; i < reader->nr_fds; i++)
         if (reader->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -50,7 +50,7 @@ static void drop_dead(struct yarn_reader *reader)
 
 /* Before the first wait nothing is known, and threads are mostly made at the start: those that
  * inherit do not need the reader. */
-static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
+static bool threads_come_and_go(struct yarn_ring_reader *reader, uint64_t now_ns)
 {
     uint64_t nr_births = reader->session->nr_births - reader->nr_births_seen;
     uint64_t passed_ns = now_ns - reader->births_ns;
@@ -60,13 +60,13 @@ static bool threads_come_and_go(struct yarn_reader *reader, uint64_t now_ns)
            (nr_births >= BIRTHS_LEAST && nr_births * YARN_NS_PER_SECOND / BIRTHS_RATE >= passed_ns);
 }
 
-static void wait_by_time(struct yarn_reader *reader, uint64_t timeout_ns)
+static void wait_by_time(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
     uint64_t longest_ns = yarn_plan_timed_ns(reader->session->spec, &reader->session->report.got);
     yarn_reader_sleep(reader, yarn_u64_min(timeout_ns, longest_ns));
 }
 
-static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
+static void wait_poll(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
     uint64_t taken_ns;
     /* Where cores have the clocks, no thread's end wakes anybody. */
@@ -91,7 +91,7 @@ static void wait_poll(struct yarn_reader *reader, uint64_t timeout_ns)
         yarn_futex_wait(reader->command, 0, pause_ns - taken_ns);
 }
 
-static void close_poll(struct yarn_reader *reader)
+static void close_poll(struct yarn_ring_reader *reader)
 {
     (void)reader;
 }

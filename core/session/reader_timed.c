@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/reader.h"
 
-static int open_timed(struct yarn_reader *reader)
+static int open_timed(struct yarn_ring_reader *reader)
 {
     (void)reader;
     return 0;
 }
 
-static void wait_timed(struct yarn_reader *reader, uint64_t timeout_ns)
+static void wait_timed(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
     const struct yarn_session *session = reader->session;
     uint64_t soon_ns = session->soon_ns;
@@ -17,7 +17,7 @@ static void wait_timed(struct yarn_reader *reader, uint64_t timeout_ns)
     yarn_reader_sleep(reader, timeout_ns);
 }
 
-static void close_timed(struct yarn_reader *reader)
+static void close_timed(struct yarn_ring_reader *reader)
 {
     (void)reader;
 }

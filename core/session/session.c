@@ -20,12 +20,12 @@ enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THR
 /* What is recorded, and what that has to be attached to: counted once, for the choice of the
  * strategy, for the memory, and for each try. */
 struct wanted {
-    const struct yarn_session_spec *spec;
+    const struct yarn_session_request *spec;
     int cpus[CPUS_MAX];
     size_t nr_cpus, nr_threads;
 };
 
-static void count(struct wanted *ret_wanted, const struct yarn_session_spec *spec)
+static void count(struct wanted *ret_wanted, const struct yarn_session_request *spec)
 {
     int nr_threads = yarn_process_threads(NULL, 0);
     ret_wanted->spec = spec;
@@ -44,7 +44,7 @@ static int init_cpus(struct yarn_session *session, const struct wanted *wanted)
 }
 
 /* Of a breakpoint: addresses change from run to run. */
-static void find_site(const struct yarn_session_spec *spec, struct yarn_event_spec *event)
+static void find_site(const struct yarn_session_request *spec, struct yarn_event_spec *event)
 {
     uint64_t address;
     if (event->kind == YARN_EVENT_BREAKPOINT && event->site.symbol && !event->config1 &&
@@ -54,7 +54,7 @@ static void find_site(const struct yarn_session_spec *spec, struct yarn_event_sp
 
 static int init_specs(struct yarn_session *session)
 {
-    const struct yarn_session_spec *spec = session->spec;
+    const struct yarn_session_request *spec = session->spec;
     session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event, spec->nr_events);
     if (!session->specs)
         return -ENOMEM;
@@ -103,7 +103,7 @@ static size_t arena_bytes(const struct wanted *wanted)
 static int open_by(struct yarn_session *session, const struct wanted *wanted,
                    const struct yarn_attachment *attachment, int files_error)
 {
-    const struct yarn_session_spec *spec = wanted->spec;
+    const struct yarn_session_request *spec = wanted->spec;
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
     session->may_drop_events = files_error != 0;
@@ -204,7 +204,7 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
 }
 
 /* Makes no system call. */
-static int refuse_perf(struct yarn_session *session, const struct yarn_session_spec *spec,
+static int refuse_perf(struct yarn_session *session, const struct yarn_session_request *spec,
                        const struct yarn_attachment *attachment)
 {
     *session = YARN_SESSION_CLOSED;
@@ -213,7 +213,7 @@ static int refuse_perf(struct yarn_session *session, const struct yarn_session_s
     return yarn_probe_fail(session, spec->perf_refusal, -EPERM);
 }
 
-int yarn_session_open(struct yarn_session *session, const struct yarn_session_spec *spec)
+int yarn_session_open(struct yarn_session *session, const struct yarn_session_request *spec)
 {
     struct wanted wanted;
     count(&wanted, spec);
@@ -354,7 +354,7 @@ const char *yarn_session_sampler_name(const struct yarn_session *session)
 
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
-    enum yarn_strategy strategy = session->report.attachment->strategy;
+    enum yarn_strategy_choice strategy = session->report.attachment->strategy;
     return yarn_strategy_words[session->wide.events ? YARN_STRATEGY_CORES : strategy];
 }
 

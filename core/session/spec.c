@@ -16,13 +16,13 @@ enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *cal
     return YARN_SESSION_STACK_COPY;
 }
 
-enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_spec *spec,
+enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_request *spec,
                                                 const struct yarn_event_spec *event)
 {
     return event->has_callgraph ? yarn_session_stack_kind(&event->callgraph) : spec->stack;
 }
 
-uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_spec *spec,
+uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event)
 {
     if (yarn_session_spec_stack(spec, event) != YARN_SESSION_STACK_COPY)
@@ -31,7 +31,7 @@ uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_spec *spec,
     return has_own ? event->callgraph.stack_bytes : spec->stack_bytes;
 }
 
-uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_spec *spec)
+uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_request *spec)
 {
     uint32_t deepest = 0;
     for (size_t i = 0; i < spec->nr_events; i++) {

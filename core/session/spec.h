@@ -17,12 +17,12 @@ enum yarn_session_stack {
     YARN_SESSION_STACK_CHAIN, /* the kernel's frame-pointer chain */
 };
 
-struct yarn_session_spec {
+struct yarn_session_request {
     const struct yarn_event_spec *events; /* borrowed; outlive the session */
     size_t nr_events;
     uint64_t frequency_hz; /* for an event that falls back to another */
     enum yarn_sampler sampler;
-    enum yarn_strategy strategy;
+    enum yarn_strategy_choice strategy;
     enum yarn_session_stack stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
     bool may_deepen;      /* the copies, where many are cut: the user set no size */
@@ -45,8 +45,8 @@ enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *cal
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its
  * copies, and of the deepest of all; 0 where none are made. */
-enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_spec *spec,
+enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_request *spec,
                                                 const struct yarn_event_spec *event);
-uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_spec *spec,
+uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event);
-uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_spec *spec);
+uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_request *spec);

@@ -57,7 +57,7 @@ struct yarn_switches {
 };
 
 struct yarn_session {
-    const struct yarn_session_spec *spec; /* borrowed */
+    const struct yarn_session_request *spec; /* borrowed */
     struct yarn_session_report report;
     struct yarn_arena arena;
     int *cpus; /* present */

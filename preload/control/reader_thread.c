@@ -72,7 +72,7 @@ static void take_marks(struct yarn_recorder *recorder)
     }
 }
 
-static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *reader,
+static void wait_for_work(struct yarn_recorder *recorder, struct yarn_ring_reader *reader,
                           uint64_t timeout_ns)
 {
     struct pollfd visitors[YARN_CONTROL_FDS_MAX];
@@ -87,8 +87,8 @@ static void wait_for_work(struct yarn_recorder *recorder, struct yarn_reader *re
  * reader cannot, so it goes. By another signal than the one that wakes it this is seen once a
  * flush.
  */
-static bool is_asked_as_a_task(struct yarn_recorder *recorder, const struct yarn_reader *reader,
-                               bool has_flushed)
+static bool is_asked_as_a_task(struct yarn_recorder *recorder,
+                               const struct yarn_ring_reader *reader, bool has_flushed)
 {
     int woken_fd = reader->is_woken ? reader->wake_fd : -1;
     if (!yarn_thread_clear_wakes(&recorder->thread, woken_fd) &&
@@ -123,7 +123,7 @@ static bool has_to_flush(const struct yarn_recorder *recorder)
            atomic_load(&recorder->messages.count) != recording->dump.nr_messages_written;
 }
 
-static enum outcome loop(struct yarn_recorder *recorder, struct yarn_reader *reader)
+static enum outcome loop(struct yarn_recorder *recorder, struct yarn_ring_reader *reader)
 {
     struct yarn_recording *recording = &recorder->recording;
     uint64_t interval_ns = recorder->job.options.interval_ns;
@@ -209,7 +209,7 @@ int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
-    struct yarn_reader reader;
+    struct yarn_ring_reader reader;
     if (!yarn_deferred_start_wait(recorder))
         return 0;
     if (!recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])

@@ -27,7 +27,7 @@ struct yarn_looks_spec {
     struct yarn_account *account;
     struct yarn_process_dump *dump;
     struct yarn_unwinder *unwinder;
-    struct yarn_stacks *stacks;
+    struct yarn_stack_store *stacks;
 };
 
 struct yarn_looks {

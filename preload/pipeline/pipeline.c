@@ -138,7 +138,7 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
 {
     struct yarn_queued *queued;
-    const struct yarn_stacks *stacks = &pipeline->stacks;
+    const struct yarn_stack_store *stacks = &pipeline->stacks;
     size_t nr_modules = stacks->written.count;
     uint64_t looked_at = stacks->nr_frames_added;
     while ((queued = yarn_queue_take(&pipeline->queue))) {

@@ -43,7 +43,7 @@ struct yarn_pipeline {
     struct yarn_frame_names names;
     struct yarn_walks walks;
     struct yarn_queue queue;
-    struct yarn_stacks stacks;
+    struct yarn_stack_store stacks;
     struct yarn_looks looks;       /* open where off-cpu is recorded */
     struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
     bool saw_thread_end;           /* since the last check of the host's threads */

@@ -14,10 +14,10 @@ enum {
 #define RECENT_BYTES sizeof(struct yarn_recent_stack)
 #define KNOWN_BYTES (sizeof(struct yarn_known_function) << YARN_KNOWN_FUNCTIONS_LOG2)
 
-int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
+int yarn_stacks_open(struct yarn_stack_store *stacks, struct yarn_module_map *map,
                      struct yarn_frame_names *names)
 {
-    *stacks = (struct yarn_stacks){.map = map, .names = names};
+    *stacks = (struct yarn_stack_store){.map = map, .names = names};
     int err = yarn_table_open(&stacks->numbers, FRAMES_INITIAL, FRAMES_LIMIT);
     if (!err)
         err = yarn_table_open(&stacks->written, MODULES_INITIAL, MODULES_LIMIT);
@@ -30,7 +30,7 @@ int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
     return err;
 }
 
-void yarn_stacks_close(struct yarn_stacks *stacks)
+void yarn_stacks_close(struct yarn_stack_store *stacks)
 {
     yarn_table_close(&stacks->numbers);
     yarn_table_close(&stacks->written);
@@ -71,7 +71,7 @@ static const enum yarn_dump_module_state states[] = {
 };
 _Static_assert(YARN_COUNT_OF(states) == YARN_IMAGE_STATE_COUNT, "one is missing");
 
-static void write_module(struct yarn_stacks *stacks, const struct yarn_module *module)
+static void write_module(struct yarn_stack_store *stacks, const struct yarn_module *module)
 {
     if (yarn_table_find(&stacks->written, module->number) != YARN_TABLE_NONE)
         return;
@@ -96,7 +96,7 @@ static void write_module(struct yarn_stacks *stacks, const struct yarn_module *m
         return;
 }
 
-void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer)
+void yarn_stacks_write_modules(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer)
 {
     stacks->writer = writer;
     for (uint32_t i = 0; i < yarn_module_map_count(stacks->map); i++) {
@@ -108,7 +108,7 @@ void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writ
 }
 
 /* Where the frame's function is or belongs; NULL where none is known. */
-static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
+static struct yarn_known_function *known_of(struct yarn_stack_store *stacks,
                                             const struct yarn_unwind_frame *frame, uint64_t address,
                                             uint64_t *ret_key)
 {
@@ -122,7 +122,7 @@ static struct yarn_known_function *known_of(struct yarn_stacks *stacks,
 }
 
 /* Of the frame's function; what was found out is kept for others of it. */
-static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
+static struct yarn_known_function symbol_of(struct yarn_stack_store *stacks,
                                             const struct yarn_unwind_frame *frame, uint32_t flags,
                                             uint64_t address, uint32_t code)
 {
@@ -153,7 +153,7 @@ static struct yarn_known_function symbol_of(struct yarn_stacks *stacks,
 }
 
 /* A frame in the dump: its number, doubled, plus one where it has no name. */
-static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_unwind_frame *frame,
+static uint32_t add_frame(struct yarn_stack_store *stacks, const struct yarn_unwind_frame *frame,
                           uint32_t flags, uint32_t code)
 {
     const struct yarn_module *module = frame->module;
@@ -169,7 +169,7 @@ static uint32_t add_frame(struct yarn_stacks *stacks, const struct yarn_unwind_f
     return yarn_dump_add_frame(stacks->writer, &record) << 1 | function.is_unnamed;
 }
 
-static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_unwind_frame *frame,
+static uint32_t frame_of(struct yarn_stack_store *stacks, const struct yarn_unwind_frame *frame,
                          uint32_t flags, uint64_t time_ns)
 {
     uint64_t module = frame->module ? frame->module->number + 1 : 0;
@@ -185,7 +185,7 @@ static uint32_t frame_of(struct yarn_stacks *stacks, const struct yarn_unwind_fr
     return found;
 }
 
-static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t tid)
+static struct yarn_recent_stack *recent_of(struct yarn_stack_store *stacks, uint32_t tid)
 {
     struct yarn_recent_stack **slot = &stacks->recent[tid % YARN_RECENT_STACKS];
     if (!*slot)
@@ -197,7 +197,7 @@ static struct yarn_recent_stack *recent_of(struct yarn_stacks *stacks, uint32_t 
     return recent;
 }
 
-static struct yarn_recent_frame intern_frame(struct yarn_stacks *stacks,
+static struct yarn_recent_frame intern_frame(struct yarn_stack_store *stacks,
                                              const struct yarn_unwind_frame *frame,
                                              uint64_t time_ns, uint32_t parent)
 {
@@ -217,7 +217,8 @@ static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_un
 }
 
 /* Interns the frames, outermost first. */
-static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct yarn_queued *queued)
+static struct yarn_stack_result intern(struct yarn_stack_store *stacks,
+                                       const struct yarn_queued *queued)
 {
     const struct yarn_frames *frames = queued->frames;
     struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
@@ -242,7 +243,7 @@ static struct yarn_stack_result intern(struct yarn_stacks *stacks, const struct 
 }
 
 /* What was taken from the writer before its epoch is of no use in it. */
-static void follow_epoch(struct yarn_stacks *stacks)
+static void follow_epoch(struct yarn_stack_store *stacks)
 {
     uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
     if (epoch == stacks->epoch)
@@ -255,7 +256,8 @@ static void follow_epoch(struct yarn_stacks *stacks)
             stacks->recent[i]->count = 0;
 }
 
-struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
+struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
+                                        struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued)
 {
     struct yarn_stack_result result;

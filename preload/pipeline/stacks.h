@@ -42,7 +42,7 @@ struct yarn_known_function {
 
 enum { YARN_KNOWN_FUNCTIONS_LOG2 = 12 };
 
-struct yarn_stacks {
+struct yarn_stack_store {
     struct yarn_module_map *map;     /* borrowed */
     struct yarn_frame_names *names;  /* borrowed */
     struct yarn_dump_writer *writer; /* borrowed; of the latest call */
@@ -59,17 +59,18 @@ struct yarn_stack_result {
     bool is_leaf_unknown; /* the innermost frame has no name */
 };
 
-YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stacks *stacks, struct yarn_module_map *map,
+YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stack_store *stacks, struct yarn_module_map *map,
                                      struct yarn_frame_names *names);
 
-struct yarn_stack_result yarn_stacks_of(struct yarn_stacks *stacks, struct yarn_dump_writer *writer,
+struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
+                                        struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
 enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end);
 
 /* Stores the modules that no frame refers to: the others are stored with their first frame, because
  * only then their file has been opened. */
-void yarn_stacks_write_modules(struct yarn_stacks *stacks, struct yarn_dump_writer *writer);
+void yarn_stacks_write_modules(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer);
 
 /* Idempotent. */
-void yarn_stacks_close(struct yarn_stacks *stacks);
+void yarn_stacks_close(struct yarn_stack_store *stacks);

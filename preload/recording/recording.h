@@ -20,7 +20,7 @@
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
-    struct yarn_session_spec spec;
+    struct yarn_session_request spec;
     struct yarn_session session;
     struct yarn_session_event looked_at; /* off-cpu, where it is asked for */
     struct yarn_account account;

@@ -72,7 +72,7 @@ static const char *machine_refusal(const struct yarn_job *job)
 static int open_session(struct yarn_recording *recording)
 {
     const struct yarn_options *options = &recording->job->options;
-    recording->spec = (struct yarn_session_spec){
+    recording->spec = (struct yarn_session_request){
         .events = recording->job->events.specs,
         .nr_events = recording->job->nr_perf_events,
         .frequency_hz = options->frequency_hz,

@@ -156,7 +156,7 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
     int err = widen_selfs(request, profile, rows);
     if (err)
         return err;
-    struct yarn_report report = {
+    struct yarn_profile_report report = {
         .profile = profile,
         .filter = &request->view.select.filter,
         .rows = *rows,

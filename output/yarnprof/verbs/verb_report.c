@@ -52,7 +52,7 @@ static const struct yarn_argument arguments[] = {
 
 struct request {
     struct yarn_view view;
-    struct yarn_report report;
+    struct yarn_profile_report report;
     enum yarn_by by;
     bool has_by, has_least;
     const char *callers_of;          /* NULL: all */
@@ -169,7 +169,7 @@ static const struct yarn_command command = {
 
 static int build_callers(struct request *request)
 {
-    struct yarn_report *report = &request->report;
+    struct yarn_profile_report *report = &request->report;
     struct yarn_callers_options options = {.min_percent = report->least_percent};
     uint8_t *starts = NULL;
     if (request->callers_of) {
@@ -185,7 +185,7 @@ static int build_callers(struct request *request)
 
 static int build(struct request *request)
 {
-    struct yarn_report *report = &request->report;
+    struct yarn_profile_report *report = &request->report;
     int err = yarn_rows_build(report->profile, report->filter, request->by, &report->rows);
     if (err)
         return err;
@@ -201,7 +201,7 @@ static int build(struct request *request)
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
 }
 
-static int print(const struct yarn_report *report, const struct yarn_out *out)
+static int print(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     if (report->view == YARN_REPORT_METRICS)
         return yarn_report_metrics(report, out);
@@ -258,7 +258,7 @@ static int load_metrics(struct request *request)
 
 static int show(struct request *request, struct yarn_profile *profile)
 {
-    struct yarn_report *report = &request->report;
+    struct yarn_profile_report *report = &request->report;
     bool is_text = request->view.out.format == YARN_OUT_TEXT;
     report->profile = profile;
     report->filter = &request->view.select.filter;

@@ -21,7 +21,7 @@ enum yarn_report_view {
     YARN_REPORT_METRICS,
 };
 
-struct yarn_report {
+struct yarn_profile_report {
     const struct yarn_profile *profile;
     const struct yarn_filter *filter;
     struct yarn_rows rows;
@@ -40,26 +40,28 @@ struct yarn_report {
 };
 
 /* -ENOMEM. */
-YARN_MUST_CHECK int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out);
-YARN_MUST_CHECK int yarn_report_json(const struct yarn_report *report, const struct yarn_out *out);
-void yarn_report_csv(const struct yarn_report *report, const struct yarn_out *out);
+YARN_MUST_CHECK int yarn_report_text(const struct yarn_profile_report *report,
+                                     const struct yarn_out *out);
+YARN_MUST_CHECK int yarn_report_json(const struct yarn_profile_report *report,
+                                     const struct yarn_out *out);
+void yarn_report_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
 
 /* Calls and their cost. */
 struct yarn_json;
-void yarn_report_calls_text(const struct yarn_report *report, const struct yarn_out *out);
-void yarn_report_calls_csv(const struct yarn_report *report, const struct yarn_out *out);
-void yarn_report_calls_json(const struct yarn_report *report, struct yarn_json *json);
+void yarn_report_calls_text(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_calls_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_calls_json(const struct yarn_profile_report *report, struct yarn_json *json);
 
 /* Of each function; in all three formats. -ENOMEM. */
-YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_report *report,
+YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_profile_report *report,
                                         const struct yarn_out *out);
 
 /* Parts of the text: what was recorded and what is missing from it; the views with depth. */
-void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out);
-void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_out *out);
+void yarn_report_print_head(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_print_tree(const struct yarn_profile_report *report, const struct yarn_out *out);
 /* Rows below those of the event: samples that were lost, time in the kernel that could not be
  * sampled, time that passed unsampled. */
-void yarn_report_print_missing(const struct yarn_report *report, const struct yarn_out *out,
+void yarn_report_print_missing(const struct yarn_profile_report *report, const struct yarn_out *out,
                                uint32_t event);
 
 /* What an event should have had besides: time that passed unsampled has that of lost samples in it,
@@ -70,30 +72,31 @@ struct yarn_report_missing {
     uint64_t unsampled_ns, kernel_ns;
 };
 
-struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t event);
+struct yarn_report_missing yarn_report_missing_of(const struct yarn_profile_report *report,
+                                                  uint32_t event);
 
 #define YARN_REPORT_RUNNING_WHOLE 99.95
 
 /* How much of the time the event was on a counter: less than 100 where several shared one. */
-double yarn_report_running_percent(const struct yarn_report *report, uint32_t event);
+double yarn_report_running_percent(const struct yarn_profile_report *report, uint32_t event);
 
 /* "cpu-clock: 1,234 samples, 1.24 s". */
-void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
+void yarn_report_print_event(const struct yarn_profile_report *report, const struct yarn_out *out,
                              uint32_t event);
 /* The rows of all events in one table; where the terminal is too narrow nothing is printed. */
-YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_report *report,
+YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_profile_report *report,
                                            const struct yarn_out *out, bool *ret_fits);
 
 /* What a row is called, and the second name (of its module, its process, …; "" for none). */
-void yarn_report_name(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
-                      size_t size);
-void yarn_report_detail(const struct yarn_report *report, const struct yarn_row *row,
+void yarn_report_name(const struct yarn_profile_report *report, const struct yarn_row *row,
+                      char *ret_text, size_t size);
+void yarn_report_detail(const struct yarn_profile_report *report, const struct yarn_row *row,
                         char *ret_text, size_t size);
 const char *yarn_report_title(enum yarn_by by);
 const char *yarn_report_detail_title(enum yarn_by by);
 
 /* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
-bool yarn_report_is_one_share(const struct yarn_report *report);
+bool yarn_report_is_one_share(const struct yarn_profile_report *report);
 
 /* What is named and coloured alike in all. */
 enum yarn_paint yarn_report_paint_of(double percent);

@@ -9,7 +9,8 @@
 
 /* Exact calls beside sampled time. */
 
-static const char *name_of(const struct yarn_report *report, const struct yarn_call_row *row)
+static const char *name_of(const struct yarn_profile_report *report,
+                           const struct yarn_call_row *row)
 {
     const struct yarn_profile *profile = report->profile;
     return row->function == YARN_DUMP_NONE
@@ -17,7 +18,8 @@ static const char *name_of(const struct yarn_report *report, const struct yarn_c
                : yarn_profile_text(profile, profile->functions[row->function].name);
 }
 
-static const char *module_of(const struct yarn_report *report, const struct yarn_call_row *row)
+static const char *module_of(const struct yarn_profile_report *report,
+                             const struct yarn_call_row *row)
 {
     const struct yarn_profile *profile = report->profile;
     uint32_t module =
@@ -31,19 +33,20 @@ static uint64_t each_ns(const struct yarn_call_row *row)
 }
 
 /* What is measured is then mostly that it is measured. */
-static bool is_below_probe(const struct yarn_report *report, const struct yarn_call_row *row)
+static bool is_below_probe(const struct yarn_profile_report *report,
+                           const struct yarn_call_row *row)
 {
     uint64_t probe_ns = yarn_calls_probe_ns(&report->calls);
     return row->calls && probe_ns && each_ns(row) < probe_ns;
 }
 
-static size_t count_shown(const struct yarn_report *report)
+static size_t count_shown(const struct yarn_profile_report *report)
 {
     size_t count = report->calls.count;
     return report->limit && report->limit < count ? report->limit : count;
 }
 
-void yarn_report_calls_text(const struct yarn_report *report, const struct yarn_out *out)
+void yarn_report_calls_text(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_calls *calls = &report->calls;
     bool has_clock = calls->clock != YARN_DUMP_NONE;
@@ -72,7 +75,7 @@ void yarn_report_calls_text(const struct yarn_report *report, const struct yarn_
                     out->file);
 }
 
-void yarn_report_calls_csv(const struct yarn_report *report, const struct yarn_out *out)
+void yarn_report_calls_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     static const char *const heads[] = {"function", "module",      "event",   "calls",
                                         "total_ns", "per_call_ns", "samples", "below_probe"};
@@ -95,7 +98,7 @@ void yarn_report_calls_csv(const struct yarn_report *report, const struct yarn_o
     }
 }
 
-void yarn_report_calls_json(const struct yarn_report *report, struct yarn_json *json)
+void yarn_report_calls_json(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     const struct yarn_profile *profile = report->profile;
     const struct yarn_calls *calls = &report->calls;

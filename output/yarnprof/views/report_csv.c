@@ -101,7 +101,7 @@ static void put_sums(const struct yarn_profile *profile, struct yarn_csv *csv, u
     yarn_csv_real(csv, yarn_percent(total, whole));
 }
 
-static void put_rows(const struct yarn_report *report, struct yarn_csv *csv)
+static void put_rows(const struct yarn_profile_report *report, struct yarn_csv *csv)
 {
     const struct yarn_profile *profile = report->profile;
     size_t nr_shown = 0;
@@ -141,7 +141,7 @@ static void put_node(const struct yarn_profile *profile, struct yarn_csv *csv,
     yarn_csv_end_line(csv);
 }
 
-static void put_tree(const struct yarn_report *report, struct yarn_csv *csv)
+static void put_tree(const struct yarn_profile_report *report, struct yarn_csv *csv)
 {
     static const char *const head[] = {"id",           "parent",        "depth",   "event",
                                        "function",     "module",        "self",    "total",
@@ -158,7 +158,7 @@ static void put_tree(const struct yarn_report *report, struct yarn_csv *csv)
     }
 }
 
-void yarn_report_csv(const struct yarn_report *report, const struct yarn_out *out)
+void yarn_report_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct yarn_csv csv = {.file = out->file};
     if (report->view == YARN_REPORT_ROWS)

@@ -24,7 +24,7 @@ static const struct yarn_profile_dump *chief_of(const struct yarn_profile *profi
     return chief;
 }
 
-static void print_run(const struct yarn_report *report, const struct yarn_out *out)
+static void print_run(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
     const struct yarn_profile_dump *chief = chief_of(profile);
@@ -43,7 +43,7 @@ static void print_run(const struct yarn_report *report, const struct yarn_out *o
     yarn_command_line_free(line);
 }
 
-static void print_size(const struct yarn_report *report, const struct yarn_out *out)
+static void print_size(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
     size_t nr_threads = 0;
@@ -113,7 +113,7 @@ static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_ou
          unwritten_ns ? yarn_number_duration(unwritten_ns).text : "");
 }
 
-static void warn_of_missing(const struct yarn_report *report, const struct yarn_out *out)
+static void warn_of_missing(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_trust *trust = &report->trust;
     struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
@@ -149,7 +149,7 @@ static void note(const struct yarn_out *out, const char *format, ...)
 }
 
 /* The reader of the report need not be the user who stopped it. */
-static void print_stops(const struct yarn_report *report, const struct yarn_out *out)
+static void print_stops(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);
     if (sum.off_ns)
@@ -175,7 +175,8 @@ static void print_machines(const struct yarn_profile *profile, const struct yarn
          profile->machines.count, moved);
 }
 
-static void print_why_unsampled(const struct yarn_report *report, const struct yarn_out *out)
+static void print_why_unsampled(const struct yarn_profile_report *report,
+                                const struct yarn_out *out)
 {
     char text[1024];
     size_t size = 0;
@@ -192,7 +193,7 @@ static void print_why_unsampled(const struct yarn_report *report, const struct y
 }
 
 /* Stripped programs and libraries: what would help is in nobody's manual. */
-static void hint_at_symbols(const struct yarn_report *report, const struct yarn_out *out)
+static void hint_at_symbols(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
     uint64_t nameless = 0;
@@ -210,7 +211,7 @@ static void hint_at_symbols(const struct yarn_report *report, const struct yarn_
              percent);
 }
 
-void yarn_report_print_head(const struct yarn_report *report, const struct yarn_out *out)
+void yarn_report_print_head(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     print_run(report, out);
     print_size(report, out);

@@ -8,12 +8,12 @@
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
-static const char *text_of(const struct yarn_report *report, uint32_t text)
+static const char *text_of(const struct yarn_profile_report *report, uint32_t text)
 {
     return yarn_profile_text(report->profile, text);
 }
 
-static void put_events(const struct yarn_report *report, struct yarn_json *json)
+static void put_events(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     const struct yarn_profile *profile = report->profile;
     yarn_json_begin_array(json, "events");
@@ -34,7 +34,8 @@ static void put_events(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_end_array(json);
 }
 
-static void put_function(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
+static void put_function(const struct yarn_profile_report *report, struct yarn_json *json,
+                         uint32_t number)
 {
     const struct yarn_profile *profile = report->profile;
     const struct yarn_profile_function *function = &profile->functions[number];
@@ -45,7 +46,8 @@ static void put_function(const struct yarn_report *report, struct yarn_json *jso
         yarn_json_bool(json, "inlined", true);
 }
 
-static void put_line(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
+static void put_line(const struct yarn_profile_report *report, struct yarn_json *json,
+                     uint32_t number)
 {
     const struct yarn_place *place = &report->profile->places.places[number];
     put_function(report, json, place->function);
@@ -53,7 +55,8 @@ static void put_line(const struct yarn_report *report, struct yarn_json *json, u
     yarn_json_u64_if(json, "line", place->line, place->line);
 }
 
-static void put_process(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
+static void put_process(const struct yarn_profile_report *report, struct yarn_json *json,
+                        uint32_t number)
 {
     const struct yarn_profile_dump *dump = &report->profile->dumps[number];
     yarn_json_text(json, "process", text_of(report, dump->comm));
@@ -61,7 +64,7 @@ static void put_process(const struct yarn_report *report, struct yarn_json *json
 }
 
 /* What a row stands for; function and module are there for every key. */
-static void put_key(const struct yarn_report *report, struct yarn_json *json,
+static void put_key(const struct yarn_profile_report *report, struct yarn_json *json,
                     const struct yarn_row *row)
 {
     const struct yarn_profile *profile = report->profile;
@@ -98,8 +101,8 @@ static void put_key(const struct yarn_report *report, struct yarn_json *json,
     }
 }
 
-static void put_sums(const struct yarn_report *report, struct yarn_json *json, uint64_t self,
-                     uint64_t total, uint32_t event)
+static void put_sums(const struct yarn_profile_report *report, struct yarn_json *json,
+                     uint64_t self, uint64_t total, uint32_t event)
 {
     uint64_t whole = report->profile->events[event].total;
     yarn_json_u64(json, "self", self);
@@ -108,7 +111,7 @@ static void put_sums(const struct yarn_report *report, struct yarn_json *json, u
     yarn_json_real(json, "total_percent", yarn_percent(total, whole));
 }
 
-static void put_rows(const struct yarn_report *report, struct yarn_json *json)
+static void put_rows(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     const struct yarn_profile *profile = report->profile;
     size_t nr_shown = 0;
@@ -129,7 +132,8 @@ static void put_rows(const struct yarn_report *report, struct yarn_json *json)
     yarn_json_end_array(json);
 }
 
-static void put_node(const struct yarn_report *report, struct yarn_json *json, uint32_t number)
+static void put_node(const struct yarn_profile_report *report, struct yarn_json *json,
+                     uint32_t number)
 {
     const struct yarn_tree_node *node = &report->tree.nodes[number];
     yarn_json_begin_object(json, NULL);
@@ -150,7 +154,7 @@ static void put_node(const struct yarn_report *report, struct yarn_json *json, u
 }
 
 /* A list and no nest: stacks are deeper than what readers of JSON take. */
-static void put_tree(const struct yarn_report *report, struct yarn_json *json)
+static void put_tree(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     size_t nr_shown = 0;
     yarn_json_begin_array(json, report->view == YARN_REPORT_TREE ? "tree" : "callers");
@@ -164,7 +168,7 @@ static void put_tree(const struct yarn_report *report, struct yarn_json *json)
 }
 
 /* By process or thread, where the rows are. */
-static int put_kernel(const struct yarn_report *report, struct yarn_json *json)
+static int put_kernel(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     const struct yarn_profile *profile = report->profile;
     bool is_by_thread = report->rows.by == YARN_BY_THREAD;
@@ -194,7 +198,7 @@ static int put_kernel(const struct yarn_report *report, struct yarn_json *json)
 }
 
 /* Not where a part is looked at: the reasons are those of the whole. */
-static void put_unsampled(const struct yarn_report *report, struct yarn_json *json)
+static void put_unsampled(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     struct yarn_unsampled parts = yarn_unsampled_of_all(report->profile);
     if (report->is_part)
@@ -205,7 +209,7 @@ static void put_unsampled(const struct yarn_report *report, struct yarn_json *js
     yarn_json_end_object(json);
 }
 
-static int put_notes(const struct yarn_report *report, struct yarn_json *json)
+static int put_notes(const struct yarn_profile_report *report, struct yarn_json *json)
 {
     struct yarn_coverage_sum coverage = yarn_coverage_sum_of_all(report->profile);
     yarn_json_begin_object(json, "notes");
@@ -225,7 +229,7 @@ static int put_notes(const struct yarn_report *report, struct yarn_json *json)
     return err;
 }
 
-int yarn_report_json(const struct yarn_report *report, const struct yarn_out *out)
+int yarn_report_json(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct yarn_json *json = yarn_json_new(out->file);
     if (!json)

@@ -18,7 +18,7 @@ struct line {
 };
 
 struct table {
-    const struct yarn_report *report;
+    const struct yarn_profile_report *report;
     int events[YARN_METRIC_NAMES_MAX]; /* of the profile; NO_EVENT */
     int clock;                         /* likewise */
     double *weights;    /* owned; of each function nr_names of the events, then the clock's */
@@ -85,7 +85,7 @@ static int order_of(const struct table *table)
     return NO_EVENT;
 }
 
-static int table_init(struct table *table, const struct yarn_report *report)
+static int table_init(struct table *table, const struct yarn_profile_report *report)
 {
     const struct yarn_profile *profile = report->profile;
     const struct yarn_rows *rows = &report->rows;
@@ -255,7 +255,7 @@ static int print_json(const struct table *table, const struct yarn_out *out)
     return 0;
 }
 
-int yarn_report_metrics(const struct yarn_report *report, const struct yarn_out *out)
+int yarn_report_metrics(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct table table;
     int err = table_init(&table, report);

@@ -29,7 +29,7 @@ static uint64_t lost_of_dump(const struct yarn_profile_dump *dump, uint32_t numb
 
 /* Where a machine has two kinds of core the two events of one name take turns: together they run as
  * long as one of them is enabled. */
-double yarn_report_running_percent(const struct yarn_report *report, uint32_t number)
+double yarn_report_running_percent(const struct yarn_profile_report *report, uint32_t number)
 {
     const struct yarn_profile *profile = report->profile;
     uint64_t running_ns = 0, enabled_ns = 0;
@@ -48,7 +48,8 @@ double yarn_report_running_percent(const struct yarn_report *report, uint32_t nu
     return running_ns < enabled_ns ? yarn_percent(running_ns, enabled_ns) : 100;
 }
 
-struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *report, uint32_t number)
+struct yarn_report_missing yarn_report_missing_of(const struct yarn_profile_report *report,
+                                                  uint32_t number)
 {
     const struct yarn_profile *profile = report->profile;
     struct yarn_report_missing missing = {0};
@@ -64,7 +65,7 @@ struct yarn_report_missing yarn_report_missing_of(const struct yarn_report *repo
 }
 
 /* "" where the event has no unit for it. */
-static void print_amount(const struct yarn_report *report, const struct yarn_out *out,
+static void print_amount(const struct yarn_profile_report *report, const struct yarn_out *out,
                          uint32_t number, uint64_t weight, uint64_t whole, uint64_t samples)
 {
     const struct yarn_profile_event *event = &report->profile->events[number];
@@ -81,7 +82,7 @@ static void print_amount(const struct yarn_report *report, const struct yarn_out
     (void)fprintf(out->file, "  %10s  ", weight ? yarn_number_in_unit(weight, unit).text : "");
 }
 
-static void print_lost(const struct yarn_report *report, const struct yarn_out *out,
+static void print_lost(const struct yarn_profile_report *report, const struct yarn_out *out,
                        uint32_t number, const struct yarn_report_missing *missing)
 {
     print_amount(report, out, number, missing->lost_weight, report->profile->events[number].total,
@@ -91,14 +92,14 @@ static void print_lost(const struct yarn_report *report, const struct yarn_out *
 }
 
 /* Its share is of all CPU time, most of which may have no sample. */
-static void print_time(const struct yarn_report *report, const struct yarn_out *out,
+static void print_time(const struct yarn_profile_report *report, const struct yarn_out *out,
                        uint32_t number, const char *name, uint64_t ns)
 {
     print_amount(report, out, number, ns, report->trust.cpu_ns, 0);
     (void)fprintf(out->file, "%s  of the CPU time%s\n", name, yarn_out_plain(out));
 }
 
-static void print_kernel_of(const struct yarn_report *report, const struct yarn_out *out,
+static void print_kernel_of(const struct yarn_profile_report *report, const struct yarn_out *out,
                             uint32_t number, const struct yarn_kernel_time *time)
 {
     const struct yarn_profile *profile = report->profile;
@@ -115,7 +116,7 @@ static void print_kernel_of(const struct yarn_report *report, const struct yarn_
 }
 
 /* A row each for threads or processes, where they are what the table is of. */
-static void print_kernel(const struct yarn_report *report, const struct yarn_out *out,
+static void print_kernel(const struct yarn_profile_report *report, const struct yarn_out *out,
                          uint32_t number, uint64_t ns)
 {
     bool is_by_thread = report->rows.by == YARN_BY_THREAD;
@@ -135,7 +136,7 @@ static void print_kernel(const struct yarn_report *report, const struct yarn_out
     free(list);
 }
 
-void yarn_report_print_missing(const struct yarn_report *report, const struct yarn_out *out,
+void yarn_report_print_missing(const struct yarn_profile_report *report, const struct yarn_out *out,
                                uint32_t event)
 {
     if (report->is_part)

@@ -11,7 +11,7 @@ enum { EVENT_COLUMNS = 20, NAME_LEAST = 16, TEXT_SIZE = 16384, KEYS_MAX = 1 << 3
 
 /* One key, with its row of each event (NULL: it has none). */
 struct side {
-    const struct yarn_report *report;
+    const struct yarn_profile_report *report;
     uint32_t *events; /* owned; those with rows, in their order */
     size_t nr_events;
     const struct yarn_row **rows; /* owned; a line of nr_events for each key */
@@ -53,7 +53,7 @@ static int find_keys(struct side *side, struct yarn_table *keys)
     return 0;
 }
 
-static int side_init(struct side *side, const struct yarn_report *report)
+static int side_init(struct side *side, const struct yarn_profile_report *report)
 {
     struct yarn_table keys = YARN_TABLE_CLOSED;
     *side = (struct side){
@@ -181,7 +181,7 @@ static void print_missing(const struct side *side, const struct yarn_out *out)
 
 static void print_side(const struct side *side, const struct yarn_out *out)
 {
-    const struct yarn_report *report = side->report;
+    const struct yarn_profile_report *report = side->report;
     size_t shown = report->limit ? yarn_size_min(report->limit, side->nr_keys) : side->nr_keys;
     size_t numbers = side->nr_events * EVENT_COLUMNS;
     size_t columns = (size_t)out->columns;
@@ -203,7 +203,7 @@ static void print_side(const struct side *side, const struct yarn_out *out)
     print_missing(side, out);
 }
 
-int yarn_report_print_side(const struct yarn_report *report, const struct yarn_out *out,
+int yarn_report_print_side(const struct yarn_profile_report *report, const struct yarn_out *out,
                            bool *ret_fits)
 {
     struct side side;

@@ -39,7 +39,7 @@ static void detail_of_line(const struct yarn_profile *profile, const struct yarn
 }
 
 /* The second name of a row: of the module, of the process, …; "" where there is none. */
-void yarn_report_detail(const struct yarn_report *report, const struct yarn_row *row,
+void yarn_report_detail(const struct yarn_profile_report *report, const struct yarn_row *row,
                         char *ret_text, size_t size)
 {
     const struct yarn_profile *profile = report->profile;
@@ -63,8 +63,8 @@ void yarn_report_detail(const struct yarn_report *report, const struct yarn_row 
     }
 }
 
-void yarn_report_name(const struct yarn_report *report, const struct yarn_row *row, char *ret_text,
-                      size_t size)
+void yarn_report_name(const struct yarn_profile_report *report, const struct yarn_row *row,
+                      char *ret_text, size_t size)
 {
     if (report->rows.by == YARN_BY_CPU)
         (void)snprintf(ret_text, size, "cpu %u", row->key);
@@ -91,7 +91,7 @@ const char *yarn_report_title(enum yarn_by by)
     return titles[by];
 }
 
-static struct widths fit(const struct yarn_report *report, const struct yarn_out *out,
+static struct widths fit(const struct yarn_profile_report *report, const struct yarn_out *out,
                          const struct yarn_row *rows, size_t count)
 {
     static char text[NAME_SIZE];
@@ -119,12 +119,12 @@ static struct widths fit(const struct yarn_report *report, const struct yarn_out
     return widths;
 }
 
-bool yarn_report_is_one_share(const struct yarn_report *report)
+bool yarn_report_is_one_share(const struct yarn_profile_report *report)
 {
     return report->rows.by > YARN_BY_MODULE && !yarn_filter_is_by_function(report->filter);
 }
 
-static void print_numbers(const struct yarn_report *report, const struct yarn_out *out,
+static void print_numbers(const struct yarn_profile_report *report, const struct yarn_out *out,
                           const struct yarn_row *row)
 {
     const struct yarn_profile_event *event = &report->profile->events[row->event];
@@ -139,7 +139,7 @@ static void print_numbers(const struct yarn_report *report, const struct yarn_ou
     (void)fprintf(out->file, "  %10s  ", yarn_number_in_unit(row->self, unit).text);
 }
 
-static void print_row(const struct yarn_report *report, const struct yarn_out *out,
+static void print_row(const struct yarn_profile_report *report, const struct yarn_out *out,
                       const struct yarn_row *row, struct widths widths)
 {
     static char text[NAME_SIZE];
@@ -168,7 +168,7 @@ const char *yarn_report_detail_title(enum yarn_by by)
     return titles[by] ? titles[by] : "";
 }
 
-static void print_titles(const struct yarn_report *report, const struct yarn_out *out,
+static void print_titles(const struct yarn_profile_report *report, const struct yarn_out *out,
                          const struct yarn_row *rows, struct widths widths)
 {
     enum yarn_by by = report->rows.by;
@@ -185,7 +185,7 @@ static void print_titles(const struct yarn_report *report, const struct yarn_out
                   yarn_report_title(by), detail[0] ? "  " : "", detail, yarn_out_plain(out));
 }
 
-void yarn_report_print_event(const struct yarn_report *report, const struct yarn_out *out,
+void yarn_report_print_event(const struct yarn_profile_report *report, const struct yarn_out *out,
                              uint32_t number)
 {
     const struct yarn_profile_event *event = &report->profile->events[number];
@@ -201,7 +201,7 @@ void yarn_report_print_event(const struct yarn_report *report, const struct yarn
     (void)fputc('\n', out->file);
 }
 
-static void print_table(const struct yarn_report *report, const struct yarn_out *out,
+static void print_table(const struct yarn_profile_report *report, const struct yarn_out *out,
                         const struct yarn_row *rows, size_t count)
 {
     (void)fputc('\n', out->file);
@@ -220,7 +220,7 @@ static void print_table(const struct yarn_report *report, const struct yarn_out 
 }
 
 /* Threads or processes too short for a sample leave only what is missing. */
-static void print_only_missing(const struct yarn_report *report, const struct yarn_out *out)
+static void print_only_missing(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
     for (uint32_t i = 0; i < profile->nr_events; i++) {
@@ -236,7 +236,7 @@ static void print_only_missing(const struct yarn_report *report, const struct ya
     }
 }
 
-static void print_rows(const struct yarn_report *report, const struct yarn_out *out)
+static void print_rows(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_rows *rows = &report->rows;
     for (size_t begin = 0; begin < rows->count;) {
@@ -252,7 +252,7 @@ static void print_rows(const struct yarn_report *report, const struct yarn_out *
         print_only_missing(report, out);
 }
 
-int yarn_report_text(const struct yarn_report *report, const struct yarn_out *out)
+int yarn_report_text(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     bool is_done = false;
     int err = 0;

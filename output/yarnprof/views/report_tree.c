@@ -11,7 +11,7 @@
 enum { INDENT_MOST = 512, NUMBER_COLUMNS = 20 };
 
 struct drawing {
-    const struct yarn_report *report;
+    const struct yarn_profile_report *report;
     const struct yarn_out *out;
     char rail[4 * INDENT_MOST]; /* what stands before the lines of the present subtree */
     size_t nr_lines;
@@ -159,7 +159,7 @@ static void print_nothing(const struct drawing *drawing)
         (void)fputs("Nothing that is looked at has a sample.\n", drawing->out->file);
 }
 
-void yarn_report_print_tree(const struct yarn_report *report, const struct yarn_out *out)
+void yarn_report_print_tree(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct drawing drawing = {.report = report, .out = out};
     const struct yarn_tree *tree = &report->tree;

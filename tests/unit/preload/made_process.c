@@ -52,7 +52,7 @@ static void make_session(void)
     made.event = made.job.events.specs[0];
     made.event.period = MADE_PERIOD_NS;
     made.event.is_clock = true;
-    made.session_spec = (struct yarn_session_spec){
+    made.session_spec = (struct yarn_session_request){
         .events = &made.event,
         .nr_events = 1,
         .frequency_hz = 1000,

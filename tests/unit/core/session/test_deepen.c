@@ -19,7 +19,7 @@ enum { SKIPPED = 77, PAGES = 10, PAGE_BYTES = 4096, DEPTH_BYTES = 48 * 1024, ASK
 enum { SETTLE_US = 2000 }; /* what is younger than the merge's margin stays in the rings */
 
 static struct yarn_event_spec events[2];
-static struct yarn_session_spec spec;
+static struct yarn_session_request spec;
 static struct yarn_session session;
 static pthread_barrier_t begin;
 static atomic_bool is_over, is_done, makes_thread;
@@ -132,7 +132,7 @@ static void describe_session(void)
         .exclude_kernel = true,
         .exclude_hv = true,
     };
-    spec = (struct yarn_session_spec){
+    spec = (struct yarn_session_request){
         .events = events,
         .nr_events = YARN_COUNT_OF(events),
         .frequency_hz = 999,

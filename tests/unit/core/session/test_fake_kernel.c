@@ -15,7 +15,7 @@ enum { BIG = 4, LITTLE = 10, REFUSED = 77, EVENTS_MAX = 8 };
 #define ENABLED_NS (100 * YARN_NS_PER_MS)
 
 static struct yarn_event_spec events[EVENTS_MAX];
-static struct yarn_session_spec spec;
+static struct yarn_session_request spec;
 static struct yarn_session session;
 static pthread_t host;
 static atomic_bool is_over;
@@ -32,7 +32,7 @@ static void begin(void)
     fake_perf_reset();
     atomic_store(&is_over, false);
     ck_assert_int_eq(pthread_create(&host, NULL, wait, NULL), 0);
-    spec = (struct yarn_session_spec){
+    spec = (struct yarn_session_request){
         .events = events,
         .sampler = YARN_SAMPLER_PERF,
         .strategy = YARN_STRATEGY_PER_CORE,

@@ -23,7 +23,7 @@ static const struct yarn_event_spec event = {
     .exclude_kernel = true,
     .exclude_hv = true,
 };
-static struct yarn_session_spec spec;
+static struct yarn_session_request spec;
 static struct yarn_session session;
 static atomic_bool is_over;
 static size_t nr_samples;
@@ -58,7 +58,7 @@ static void *burn(void *unused)
 
 static int open_session(void)
 {
-    spec = (struct yarn_session_spec){
+    spec = (struct yarn_session_request){
         .events = &event,
         .nr_events = 1,
         .sampler = YARN_SAMPLER_PERF,

@@ -9,10 +9,10 @@ static struct yarn_event_spec clock_at(uint64_t hz)
     return (struct yarn_event_spec){.is_clock = true, .period = YARN_NS_PER_SECOND / hz};
 }
 
-static struct yarn_session_spec session_of(const struct yarn_event_spec *events, size_t count,
-                                           uint32_t stack_bytes)
+static struct yarn_session_request session_of(const struct yarn_event_spec *events, size_t count,
+                                              uint32_t stack_bytes)
 {
-    return (struct yarn_session_spec){
+    return (struct yarn_session_request){
         .events = events,
         .nr_events = count,
         .stack = stack_bytes ? YARN_SESSION_STACK_COPY : YARN_SESSION_STACK_NONE,
@@ -37,7 +37,7 @@ static const struct {
 START_TEST(ring_of_a_thread_holds_20_ms_within_its_bounds)
 {
     struct yarn_event_spec event = clock_at(rings[_i].hz);
-    struct yarn_session_spec spec = session_of(&event, 1, rings[_i].stack_bytes);
+    struct yarn_session_request spec = session_of(&event, 1, rings[_i].stack_bytes);
     struct yarn_plan plan = yarn_plan_first(&spec);
     ck_assert_uint_eq(plan.ring_bytes, rings[_i].ring_bytes);
     ck_assert_uint_eq(plan.stack_bytes, rings[_i].stack_bytes);
@@ -56,7 +56,7 @@ static const struct {
 START_TEST(ring_of_a_core_holds_100_ms_while_all_are_not_too_large)
 {
     struct yarn_event_spec event = clock_at(core_rings[_i].hz);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_of_core(&spec, core_rings[_i].nr_cores);
     ck_assert_uint_eq(plan.ring_bytes, core_rings[_i].ring_bytes);
     yarn_plan_slow_down(&spec, core_rings[_i].nr_cores, &plan);
@@ -67,7 +67,7 @@ END_TEST
 START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once)
 {
     struct yarn_event_spec events[] = {clock_at(999), {.name = "page-faults", .period = 1}};
-    struct yarn_session_spec spec = session_of(events, 1, 32768);
+    struct yarn_session_request spec = session_of(events, 1, 32768);
     struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(what_steps_aside_has_half_the_ring_and_as_many_records)
 {
     struct yarn_event_spec event = clock_at(1000);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
     ck_assert(yarn_plan_aside(&plan));
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(256));
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
 {
     struct yarn_event_spec event = clock_at(1000);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_of_core(&spec, 2);
     ck_assert(yarn_plan_smaller(&plan)); /* 2 MiB hold 62 ms */
     yarn_plan_slow_down(&spec, 2, &plan);
@@ -138,7 +138,7 @@ END_TEST
 START_TEST(asked_ring_is_kept_unless_it_would_jam)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     spec.ring_bytes = YARN_MIB(4);
     ck_assert_uint_eq(yarn_plan_first(&spec).ring_bytes, YARN_MIB(4));
     spec.ring_bytes = 4096;
@@ -151,7 +151,7 @@ END_TEST
 START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
     ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* the size was requested */
     spec.may_deepen = true;
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(without_memory_copies_are_as_deep_as_the_ring_allows)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     spec.may_deepen = true;
     struct yarn_plan plan = yarn_plan_first(&spec);
     size_t ring_bytes = plan.ring_bytes;
@@ -186,7 +186,7 @@ END_TEST
 START_TEST(no_ring_grows_beyond_the_largest)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     spec.may_deepen = true;
     struct yarn_plan plan = yarn_plan_first(&spec);
     ck_assert(yarn_plan_deeper(&spec, 2, &plan));
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(refusals_halve_the_ring_first_and_then_the_copy)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
     static const struct {
         size_t ring_bytes;
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(refusals_without_copies_end_at_eight_records)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 0);
+    struct yarn_session_request spec = session_of(&event, 1, 0);
     struct yarn_plan plan = yarn_plan_first(&spec);
     while (yarn_plan_smaller(&plan))
         ck_assert_uint_eq(plan.stack_bytes, 0);
@@ -232,7 +232,7 @@ END_TEST
 START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
@@ -250,7 +250,7 @@ END_TEST
 START_TEST(timed_pause_leaves_half_of_the_ring_free_and_more_of_the_first)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_first(&spec);
     uint64_t pause_ns = yarn_plan_timed_ns(&spec, &plan);
     uint64_t bytes = pause_ns * 999 / YARN_NS_PER_SECOND * yarn_plan_record_bytes(&plan);
@@ -278,7 +278,7 @@ static const struct {
 START_TEST(watermark_is_a_quarter_where_that_is_worth_a_wake_up)
 {
     struct yarn_event_spec event = clock_at(watermarks[_i].hz);
-    struct yarn_session_spec spec = session_of(&event, 1, watermarks[_i].stack_bytes);
+    struct yarn_session_request spec = session_of(&event, 1, watermarks[_i].stack_bytes);
     struct yarn_plan plan = yarn_plan_first(&spec);
     ck_assert_uint_eq(yarn_plan_watermark(&plan), watermarks[_i].watermark);
 }
@@ -287,7 +287,7 @@ END_TEST
 START_TEST(rates_of_all_events_add_up)
 {
     struct yarn_event_spec events[] = {clock_at(1000), {.frequency = 500}, {.period = 1}};
-    struct yarn_session_spec spec = session_of(events, 2, 0);
+    struct yarn_session_request spec = session_of(events, 2, 0);
     ck_assert_uint_eq(yarn_plan_rate(&spec), 1500);
     spec.nr_events = 3;
     ck_assert_uint_gt(yarn_plan_rate(&spec), 1500);
@@ -298,7 +298,7 @@ END_TEST
 
 static const struct {
     size_t nr_events, nr_cores;
-    enum yarn_strategy asked;
+    enum yarn_strategy_choice asked;
     bool is_per_thread;
 } strategies[] = {
     {1, 2, YARN_STRATEGY_AUTO, false},
@@ -312,7 +312,7 @@ static const struct {
 START_TEST(strategy_is_the_cheaper_one_unless_asked)
 {
     struct yarn_event_spec events[4] = {clock_at(999)};
-    struct yarn_session_spec spec = session_of(events, strategies[_i].nr_events, 32768);
+    struct yarn_session_request spec = session_of(events, strategies[_i].nr_events, 32768);
     spec.strategy = strategies[_i].asked;
     struct yarn_plan_estimate estimate = yarn_plan_strategy(&spec, strategies[_i].nr_cores);
     ck_assert_int_eq(estimate.is_per_thread, strategies[_i].is_per_thread);
@@ -323,7 +323,7 @@ END_TEST
 START_TEST(rings_of_many_cores_are_halved_as_far_as_the_copy_allows)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     ck_assert_uint_eq(yarn_plan_of_core(&spec, 32).ring_bytes, YARN_MIB(2));
     ck_assert_uint_eq(yarn_plan_of_core(&spec, 64).ring_bytes, YARN_MIB(1));
     ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(1) / 2);
@@ -336,7 +336,7 @@ END_TEST
 START_TEST(rings_of_threads_shrink_with_their_number_and_end)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_spec spec = session_of(&event, 1, 32768);
+    struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan first = yarn_plan_first(&spec), plan = first;
     size_t sum = 0, nr_threads = 0;
     for (; yarn_plan_of_thread(&spec, &first, nr_threads, sum, &plan); nr_threads++) {

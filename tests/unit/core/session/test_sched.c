@@ -13,7 +13,7 @@
 enum { CLOCK, SWITCH, NR_EVENTS, EVERY_THREAD = -1 };
 
 static struct yarn_event_spec events[NR_EVENTS];
-static struct yarn_session_spec spec;
+static struct yarn_session_request spec;
 static struct yarn_session session;
 static pthread_t host;
 static atomic_bool is_over;
@@ -55,7 +55,7 @@ static void begin(void)
         .is_scheduling = true,
         .is_of_machine = true,
     };
-    spec = (struct yarn_session_spec){
+    spec = (struct yarn_session_request){
         .events = events,
         .nr_events = NR_EVENTS,
         .sampler = YARN_SAMPLER_PERF,
