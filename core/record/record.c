@@ -383,6 +383,8 @@ int yarn_record_decoder_decode(struct yarn_record_decoder *decoder,
     record.misc = header->misc;
     record.event = YARN_RECORD_NO_EVENT;
     record.mmap = NULL;
+    record.header = header;
+    record.bytes = bytes;
     if (kind->type != YARN_RECORD_SAMPLE)
         decode_trailer(&walk, &record);
     if (walk.failed || walk.end - walk.at < kind->least_bytes)

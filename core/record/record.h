@@ -100,6 +100,9 @@ struct yarn_typed_record {
         struct yarn_wrapped body; /* between header and trailer */
     };
     struct yarn_record_mmap *mmap; /* borrowed from the decoder; for YARN_RECORD_MMAP */
+    /* As the kernel wrote it, in its ring; NULL: made here, out of what was found in /proc. */
+    const struct perf_event_header *header;
+    const struct yarn_wrapped *bytes;
 };
 
 struct yarn_record_decoder {

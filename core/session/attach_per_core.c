@@ -169,11 +169,15 @@ static int attach_core(struct yarn_session *session, pid_t tid,
     return err ? err : attach_switches(session, tid, core);
 }
 
+/* With all of them or none. */
 static int attach_thread(struct yarn_session *session, pid_t tid)
 {
+    const size_t before = session->nr_events;
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++)
         err = attach_core(session, tid, &session->cores[i]);
+    while (err && session->nr_events > before)
+        yarn_event_close(&session->events[--session->nr_events]);
     return err;
 }
 

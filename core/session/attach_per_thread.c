@@ -136,13 +136,19 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU), last_ns = begin_ns;
     int nr_new = 0, found = 1;
     threads->is_waiting = threads->has_news = false;
-    for (int i = 0; i < SCANS_MAX && found > 0; i++) {
+    const unsigned max = session->spec->max_scans ? session->spec->max_scans : SCANS_MAX;
+    unsigned nr_scans = 0;
+    for (; nr_scans < max && found > 0; nr_scans++) {
         last_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
         found = attach_new(session, listener);
         nr_new += found;
     }
     if (found < 0)
         return found;
+    if (!session->report.nr_scans) {
+        session->report.nr_scans = nr_scans;
+        session->report.is_stable = found == 0;
+    }
     mark_gone(threads);
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -164,7 +170,7 @@ static int make_room(struct yarn_session *session)
         YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_events);
     if (!threads || !events)
         return -ENOMEM;
-    threads->own_tid = yarn_process_tid();
+    threads->own_tid = session->spec->includes_reader ? 0 : yarn_process_tid();
     threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_thread_ring, YARN_THREAD_RINGS_MAX);
     threads->tids = YARN_ARENA_NEW(arena, pid_t, YARN_THREAD_RINGS_MAX);
     threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, 2 * YARN_THREAD_RINGS_MAX);

@@ -29,10 +29,12 @@ int yarn_reader_open_fds(struct yarn_ring_reader *reader, size_t nr_leaders)
     reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, max);
     if (!reader->fds)
         return -ENOMEM;
-    reader->wake_fd = yarn_thread_open_wake();
-    if (reader->wake_fd < 0)
-        return reader->wake_fd;
-    reader->fds[0] = (struct pollfd){.fd = reader->wake_fd, .events = POLLIN};
+    int wake_fd = reader->session->spec->wake_fd;
+    if (!wake_fd)
+        wake_fd = reader->wake_fd = yarn_thread_open_wake();
+    if (wake_fd < 0)
+        return wake_fd;
+    reader->fds[0] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     reader->nr_fds = YARN_READER_FIRST_LEADER;
     yarn_reader_watch(reader, NULL, 0);
     return 0;
@@ -42,7 +44,7 @@ void yarn_reader_watch(struct yarn_ring_reader *reader, const struct pollfd *vis
 {
     int err = count && !reader->fds ? yarn_reader_open_fds(reader, 0) : 0;
     reader->nr_visitors = 0;
-    if (err || reader->wake_fd < 0)
+    if (err || !reader->nr_fds)
         return;
     reader->nr_visitors = yarn_size_min(count, YARN_READER_VISITORS_MAX);
     for (size_t i = 0; i < YARN_READER_VISITORS_MAX; i++)

@@ -37,6 +37,8 @@ struct yarn_session_report {
     uint32_t features;      /* enum yarn_attr_feature that the kernel took */
     size_t nr_threads;      /* attached at the start */
     size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
+    unsigned nr_scans;      /* of the list of threads, while attaching */
+    bool is_stable;         /* the last of them found none that was new */
     size_t nr_rings;
     const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
     struct yarn_plan_estimate estimate;       /* of what the strategies cost */

@@ -196,7 +196,7 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
     int files_error = err;
     bool is_raised = wanted->spec->host_waits && yarn_process_raise_files(&before);
     err = open_short(session, wanted, attachment, files_error, is_raised ? LOW_FILES : SPARE_FILES);
-    if (yarn_probe_lacks_files(err))
+    if (yarn_probe_lacks_files(err) && !wanted->spec->needs_descriptors)
         err = open_short(session, wanted, &yarn_attach_mapped, files_error, SPARE_FILES_MAPPED);
     if (is_raised)
         yarn_process_restore_files(&before);

@@ -84,3 +84,7 @@ size_t yarn_session_ring_bytes(const struct yarn_session *session);
 
 /* Idempotent. The report stays. */
 void yarn_session_close(struct yarn_session *session);
+
+/* The same in a child after fork: descriptors and rings are the parent's, memory is a copy. Not for
+ * the timer sampler. */
+void yarn_session_forget(struct yarn_session *session);

@@ -36,6 +36,11 @@ struct yarn_session_request {
      * known. */
     bool (*find_symbol)(void *self, const char *symbol, uint64_t *ret_address);
     void *find_self;
+    unsigned max_scans;          /* of the list of threads at the opening; 0: 32 */
+    bool includes_reader;        /* the calling thread is one of those that are sampled */
+    bool may_refuse_threads;     /* while one is left: the others are counted in the report */
+    bool needs_descriptors;      /* as few as there may be: -EMFILE, and no events without */
+    int wake_fd;                 /* readable: the reader wakes; 0: the one of yarn_thread_wake */
     const char *machine_refusal; /* why events of the whole machine must not be opened; NULL */
     const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };

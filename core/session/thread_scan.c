@@ -22,6 +22,16 @@ static bool is_known(const struct scan *scan, pid_t tid)
     return false;
 }
 
+/* One thread of several that cannot be had, where that is no hindrance. */
+static bool may_refuse(struct yarn_session *session, int err)
+{
+    if (!err || !session->spec->may_refuse_threads || !session->report.nr_threads)
+        return false;
+    session->report.thread_refusal = err;
+    session->report.nr_refused_threads++;
+    return true;
+}
+
 /* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
 static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
                       size_t count)
@@ -34,7 +44,7 @@ static int attach_new(struct yarn_session *session, struct scan *scan, const pid
             return -ENOSPC;
         scan->known[scan->nr_known++] = tids[i];
         int err = scan->attach(session, tids[i]);
-        if (err == -ESRCH)
+        if (err == -ESRCH || may_refuse(session, err))
             continue;
         if (err)
             return err;
@@ -58,12 +68,14 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
     pid_t tids[THREADS_AT_ONCE], known[THREADS_AT_ONCE];
     struct scan scan = {
         .attach = attach,
-        .own_tid = yarn_process_tid(),
+        .own_tid = session->spec->includes_reader ? 0 : yarn_process_tid(),
         .known = known,
         .is_first = true,
     };
+    const unsigned max = session->spec->max_scans ? session->spec->max_scans : SCANS_MAX;
     session->report.nr_threads = session->report.nr_late_threads = 0;
-    for (int i = 0; i < SCANS_MAX; i++) {
+    session->report.is_stable = false;
+    for (unsigned i = 0; i < max && !session->report.is_stable; i++) {
         int count = yarn_process_own_threads(session->spec->pid, tids, YARN_COUNT_OF(tids));
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
@@ -71,8 +83,8 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
         int found = attach_new(session, &scan, tids, listed);
         if (found < 0)
             return yarn_probe_fail(session, reason_of(found), found);
-        if (found == 0)
-            return 0;
+        session->report.nr_scans = i + 1;
+        session->report.is_stable = found == 0;
         scan.is_first = false;
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/pipeline/walks.h"
 
-#include "preload/pipeline/registers.h"
+#include "unwind/registers.h"
 
 /* Copies are too short where more than one in CUT_SHARE was; one alone is no share. */
 enum { CUT_SHARE = 200, CUT_LEAST = 1, COPIES_OF_LATE = 2048 };
@@ -70,11 +70,16 @@ bool yarn_walks_are_cut(const struct yarn_walks *walks)
     return walks->nr_cut >= CUT_LEAST && walks->nr_cut * CUT_SHARE > walks->nr_copies;
 }
 
+static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
+{
+    return yarn_record_register(self, bit, ret_value);
+}
+
 static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample *sample,
                       struct yarn_frames *frames)
 {
     struct yarn_registers registers;
-    if (!yarn_registers_of(sample, &registers)) {
+    if (!yarn_registers_of_perf(read_register, sample, &registers)) {
         frames->end = YARN_UNWIND_NONE;
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <asm/perf_regs.h>
 
-#include "preload/pipeline/registers.h"
+#include "unwind/registers.h"
 
 enum { DWARF_RSP = 7, DWARF_RIP = 16 };
 
@@ -13,13 +13,13 @@ static const uint8_t perf_bit[] = {
     PERF_REG_X86_R15, PERF_REG_X86_IP,
 };
 
-bool yarn_registers_of(const struct yarn_record_sample *sample,
-                       struct yarn_registers *ret_registers)
+bool yarn_registers_of_perf(yarn_register_read_fn read, const void *self,
+                            struct yarn_registers *ret_registers)
 {
     const uint64_t needed = UINT64_C(1) << DWARF_RSP | UINT64_C(1) << DWARF_RIP;
     ret_registers->valid = 0;
     for (unsigned i = 0; i < YARN_COUNT_OF(perf_bit); i++)
-        if (yarn_record_register(sample, perf_bit[i], &ret_registers->value[i]))
+        if (read(self, perf_bit[i], &ret_registers->value[i]))
             ret_registers->valid |= UINT64_C(1) << i;
     if ((ret_registers->valid & needed) != needed)
         return false;

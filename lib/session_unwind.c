@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/session_unwind.h"
+
+#include "core/base/pages.h"
+#include "unwind/registers.h"
+#include "unwind/symbol/place.h"
+#include "unwind/unwinder.h"
+
+struct yarn_session_unwinder {
+    struct yarn_module_map *map;
+    struct yarn_unwinder *unwinder;
+    bool is_old; /* the map */
+    struct yarn_frames frames;
+};
+
+int yarn_session_unwinder_new(struct yarn_session_unwinder **ret_unwinder)
+{
+    struct yarn_session_unwinder *made = yarn_pages_map(sizeof *made);
+    if (!made)
+        return -ENOMEM;
+    made->is_old = true;
+    int err = yarn_module_map_new(&made->map, "/proc/self");
+    if (!err)
+        err = yarn_unwinder_new(&made->unwinder, YARN_UNWINDER_AUTO, made->map);
+    if (err) {
+        yarn_session_unwinder_free(made);
+        return err;
+    }
+    *ret_unwinder = made;
+    return 0;
+}
+
+void yarn_session_unwinder_note_mapping(struct yarn_session_unwinder *unwinder)
+{
+    unwinder->is_old = true;
+}
+
+static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
+{
+    const struct yarn_session_stack_copy *stack = self;
+    const uint64_t one = UINT64_C(1) << bit;
+    uint64_t before = stack->registers_mask & (one - 1), at = 0;
+    if (!(stack->registers_mask & one))
+        return false;
+    for (; before; before &= before - 1)
+        at += sizeof *ret_value;
+    return yarn_span_read(stack->registers, at, ret_value, sizeof *ret_value);
+}
+
+int yarn_session_unwinder_walk(struct yarn_session_unwinder *unwinder,
+                               const struct yarn_session_stack_copy *stack, uint64_t *ret_addresses,
+                               size_t max)
+{
+    struct yarn_registers registers;
+    if (!yarn_registers_of_perf(read_register, stack, &registers))
+        return -ENODATA;
+    if (unwinder->is_old) {
+        int err = yarn_module_map_read_proc(unwinder->map, 0);
+        if (err)
+            return err;
+        unwinder->is_old = false;
+    }
+    const struct yarn_stack_copy copy = {.start = registers.sp, .first = stack->stack};
+    yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
+    yarn_module_map_rest(unwinder->map);
+    size_t count = yarn_size_min(unwinder->frames.count, max);
+    for (size_t i = 0; i < count; i++)
+        ret_addresses[i] = unwinder->frames.frame[i].ip;
+    return (int)count;
+}
+
+void yarn_session_unwinder_free(struct yarn_session_unwinder *unwinder)
+{
+    if (!unwinder)
+        return;
+    if (unwinder->unwinder)
+        yarn_unwinder_free(unwinder->unwinder);
+    if (unwinder->map)
+        yarn_module_map_free(unwinder->map);
+    yarn_pages_unmap(unwinder, sizeof *unwinder);
+}
+
+bool yarn_session_unwinder_find(void *self, const char *symbol, uint64_t *ret_address)
+{
+    struct yarn_module_map *map;
+    struct yarn_symbol_place place = {.address = 0};
+    (void)self;
+    if (yarn_module_map_new(&map, "/proc/self"))
+        return false;
+    bool is_found =
+        !yarn_module_map_read_proc(map, 0) && yarn_symbol_place_find(map, symbol, &place);
+    yarn_module_map_free(map);
+    *ret_address = place.address;
+    return is_found;
+}
