@@ -146,6 +146,7 @@ static void write(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t end
     if (more_ns)
         waits->listener.write(waits->listener.self, wait, more_ns,
                               wait->is_written ? end_ns : wait->look_from_ns);
+    waits->nr_seen += !wait->is_written;
     wait->written_ns = yarn_u64_max(wait->written_ns, whole_ns);
     wait->owed_ns = 0;
     wait->is_written = true;
@@ -189,10 +190,26 @@ static void leave(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t tim
     drop_look(waits, wait);
 }
 
-static void enter(struct yarn_wait *wait, enum yarn_wait_state state, uint64_t time_ns)
+static void enter(struct yarn_waits *waits, struct yarn_wait *wait, enum yarn_wait_state state,
+                  uint64_t time_ns)
 {
+    if (wait->state == YARN_WAIT_BLOCKED) {
+        waits->nr_open--;
+        waits->open_ns -= wait->since_ns;
+    }
     wait->state = state;
     wait->since_ns = time_ns;
+    if (state == YARN_WAIT_BLOCKED) {
+        waits->nr_open++;
+        waits->open_ns += time_ns;
+    }
+}
+
+/* The wait, if it is one, has lasted until then. */
+static void end_wait(struct yarn_waits *waits, const struct yarn_wait *wait, uint64_t time_ns)
+{
+    if (wait->state == YARN_WAIT_BLOCKED)
+        waits->waited_ns += yarn_u64_minus(time_ns, wait->since_ns);
 }
 
 void yarn_waits_on_out(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, bool is_preempted)
@@ -201,9 +218,9 @@ void yarn_waits_on_out(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns,
     if (!wait)
         return;
     if (wait->state == YARN_WAIT_BLOCKED) /* the record of its coming in is missing */
-        enter(wait, YARN_WAIT_UNKNOWN, time_ns);
+        enter(waits, wait, YARN_WAIT_UNKNOWN, time_ns);
     leave(waits, wait, time_ns);
-    enter(wait, is_preempted ? YARN_WAIT_RUNNING : YARN_WAIT_BLOCKED, time_ns);
+    enter(waits, wait, is_preempted ? YARN_WAIT_RUNNING : YARN_WAIT_BLOCKED, time_ns);
     if (!is_preempted)
         wait->nr_quiet_rounds = 0;
 }
@@ -214,7 +231,8 @@ void yarn_waits_on_in(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, 
     if (!wait)
         return;
     leave(waits, wait, time_ns);
-    enter(wait, YARN_WAIT_RUNNING, time_ns);
+    end_wait(waits, wait, time_ns);
+    enter(waits, wait, YARN_WAIT_RUNNING, time_ns);
     wait->cpu = cpu;
 }
 
@@ -224,6 +242,7 @@ void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
     if (!wait)
         return;
     leave(waits, wait, time_ns);
+    enter(waits, wait, YARN_WAIT_UNKNOWN, time_ns);
     unlist(waits, wait);
     waits->listener.forget(waits->listener.self, wait);
     wait->tid = 0;
@@ -244,7 +263,7 @@ static void plan_round(struct yarn_waits *waits, uint64_t now_ns)
 /* It may be running: then a look says so, and its next switch is one out. */
 static void assume_blocked(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t now_ns)
 {
-    enter(wait, YARN_WAIT_BLOCKED, now_ns);
+    enter(waits, wait, YARN_WAIT_BLOCKED, now_ns);
     wait->passed_ns = 0;
     list(waits, wait);
 }
@@ -294,12 +313,40 @@ void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
         return;
     for (uint32_t i = 0; i < waits->count; i++) {
         struct yarn_wait *wait = at(waits, i);
-        if (wait->tid && counts(wait, now_ns))
+        if (!wait->tid)
+            continue;
+        if (counts(wait, now_ns))
             write(waits, wait, now_ns);
+        end_wait(waits, wait, now_ns);
+        enter(waits, wait, YARN_WAIT_UNKNOWN, now_ns);
     }
     drop_all(waits);
     waits->is_on = false;
     waits->due_ns = waits->grown_ns = UINT64_MAX;
+}
+
+/* Of a wait whose look counts: when it will have lasted twice what is written of it. */
+static uint64_t doubled_ns(const struct yarn_wait *wait)
+{
+    return wait->since_ns + 2 * wait->written_ns;
+}
+
+/* What is near its doubling goes along, so that waits that began together are written together. */
+static bool is_due(const struct yarn_wait *wait, uint64_t seen_ns)
+{
+    return !wait->is_written || wait->since_ns + wait->written_ns + wait->written_ns / 2 <= seen_ns;
+}
+
+static void settle(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t seen_ns)
+{
+    if (wait->state != YARN_WAIT_BLOCKED && wait->look_until_ns <= seen_ns) {
+        drop_look(waits, wait);
+        return;
+    }
+    if (counts(wait, seen_ns) && is_due(wait, seen_ns))
+        write(waits, wait, seen_ns);
+    uint64_t next_ns = wait->is_written ? doubled_ns(wait) : wait->look_until_ns;
+    waits->grown_ns = yarn_u64_min(waits->grown_ns, next_ns);
 }
 
 /* Why not a list of those that have a look: they are gone through only when one has doubled. */
@@ -310,19 +357,8 @@ void yarn_waits_settle(struct yarn_waits *waits, uint64_t seen_ns)
     waits->grown_ns = UINT64_MAX;
     for (uint32_t i = 0; i < waits->count; i++) {
         struct yarn_wait *wait = at(waits, i);
-        if (!wait->tid || !has_look(wait))
-            continue;
-        if (wait->state != YARN_WAIT_BLOCKED && wait->look_until_ns <= seen_ns) {
-            drop_look(waits, wait);
-            continue;
-        }
-        uint64_t next_ns =
-            wait->is_written ? wait->since_ns + 2 * wait->written_ns : wait->look_until_ns;
-        if (next_ns <= seen_ns && counts(wait, seen_ns))
-            write(waits, wait, seen_ns);
-        if (wait->is_written)
-            next_ns = wait->since_ns + 2 * wait->written_ns;
-        waits->grown_ns = yarn_u64_min(waits->grown_ns, next_ns);
+        if (wait->tid && has_look(wait))
+            settle(waits, wait, seen_ns);
     }
 }
 

@@ -79,6 +79,9 @@ struct yarn_waits {
     uint64_t grown_ns;            /* the soonest time at which a wait that is written has doubled */
     uint64_t second_ns, nr_looks; /* since then */
     uint64_t random;
+    uint64_t waited_ns;        /* of all waits that have ended, looked at or not */
+    uint64_t nr_open, open_ns; /* waits that have not; the sum of their begins */
+    uint64_t nr_seen;          /* looks that counted */
     uint64_t nr_void;          /* looks that did not count: the thread moved meanwhile */
     size_t nr_unknown_threads; /* beyond the limit */
 };
@@ -124,6 +127,12 @@ bool yarn_waits_end_round(struct yarn_waits *waits, const struct yarn_wait *rest
 
 /* The places that are known are of no use any more: the same waits are looked at once more. */
 void yarn_waits_look_again(struct yarn_waits *waits);
+
+/* How long threads were blocked up to now, looked at or not. */
+static inline uint64_t yarn_waits_sum_ns(const struct yarn_waits *waits, uint64_t now_ns)
+{
+    return waits->waited_ns + yarn_u64_minus(waits->nr_open * now_ns, waits->open_ns);
+}
 
 /* Whether the process has such a thread, as far as its records tell. */
 bool yarn_waits_has(const struct yarn_waits *waits, uint32_t tid);

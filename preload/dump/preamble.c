@@ -194,6 +194,7 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                  (spec->frequency ? YARN_DUMP_EVENT_IS_FREQUENCY : 0u) |
                  (spec->exclude_kernel ? YARN_DUMP_EVENT_EXCLUDES_KERNEL : 0u) |
                  (spec->exclude_user ? YARN_DUMP_EVENT_EXCLUDES_USER : 0u) |
+                 (spec->kind == YARN_EVENT_OFF_CPU ? YARN_DUMP_EVENT_IS_OFF_CPU : 0u) |
                  (spec->is_counted ? YARN_DUMP_EVENT_IS_COUNTED : 0u) |
                  (spec->is_scheduling ? YARN_DUMP_EVENT_IS_SCHEDULING : 0u) |
                  (spec->is_of_machine ? YARN_DUMP_EVENT_IS_OF_MACHINE : 0u) |

@@ -172,10 +172,20 @@ void yarn_looks_start(struct yarn_looks *looks)
     add_threads(looks, now_ns);
 }
 
+static void account(const struct yarn_looks *looks, uint64_t now_ns)
+{
+    uint64_t *value = looks->spec.account->totals.value;
+    value[YARN_DUMP_TOTAL_WAITED_NS] = yarn_waits_sum_ns(&looks->waits, now_ns);
+    value[YARN_DUMP_TOTAL_LOOKS] = looks->waits.nr_seen;
+    value[YARN_DUMP_TOTAL_LOOKS_VOID] = looks->waits.nr_void;
+}
+
 void yarn_looks_stop(struct yarn_looks *looks, uint64_t now_ns)
 {
-    if (yarn_looks_are_open(looks))
-        yarn_waits_stop(&looks->waits, now_ns);
+    if (!yarn_looks_are_open(looks))
+        return;
+    yarn_waits_stop(&looks->waits, now_ns);
+    account(looks, now_ns);
 }
 
 void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_record *record)
@@ -224,6 +234,7 @@ bool yarn_looks_attend(struct yarn_looks *looks, uint64_t seen_ns)
     if (!yarn_looks_are_open(looks) || !looks->waits.is_on)
         return false;
     yarn_waits_settle(&looks->waits, seen_ns);
+    account(looks, seen_ns);
     uint64_t now_ns = now();
     if (now_ns < looks->waits.due_ns)
         return false;

@@ -44,7 +44,7 @@ static void note_slower_looks(struct yarn_recording *recording)
     recording->looked_at.spec.period = period_ns;
     yarn_text_add_format(&text, "off-cpu looks each %lu ms from now on",
                          period_ns / YARN_NS_PER_MS);
-    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO, bytes,
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, bytes,
                       "there were more than 2000 looks a second");
     if (yarn_process_dump_begin(&recording->dump))
         yarn_preamble_write_looks(recording->dump.writer, recording->job, &recording->looked_at);
@@ -69,7 +69,9 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
     read_notes(recording, false);
-    if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns))
+    if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
+        yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
+    if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_looks(recording);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     return count;

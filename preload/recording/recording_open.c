@@ -121,9 +121,14 @@ static int open_pipeline(struct yarn_recording *recording)
 /* Why that is not recorded what off-cpu needs; NULL where it is. */
 static const char *why_no_looks(const struct yarn_recording *recording)
 {
+    if (recording->job->options.sched.kind == YARN_SCHED_OFF)
+        return "off-cpu needs the switch records that YARN_SCHED=off leaves out";
     if (yarn_session_sends_signals(&recording->session))
         return "off-cpu needs perf's switch records, and perf was refused";
-    return "off-cpu needs switch records, which this version does not ask for";
+    if (yarn_session_records_switches(&recording->session))
+        return NULL;
+    const char *why = yarn_session_switches_refusal(&recording->session);
+    return why ? why : "off-cpu needs switch records, which are not to be had";
 }
 
 /* The event off-cpu, where it is asked for. */

@@ -26,6 +26,10 @@ static void put_events(const struct yarn_profile_report *report, struct yarn_jso
         yarn_json_text(json, "unit", text_of(report, event->unit));
         yarn_json_u64(json, "total", event->total);
         yarn_json_u64(json, "samples", event->samples);
+        if (event->flags & YARN_DUMP_EVENT_IS_OFF_CPU && !report->is_part) {
+            yarn_json_u64(json, "looks", report->trust.looks);
+            yarn_json_u64(json, "blocked_ns", report->trust.waited_ns);
+        }
         double running = yarn_report_running_percent(report, i);
         if (running < YARN_REPORT_RUNNING_WHOLE)
             yarn_json_real(json, "percent_running", running);

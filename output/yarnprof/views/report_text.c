@@ -185,6 +185,16 @@ static void print_titles(const struct yarn_profile_report *report, const struct 
                   yarn_report_title(by), detail[0] ? "  " : "", detail, yarn_out_plain(out));
 }
 
+/* What the looks stand for, and what the switch records say of all waits. */
+static void print_looks(const struct yarn_profile_report *report, const struct yarn_out *out,
+                        uint64_t total_ns)
+{
+    (void)fprintf(out->file, ": %s, %s estimated; the threads were blocked ",
+                  yarn_number_of_things(report->trust.looks, "look").text,
+                  yarn_number_duration(total_ns).text);
+    (void)fprintf(out->file, "%s\n", yarn_number_duration(report->trust.waited_ns).text);
+}
+
 void yarn_report_print_event(const struct yarn_profile_report *report, const struct yarn_out *out,
                              uint32_t number)
 {
@@ -192,6 +202,10 @@ void yarn_report_print_event(const struct yarn_profile_report *report, const str
     const char *unit = yarn_profile_text(report->profile, event->unit);
     bool is_time = strcmp(unit, "ns") == 0;
     yarn_print_cut(out, yarn_profile_text(report->profile, event->name), 0);
+    if (event->flags & YARN_DUMP_EVENT_IS_OFF_CPU && !report->is_part) {
+        print_looks(report, out, event->total);
+        return;
+    }
     (void)fprintf(out->file, ": %s, %s%s%s", yarn_number_of_things(event->samples, "sample").text,
                   yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ",
                   is_time ? "" : unit);
