@@ -53,7 +53,7 @@ int yarn_event_map(const struct yarn_event *event, size_t data_bytes,
 
 int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret_count)
 {
-    return yarn_perf_read(event->fd, event->read_format, ret_count);
+    return yarn_perf_read(event->fd, event->read_format, event->id, ret_count);
 }
 
 void yarn_event_close(struct yarn_event *event)

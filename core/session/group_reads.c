@@ -62,9 +62,10 @@ static struct last *take_place(struct yarn_group_reads *reads, uint32_t *ret_pla
 }
 
 /* Found, or made with zeros; NULL where there is no memory. */
-static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_typed_record *record)
+static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_typed_record *record,
+                            uint64_t leader)
 {
-    const uint64_t key = record->id << TID_BITS | record->tid;
+    const uint64_t key = leader << TID_BITS | record->tid;
     uint32_t place = yarn_table_find(&reads->numbers, key);
     if (place != YARN_TABLE_NONE && place != NO_PLACE)
         return yarn_pool_at(&reads->lasts, place);
@@ -83,8 +84,10 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
                            const struct yarn_typed_record *record,
                            const struct yarn_record_listener *listener)
 {
-    struct yarn_record_counter counter;
-    struct last *last = last_of(reads, record);
+    struct yarn_record_counter counter = {0};
+    bool has_leader = yarn_record_counter(&record->sample, 0, &counter);
+    bool is_leader = counter.id == record->id;
+    struct last *last = has_leader ? last_of(reads, record, counter.id) : NULL;
     if (!last) {
         listener->malformed(listener->self, record->kernel_type, 0);
         return;
@@ -97,7 +100,8 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
         member.sample.period = counter.value - before;
         if (member.event == YARN_RECORD_NO_EVENT || !member.sample.period)
             continue;
-        if (member.event != record->event) {
+        /* Nor are all that a member has counted about what its own sample is. */
+        if (!is_leader || member.event != record->event) {
             member.sample.address = 0;
             member.sample.raw = (struct yarn_wrapped){YARN_SPAN_EMPTY, YARN_SPAN_EMPTY};
         }

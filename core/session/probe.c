@@ -4,6 +4,8 @@
 #include "core/event/refusal.h"
 #include "core/session/attach.h"
 
+enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
+
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
 {
     session->report.failure = what;
@@ -99,16 +101,30 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec
     return may_be_deeper || got_bytes < asked_bytes ? got_bytes : asked_bytes;
 }
 
+/* The leader, a clock without the kernel, does not tick where what the member counts keeps its
+ * thread: in the kernel. So the member has samples of its own, too, with the group's reading. */
+static bool is_missed_by_clock(const struct yarn_session *session, uint32_t spec)
+{
+    const struct yarn_event_spec *event = &session->specs[spec].spec;
+    const struct yarn_event_spec *leader =
+        &session->specs[yarn_probe_first_of_group(session, spec)].spec;
+    return event->group && event->reads_group && leader != event && !event->is_counted &&
+           leader->is_clock && leader->exclude_kernel && event->kind == YARN_EVENT_SOFTWARE &&
+           !event->is_clock;
+}
+
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     const struct yarn_event_spec *event = &session->specs[spec].spec;
     bool reads = event->group && event->reads_group;
+    bool is_sampled = !reads || yarn_probe_first_of_group(session, spec) == spec ||
+                      is_missed_by_clock(session, spec);
     struct yarn_attr_options options = {
         .features = session->report.features,
         .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
-        .reads_members = reads && yarn_probe_first_of_group(session, spec) == spec,
-        .is_read = reads && yarn_probe_first_of_group(session, spec) != spec,
+        .reads_members = reads && is_sampled,
+        .is_read = !is_sampled,
     };
     if (options.is_read)
         return options;
@@ -132,6 +148,8 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
 struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec)
 {
     struct yarn_event_spec event = session->specs[spec].spec;
+    if (is_missed_by_clock(session, spec))
+        event.period = HITS_A_READING;
     yarn_plan_rate_event(&session->report.got, &event);
     return event;
 }

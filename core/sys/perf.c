@@ -77,9 +77,21 @@ int yarn_perf_set_output(int fd, int leader_fd)
     return control(fd, PERF_EVENT_IOC_SET_OUTPUT, leader_fd);
 }
 
+/* Where a group's reading has the one of that id; the first where it states no ids. */
+static size_t place_of(const uint64_t *values, size_t nr_values, uint64_t read_format, uint64_t id)
+{
+    size_t each = read_format & PERF_FORMAT_LOST ? 3 : 2;
+    if (!(read_format & PERF_FORMAT_ID))
+        return 3;
+    for (size_t at = 3; at + each <= nr_values; at += each)
+        if (values[at + 1] == id)
+            return at;
+    return 3;
+}
+
 /* Of a group: how many, the times, and each one's value, ID and LOST; of one event the value comes
  * first. */
-int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count)
+int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_count *ret_count)
 {
     uint64_t value[3 + 3 * GROUP_MAX];
     bool is_group = read_format & PERF_FORMAT_GROUP;
@@ -97,6 +109,11 @@ int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_cou
     }
     if ((size_t)result < least * sizeof value[0])
         return -ENODATA;
+    if (is_group) {
+        size_t place = place_of(value, (size_t)result / sizeof value[0], read_format, id);
+        lost_at += place - value_at;
+        value_at = place;
+    }
     *ret_count = (struct yarn_perf_count){
         .count = value[value_at],
         .time_enabled_ns = value[1],

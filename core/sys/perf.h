@@ -38,9 +38,10 @@ struct yarn_perf_count {
     bool is_in_error; /* it reads as the end of a file: pinned, and there was no counter for it */
 };
 /* With inherited children. `read_format` as it was asked for: both times, and perhaps LOST, ID and
- * GROUP, of which the first is returned. At the end of the file the count is 0 and in error.
- * -ENODATA: shorter than that format. */
-YARN_MUST_CHECK int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count);
+ * GROUP, of which that with the `id` is returned. At the end of the file the count is 0 and in
+ * error. -ENODATA: shorter than that format. */
+YARN_MUST_CHECK int yarn_perf_read(int fd, uint64_t read_format, uint64_t id,
+                                   struct yarn_perf_count *ret_count);
 
 /* The control page followed by data_bytes (a power of two) of ring. -EPERM: the memlock limit. */
 YARN_MUST_CHECK int yarn_perf_map(int fd, size_t data_bytes,

@@ -93,9 +93,10 @@ int yarn_perf_set_output(int fd, int leader_fd)
     return 0;
 }
 
-int yarn_perf_read(int fd, uint64_t read_format, struct yarn_perf_count *ret_count)
+int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_count *ret_count)
 {
     (void)read_format;
+    (void)id;
     *ret_count = fake_perf_count ? fake_perf_count(&events[fd]) : (struct yarn_perf_count){0};
     return 0;
 }

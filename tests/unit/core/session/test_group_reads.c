@@ -11,7 +11,7 @@ static struct yarn_table numbers;
 static const struct yarn_record_layout layout = {
     .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
 };
-static uint64_t weights[2];
+static uint64_t weights[2], addresses[2];
 static unsigned nr_told, nr_malformed;
 
 static void open_reads(void)
@@ -34,6 +34,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
     (void)self;
     ck_assert_uint_lt(record->event, 2);
     weights[record->event] = record->sample.period;
+    addresses[record->event] = record->sample.address;
     nr_told++;
 }
 
@@ -45,17 +46,24 @@ static void tell_malformed(void *self, uint32_t kernel_type, size_t size)
     nr_malformed++;
 }
 
-/* A sample of that leader's, in which it and its member have counted so much. */
-static void sample(uint64_t id, uint32_t tid, uint64_t first, uint64_t second)
+/* A sample of `id`, in which that leader and its member have counted so much. */
+static void sample_of(uint64_t id, uint64_t leader, uint32_t tid, uint64_t first, uint64_t second)
 {
-    const uint64_t words[] = {first, id, second, MEMBER};
-    struct yarn_typed_record record = {.type = YARN_RECORD_SAMPLE, .id = id, .tid = tid};
+    const uint64_t words[] = {first, leader, second, MEMBER};
+    struct yarn_typed_record record = {
+        .type = YARN_RECORD_SAMPLE, .id = id, .tid = tid, .event = id == MEMBER};
+    record.sample.address = 4096;
     record.sample.layout = &layout;
     record.sample.nr_counters = 2;
     record.sample.counters.first = yarn_span_of(words, sizeof words);
     const struct yarn_record_listener listener = {.record = tell, .malformed = tell_malformed};
     weights[0] = weights[1] = nr_told = 0;
     yarn_group_reads_tell(&reads, &numbers, &record, &listener);
+}
+
+static void sample(uint64_t leader, uint32_t tid, uint64_t first, uint64_t second)
+{
+    sample_of(leader, leader, tid, first, second);
 }
 
 #define ASSERT_WEIGHTS(first, second)                                                              \
@@ -70,6 +78,19 @@ START_TEST(a_weight_is_what_was_counted_since_the_sample_before)
     ASSERT_WEIGHTS(100, 7);
     sample(LEADER, 5, 250, 9);
     ASSERT_WEIGHTS(150, 2);
+}
+END_TEST
+
+/* And what it alone is about is not what all of that is about. */
+START_TEST(a_sample_of_a_member_reads_the_same_group)
+{
+    sample(LEADER, 5, 100, 7);
+    ck_assert_uint_eq(addresses[0], 4096);
+    sample_of(MEMBER, LEADER, 5, 150, 507);
+    ASSERT_WEIGHTS(50, 500);
+    ck_assert_uint_eq(addresses[1], 0);
+    sample(LEADER, 5, 160, 508);
+    ASSERT_WEIGHTS(10, 1);
 }
 END_TEST
 
@@ -122,6 +143,7 @@ int main(void)
     TCase *tcase = tcase_create("readings");
     tcase_add_checked_fixture(tcase, open_reads, close_reads);
     tcase_add_test(tcase, a_weight_is_what_was_counted_since_the_sample_before);
+    tcase_add_test(tcase, a_sample_of_a_member_reads_the_same_group);
     tcase_add_test(tcase, who_has_counted_nothing_is_not_told_of);
     tcase_add_test(tcase, threads_and_cores_count_for_themselves);
     tcase_add_test(tcase, a_number_that_comes_again_is_another_thread);

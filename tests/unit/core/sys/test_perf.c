@@ -60,18 +60,18 @@ START_TEST(perf_event_counts_only_while_it_is_enabled)
     struct yarn_perf_count before, during, after;
     int fd = open_event(PERF_COUNT_SW_TASK_CLOCK, 0);
     burn(2 * YARN_NS_PER_MS);
-    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &before), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, 0, &before), 0);
     ck_assert_uint_eq(before.count, 0);
     ck_assert_uint_eq(before.lost, 0);
     ck_assert_int_eq(yarn_perf_enable(fd), 0);
     burn(5 * YARN_NS_PER_MS);
     ck_assert_int_eq(yarn_perf_disable(fd), 0);
-    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &during), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, 0, &during), 0);
     ck_assert_uint_ge(during.count, 4 * YARN_NS_PER_MS);
     ck_assert_uint_ge(during.time_enabled_ns, during.time_running_ns);
     ck_assert_uint_gt(during.time_running_ns, 0);
     burn(2 * YARN_NS_PER_MS);
-    ck_assert_int_eq(yarn_perf_read(fd, TIMES, &after), 0);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES, 0, &after), 0);
     ck_assert_uint_eq(after.count, during.count);
 }
 END_TEST
@@ -80,12 +80,12 @@ START_TEST(perf_count_of_another_format_is_refused)
 {
     struct yarn_perf_count count = {.count = 99};
     int fd = open_event(PERF_COUNT_SW_TASK_CLOCK, 0);
-    ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, &count), -ENODATA);
+    ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, 0, &count), -ENODATA);
     ck_assert_uint_eq(count.count, 99);
-    ck_assert_int_eq(yarn_perf_read(-1, TIMES, &count), -EBADF);
+    ck_assert_int_eq(yarn_perf_read(-1, TIMES, 0, &count), -EBADF);
     fd = open_event(PERF_COUNT_SW_TASK_CLOCK, FORMAT_LOST);
     if (fd >= 0) { /* Linux 6.0 and later */
-        ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, &count), 0);
+        ck_assert_int_eq(yarn_perf_read(fd, TIMES | FORMAT_LOST, 0, &count), 0);
         ck_assert_uint_eq(count.lost, 0);
     }
 }
