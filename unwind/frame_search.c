@@ -53,6 +53,7 @@ bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_co
                        struct yarn_registers *registers, struct yarn_frame_rivals *rivals)
 {
     uint64_t word, from = registers->sp;
+    rivals->count = rivals->next = 0;
     if (from % WORD_SIZE)
         return false;
     for (uint64_t at = from; at - from < SEARCH_BYTES_MAX; at += WORD_SIZE) {

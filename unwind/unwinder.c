@@ -18,6 +18,7 @@ struct yarn_unwinder {
     struct yarn_libunwind *libunwind; /* owned */
     const struct yarn_module
         *last; /* that was looked up; neighbouring frames mostly share theirs */
+    struct yarn_frame_rivals rivals; /* of the frame that was searched last */
 };
 
 struct walk {
@@ -26,9 +27,8 @@ struct walk {
     struct yarn_registers registers; /* of the frame that was reached */
     bool is_exact;                   /* it was interrupted at its ip: leaf, below a signal frame */
     bool by_libunwind;
-    bool has_searched;               /* for a frame */
-    unsigned nr_proven;              /* frames up to the one that was searched */
-    struct yarn_frame_rivals rivals; /* of it */
+    bool has_searched;  /* for a frame */
+    unsigned nr_proven; /* frames up to the one that was searched */
     struct yarn_frames *frames;
 };
 
@@ -172,7 +172,7 @@ static void search_frame(struct walk *walk, const struct yarn_cached_rule *found
     walk->has_searched = true;
     walk->nr_proven = walk->frames->count;
     (void)yarn_frame_search(cache, walk->stack, &found->rule, function, &walk->registers,
-                            &walk->rivals);
+                            &walk->unwinder->rivals);
 }
 
 /* After a step by the rule from a frame with that frame pointer. False where the frame that was
@@ -180,9 +180,10 @@ static void search_frame(struct walk *walk, const struct yarn_cached_rule *found
 static bool pass_rivals(struct walk *walk, const struct yarn_rule *rule, uint64_t marked)
 {
     enum { WORD_SIZE = 8 };
+    struct yarn_frame_rivals *rivals = &walk->unwinder->rivals;
     bool has_copy = rule->kind == YARN_RULE_DEREF;
-    if ((!has_copy || yarn_frame_rivals_pass(&walk->rivals, marked + WORD_SIZE)) &&
-        yarn_frame_rivals_pass(&walk->rivals, walk->registers.sp - WORD_SIZE))
+    if (!walk->has_searched || ((!has_copy || yarn_frame_rivals_pass(rivals, marked + WORD_SIZE)) &&
+                                yarn_frame_rivals_pass(rivals, walk->registers.sp - WORD_SIZE)))
         return true;
     walk->frames->count = walk->nr_proven;
     walk->frames->end = YARN_UNWIND_TRUNCATED;

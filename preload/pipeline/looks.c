@@ -79,21 +79,22 @@ void yarn_looks_close(struct yarn_looks *looks)
 
 /* ---- one look ---- */
 
-static bool read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
-                         struct yarn_blocked *ret_blocked)
+/* -ESRCH: the thread has gone; -EAGAIN: it is awake; all else is a refusal. */
+static int read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
+                        struct yarn_blocked *ret_blocked)
 {
     bool is_kept = wait->fd >= 0;
     int fd = is_kept ? wait->fd : yarn_blocked_open((pid_t)wait->tid);
     if (fd < 0)
-        return false;
-    bool is_blocked = yarn_blocked_read(fd, ret_blocked);
+        return fd == -ENOENT ? -ESRCH : fd;
+    int err = yarn_blocked_read(fd, ret_blocked) ? 0 : -EAGAIN;
     if (!is_kept && looks->nr_files < FILES_MAX && yarn_process_has_spare_files(FILES_SPARE)) {
         wait->fd = fd;
         looks->nr_files++;
     } else if (!is_kept) {
         yarn_file_close(fd);
     }
-    return is_blocked;
+    return err;
 }
 
 static bool is_ours(const struct yarn_looks *looks, uint32_t tid)
@@ -134,10 +135,13 @@ static void look(struct yarn_looks *looks, struct yarn_wait *wait)
     struct yarn_blocked blocked;
     struct yarn_wait_place place = {.stack = YARN_DUMP_NONE};
     uint64_t from_ns = now();
-    if (!read_blocked(looks, wait, &blocked)) {
+    int err = read_blocked(looks, wait, &blocked);
+    if (err == -EAGAIN)
         yarn_waits_miss(&looks->waits, wait, from_ns);
+    else if (err && err != -ESRCH && !looks->refusal)
+        looks->refusal = err;
+    if (err)
         return;
-    }
     looks->queued->nr_kernel = 0;
     yarn_unwinder_unwind_blocked(looks->spec.unwinder, blocked.ip, blocked.sp, looks->windows,
                                  yarn_queued_frames(looks->queued));

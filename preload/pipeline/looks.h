@@ -37,7 +37,7 @@ struct yarn_looks {
     struct yarn_queued *queued;         /* owned: the frames of a look */
     size_t nr_files;                    /* kept open, of waits */
     uint32_t epoch;                     /* of the dump's numbers */
-    uint32_t nr_doublings;              /* of the period */
+    int refusal;                        /* the first negative errno of a look; 0: none */
 };
 
 #define YARN_LOOKS_CLOSED ((struct yarn_looks){.windows = NULL})

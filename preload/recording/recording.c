@@ -50,6 +50,21 @@ static void note_slower_looks(struct yarn_recording *recording)
         yarn_preamble_write_looks(recording->dump.writer, recording->job, &recording->looked_at);
 }
 
+/* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE): what was opened before
+ * stays readable. Once. */
+static void note_refused_looks(struct yarn_recording *recording)
+{
+    int refusal = recording->pipeline.looks.refusal;
+    if (!refusal || recording->has_reported_refused_looks)
+        return;
+    recording->has_reported_refused_looks = true;
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
+                      "off-cpu: some threads could not be looked at",
+                      refusal == -EMFILE || refusal == -ENFILE
+                          ? "there are no descriptors for it"
+                          : "their files in /proc are not readable");
+}
+
 uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns)
 {
     uint64_t due_ns = yarn_looks_due_ns(&recording->pipeline.looks);
@@ -73,6 +88,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
         yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
     if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_looks(recording);
+    note_refused_looks(recording);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     return count;
 }

@@ -36,7 +36,7 @@ struct yarn_recording {
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */
     bool is_sealed;               /* the dump has its end, for an exec */
-    bool has_reported_no_samples;
+    bool has_reported_no_samples, has_reported_refused_looks;
 };
 
 /* Opens everything, the events off. On failure it is closed, but `failure` stays. */
