@@ -33,9 +33,20 @@ const char *yarn_session_switches_refusal(const struct yarn_session *session)
                           : "this strategy has no switch records";
 }
 
+/* By the tracepoints of YARN_SCHED. */
+static uint64_t tracepoints_lost(const struct yarn_session *session)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
+            yarn_session_can_count(session, i))
+            lost += yarn_session_count(session, i).lost;
+    return lost;
+}
+
 uint64_t yarn_session_switches_lost(const struct yarn_session *session)
 {
-    uint64_t lost = session->switches.lost_before;
+    uint64_t lost = session->switches.lost_before + tracepoints_lost(session);
     struct yarn_perf_count count;
     for (size_t i = 0; session->switches.is_open && i < session->nr_events; i++)
         if (yarn_switches_is_of(session, &session->events[i]) &&

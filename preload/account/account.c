@@ -212,7 +212,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
             .lost = sum.lost,
             .is_in_error = sum.is_in_error,
         };
-        lost += sum.lost;
+        lost += account->session->specs[i].spec.is_scheduling ? 0 : sum.lost;
         yarn_dump_write_count(writer, &count);
     }
     read_lost(account, lost);

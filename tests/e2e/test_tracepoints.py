@@ -45,10 +45,10 @@ class Tracepoints(harness.Case):
         self.assertEqual((run.status, run.stderr), (0, b""))
         return run, harness.info(run.dumps)
 
-    def lines(self, dumps):
+    def lines(self, dumps, *options):
         """(pid, tid, event, pids in its fields) of each of these samples."""
         text = harness.yarnprof("script", "--samples", "--no-header", "-F", "pid,tid,event,trace",
-                                dumps).stdout.decode()
+                                dumps, *options).stdout.decode()
         found = re.findall(r"^ *(\d+)/(\d+) +(sched:\w+): (.*)$", text, re.M)
         return [(int(pid), int(tid), event, pids_in(fields)) for pid, tid, event, fields in found]
 
@@ -102,6 +102,8 @@ class Tracepoints(harness.Case):
         for pid, tid, event, fields in others:
             self.assertEqual(pid, tid)
             self.assertEqual(fields.get("prev_pid", tid), tid)
+        chosen = {line[0] for line in self.lines(run.dumps, f"--process={min(firsts)}")}
+        self.assertEqual(chosen, firsts)
         trace, _ = self.trace_dat(run)
         comms = collections.Counter()
         for core in trace.cores:

@@ -54,6 +54,7 @@ struct printer {
     const struct yarn_script *script;
     FILE *file;
     struct yarn_choice choice;
+    bool has_all_threads;
     struct line *lines; /* owned; of each frame */
     size_t kept_bytes;  /* of them */
 };
@@ -238,17 +239,21 @@ static void print_header(const struct yarn_script *script, FILE *file)
     (void)fputs("# ========\n#\n", file);
 }
 
-static bool passes(const struct yarn_choice *choice, const struct yarn_timeline_entry *entry)
+static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
+    const struct yarn_choice *choice = &printer->choice;
     if (entry->text)
         return entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread];
+    /* Who is of no process that was recorded is chosen with all. */
+    if (entry->thread == YARN_DUMP_NONE && !printer->has_all_threads)
+        return false;
     return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
 static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
-    if (!passes(&printer->choice, entry) || (entry->text && script->is_samples_only))
+    if (!passes(printer, entry) || (entry->text && script->is_samples_only))
         return 0;
     if (entry->thread != YARN_DUMP_NONE)
         entry->comm = yarn_profile_comm_at(script->profile, entry->thread, entry->time_ns);
@@ -271,6 +276,8 @@ static int printer_init(struct printer *printer, const struct yarn_script *scrip
                              : -ENOMEM;
     if (err)
         free(printer->lines);
+    else
+        printer->has_all_threads = !memchr(printer->choice.threads, 0, script->profile->nr_threads);
     return err;
 }
 
