@@ -115,6 +115,10 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
         attr.sample_type |= PERF_SAMPLE_READ;
         attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
     }
+    if (spec->branches && !options->is_read) {
+        attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+        attr.branch_sample_type = spec->branches;
+    }
     if (options->is_read) {
         attr.sample_period = 0;
     } else if (spec->frequency) {

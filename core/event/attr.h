@@ -10,8 +10,8 @@
 
 #include "core/event/spec.h"
 
-/* Every event asks for these, and none for ID, STREAM_ID or a stack of branches: so identifier and
- * time of any record are found without knowing which event wrote it. */
+/* Every event asks for these, and none for ID or STREAM_ID: so identifier and time of any record
+ * are found without knowing which event wrote it. */
 #define YARN_SAMPLE_TYPE_COMMON                                                                    \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 

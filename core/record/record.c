@@ -147,6 +147,21 @@ static void decode_raw(struct walk *walk, struct yarn_record_sample *sample)
     sample->raw = walk_bytes(walk, walk_u32(walk));
 }
 
+/* Never with an index of the hardware's before them: no event of ours requests one. */
+static void decode_branches(struct walk *walk, struct yarn_record_sample *sample)
+{
+    uint64_t count = walk_u64(walk);
+    sample->branches = walk_bytes(
+        walk, count > UINT16_MAX ? UINT64_MAX : count * sizeof(struct perf_branch_entry));
+}
+
+bool yarn_record_branch(const struct yarn_record_sample *sample, size_t at,
+                        struct perf_branch_entry *ret_branch)
+{
+    return yarn_wrapped_read(&sample->branches, at * sizeof *ret_branch, ret_branch,
+                             sizeof *ret_branch);
+}
+
 static void decode_registers(struct walk *walk, struct yarn_record_sample *sample)
 {
     uint64_t abi = walk_u64(walk);
@@ -177,13 +192,16 @@ static const struct {
     uint64_t part; /* PERF_SAMPLE_* */
     void (*decode)(struct walk *walk, struct yarn_record_sample *sample);
 } parts[] = {
-    {PERF_SAMPLE_READ, decode_counters},    {PERF_SAMPLE_CALLCHAIN, decode_callchain},
-    {PERF_SAMPLE_RAW, decode_raw},          {PERF_SAMPLE_REGS_USER, decode_registers},
+    {PERF_SAMPLE_READ, decode_counters},
+    {PERF_SAMPLE_CALLCHAIN, decode_callchain},
+    {PERF_SAMPLE_RAW, decode_raw},
+    {PERF_SAMPLE_BRANCH_STACK, decode_branches},
+    {PERF_SAMPLE_REGS_USER, decode_registers},
     {PERF_SAMPLE_STACK_USER, decode_stack},
 };
 
 /* Parts that stand before some of these, and that no event requests. */
-#define NOT_READ (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_BRANCH_STACK)
+#define NOT_READ (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)
 
 static uint32_t number_of(const struct yarn_record_decoder *decoder, uint64_t id)
 {

@@ -50,6 +50,7 @@ struct yarn_record_sample {
     struct yarn_wrapped counters;  /* as yarn_record_counter reads them */
     struct yarn_wrapped callchain; /* u64 entries, as the kernel has them */
     struct yarn_wrapped raw;
+    struct yarn_wrapped branches;  /* struct perf_branch_entry each, the latest first */
     struct yarn_wrapped registers; /* u64 each, in the order of the mask's bits */
     struct yarn_wrapped stack;     /* the valid part of the copy */
     uint64_t nr_counters, time_enabled_ns, time_running_ns;
@@ -124,6 +125,10 @@ YARN_MUST_CHECK int yarn_record_decoder_decode(struct yarn_record_decoder *decod
 /* Register number `bit` of the mask; false where the mask or the sample lacks it. */
 bool yarn_record_register(const struct yarn_record_sample *sample, unsigned bit,
                           uint64_t *ret_value);
+
+/* Branch number `at` of a sample, from 0; false beyond the last. */
+bool yarn_record_branch(const struct yarn_record_sample *sample, size_t at,
+                        struct perf_branch_entry *ret_branch);
 
 /* Counter number `at` of a sample's nr_counters; false beyond them. */
 bool yarn_record_counter(const struct yarn_record_sample *sample, uint64_t at,

@@ -283,9 +283,6 @@ static void refuse_unusable(struct yarn_session_event *state)
         return;
     if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";
-    if (spec->branches)
-        state->reason = "sampled without branches, which this version does not store";
-    spec->branches = 0;
 }
 
 /* Only rings of cores can hold what other threads do on them. */

@@ -31,6 +31,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
 void yarn_pipeline_close(struct yarn_pipeline *pipeline)
 {
     yarn_looks_close(&pipeline->looks);
+    yarn_edges_close(&pipeline->edges);
     yarn_switch_runs_free(pipeline->runs);
     pipeline->runs = NULL;
     yarn_stacks_close(&pipeline->stacks);
@@ -88,6 +89,28 @@ static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_t
            record->tid != (uint32_t)pipeline->spec.reader_tid && record->tid != UINT32_MAX;
 }
 
+static void store_branches(struct yarn_pipeline *pipeline)
+{
+    if (pipeline->edges.count && yarn_process_dump_begin(pipeline->spec.dump))
+        yarn_branches_store(&pipeline->edges, &pipeline->stacks, pipeline->spec.dump->writer);
+    yarn_edges_clear(&pipeline->edges);
+}
+
+static void report_lost_branches(struct yarn_pipeline *pipeline)
+{
+    if (pipeline->edges.nr_lost)
+        yarn_messages_add(pipeline->spec.dump->messages, YARN_DUMP_MESSAGE_WARNING,
+                          "no memory for branches: some are missing", NULL);
+    pipeline->edges.nr_lost = 0;
+}
+
+static void add_branches(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
+{
+    size_t at = 0;
+    while (!yarn_edges_add(&pipeline->edges, record, &at))
+        store_branches(pipeline);
+}
+
 static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     bool is_scheduling = is_of_scheduling(pipeline, record);
@@ -99,6 +122,7 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         yarn_account_drop(pipeline->spec.account);
         return;
     }
+    add_branches(pipeline, record);
     queued->time_ns = record->time_ns;
     queued->weight = record->sample.period;
     queued->event = record->event;
@@ -161,6 +185,8 @@ bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
 {
     yarn_pipeline_settle(pipeline, UINT64_MAX);
+    store_branches(pipeline);
+    report_lost_branches(pipeline);
     yarn_module_map_sweep(pipeline->map);
     yarn_symbols_sweep(pipeline->names.symbols);
     yarn_module_map_rest(pipeline->map);

@@ -19,6 +19,7 @@
 #include "core/record/listener.h"
 #include "preload/account/account.h"
 #include "preload/dump/process_dump.h"
+#include "preload/pipeline/branches.h"
 #include "preload/pipeline/frame_names.h"
 #include "preload/pipeline/looks.h"
 #include "preload/pipeline/queue.h"
@@ -44,6 +45,7 @@ struct yarn_pipeline {
     struct yarn_walks walks;
     struct yarn_queue queue;
     struct yarn_stack_store stacks;
+    struct yarn_edges edges;       /* branches that are not stored yet */
     struct yarn_looks looks;       /* open where off-cpu is recorded */
     struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
     bool saw_thread_end;           /* since the last check of the host's threads */

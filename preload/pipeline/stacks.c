@@ -270,3 +270,17 @@ struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
     } while (stacks->epoch != yarn_dump_writer_epoch(stacks->writer));
     return result;
 }
+
+uint32_t yarn_stacks_frame_at(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,
+                              uint64_t address, uint64_t time_ns)
+{
+    bool is_kernel = address >> 63;
+    struct yarn_unwind_frame frame = {.ip = address, .lookup_ip = address};
+    if (!address)
+        return YARN_DUMP_NONE;
+    if (!is_kernel)
+        frame.module = yarn_module_map_find(stacks->map, address);
+    stacks->writer = writer;
+    follow_epoch(stacks);
+    return frame_of(stacks, &frame, is_kernel ? YARN_DUMP_FRAME_KERNEL : 0, time_ns) >> 1;
+}

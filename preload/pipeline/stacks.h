@@ -66,6 +66,11 @@ struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
                                         struct yarn_dump_writer *writer,
                                         const struct yarn_queued *queued);
 
+/* The number of the frame at an address, as it is mapped now; YARN_DUMP_NONE: none. It is of the
+ * writer's epoch. */
+uint32_t yarn_stacks_frame_at(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,
+                              uint64_t address, uint64_t time_ns);
+
 enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end);
 
 /* Stores the modules that no frame refers to: the others are stored with their first frame, because

@@ -10,6 +10,7 @@ enum { FDS_MAX = 4096, PAGE_BYTES = 4096 };
 
 static struct fake_perf_event events[FDS_MAX]; /* by descriptor */
 static uint64_t last_id;
+static struct perf_event_mmap_page *ring; /* the latest that was mapped and is so still */
 
 int (*fake_perf_judge)(const struct fake_perf_event *event);
 struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
@@ -111,12 +112,25 @@ int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_p
     page->data_offset = PAGE_BYTES;
     page->data_size = data_bytes;
     *ret_page = page;
+    ring = page;
     return 0;
+}
+
+bool fake_perf_write(const void *record, size_t size)
+{
+    if (!ring || ring->data_head - ring->data_tail + size > ring->data_size)
+        return false;
+    uint8_t *data = (uint8_t *)ring + ring->data_offset;
+    for (size_t i = 0; i < size; i++)
+        data[(ring->data_head + i) % ring->data_size] = ((const uint8_t *)record)[i];
+    ring->data_head += size;
+    return true;
 }
 
 void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes)
 {
     (void)data_bytes;
+    ring = page == ring ? NULL : ring;
     free(page);
 }
 

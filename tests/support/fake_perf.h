@@ -25,6 +25,10 @@ extern struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *e
 /* Closes all, and forgets what the test has set. */
 void fake_perf_reset(void);
 
+/* The kernel writes a record: into one of the rings, which are read together. False: none is
+ * mapped, or it is full. */
+bool fake_perf_write(const void *record, size_t size);
+
 /* The next open event behind `event`, or the first where it is NULL; NULL: no more. Dummies, which
  * have the rings, are left out. */
 const struct fake_perf_event *fake_perf_next(const struct fake_perf_event *event);

@@ -34,6 +34,7 @@ struct yarn_load_options {
     struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
     bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
     bool has_raw;                     /* details have the raw bytes of tracepoints */
+    bool has_branches;                /* the profile has those noted beside samples */
     struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
     bool has_no_inlines;              /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */

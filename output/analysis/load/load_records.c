@@ -409,6 +409,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .end = on_end,
     .from = on_from,
     .runs = yarn_loader_on_runs,
+    .branches = yarn_loader_on_branches,
     .chunk = on_chunk,
     .reset = yarn_loader_on_reset,
 };

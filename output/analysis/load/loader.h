@@ -103,6 +103,7 @@ YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
                                       const struct yarn_dump_sample *sample, uint32_t *ret_value);
 YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample, uint32_t *ret_detail);
+int yarn_loader_on_branches(void *self, const struct yarn_dump_branch *branches, size_t count);
 int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
 /* Of a tracepoint: by whom it was, where that is no thread of the process. */
 YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,

@@ -95,6 +95,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->stacks);
     free(profile->threads);
     free(profile->details);
+    free(profile->branches);
     yarn_cells_fini(&profile->cells);
     yarn_comms_fini(&profile->comms);
     yarn_symbols_fini(&profile->symbols);

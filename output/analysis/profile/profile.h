@@ -68,6 +68,13 @@ struct yarn_profile_detail {
     const uint8_t *raw; /* where they were asked for: the tracepoint's; owned by `strings` */
 };
 
+/* Branches that were noted beside samples; how `script` and report --by=branch have them. */
+struct yarn_profile_branch {
+    uint32_t event, thread;
+    uint32_t from, to; /* frames; YARN_DUMP_NONE: not known */
+    uint64_t count, mispredicted, cycles;
+};
+
 struct yarn_profile_thread {
     uint32_t dump;
     uint32_t tid, parent_tid;
@@ -102,6 +109,8 @@ struct yarn_profile {
     size_t nr_threads, threads_capacity;
     struct yarn_profile_detail *details; /* of the samples of a timeline */
     size_t nr_details, details_capacity;
+    struct yarn_profile_branch *branches; /* where they were asked for */
+    size_t nr_branches, branches_capacity;
     struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
     uint64_t start_ns;                     /* of the first process */
     uint64_t end_ns;                       /* of the last record */

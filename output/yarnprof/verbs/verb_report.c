@@ -37,7 +37,8 @@ static const struct yarn_argument arguments[] = {
      METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     {"by", 0, "KEY",
-     "function, line, module, thread, process, cpu, event, address or a tracepoint's field", BY},
+     "function, line, module, thread, process, cpu, event, address, branch or a tracepoint's field",
+     BY},
     {"sort", 0, "ORDER", "self or total", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
@@ -87,7 +88,12 @@ static int take_by(struct request *request, const char *value, const char **ret_
         [YARN_BY_THREAD] = "thread",     [YARN_BY_PROCESS] = "process", [YARN_BY_CPU] = "cpu",
         [YARN_BY_EVENT] = "event",       [YARN_BY_ADDRESS] = "address",
     };
-    *ret_right = "function, line, module, thread, process, cpu, event, address or a field's name";
+    *ret_right =
+        "function, line, module, thread, process, cpu, event, address, branch or a field's name";
+    if (strcmp(value, "branch") == 0) {
+        request->report.view = YARN_REPORT_BRANCHES;
+        return 0;
+    }
     for (size_t i = 0; i < YARN_BY_COUNT; i++) {
         if (words[i] && strcmp(words[i], value) == 0) {
             request->by = (enum yarn_by)i;
@@ -198,7 +204,19 @@ static int build(struct request *request)
                                &report->tree);
     if (report->view == YARN_REPORT_CALLS)
         return yarn_calls_build(report->profile, report->filter, &report->calls);
+    if (report->view == YARN_REPORT_BRANCHES)
+        return yarn_branches_build(report->profile, report->filter, &report->branches);
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
+}
+
+static void print_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    if (report->view == YARN_REPORT_CALLS)
+        yarn_report_calls_csv(report, out);
+    else if (report->view == YARN_REPORT_BRANCHES)
+        yarn_report_branches_csv(report, out);
+    else
+        yarn_report_csv(report, out);
 }
 
 static int print(const struct yarn_profile_report *report, const struct yarn_out *out)
@@ -209,11 +227,15 @@ static int print(const struct yarn_profile_report *report, const struct yarn_out
     case YARN_OUT_JSON:
         return yarn_report_json(report, out);
     case YARN_OUT_CSV:
-        (report->view == YARN_REPORT_CALLS ? yarn_report_calls_csv : yarn_report_csv)(report, out);
+        print_csv(report, out);
         return 0;
     default:
         if (report->view == YARN_REPORT_CALLS) {
             yarn_report_calls_text(report, out);
+            return 0;
+        }
+        if (report->view == YARN_REPORT_BRANCHES) {
+            yarn_report_branches_text(report, out);
             return 0;
         }
         return yarn_report_text(report, out);
@@ -263,9 +285,11 @@ static int show(struct request *request, struct yarn_profile *profile)
     report->profile = profile;
     report->filter = &request->view.select.filter;
     report->is_part = yarn_select_is_part(&request->view.select);
-    report->limit = yarn_view_limit(
-        &request->view,
-        report->view == YARN_REPORT_ROWS || report->view == YARN_REPORT_METRICS ? ROWS_OF_TEXT : 0);
+    report->limit = yarn_view_limit(&request->view, report->view == YARN_REPORT_TREE ||
+                                                            report->view == YARN_REPORT_CALLERS ||
+                                                            report->view == YARN_REPORT_CALLS
+                                                        ? 0
+                                                        : ROWS_OF_TEXT);
     if (!request->has_least)
         report->least_percent = !is_text                              ? 0
                                 : report->view == YARN_REPORT_CALLERS ? LEAST_PERCENT_OF_CALLERS
@@ -285,6 +309,7 @@ static int show(struct request *request, struct yarn_profile *profile)
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
     yarn_calls_fini(&report->calls);
+    yarn_branches_fini(&report->branches);
     if (status < 0 || err)
         status = yarn_out_finish(&request->view.out, "report", err);
     if (!is_cut || status != YARN_STATUS_OK)
@@ -306,7 +331,10 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
         .by_cpu = request->by == YARN_BY_CPU,
         .by_address = request->by == YARN_BY_ADDRESS,
         .by_field = request->report.field,
-        .frames = request->by == YARN_BY_LINE ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
+        .frames = request->by == YARN_BY_LINE                    ? YARN_FRAMES_BY_LINE
+                  : request->report.view == YARN_REPORT_BRANCHES ? YARN_FRAMES_BY_ADDRESS
+                                                                 : YARN_FRAMES_BY_FUNCTION,
+        .has_branches = request->report.view == YARN_REPORT_BRANCHES,
         .reserved_a_byte = has_depth(request) ? YARN_TREE_A_BYTE : 0,
         .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
         .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),

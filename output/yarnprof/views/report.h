@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "output/analysis/table/branches.h"
 #include "output/analysis/table/calls.h"
 #include "output/analysis/table/rows.h"
 #include "output/analysis/tree/tree.h"
@@ -19,6 +20,7 @@ enum yarn_report_view {
     YARN_REPORT_CALLERS,
     YARN_REPORT_CALLS,
     YARN_REPORT_METRICS,
+    YARN_REPORT_BRANCHES,
 };
 
 struct yarn_profile_report {
@@ -27,6 +29,7 @@ struct yarn_profile_report {
     struct yarn_rows rows;
     struct yarn_tree tree; /* of the views with depth */
     struct yarn_calls calls;
+    struct yarn_branches branches;
     const struct yarn_metric_file *metrics;           /* borrowed; of YARN_REPORT_METRICS */
     const char *metric_events[YARN_METRIC_NAMES_MAX]; /* what each of its names stands for */
     struct yarn_trust trust;
@@ -51,6 +54,12 @@ struct yarn_json;
 void yarn_report_calls_text(const struct yarn_profile_report *report, const struct yarn_out *out);
 void yarn_report_calls_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
 void yarn_report_calls_json(const struct yarn_profile_report *report, struct yarn_json *json);
+
+/* Edges of branches. */
+void yarn_report_branches_text(const struct yarn_profile_report *report,
+                               const struct yarn_out *out);
+void yarn_report_branches_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_branches_json(const struct yarn_profile_report *report, struct yarn_json *json);
 
 /* Of each function; in all three formats. -ENOMEM. */
 YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_profile_report *report,

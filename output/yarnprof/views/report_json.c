@@ -240,10 +240,13 @@ int yarn_report_json(const struct yarn_profile_report *report, const struct yarn
         return -ENOMEM;
     yarn_json_begin_object(json, NULL);
     put_events(report, json);
-    put_rows(report, json);
+    if (report->view == YARN_REPORT_BRANCHES)
+        yarn_report_branches_json(report, json);
+    else
+        put_rows(report, json);
     if (report->view == YARN_REPORT_CALLS)
         yarn_report_calls_json(report, json);
-    else if (report->view != YARN_REPORT_ROWS)
+    else if (report->view == YARN_REPORT_TREE || report->view == YARN_REPORT_CALLERS)
         put_tree(report, json);
     int err = put_notes(report, json);
     yarn_json_end_object(json);

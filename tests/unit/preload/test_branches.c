@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the ring of a kernel that is made to the report: session, pipeline, dump and tool are real.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/sys/clock.h"
+#include "tests/support/fake_perf.h"
+#include "tests/support/suite.h"
+#include "tests/unit/preload/made_process.h"
+
+#define CODE UINT64_C(0x400000)
+enum { SAMPLES = 300, BRANCHES = 3, TEXT_BYTES = 1 << 20 };
+
+static struct yarn_event_spec event;
+static struct yarn_session_request spec;
+static pthread_t host;
+static atomic_bool is_over;
+
+/* The thread that is attached: the test itself is the reader. */
+static void *wait(void *unused)
+{
+    while (!atomic_load(&is_over))
+        usleep(1000);
+    return unused;
+}
+
+static void begin(void)
+{
+    made_process_begin();
+    fake_perf_reset();
+    atomic_store(&is_over, false);
+    ck_assert_int_eq(pthread_create(&host, NULL, wait, NULL), 0);
+    event = (struct yarn_event_spec){
+        .asked = "cycles/branch=any/",
+        .event = "cycles",
+        .unit = "cycles",
+        .kind = YARN_EVENT_HARDWARE,
+        .type = PERF_TYPE_HARDWARE,
+        .period = 1000,
+        .scale = 1,
+        .has_own_rate = true,
+        .branches = PERF_SAMPLE_BRANCH_ANY,
+    };
+    struct yarn_text name = yarn_text_of(event.name, sizeof event.name);
+    yarn_text_add(&name, "cycles");
+    spec = (struct yarn_session_request){
+        .events = &event,
+        .nr_events = 1,
+        .sampler = YARN_SAMPLER_PERF,
+        .strategy = YARN_STRATEGY_PER_CORE,
+        .ring_bytes = 1 << 20,
+        .interval_ns = 100 * YARN_NS_PER_MS,
+        .frequency_hz = 999,
+        .pid = getpid(),
+    };
+    ck_assert_int_eq(yarn_session_open(&made.session, &spec), 0);
+}
+
+static void end(void)
+{
+    yarn_session_close(&made.session);
+    atomic_store(&is_over, true);
+    ck_assert_int_eq(pthread_join(host, NULL), 0);
+    made_process_end();
+    fake_perf_reset();
+}
+
+/* As the kernel lays it out for the attr that it was opened with. */
+static void write_sample(uint32_t tid, const struct perf_branch_entry *branches, uint64_t count)
+{
+    uint8_t data[4096];
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
+    const struct fake_perf_event *opened = fake_perf_next(NULL);
+    ck_assert_uint_eq(opened->attr.sample_type,
+                      YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_BRANCH_STACK);
+    yarn_bytes_u64(&bytes, 0); /* header */
+    yarn_bytes_u64(&bytes, opened->id);
+    yarn_bytes_u64(&bytes, CODE);
+    yarn_bytes_u32(&bytes, MADE_PID);
+    yarn_bytes_u32(&bytes, tid);
+    yarn_bytes_u64(&bytes, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    yarn_bytes_u64(&bytes, 0);    /* cpu */
+    yarn_bytes_u64(&bytes, 1000); /* period */
+    yarn_bytes_u64(&bytes, count);
+    yarn_bytes_put(&bytes, branches, count * sizeof *branches);
+    struct perf_event_header header = {
+        .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER, .size = (uint16_t)bytes.size};
+    memcpy(data, &header, sizeof header);
+    ck_assert(fake_perf_write(data, bytes.size));
+}
+
+static void drain(void)
+{
+    bool has_news;
+    struct yarn_record_listener listener = yarn_pipeline_listener(&made.pipeline);
+    (void)yarn_session_drain(&made.session, true, &listener, &has_news);
+}
+
+/* What the tool says of the dump. */
+static void ask(const char *arguments, char *ret_text)
+{
+    char command[8192];
+    const char *tool = getenv("YARN_TEST_YARNPROF");
+    ck_assert_ptr_nonnull(tool);
+    (void)snprintf(command, sizeof command, "%s %s %s", tool, arguments, made.dump.file.path);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    ret_text[fread(ret_text, 1, TEXT_BYTES - 1, pipe)] = 0;
+    ck_assert_int_eq(pclose(pipe), 0);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part), "no %s in: %s", part, text);
+}
+
+START_TEST(branches_go_from_the_ring_to_the_report)
+{
+    static char text[TEXT_BYTES];
+    const struct perf_branch_entry branches[BRANCHES] = {
+        {.from = CODE + 0x10, .to = CODE + 0x80, .predicted = 1, .cycles = 7},
+        {.from = CODE + 0x90, .to = CODE + 0x14, .mispred = 1, .cycles = 5},
+        {.from = CODE + 0x10, .to = CODE + 0x80, .mispred = 1, .cycles = 3},
+    };
+    for (uint32_t i = 0; i < SAMPLES; i++)
+        write_sample(MADE_THREAD + i % 2, branches, BRANCHES);
+    write_sample(MADE_THREAD, NULL, 0);
+    drain();
+    made_process_read();
+    ck_assert_uint_eq(made_process_lines("sample "), SAMPLES + 1);
+    ask("report --by=branch --format=csv", text);
+    assert_has(text, ",600,300,3000"); /* count, mispredicted, cycles */
+    assert_has(text, ",300,300,1500");
+    ask("report --by=branch --format=json", text);
+    assert_has(text, "\"mispredicted\":300");
+    ask("report --by=branch", text);
+    assert_has(text, "MISPREDICTED");
+    assert_has(text, "3,000");
+    ask("script", text);
+    assert_has(text, "YARN_branch cycles: ");
+    assert_has(text, "count 300 mispredicted 150 cycles 1500"); /* of one of the two threads */
+}
+END_TEST
+
+/* More edges than are kept: they are stored on the way, and none is missing. */
+START_TEST(more_edges_than_are_kept_are_all_stored)
+{
+    enum { EDGES = 3 * YARN_EDGES_MAX / 2, A_SAMPLE = 32 };
+    for (uint64_t i = 0; i < EDGES; i += A_SAMPLE) {
+        struct perf_branch_entry branches[A_SAMPLE] = {0};
+        for (uint64_t k = 0; k < A_SAMPLE; k++)
+            branches[k] = (struct perf_branch_entry){.from = CODE + 16 * (i + k), .to = CODE};
+        write_sample(MADE_THREAD, branches, A_SAMPLE);
+    }
+    drain();
+    made_process_read();
+    size_t nr_rows = 0;
+    static char all[TEXT_BYTES];
+    ask("report --by=branch --format=csv --limit=0", all);
+    for (const char *at = all; (at = strchr(at, '\n')); at++)
+        nr_rows++;
+    ck_assert_uint_eq(nr_rows, EDGES + 1); /* and the heads */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("branches");
+    TCase *tcase = tcase_create("from ring to report");
+    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, branches_go_from_the_ring_to_the_report);
+    tcase_add_test(tcase, more_edges_than_are_kept_are_all_stored);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
