@@ -67,7 +67,7 @@ static int put_end(struct yarn_dump *dump)
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_dump *dump = self;
-    yarn_stack_tables_forget_modules(&dump->tables);
+    yarn_stack_tables_begin_process(&dump->tables);
     dump->process = process->pid;
     return put(dump, (struct yarn_item){.kind = YARN_ITEM_PROCESS,
                                         .tid = process->pid,
@@ -216,8 +216,13 @@ static int open_dump(const char *path, struct yarn_dump **ret_dump)
     yarn_dump_allowance_begin(&dump->allowance, 1);
     int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->allowance,
                                     &dump->summary);
-    if (err)
+    if (err) {
         free(dump);
+        return err;
+    }
+    err = yarn_late_names_read(&dump->tables.late_names, path);
+    if (err)
+        destroy(dump);
     else
         *ret_dump = dump;
     return err;

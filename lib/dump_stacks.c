@@ -105,9 +105,20 @@ static const char *module_of(const struct yarn_stack_tables *tables,
                              const struct yarn_frame_row *frame)
 {
     uint32_t module = tables->symbols[frame->symbol].module;
-    if (module != YARN_DUMP_NONE)
-        return tables->modules[module];
-    return frame->flags & YARN_DUMP_FRAME_KERNEL ? "[kernel.kallsyms]" : NULL;
+    if (frame->flags & YARN_DUMP_FRAME_KERNEL)
+        return "[kernel.kallsyms]";
+    return module == YARN_DUMP_NONE ? NULL : tables->modules[module];
+}
+
+static const char *name_of(const struct yarn_stack_tables *tables,
+                           const struct yarn_frame_row *frame)
+{
+    const struct yarn_symbol_row *symbol = &tables->symbols[frame->symbol];
+    bool is_kernel = frame->flags & YARN_DUMP_FRAME_KERNEL;
+    return symbol->name
+               ? symbol->name
+               : yarn_late_names_find(&tables->late_names, tables->process,
+                                      is_kernel ? YARN_DUMP_NONE : symbol->module, frame->address);
 }
 
 void yarn_stack_tables_frame(const struct yarn_stack_tables *tables, uint32_t stack,
@@ -115,13 +126,13 @@ void yarn_stack_tables_frame(const struct yarn_stack_tables *tables, uint32_t st
 {
     const struct yarn_frame_row *frame = &tables->frames[tables->stacks[stack].frame];
     *ret_frame = (struct yarn_frame){
-        .function = tables->symbols[frame->symbol].name,
+        .function = name_of(tables, frame),
         .module = module_of(tables, frame),
         .address = frame->address,
     };
 }
 
-void yarn_stack_tables_forget_modules(struct yarn_stack_tables *tables)
+static void forget_modules(struct yarn_stack_tables *tables)
 {
     for (size_t i = 0; i < tables->max_modules; i++)
         free(tables->modules[i]);
@@ -130,9 +141,17 @@ void yarn_stack_tables_forget_modules(struct yarn_stack_tables *tables)
     tables->max_modules = 0;
 }
 
+void yarn_stack_tables_begin_process(struct yarn_stack_tables *tables)
+{
+    forget_modules(tables);
+    tables->process += tables->has_process;
+    tables->has_process = true;
+}
+
 void yarn_stack_tables_close(struct yarn_stack_tables *tables)
 {
-    yarn_stack_tables_forget_modules(tables);
+    forget_modules(tables);
+    yarn_late_names_close(&tables->late_names);
     free(tables->symbols);
     free(tables->frames);
     free(tables->stacks);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "lib/dump_late_names.h"
 #include "output/dump/types.h"
 
 struct yarn_frame;
@@ -19,6 +20,9 @@ struct yarn_stack_tables {
     struct yarn_symbol_row *symbols; /* owned */
     struct yarn_frame_row *frames;   /* owned */
     struct yarn_stack_row *stacks;   /* owned */
+    struct yarn_late_names late_names;
+    uint32_t process; /* from 0, of those of the file */
+    bool has_process;
     size_t max_modules, max_symbols, max_frames, max_stacks;
 };
 
@@ -41,6 +45,6 @@ void yarn_stack_tables_frame(const struct yarn_stack_tables *tables, uint32_t st
                              struct yarn_frame *ret_frame);
 
 /* Another process begins: its modules are others. */
-void yarn_stack_tables_forget_modules(struct yarn_stack_tables *tables);
+void yarn_stack_tables_begin_process(struct yarn_stack_tables *tables);
 /* Idempotent. */
 void yarn_stack_tables_close(struct yarn_stack_tables *tables);
