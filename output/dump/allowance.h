@@ -31,7 +31,7 @@ enum {
     YARN_DUMP_COST_SYMBOL = 256,
     YARN_DUMP_COST_FRAME = 128,
     YARN_DUMP_COST_RECORD = 256,
-    YARN_DUMP_COST_ROW = 96, /* of a list */
+    YARN_DUMP_COST_ROW = 56, /* of a list; a real one takes 2 bytes of the file and more */
     YARN_DUMP_COST_THREAD = 144,
     YARN_DUMP_COST_CHANGE = 64, /* of a thread: its name, its end */
     YARN_DUMP_COST_EVENT = 1024,

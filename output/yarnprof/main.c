@@ -14,6 +14,7 @@ static const struct yarn_verb verbs[] = {
     {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},
     {"report", "functions, threads, modules … by their share", yarn_verb_report},
     {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},
+    {"sched", "how long threads ran, waited for a core and were blocked", yarn_verb_sched},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
     {"export", "dumps in another tool's format", yarn_verb_export},
     {"diff", "what changed by function, and what is only noise", yarn_verb_diff},

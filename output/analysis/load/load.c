@@ -35,7 +35,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->first_thread = (uint32_t)profile->nr_threads;
     loader->first_frame = (uint32_t)profile->nr_frames;
     loader->first_stack = (uint32_t)profile->nr_stacks;
-    loader->has_last_thread = false;
+    loader->has_last_thread = loader->has_spans = false;
     yarn_number_map_clear(&loader->modules);
     yarn_number_map_clear(&loader->builds);
     yarn_number_map_clear(&loader->line_modules);
@@ -67,7 +67,7 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
     }
     profile->end_ns = yarn_u64_max(profile->end_ns, dump->last_ns);
     yarn_trust_settle(&dump->trust, dump->has_end);
-    return 0;
+    return yarn_loader_sched_end(loader);
 }
 
 /* `at` as the clock of the dumps says it, or from the start of the first of them. */

@@ -7,6 +7,7 @@
 
 #include "output/analysis/profile/filter.h"
 #include "output/analysis/profile/profile.h"
+#include "output/analysis/sched/sched_log.h"
 #include "output/analysis/source/lines.h"
 #include "output/analysis/time/timeline.h"
 
@@ -35,6 +36,7 @@ struct yarn_load_options {
     bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
     bool has_raw;                     /* details have the raw bytes of tracepoints */
     bool has_branches;                /* the profile has those noted beside samples */
+    struct yarn_sched_log *sched;     /* borrowed; if given, when threads ran goes there */
     struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
     bool has_no_inlines;              /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */

@@ -180,10 +180,11 @@ static int on_sched(void *self, const struct yarn_dump_sched *record)
 static int on_switches(void *self, const struct yarn_dump_switches *record)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(self);
+    int err = yarn_loader_sched_switches(self, record);
     if (record->is_on && dump->switches_off_ns)
         dump->switches_cut_ns += yarn_u64_minus(record->time_ns, dump->switches_off_ns);
     dump->switches_off_ns = record->is_on ? 0 : record->time_ns;
-    return 0;
+    return err;
 }
 
 enum { NAME_MAX_COUNTED = 256 };
@@ -410,6 +411,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .from = on_from,
     .runs = yarn_loader_on_runs,
     .branches = yarn_loader_on_branches,
+    .thread_times = yarn_loader_on_thread_times,
     .chunk = on_chunk,
     .reset = yarn_loader_on_reset,
 };

@@ -48,7 +48,7 @@ int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t cou
 {
     struct yarn_loader *loader = self;
     bool is_wanted = loader->options->timeline && loader->options->has_scheduling;
-    int err = 0;
+    int err = loader->options->sched ? yarn_loader_sched_runs(loader, runs, count) : 0;
     for (size_t i = 0; !err && is_wanted && i < count; i++)
         err = add_run(loader, &runs[i]);
     return err;

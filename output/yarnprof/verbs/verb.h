@@ -23,6 +23,7 @@ yarn_verb_fn yarn_verb_ctl;
 yarn_verb_fn yarn_verb_report;
 yarn_verb_fn yarn_verb_annotate;
 yarn_verb_fn yarn_verb_script;
+yarn_verb_fn yarn_verb_sched;
 yarn_verb_fn yarn_verb_export;
 yarn_verb_fn yarn_verb_diff;
 yarn_verb_fn yarn_verb_flamegraph;

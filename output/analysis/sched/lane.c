@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/sched/lane.h"
+
+struct lane {
+    struct yarn_sched_cell *cells;
+    uint64_t from_ns, slice_ns;
+    uint32_t count;
+};
+
+static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, uint64_t to_ns)
+{
+    struct lane *lane = self;
+    while (from_ns < to_ns) {
+        uint64_t slice = (from_ns - lane->from_ns) / lane->slice_ns;
+        if (slice >= lane->count)
+            return;
+        uint64_t end_ns = lane->from_ns + (slice + 1) * lane->slice_ns;
+        end_ns = end_ns < from_ns ? to_ns : yarn_u64_min(end_ns, to_ns);
+        lane->cells[slice].states[state] += end_ns - from_ns;
+        from_ns = end_ns;
+    }
+}
+
+void yarn_sched_lane(const struct yarn_sched_log *sched, const struct yarn_sched_life *life,
+                     uint64_t from_ns, uint64_t to_ns, struct yarn_sched_cell *cells,
+                     uint32_t count)
+{
+    static const struct yarn_sched_visitor visitor = {.piece = on_piece};
+    struct lane lane = {cells, from_ns, (to_ns - from_ns) / count + 1, count};
+    memset(cells, 0, count * sizeof *cells);
+    yarn_sched_walk(sched, life, from_ns, to_ns, &visitor, &lane);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/sched/sums.h"
+
+#include <stdlib.h>
+
+#include "core/base/sort.h"
+#include "output/analysis/sched/meter.h"
+#include "output/analysis/value/array.h"
+
+struct sum {
+    const struct yarn_sched_log *sched;
+    struct yarn_sched_sums *sums;
+    struct yarn_sched_scratch *scratch;
+    uint64_t states[YARN_SCHED_STATES];
+    uint64_t pieces[YARN_SCHED_STATES];
+    enum yarn_sched_state last_state;
+    struct yarn_sched_meter clock, wait; /* running; runnable */
+    size_t reading, readings_end, nr_read;
+    int err;
+};
+
+static void take(struct sum *sum, enum yarn_sched_state state, uint64_t ns)
+{
+    sum->states[state] += ns;
+    if (state == YARN_SCHED_RUNNING)
+        sum->clock.since += ns;
+    else if (state == YARN_SCHED_RUNNABLE)
+        sum->wait.since += ns;
+    else if (state == YARN_SCHED_UNKNOWN) {
+        sum->clock.unknown += ns;
+        sum->wait.unknown += ns;
+    }
+}
+
+/* Readings up to and at that time; the piece is cut where they were made. */
+static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint64_t from_ns,
+                              uint64_t to_ns)
+{
+    for (; sum->reading < sum->readings_end; sum->reading++) {
+        const struct yarn_sched_reading *reading = &sum->sched->readings[sum->reading];
+        if (reading->time_ns > to_ns)
+            break;
+        if (reading->time_ns < from_ns)
+            continue;
+        take(sum, state, reading->time_ns - from_ns);
+        sum->nr_read++;
+        from_ns = reading->time_ns;
+        yarn_sched_meter_read(&sum->clock, reading->run_ns);
+        yarn_sched_meter_read(&sum->wait, reading->wait_ns);
+    }
+    return from_ns;
+}
+
+static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, uint64_t to_ns)
+{
+    struct sum *sum = self;
+    if (state != sum->last_state)
+        sum->pieces[state]++;
+    sum->last_state = state;
+    sum->sums->life_ns += to_ns - from_ns;
+    from_ns = take_readings(sum, state, from_ns, to_ns);
+    take(sum, state, to_ns - from_ns);
+}
+
+static void on_left(void *self, const struct yarn_sched_span *span, uint64_t at_ns)
+{
+    struct sum *sum = self;
+    (void)at_ns;
+    sum->sums->switches++;
+    sum->sums->preemptions += span->is_preempted;
+}
+
+static void on_came(void *self, const struct yarn_sched_span *span, uint32_t cpu_before,
+                    bool was_blocked, uint64_t at_ns)
+{
+    struct sum *sum = self;
+    (void)at_ns;
+    sum->sums->wakeups += was_blocked;
+    sum->sums->migrations += cpu_before != UINT32_MAX && cpu_before != span->cpu;
+}
+
+static void on_wait(void *self, uint64_t from_ns, uint64_t to_ns,
+                    const struct yarn_sched_waking *waking)
+{
+    struct sum *sum = self;
+    struct yarn_sched_scratch *scratch = sum->scratch;
+    struct yarn_sched_waits *waits = &sum->sums->waits;
+    uint64_t ns = to_ns - from_ns;
+    (void)waking;
+    if (!waits->longest_at_ns || ns > waits->max_ns) {
+        waits->longest_at_ns = from_ns;
+        waits->max_ns = ns;
+    }
+    if (!sum->err)
+        sum->err = YARN_ARRAY_PUT(&scratch->waits, &scratch->count, &scratch->capacity, &ns);
+}
+
+static void on_refused(void *self, const struct yarn_sched_span *span)
+{
+    struct sum *sum = self;
+    (void)span;
+    sum->sums->refused++;
+}
+
+/* whole * part / all, rounded down; part <= all, which is below 2^32. */
+static uint64_t share(uint64_t whole, uint64_t part, uint64_t all)
+{
+    return all ? whole / all * part + whole % all * part / all : 0;
+}
+
+/* The clock runs while a switch is made, records do not tell of it: what the clock has more lies
+ * around the times off a core, as often as there were any. */
+static void settle_switching(struct sum *sum)
+{
+    struct yarn_sched_sums *sums = sum->sums;
+    uint64_t off_ns = sums->runnable_ns + sums->blocked_ns;
+    uint64_t runnable = sum->pieces[YARN_SCHED_RUNNABLE], blocked = sum->pieces[YARN_SCHED_BLOCKED];
+    sums->has_clock = sum->clock.kernel || sum->clock.recorded;
+    sums->switching_ns =
+        yarn_u64_min(yarn_u64_minus(sum->clock.kernel, sum->clock.recorded), off_ns);
+    uint64_t of_runnable =
+        yarn_u64_min(share(sums->switching_ns, runnable, runnable + blocked), sums->runnable_ns);
+    uint64_t of_blocked = yarn_u64_min(sums->switching_ns - of_runnable, sums->blocked_ns);
+    of_runnable = sums->switching_ns - of_blocked;
+    sums->runnable_ns -= of_runnable;
+    sums->blocked_ns -= of_blocked;
+}
+
+/* What the kernel says of waits that no record shows. Where nothing was read, records stand. */
+static void settle_runnable(struct sum *sum, const struct yarn_sched_life *life)
+{
+    struct yarn_sched_sums *sums = sum->sums;
+    const struct yarn_sched_meter *wait = &sum->wait;
+    if (life->has_wakings) {
+        sums->runnable_from = YARN_SCHED_FROM_WAKING;
+        return;
+    }
+    if (!sum->nr_read)
+        return;
+    sums->runnable_from = YARN_SCHED_FROM_SCHEDSTAT;
+    uint64_t elsewhere = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], wait->recorded);
+    uint64_t least = wait->kernel > UINT64_MAX - elsewhere ? UINT64_MAX : wait->kernel + elsewhere;
+    uint64_t more = yarn_u64_min(yarn_u64_minus(least, sums->runnable_ns), sums->blocked_ns);
+    sums->runnable_ns += more;
+    sums->blocked_ns -= more;
+}
+
+static void settle_waits(struct sum *sum)
+{
+    struct yarn_sched_waits *waits = &sum->sums->waits;
+    uint64_t at_ns = waits->longest_at_ns;
+    *waits = yarn_sched_waits_of(sum->scratch->waits, sum->scratch->count);
+    waits->longest_at_ns = at_ns;
+}
+
+struct yarn_sched_waits yarn_sched_waits_of(uint64_t *waits, size_t count)
+{
+    struct yarn_sched_waits made = {.count = count};
+    uint64_t sum = 0;
+    if (!count)
+        return made;
+    yarn_sort_u64(waits, count);
+    for (size_t i = 0; i < count; i++)
+        sum += waits[i];
+    made.mean_ns = sum / count;
+    made.p99_ns = waits[(count * 99 + 99) / 100 - 1];
+    made.max_ns = waits[count - 1];
+    return made;
+}
+
+/* A thread that was born in the window has counted nothing before. */
+static void begin_meters(struct sum *sum, const struct yarn_sched_life *life, uint64_t from_ns)
+{
+    if (!life->is_born || life->birth_ns < from_ns)
+        return;
+    yarn_sched_meter_read(&sum->clock, 0);
+    yarn_sched_meter_read(&sum->wait, 0);
+}
+
+static void end_meters(struct sum *sum, const struct yarn_sched_life *life, uint64_t to_ns)
+{
+    if (life->cpu_ns && life->end_ns <= to_ns && life->has_ended)
+        yarn_sched_meter_read(&sum->clock, life->cpu_ns);
+}
+
+/* Of a tid that several threads had each has its own. */
+static void find_readings(struct sum *sum, const struct yarn_sched_life *life, uint64_t from_ns)
+{
+    const struct yarn_sched_log *sched = sum->sched;
+    uint64_t first_ns = yarn_u64_max(life->birth_ns, from_ns);
+    uint32_t begin = YARN_SCHED_LOG_BEGIN(sched, life->group, readings_end);
+    sum->readings_end = sched->groups[life->group].readings_end;
+    sum->reading = begin;
+    if (first_ns)
+        sum->reading +=
+            YARN_ARRAY_UP_TO(sched->readings + begin, sum->readings_end - begin, first_ns - 1);
+}
+
+int yarn_sched_sums_of(const struct yarn_sched_log *sched, const struct yarn_sched_life *life,
+                       uint64_t from_ns, uint64_t to_ns, struct yarn_sched_scratch *scratch,
+                       struct yarn_sched_sums *ret_sums)
+{
+    static const struct yarn_sched_visitor visitor = {on_piece, on_left, on_came, on_wait,
+                                                      on_refused};
+    struct yarn_sched_sums sums = {0};
+    struct sum sum = {
+        .sched = sched, .sums = &sums, .scratch = scratch, .last_state = YARN_SCHED_STATES};
+    scratch->count = 0;
+    find_readings(&sum, life, from_ns);
+    begin_meters(&sum, life, from_ns);
+    yarn_sched_walk(sched, life, from_ns, to_ns, &visitor, &sum);
+    end_meters(&sum, life, to_ns);
+    sums.running_ns = sum.states[YARN_SCHED_RUNNING];
+    sums.runnable_ns = sum.states[YARN_SCHED_RUNNABLE];
+    sums.blocked_ns = sum.states[YARN_SCHED_BLOCKED];
+    sums.unknown_ns = sum.states[YARN_SCHED_UNKNOWN];
+    settle_switching(&sum);
+    settle_runnable(&sum, life);
+    settle_waits(&sum);
+    *ret_sums = sums;
+    return sum.err;
+}
+
+void yarn_sched_scratch_fini(struct yarn_sched_scratch *scratch)
+{
+    free(scratch->waits);
+    *scratch = (struct yarn_sched_scratch){0};
+}

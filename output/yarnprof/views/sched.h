@@ -1,0 +1,58 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What `yarnprof sched` shows and in which forms: between the verb, which reads the command line,
+ * and the files that print. Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/profile/filter.h"
+#include "output/analysis/sched/sums.h"
+#include "output/yarnprof/stream/out.h"
+
+struct yarn_sched_row {
+    const struct yarn_sched_life *life;
+    struct yarn_sched_sums sums;
+};
+
+struct yarn_sched_view {
+    const struct yarn_profile *profile;
+    const struct yarn_sched_log *sched; /* settled; owners are threads of the profile */
+    uint64_t from_ns, to_ns;            /* what is looked at, within the recording */
+    size_t limit;                       /* rows; 0: all */
+    struct yarn_sched_row *rows;        /* owned array, in the order of the profile's threads */
+    size_t nr_rows;
+};
+
+/* Rows of the threads that pass. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_view_build(struct yarn_sched_view *view,
+                                          const struct yarn_filter *filter);
+/* Idempotent. */
+void yarn_sched_view_fini(struct yarn_sched_view *view);
+
+/* Those that are shown. */
+size_t yarn_sched_view_count(const struct yarn_sched_view *view);
+/* Of a row: what the thread was called at its end, and its process. */
+const char *yarn_sched_view_comm(const struct yarn_sched_view *view,
+                                 const struct yarn_sched_row *row);
+uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct yarn_sched_row *row);
+/* "waking", "schedstat" or "records". */
+const char *yarn_sched_runnable_word(enum yarn_sched_runnable_from from);
+
+/* What the dumps say of the whole. */
+struct yarn_sched_missing {
+    uint64_t cut_ns, lost, refused;
+    size_t nr_unrecorded; /* processes without switches */
+};
+struct yarn_sched_missing yarn_sched_view_missing(const struct yarn_sched_view *view);
+
+void yarn_sched_text(const struct yarn_sched_view *view, const struct yarn_out *out);
+/* The line above a table; what is missing, below it. */
+void yarn_sched_head_text(const struct yarn_sched_view *view, const struct yarn_out *out);
+void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn_out *out);
+/* -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out);
+void yarn_sched_csv(const struct yarn_sched_view *view, const struct yarn_out *out);
+/* A line a thread. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_timeline_text(const struct yarn_sched_view *view,
+                                             const struct yarn_out *out);

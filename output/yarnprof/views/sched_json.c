@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/text/json.h"
+#include "output/yarnprof/views/sched.h"
+
+static void put_row(const struct yarn_sched_view *view, const struct yarn_sched_row *row,
+                    struct yarn_json *json)
+{
+    const struct yarn_sched_sums *sums = &row->sums;
+    const struct yarn_sched_waits *waits = &sums->waits;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "pid", yarn_sched_view_pid(view, row));
+    yarn_json_u64(json, "tid", row->life->tid);
+    yarn_json_text(json, "comm", yarn_sched_view_comm(view, row));
+    yarn_json_u64(json, "life_ns", sums->life_ns);
+    yarn_json_text(json, "runnable_from", yarn_sched_runnable_word(sums->runnable_from));
+    yarn_json_u64(json, "running_ns", sums->running_ns);
+    yarn_json_u64(json, "runnable_ns", sums->runnable_ns);
+    yarn_json_u64(json, "blocked_ns", sums->blocked_ns);
+    yarn_json_u64(json, "switching_ns", sums->switching_ns);
+    yarn_json_u64(json, "unknown_ns", sums->unknown_ns);
+    yarn_json_u64(json, "switches", sums->switches);
+    yarn_json_u64(json, "preemptions", sums->preemptions);
+    yarn_json_u64(json, "wakeups", sums->wakeups);
+    yarn_json_u64(json, "migrations", sums->migrations);
+    yarn_json_u64(json, "waits", waits->count);
+    yarn_json_u64_if(json, "wait_ns_mean", waits->count, waits->mean_ns);
+    yarn_json_u64_if(json, "wait_ns_p99", waits->count, waits->p99_ns);
+    yarn_json_u64_if(json, "wait_ns_max", waits->count, waits->max_ns);
+    yarn_json_u64_if(json, "wait_max_at_ns", waits->count,
+                     yarn_u64_minus(waits->longest_at_ns, view->profile->start_ns));
+    yarn_json_end_object(json);
+}
+
+int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out)
+{
+    struct yarn_sched_missing missing = yarn_sched_view_missing(view);
+    struct yarn_json *json = yarn_json_new(out->file);
+    if (!json)
+        return -ENOMEM;
+    yarn_json_begin_object(json, NULL);
+    yarn_json_begin_array(json, "threads");
+    for (size_t i = 0; i < yarn_sched_view_count(view); i++)
+        put_row(view, &view->rows[i], json);
+    yarn_json_end_array(json);
+    yarn_json_begin_object(json, "notes");
+    yarn_json_u64(json, "cut_ns", missing.cut_ns);
+    yarn_json_u64(json, "switches_lost", missing.lost);
+    yarn_json_u64(json, "refused", missing.refused);
+    yarn_json_u64(json, "processes_without_switches", missing.nr_unrecorded);
+    yarn_json_end_object(json);
+    yarn_json_end_object(json);
+    yarn_json_free(json);
+    return 0;
+}

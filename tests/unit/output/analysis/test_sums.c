@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/sched/lane.h"
+#include "output/analysis/sched/sums.h"
+#include "tests/support/suite.h"
+
+static struct yarn_sched_log sched;
+static struct yarn_sched_scratch scratch;
+static uint64_t seed;
+
+static void open_log(void)
+{
+    sched = YARN_SCHED_LOG_EMPTY;
+}
+
+static void close_log(void)
+{
+    yarn_sched_log_fini(&sched);
+    yarn_sched_scratch_fini(&scratch);
+}
+
+static void add_life(uint32_t tid, uint64_t birth_ns, uint64_t end_ns, bool is_born)
+{
+    const struct yarn_sched_life life = {.birth_ns = birth_ns,
+                                         .end_ns = end_ns,
+                                         .tid = tid,
+                                         .is_born = is_born,
+                                         .has_ended = true,
+                                         .is_recorded = true};
+    ck_assert_int_eq(yarn_sched_log_add_life(&sched, &life), 0);
+}
+
+static void add_span(uint32_t tid, uint64_t begin_ns, uint64_t length_ns, bool is_preempted,
+                     bool is_open)
+{
+    const struct yarn_sched_span span = {.begin_ns = begin_ns,
+                                         .length_ns = length_ns,
+                                         .is_preempted = is_preempted,
+                                         .is_open = is_open};
+    ck_assert_int_eq(yarn_sched_log_add_span(&sched, 0, tid, &span), 0);
+}
+
+static void add_gap(uint64_t from_ns, uint64_t to_ns)
+{
+    const struct yarn_sched_gap gap = {from_ns, to_ns, 0};
+    ck_assert_int_eq(yarn_sched_log_add_gap(&sched, &gap), 0);
+}
+
+static void add_reading(uint32_t tid, uint64_t time_ns, uint64_t run_ns, uint64_t wait_ns)
+{
+    const struct yarn_sched_reading reading = {time_ns, run_ns, wait_ns, 0};
+    ck_assert_int_eq(yarn_sched_log_add_reading(&sched, 0, tid, &reading), 0);
+}
+
+static struct yarn_sched_sums sums_of(size_t life, uint64_t from_ns, uint64_t to_ns)
+{
+    struct yarn_sched_sums sums;
+    ck_assert_int_eq(
+        yarn_sched_sums_of(&sched, &sched.lives[life], from_ns, to_ns, &scratch, &sums), 0);
+    return sums;
+}
+
+static void assert_states(const struct yarn_sched_sums *sums, uint64_t running, uint64_t runnable,
+                          uint64_t blocked, uint64_t unknown)
+{
+    ck_assert_uint_eq(sums->running_ns, running);
+    ck_assert_uint_eq(sums->runnable_ns, runnable);
+    ck_assert_uint_eq(sums->blocked_ns, blocked);
+    ck_assert_uint_eq(sums->unknown_ns, unknown);
+    ck_assert_uint_eq(running + runnable + blocked + unknown + sums->switching_ns, sums->life_ns);
+}
+
+START_TEST(a_life_is_its_pieces)
+{
+    add_life(1, 100, 200, true);
+    add_span(1, 110, 10, false, false); /* born at 100, blocked from 120 */
+    add_span(1, 140, 10, true, false);  /* preempted from 150 */
+    add_span(1, 155, 5, false, true);   /* its out is lost: unknown from 160 */
+    add_span(1, 180, 20, false, true);  /* to its end */
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 45, 15, 20, 20);
+    ck_assert_uint_eq(sums.switches, 2);
+    ck_assert_uint_eq(sums.preemptions, 1);
+    ck_assert_uint_eq(sums.wakeups, 1);
+    ck_assert_uint_eq(sums.waits.count, 2);
+    ck_assert_uint_eq(sums.waits.max_ns, 10);
+    ck_assert_uint_eq(sums.waits.longest_at_ns, 100);
+    ck_assert_int_eq(sums.runnable_from, YARN_SCHED_FROM_RECORDS);
+}
+END_TEST
+
+START_TEST(a_window_cuts_pieces_and_counts_what_happened_in_it)
+{
+    add_life(1, 100, 200, true);
+    add_span(1, 110, 20, true, false);
+    add_span(1, 150, 30, false, false);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 120, 160);
+    assert_states(&sums, 20, 20, 0, 0);
+    ck_assert_uint_eq(sums.switches, 1);
+    ck_assert_uint_eq(sums.waits.count, 1);
+}
+END_TEST
+
+START_TEST(a_span_that_was_divided_is_one)
+{
+    add_life(1, 0, 100, false);
+    add_span(1, 10, 10, false, true);
+    add_span(1, 20, 10, false, false);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 20, 0, 80, 0);
+    ck_assert_uint_eq(sums.switches, 1);
+}
+END_TEST
+
+START_TEST(what_was_cut_out_is_unknown)
+{
+    add_life(1, 0, 100, false);
+    add_span(1, 10, 10, true, false);
+    add_span(1, 70, 10, false, false);
+    add_gap(30, 50);
+    add_gap(40, 60);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 20, 10, 40, 30);
+    ck_assert_uint_eq(sums.waits.count, 0);
+}
+END_TEST
+
+START_TEST(a_waking_ends_a_block)
+{
+    add_life(1, 0, 100, false);
+    add_span(1, 10, 10, false, false);
+    add_span(1, 50, 10, false, false);
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 15, YARN_SCHED_FOREIGN, 7), 0);
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 42, YARN_SCHED_FOREIGN, 7), 0);
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 45, YARN_SCHED_FOREIGN, 7), 0);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    sched.lives[0].has_wakings = true;
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 20, 8, 72, 0);
+    ck_assert_uint_eq(sums.waits.count, 1);
+    ck_assert_uint_eq(sums.waits.max_ns, 8);
+    ck_assert_int_eq(sums.runnable_from, YARN_SCHED_FROM_WAKING);
+}
+END_TEST
+
+START_TEST(schedstat_raises_runnable_and_the_clock_shows_switching)
+{
+    add_life(1, 0, 1000, true);
+    for (uint64_t at = 100; at < 1000; at += 100)
+        add_span(1, at, 50, false, false);
+    add_reading(1, 1000, 540, 160);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    /* 450 by records, 540 by the clock; 100 ns from birth, 60 more after wake-ups */
+    ck_assert_uint_eq(sums.switching_ns, 90);
+    assert_states(&sums, 450, 160, 300, 0);
+    ck_assert_int_eq(sums.runnable_from, YARN_SCHED_FROM_SCHEDSTAT);
+}
+END_TEST
+
+START_TEST(a_tid_that_comes_again_is_another_thread)
+{
+    add_life(1, 500, 900, true);
+    add_life(1, 0, 400, true);
+    add_span(1, 600, 100, false, false);
+    add_span(1, 100, 100, false, false);
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    struct yarn_sched_sums one = sums_of(0, 0, UINT64_MAX), other = sums_of(1, 0, UINT64_MAX);
+    assert_states(&one, 100, 100, 200, 0);
+    assert_states(&other, 100, 100, 200, 0);
+}
+END_TEST
+
+static uint64_t random_below(uint64_t bound)
+{
+    seed = yarn_hash_u64(seed + UINT64_C(0x9e3779b97f4a7c15));
+    return bound ? seed % bound : seed;
+}
+
+/* Now and then as large as it can be. */
+static uint64_t random_time(void)
+{
+    return random_below(50) ? random_below(10000) : UINT64_MAX - random_below(3);
+}
+
+static void add_random(uint32_t tid)
+{
+    switch (random_below(8)) {
+    case 0:
+        add_life(tid, random_time(), random_time(), random_below(2));
+        break;
+    case 1:
+        add_gap(random_time(), random_time());
+        break;
+    case 2:
+        add_reading(tid, random_time(), random_time(), random_time());
+        break;
+    case 3:
+        ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, tid, random_time(), 0, 1), 0);
+        break;
+    default:
+        add_span(tid, random_time(), random_below(3) ? random_below(400) : random_time(),
+                 random_below(2), !random_below(4));
+    }
+}
+
+static void assert_cells(const struct yarn_sched_life *life, const struct yarn_sched_sums *sums,
+                         uint64_t from_ns, uint64_t to_ns)
+{
+    struct yarn_sched_cell cells[7];
+    uint64_t states[YARN_SCHED_STATES] = {0};
+    if (to_ns - from_ns > UINT64_MAX / 2)
+        return;
+    yarn_sched_lane(&sched, life, from_ns, to_ns, cells, YARN_COUNT_OF(cells));
+    for (size_t i = 0; i < YARN_COUNT_OF(cells); i++)
+        for (size_t j = 0; j < YARN_SCHED_STATES; j++)
+            states[j] += cells[i].states[j];
+    ck_assert_uint_eq(states[YARN_SCHED_RUNNING], sums->running_ns);
+    ck_assert_uint_eq(states[YARN_SCHED_UNKNOWN], sums->unknown_ns);
+    ck_assert_uint_eq(states[YARN_SCHED_RUNNABLE] + states[YARN_SCHED_BLOCKED],
+                      sums->runnable_ns + sums->blocked_ns + sums->switching_ns);
+}
+
+/* Whatever a source says: spans that overlap, overflow, belong to nobody; readings that fall. */
+START_TEST(parts_are_the_life_for_any_input)
+{
+    seed = (uint64_t)_i * 7919 + 1;
+    for (int i = 0; i < 300; i++)
+        add_random((uint32_t)random_below(4));
+    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    for (size_t i = 0; i < sched.nr_lives; i++) {
+        const struct yarn_sched_life *life = &sched.lives[i];
+        uint64_t from_ns = random_below(2) ? random_below(10000) : 0;
+        uint64_t to_ns = random_below(2) ? from_ns + random_below(10000) : UINT64_MAX;
+        struct yarn_sched_sums sums = sums_of(i, from_ns, to_ns);
+        uint64_t begin_ns = yarn_u64_max(from_ns, life->birth_ns);
+        ck_assert_uint_eq(sums.life_ns,
+                          yarn_u64_minus(yarn_u64_min(to_ns, life->end_ns), begin_ns));
+        ck_assert_uint_eq(sums.running_ns + sums.switching_ns + sums.runnable_ns + sums.blocked_ns +
+                              sums.unknown_ns,
+                          sums.life_ns);
+        ck_assert(sums.running_ns <= sums.life_ns && sums.switching_ns <= sums.life_ns &&
+                  sums.runnable_ns <= sums.life_ns && sums.blocked_ns <= sums.life_ns);
+        assert_cells(life, &sums, from_ns, to_ns);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sums");
+    TCase *made = tcase_create("made");
+    tcase_add_checked_fixture(made, open_log, close_log);
+    tcase_add_test(made, a_life_is_its_pieces);
+    tcase_add_test(made, a_window_cuts_pieces_and_counts_what_happened_in_it);
+    tcase_add_test(made, a_span_that_was_divided_is_one);
+    tcase_add_test(made, what_was_cut_out_is_unknown);
+    tcase_add_test(made, a_waking_ends_a_block);
+    tcase_add_test(made, schedstat_raises_runnable_and_the_clock_shows_switching);
+    tcase_add_test(made, a_tid_that_comes_again_is_another_thread);
+    suite_add_tcase(suite, made);
+    TCase *random = tcase_create("random");
+    tcase_add_checked_fixture(random, open_log, close_log);
+    tcase_add_loop_test(random, parts_are_the_life_for_any_input, 0, 200);
+    suite_add_tcase(suite, random);
+    return run_suite(suite);
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof sched says of dumps of known content."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
+from command_line import WithDumps, main
+from packed_dump import Dump
+
+MS = 10**6
+PARTS = ("running_ns", "switching_ns", "runnable_ns", "blocked_ns", "unknown_ns")
+
+
+class Sched(WithDumps):
+    def made(self, name, pid=7):
+        """A worker that is preempted once and blocked once; a writer whose switches are cut out."""
+        dump = Dump()
+        dump.begin(pid=pid, name="app")
+        dump.record("SCHED", asked=dump.text("switch"), got=dump.text("switch:50000"))
+        dump.record("THREAD", tid=8, parent_tid=pid, time_ns=10 * MS, comm=dump.text("worker"))
+        dump.record("THREAD", tid=9, parent_tid=pid, time_ns=0, comm=dump.text("writer"))
+        dump.named("RUNS", 4, {
+            "time_ns": (1 * MS, 12 * MS, 30 * MS, 60 * MS), "length_ns": (5 * MS, 8 * MS, 10 * MS, 40 * MS),
+            "tid": (9, 8, 8, 8), "cpu": (0, 0, 1, 1), "is_preempted": (0, 1, 0, 0), "is_open": (0, 0, 0, 1)})
+        dump.record("SWITCHES", time_ns=70 * MS, is_on=0)
+        dump.record("SWITCHES", time_ns=90 * MS, is_on=1)
+        dump.named("THREAD_TIMES", 1, {"time_ns": 60 * MS, "tid": 9, "run_ns": 6 * MS, "wait_ns": 9 * MS})
+        dump.record("THREAD_END", tid=8, time_ns=100 * MS, cpu_ns=0)
+        dump.record("END", time_ns=100 * MS)
+        path = self.folder / name
+        path.write_bytes(dump.bytes())
+        return path
+
+    def threads(self, *arguments):
+        found = json.loads(self.good("sched", "--format=json", *arguments))
+        for row in found["threads"]:
+            self.assertEqual(sum(row[part] for part in PARTS), row["life_ns"], row)
+        return found
+
+    def test_rows_add_up_to_lives(self):
+        found = self.threads(self.made("made"))
+        rows = {row["tid"]: row for row in found["threads"]}
+        worker, writer = rows[8], rows[9]
+        self.assertEqual([worker[part] // MS for part in PARTS], [58, 0, 12, 20, 0])
+        self.assertEqual(worker["life_ns"], 90 * MS)
+        self.assertEqual((worker["switches"], worker["preemptions"], worker["wakeups"], worker["migrations"]),
+                         (2, 1, 1, 1))
+        self.assertEqual((worker["wait_ns_mean"], worker["wait_ns_p99"], worker["wait_ns_max"]),
+                         (6 * MS, 10 * MS, 10 * MS))
+        self.assertEqual(worker["runnable_from"], "records")
+        self.assertEqual([writer[part] // MS for part in PARTS], [5, 1, 9, 65, 20])
+        self.assertEqual(writer["runnable_from"], "schedstat")
+        self.assertIsNone(rows[7]["wait_ns_max"])
+        self.assertEqual(found["notes"]["cut_ns"], 20 * MS)
+        self.assertEqual(found["notes"]["refused"], 0)
+
+    def test_text_says_what_is_missing(self):
+        text = self.good("sched", self.made("made"))
+        self.assertIn("app, pid 7, 100.0 ms, 3 threads; switches by the kernel's records", text)
+        self.assertRegex(text, r"TID  THREAD +LIFE +RUNNING +SWITCHING +RUNNABLE +BLOCKED +UNKNOWN +SWITCHES")
+        self.assertRegex(text, r"\n +8  worker +90.0 ms +58.0 ms +0 ns +12.0 ms +20.0 ms +0 ns +2 +1 +6.0 ms")
+        self.assertRegex(text, r" 10.0 ms +0.020 s\n")
+        self.assertIn("switches were cut out for 20.0 ms", text)
+        self.assertIn("waits after a wake-up", text)
+
+    def test_parts(self):
+        path = self.made("made")
+        rows = self.threads("--tid=8", "--time=20ms..40ms", path)["threads"]
+        self.assertEqual([[row[part] // MS for part in PARTS] for row in rows], [[10, 0, 10, 0, 0]])
+        self.assertEqual(len(self.threads("--limit=2", path)["threads"]), 2)
+        lines = self.good("sched", "--format=csv", "--comm=worker", path).splitlines()
+        self.assertEqual(lines[0].split(",")[:5], ["pid", "tid", "comm", "life_ns", "runnable_from"])
+        self.assertEqual(lines[1].split(",")[:6], ["7", "8", "worker", "90000000", "records", "58000000"])
+        self.assertIn("thread", self.bad(1, "sched", "--thread=nobody", path))
+
+    def test_several_dumps_are_kept_apart(self):
+        both = self.threads(self.made("made"), self.made("other", pid=70))["threads"]
+        self.assertEqual([row["tid"] for row in both], [7, 8, 9, 70, 8, 9])
+        self.assertEqual(both[1]["running_ns"], both[4]["running_ns"])
+        self.assertIn("PID", self.good("sched", self.folder / "made", self.folder / "other"))
+
+    def test_timeline_is_a_line_a_thread(self):
+        text = self.good("sched", "--timeline", self.made("made"))
+        worker = next(line for line in text.splitlines() if "worker" in line)
+        writer = next(line for line in text.splitlines() if "writer" in line)
+        self.assertRegex(worker, r"worker +░*.?█+.?░+.?█+.?·+.?█+$")
+        self.assertRegex(writer, r"writer +.?█+.?·+\?+·+$")
+        self.assertLessEqual(max(map(len, text.splitlines()[2:6])), 100)
+
+    def test_a_dump_without_switches_says_so(self):
+        row = self.threads(self.app)["threads"][0]
+        self.assertEqual(row["unknown_ns"], row["life_ns"])
+        self.assertIn("no switches were recorded", self.good("sched", self.app))
+
+
+if __name__ == "__main__":
+    main()
