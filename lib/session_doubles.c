@@ -5,7 +5,8 @@ enum { FIRST = 256, THREADS_MAX = 1 << 16, WRITERS_MAX = 1 << 18, ID_BITS = 31 }
 
 int yarn_session_doubles_open(struct yarn_session_doubles *doubles)
 {
-    *doubles = (struct yarn_session_doubles){YARN_TABLE_CLOSED, YARN_TABLE_CLOSED};
+    *doubles =
+        (struct yarn_session_doubles){.writers = YARN_TABLE_CLOSED, .lives = YARN_TABLE_CLOSED};
     int err = yarn_table_open(&doubles->writers, FIRST, WRITERS_MAX);
     if (!err)
         err = yarn_table_open(&doubles->lives, FIRST, THREADS_MAX);
@@ -47,6 +48,26 @@ static bool is_of_another(struct yarn_session_doubles *doubles,
     return writer != YARN_TABLE_NONE && writer != id;
 }
 
+/* Where one occurrence is a sample of two software events the kernel (6.18) gives both records the
+ * time and the id of the first, whichever that is: then one of the two goes on, whatever its id. */
+static bool is_double_sample(struct yarn_session_doubles *doubles,
+                             const struct yarn_typed_record *record, uint32_t life, uint32_t number)
+{
+    size_t place = yarn_hash_u64((uint64_t)number << 32 | record->cpu);
+    struct yarn_session_latest *latest = &doubles->latest[place % YARN_SESSION_DOUBLES_LATEST];
+    bool is_twin = latest->time_ns == record->time_ns && latest->tid == record->tid &&
+                   latest->cpu == record->cpu && latest->number == number;
+    bool is_double = is_twin ? latest->went_on : is_of_another(doubles, record, life, number);
+    *latest = (struct yarn_session_latest){
+        .time_ns = record->time_ns,
+        .tid = record->tid,
+        .cpu = record->cpu,
+        .number = number,
+        .went_on = !is_double || (is_twin && latest->went_on),
+    };
+    return is_double;
+}
+
 bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
                               const struct yarn_typed_record *record, uint32_t number)
 {
@@ -56,6 +77,8 @@ bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
         return true;
     if (has_ended) /* its number belongs to another thread now, whose start was lost */
         put(doubles, &doubles->lives, record->tid, ++life);
+    if (record->type == YARN_RECORD_SAMPLE)
+        return is_double_sample(doubles, record, life, number);
     if (is_of_another(doubles, record, life, number))
         return true;
     if (record->type == YARN_RECORD_EXIT)

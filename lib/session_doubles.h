@@ -12,10 +12,20 @@
 #include "core/base/table.h"
 #include "core/record/record.h"
 
+enum { YARN_SESSION_DOUBLES_LATEST = 1024 };
+
+/* Of one cpu and event. */
+struct yarn_session_latest {
+    uint64_t time_ns;
+    uint32_t tid, cpu, number;
+    bool went_on;
+};
+
 struct yarn_session_doubles {
     struct yarn_table
         writers;             /* thread, its life, cpu and number of the event -> id of the event */
     struct yarn_table lives; /* thread -> number of its life, odd once it has ended */
+    struct yarn_session_latest latest[YARN_SESSION_DOUBLES_LATEST];
 };
 
 YARN_MUST_CHECK int yarn_session_doubles_open(struct yarn_session_doubles *doubles);
