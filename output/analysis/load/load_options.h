@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "output/analysis/load/wakings.h"
 #include "output/analysis/profile/filter.h"
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/sched/sched_log.h"
@@ -34,6 +35,7 @@ struct yarn_load_options {
     uint32_t reserved_a_byte;         /* for each byte of the dumps, whatever they hold */
     struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
     bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
+    struct yarn_wakings *wakings;     /* borrowed; if given, sched_waking is taken there */
     bool has_raw;                     /* details have the raw bytes of tracepoints */
     bool has_branches;                /* the profile has those noted beside samples */
     struct yarn_sched_log *sched;     /* borrowed; if given, when threads ran goes there */

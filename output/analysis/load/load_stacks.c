@@ -294,6 +294,16 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
     return yarn_timeline_add(loader->options->timeline, &entry);
 }
 
+static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+{
+    struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
+    uint32_t thread = YARN_DUMP_NONE;
+    int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &thread) : 0;
+    if (err || !yarn_loader_may_keep(loader, sizeof(struct yarn_waking)))
+        return err;
+    return yarn_wakings_add(loader->options->wakings, loader->profile, format, thread, sample);
+}
+
 /* In no total, and only where the view is about scheduling. */
 static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
 {
@@ -310,6 +320,8 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sam
     };
     dump->events[sample->event].samples++;
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
+    if (loader->options->wakings)
+        return take_waking(loader, sample);
     if (!loader->options->has_scheduling || !loader->options->timeline ||
         sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
         return 0;

@@ -4,10 +4,11 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { TIMELINE = YARN_ARGUMENT_OWN };
+enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS };
 
 static const struct yarn_argument arguments[] = {
     {"timeline", 0, NULL, "a line a thread: what it did when", TIMELINE},
+    {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core", WAKERS},
     YARN_VIEW_LIMIT_ARGUMENT("so many threads (all)"),
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     {"thread", 0, "LIST", "these threads (names or tids)", YARN_ARGUMENT_THREAD},
@@ -24,15 +25,16 @@ static const struct yarn_argument arguments[] = {
 
 struct request {
     struct yarn_view view;
-    bool is_timeline;
+    bool is_timeline, has_wakers;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
-    if (id != TIMELINE)
+    if (id != TIMELINE && id != WAKERS)
         return yarn_view_take(&request->view, id, value, ret_right);
-    request->is_timeline = true;
+    request->is_timeline |= id == TIMELINE;
+    request->has_wakers |= id == WAKERS;
     return 0;
 }
 
@@ -51,6 +53,8 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
         return yarn_sched_json(view, out);
     if (out->format == YARN_OUT_CSV)
         yarn_sched_csv(view, out);
+    else if (request->has_wakers)
+        return yarn_sched_wakers_text(view, out);
     else if (request->is_timeline)
         return yarn_sched_timeline_text(view, out);
     else
@@ -59,11 +63,15 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
 }
 
 static int show(struct request *request, const struct yarn_profile *profile,
-                struct yarn_sched_log *sched)
+                struct yarn_sched_log *sched, struct yarn_wakings *wakings)
 {
-    struct yarn_sched_view view = {
-        .profile = profile, .sched = sched, .limit = yarn_view_limit(&request->view, 0)};
-    int err = yarn_sched_log_settle(sched);
+    struct yarn_sched_view view = {.profile = profile,
+                                   .sched = sched,
+                                   .wakers = request->has_wakers ? &wakings->comms : NULL,
+                                   .limit = yarn_view_limit(&request->view, 0)};
+    int err = yarn_wakings_give(wakings, profile, sched);
+    if (!err)
+        err = yarn_sched_log_settle(sched);
     if (!err)
         err = yarn_sched_view_build(&view, &request->view.select.filter);
     int status = err ? -1 : yarn_out_open(&request->view.out, "sched");
@@ -79,6 +87,7 @@ int yarn_verb_sched(int argc, char **argv)
 {
     struct request request = {.view = YARN_VIEW_EMPTY};
     struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
+    struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
     struct yarn_command mine = command;
     int first;
     mine.self = &request;
@@ -87,6 +96,7 @@ int yarn_verb_sched(int argc, char **argv)
         struct yarn_profile profile;
         struct yarn_load_options options = {
             .sched = &sched,
+            .wakings = &wakings,
             .has_no_threads = true,
             .has_no_stacks = true,
             .frames = YARN_FRAMES_BY_FUNCTION,
@@ -98,11 +108,12 @@ int yarn_verb_sched(int argc, char **argv)
             status = yarn_select_check("sched", &request.view.select,
                                        (const struct yarn_profile *const[]){&profile}, 1);
             if (status < 0)
-                status = show(&request, &profile, &sched);
+                status = show(&request, &profile, &sched, &wakings);
             yarn_profile_fini(&profile);
         }
     }
     yarn_sched_log_fini(&sched);
+    yarn_wakings_fini(&wakings);
     yarn_select_fini(&request.view.select);
     return status;
 }

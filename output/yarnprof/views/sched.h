@@ -17,6 +17,7 @@ struct yarn_sched_row {
 
 struct yarn_sched_view {
     const struct yarn_profile *profile;
+    const struct yarn_table *wakers;    /* names by raw pid; NULL: who woke whom is not shown */
     const struct yarn_sched_log *sched; /* settled; owners are threads of the profile */
     uint64_t from_ns, to_ns;            /* what is looked at, within the recording */
     size_t limit;                       /* rows; 0: all */
@@ -53,6 +54,18 @@ void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn
 /* -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out);
 void yarn_sched_csv(const struct yarn_sched_view *view, const struct yarn_out *out);
+/* Who woke whom: a row a pair, the most wakings first. */
+struct yarn_sched_waker {
+    const char *waker_comm, *woken_comm;
+    uint32_t waker,
+        woken; /* threads; a waker of another process as the first pid namespace has it */
+    struct yarn_sched_waits latency;
+};
+/* *ret_rows is the caller's to free. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_wakers_of(const struct yarn_sched_view *view,
+                                         struct yarn_sched_waker **ret_rows, size_t *ret_count);
+YARN_MUST_CHECK int yarn_sched_wakers_text(const struct yarn_sched_view *view,
+                                           const struct yarn_out *out);
 /* A line a thread. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_timeline_text(const struct yarn_sched_view *view,
                                              const struct yarn_out *out);

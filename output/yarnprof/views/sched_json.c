@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "output/text/json.h"
 #include "output/yarnprof/views/sched.h"
 
@@ -31,17 +33,50 @@ static void put_row(const struct yarn_sched_view *view, const struct yarn_sched_
     yarn_json_end_object(json);
 }
 
+static void put_waker(const struct yarn_sched_waker *row, struct yarn_json *json)
+{
+    yarn_json_begin_object(json, NULL);
+    yarn_json_u64(json, "waker", row->waker);
+    yarn_json_text(json, "waker_comm", row->waker_comm);
+    yarn_json_u64(json, "woken", row->woken);
+    yarn_json_text(json, "woken_comm", row->woken_comm);
+    yarn_json_u64(json, "wakings", row->latency.count);
+    yarn_json_u64(json, "latency_ns_mean", row->latency.mean_ns);
+    yarn_json_u64(json, "latency_ns_p99", row->latency.p99_ns);
+    yarn_json_u64(json, "latency_ns_max", row->latency.max_ns);
+    yarn_json_end_object(json);
+}
+
+static void put_wakers(const struct yarn_sched_waker *rows, size_t count, bool is_wanted,
+                       struct yarn_json *json)
+{
+    if (!is_wanted)
+        return;
+    yarn_json_begin_array(json, "wakers");
+    for (size_t i = 0; i < count; i++)
+        put_waker(&rows[i], json);
+    yarn_json_end_array(json);
+    yarn_json_begin_array(json, "locks"); /* no dump says who holds one */
+    yarn_json_end_array(json);
+}
+
 int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
     struct yarn_sched_missing missing = yarn_sched_view_missing(view);
-    struct yarn_json *json = yarn_json_new(out->file);
-    if (!json)
+    struct yarn_sched_waker *rows = NULL;
+    size_t nr_rows = 0;
+    int err = view->wakers ? yarn_sched_wakers_of(view, &rows, &nr_rows) : 0;
+    struct yarn_json *json = err ? NULL : yarn_json_new(out->file);
+    if (!json) {
+        free(rows);
         return -ENOMEM;
+    }
     yarn_json_begin_object(json, NULL);
     yarn_json_begin_array(json, "threads");
     for (size_t i = 0; i < yarn_sched_view_count(view); i++)
         put_row(view, &view->rows[i], json);
     yarn_json_end_array(json);
+    put_wakers(rows, nr_rows, view->wakers != NULL, json);
     yarn_json_begin_object(json, "notes");
     yarn_json_u64(json, "cut_ns", missing.cut_ns);
     yarn_json_u64(json, "switches_lost", missing.lost);
@@ -50,5 +85,6 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
     yarn_json_end_object(json);
     yarn_json_end_object(json);
     yarn_json_free(json);
+    free(rows);
     return 0;
 }

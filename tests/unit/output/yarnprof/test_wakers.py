@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof sched makes of wakings in dumps of known content."""
+
+import json
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
+from command_line import WithDumps, main
+from packed_dump import Dump
+
+FORMAT = """\
+name: sched_waking
+ID: 375
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
+\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;
+\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;
+\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;
+
+print fmt: ""
+"""
+SCHEDULING, OF_MACHINE = 64, 128
+US = 1000
+OTHER = 5  # of no process that was recorded
+
+
+def waking(waker, woken):
+    return struct.pack("<HHi16siii", 375, 0, waker, b"worker", woken, 120, 1)
+
+
+class Wakers(WithDumps):
+    def made(self, wakings, flags=SCHEDULING | OF_MACHINE, shift=0):
+        """Thread 8 runs in µs 100 to 110, 170 to 200 and 350 to 360, thread 7 from 0 to 400. Wakings:
+        (µs, waker, woken), numbers there higher by `shift`, as in a pid namespace."""
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        name = dump.text("sched:sched_waking")
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("events"), type=2,
+                    period=1, flags=flags, format=dump.text(FORMAT))
+        dump.record("THREAD", tid=8, parent_tid=7, time_ns=90 * US, comm=dump.text("worker"))
+        for at, waker, woken in wakings:
+            raw = waking(waker + shift if waker != OTHER else waker, woken + shift)
+            dump.named("STREAMS", 1, {"event": 1, "tid": 0 if waker == OTHER else waker, "count": 1,
+                                      "first_ns": at * US, "period_ns": 1, "weight": 1})
+            dump.batch("DETAILS", 0, 1, 0, 0, len(raw), tail=raw)
+            dump.named("SAMPLES", 1, {"cpu": 1})
+        dump.named("RUNS", 4, {"time_ns": (0, 100 * US, 170 * US, 350 * US),
+                               "length_ns": (400 * US, 10 * US, 30 * US, 10 * US), "tid": (7, 8, 8, 8)})
+        dump.record("END", time_ns=400 * US)
+        path = self.folder / "wakings"
+        path.write_bytes(dump.bytes())
+        return path
+
+    def sched(self, path, *options):
+        return json.loads(self.good("sched", "--wakers", "--format=json", path, *options))
+
+    def rows(self, made):
+        return [(row["waker"], row["woken"], row["wakings"], row["latency_ns_mean"] // US,
+                 row["latency_ns_max"] // US) for row in made["wakers"]]
+
+    def test_waits_after_wakings(self):
+        made = self.sched(self.made([(150, 7, 8), (300, OTHER, 8)]))
+        self.assertEqual(self.rows(made), [(OTHER, 8, 1, 50, 50), (7, 8, 1, 20, 20)])
+        worker = next(row for row in made["threads"] if row["tid"] == 8)
+        self.assertEqual(worker["runnable_from"], "waking")
+        # Born 10 µs before it ran; 20 and 50 after wakings.
+        self.assertEqual((worker["runnable_ns"], worker["wait_ns_max"]), (80 * US, 50 * US))
+        text = self.good("sched", "--wakers", self.folder / "wakings")
+        self.assertRegex(text, r"(?m)^ +7  app +8  worker +1 +20(\.0)? us")
+
+    def test_numbers_of_a_pid_namespace(self):
+        """Found where a sample has both: the worker must have woken somebody itself."""
+        path = self.made([(105, 8, 7), (150, 7, 8), (300, OTHER, 8)], shift=1000)
+        self.assertEqual(self.rows(self.sched(path)), [(OTHER, 8, 1, 50, 50), (7, 8, 1, 20, 20)])
+        path = self.made([(150, 7, 8)], shift=1000)
+        self.assertEqual(self.rows(self.sched(path)), [])
+
+    def test_of_own_threads_not_every_waking_is_known(self):
+        made = self.sched(self.made([(150, 7, 8)], flags=SCHEDULING))
+        self.assertEqual(self.rows(made), [(7, 8, 1, 20, 20)])
+        self.assertNotIn("waking", {row["runnable_from"] for row in made["threads"]})
+
+    def test_without_wakings_a_sentence_says_what_is_missing(self):
+        self.assertIn("sched_waking needs YARN_SCHED=tracepoints:all, CAP_PERFMON (or perf_event_paranoid -1) "
+                      "and a readable tracefs", self.good("sched", "--wakers", self.app))
+        self.assertEqual(self.sched(self.app)["wakers"], [])
+
+
+if __name__ == "__main__":
+    main()
