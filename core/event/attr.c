@@ -71,6 +71,12 @@ static bool is_fault(uint64_t config)
            config == PERF_COUNT_SW_PAGE_FAULTS_MAJ || config == PERF_COUNT_SW_ALIGNMENT_FAULTS;
 }
 
+/* A precise counter's sample may be one of a known access to memory. */
+static bool tells_access(const struct yarn_event_spec *spec)
+{
+    return yarn_event_spec_can_be_precise(spec) && yarn_event_spec_precise(spec);
+}
+
 /* What else a sample holds, by the kind of its event. */
 static uint64_t extra_parts(const struct yarn_event_spec *spec)
 {
@@ -83,7 +89,8 @@ static uint64_t extra_parts(const struct yarn_event_spec *spec)
     case YARN_EVENT_SOFTWARE:
         return is_fault(spec->config) ? PERF_SAMPLE_ADDR : 0;
     default:
-        return 0;
+        return tells_access(spec) ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC
+                                  : 0;
     }
 }
 

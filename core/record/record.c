@@ -186,6 +186,16 @@ static void decode_stack(struct walk *walk, struct yarn_record_sample *sample)
         walk->failed = true;
 }
 
+static void decode_weight(struct walk *walk, struct yarn_record_sample *sample)
+{
+    sample->latency = walk_u64(walk);
+}
+
+static void decode_data_source(struct walk *walk, struct yarn_record_sample *sample)
+{
+    sample->data_source = walk_u64(walk);
+}
+
 /* The parts of a sample behind its period, in the order in which the kernel writes them. What would
  * stand behind the last is not read. */
 static const struct {
@@ -198,6 +208,8 @@ static const struct {
     {PERF_SAMPLE_BRANCH_STACK, decode_branches},
     {PERF_SAMPLE_REGS_USER, decode_registers},
     {PERF_SAMPLE_STACK_USER, decode_stack},
+    {PERF_SAMPLE_WEIGHT, decode_weight},
+    {PERF_SAMPLE_DATA_SRC, decode_data_source},
 };
 
 /* Parts that stand before some of these, and that no event requests. */

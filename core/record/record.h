@@ -47,6 +47,7 @@ struct yarn_record_sample {
     uint64_t ip;
     uint64_t period;
     uint64_t address;
+    uint64_t latency, data_source; /* of the access: PERF_SAMPLE_WEIGHT, PERF_SAMPLE_DATA_SRC */
     struct yarn_wrapped counters;  /* as yarn_record_counter reads them */
     struct yarn_wrapped callchain; /* u64 entries, as the kernel has them */
     struct yarn_wrapped raw;

@@ -64,7 +64,8 @@ struct yarn_dump_pending {
 
     /* Scratch: what is written of streams and samples, a column's numbers. */
     struct yarn_dump_stream_row stream_rows[YARN_DUMP_PENDING_STREAMS];
-    size_t nr_details;
+    size_t nr_details, nr_accesses;
+    struct yarn_dump_access_row access_rows[YARN_DUMP_PENDING_SAMPLES];
     struct yarn_dump_detail_row detail_rows[YARN_DUMP_PENDING_SAMPLES];
     struct yarn_dump_sample_row sample_rows[YARN_DUMP_PENDING_SAMPLES];
     uint64_t column[YARN_DUMP_PENDING_ROWS];

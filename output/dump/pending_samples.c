@@ -50,6 +50,12 @@ void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
 static void add_detail(struct yarn_dump_pending *pending, const struct yarn_dump_sample *sample,
                        uint32_t place)
 {
+    if (sample->latency || sample->data_source)
+        pending->access_rows[pending->nr_accesses++] = (struct yarn_dump_access_row){
+            .sample = place,
+            .latency = sample->latency,
+            .data_source = sample->data_source,
+        };
     if (!sample->address && !sample->raw.size)
         return;
     pending->detail_rows[pending->nr_details++] = (struct yarn_dump_detail_row){
@@ -63,7 +69,7 @@ static void add_detail(struct yarn_dump_pending *pending, const struct yarn_dump
 static void order_samples(struct yarn_dump_pending *pending)
 {
     uint32_t from = 0;
-    pending->nr_details = 0;
+    pending->nr_details = pending->nr_accesses = 0;
     for (size_t i = 0; i < pending->nr_streams; i++) {
         pending->streams[i].from = from;
         from += pending->streams[i].row.count;
@@ -126,12 +132,16 @@ static void put_rows(struct yarn_dump_pending *pending)
 {
     const struct yarn_dump_range streams = {0, (uint32_t)pending->nr_streams};
     const struct yarn_dump_range details = {0, (uint32_t)pending->nr_details};
+    const struct yarn_dump_range accesses = {0, (uint32_t)pending->nr_accesses};
     const struct yarn_dump_range samples = {0, (uint32_t)pending->nr_samples};
     yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_STREAMS, streams, pending->stream_rows,
                                YARN_SPAN_EMPTY);
     if (details.count)
         yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_DETAILS, details, pending->detail_rows,
                                    yarn_bytes_span(&pending->raw));
+    if (accesses.count)
+        yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_ACCESSES, accesses,
+                                   pending->access_rows, YARN_SPAN_EMPTY);
     yarn_dump_pending_put_rows(pending, YARN_DUMP_RECORD_SAMPLES, samples, pending->sample_rows,
                                YARN_SPAN_EMPTY);
 }

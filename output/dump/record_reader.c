@@ -42,7 +42,8 @@ static bool make_room(struct yarn_dump_record_reader *reader, size_t count)
         !resize(&reader->samples, capacity * sizeof *reader->samples) ||
         !resize(&reader->merged_samples, capacity * sizeof *reader->merged_samples) ||
         !resize(&reader->streams, capacity * sizeof *reader->streams) ||
-        !resize(&reader->details, capacity * sizeof *reader->details))
+        !resize(&reader->details, capacity * sizeof *reader->details) ||
+        !resize(&reader->accesses, capacity * sizeof *reader->accesses))
         return false;
     reader->capacity = capacity;
     return true;
@@ -57,6 +58,7 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
     free(reader->merged_samples);
     free(reader->streams);
     free(reader->details);
+    free(reader->accesses);
     yarn_dump_known_close(&reader->known);
     *reader = (struct yarn_dump_record_reader){.visitor = NULL};
 }
@@ -361,6 +363,9 @@ static int read_record(struct yarn_dump_record_reader *reader, uint64_t type,
     case YARN_DUMP_RECORD_DETAILS:
         yarn_dump_read_details(reader, payload);
         return 0;
+    case YARN_DUMP_RECORD_ACCESSES:
+        yarn_dump_read_accesses(reader, payload);
+        return 0;
     case YARN_DUMP_RECORD_SAMPLES:
         return yarn_dump_read_samples(reader, payload);
 #define YARN_LIST(number, NAME, names, row, prose) case YARN_DUMP_RECORD_##NAME:
@@ -392,7 +397,7 @@ void yarn_dump_record_reader_begin(struct yarn_dump_record_reader *reader, uint6
     reader->offset = offset;
     reader->reported = 0;
     reader->things_left = YARN_DUMP_BATCH_MAX + payload.size;
-    reader->nr_streams = reader->nr_details = 0;
+    reader->nr_streams = reader->nr_details = reader->nr_accesses = 0;
 }
 
 bool yarn_dump_record_reader_has_more(const struct yarn_dump_record_reader *reader)

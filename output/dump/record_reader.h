@@ -43,6 +43,8 @@ struct yarn_dump_record_reader {
     size_t nr_streams;
     struct yarn_dump_detail *details; /* owned; for the next samples; the raw bytes are borrowed */
     size_t nr_details;
+    struct yarn_dump_access_row *accesses; /* owned; for the next samples */
+    size_t nr_accesses;
 };
 
 void yarn_dump_record_reader_open(struct yarn_dump_record_reader *reader,
@@ -67,6 +69,7 @@ YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
                                          enum yarn_dump_record record, struct yarn_span payload);
 void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload);
 void yarn_dump_read_details(struct yarn_dump_record_reader *reader, struct yarn_span payload);
+void yarn_dump_read_accesses(struct yarn_dump_record_reader *reader, struct yarn_span payload);
 YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reader,
                                            struct yarn_span payload);
 /* An event whose record was lost is made up, once, so that what names it is not lost too. False

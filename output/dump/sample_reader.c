@@ -21,7 +21,7 @@ static bool decode(struct yarn_dump_record_reader *reader, enum yarn_dump_record
 void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload)
 {
     struct yarn_cursor cursor = yarn_cursor_of(payload);
-    reader->nr_streams = reader->nr_details = 0;
+    reader->nr_streams = reader->nr_details = reader->nr_accesses = 0;
     if (!decode(reader, YARN_DUMP_RECORD_STREAMS, &cursor, &reader->nr_streams))
         return;
     memcpy(reader->streams, reader->rows, reader->nr_streams * sizeof *reader->streams);
@@ -45,6 +45,28 @@ void yarn_dump_read_details(struct yarn_dump_record_reader *reader, struct yarn_
     }
     if (cursor.failed)
         reader->summary->records_bad++;
+}
+
+void yarn_dump_read_accesses(struct yarn_dump_record_reader *reader, struct yarn_span payload)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(payload);
+    reader->nr_accesses = 0;
+    if (decode(reader, YARN_DUMP_RECORD_ACCESSES, &cursor, &reader->nr_accesses))
+        memcpy(reader->accesses, reader->rows, reader->nr_accesses * sizeof *reader->accesses);
+}
+
+static void take_accesses(struct yarn_dump_record_reader *reader, size_t nr_samples)
+{
+    for (size_t i = 0; i < reader->nr_accesses; i++) {
+        const struct yarn_dump_access_row *access = &reader->accesses[i];
+        if (access->sample >= nr_samples) {
+            reader->summary->records_bad++;
+            break;
+        }
+        reader->samples[access->sample].latency = access->latency;
+        reader->samples[access->sample].data_source = access->data_source;
+    }
+    reader->nr_accesses = 0;
 }
 
 /* Before the samples change their places. */
@@ -203,6 +225,7 @@ int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_s
         from += reader->streams[i].count;
     }
     take_details(reader, nr_samples);
+    take_accesses(reader, nr_samples);
     merge_streams(reader, nr_streams);
     if (reader->visitor->samples)
         result = reader->visitor->samples(reader->self, reader->samples, nr_samples);

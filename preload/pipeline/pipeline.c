@@ -129,6 +129,8 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     queued->tid = is_of_host(pipeline, record) ? record->tid : 0;
     queued->cpu = record->cpu;
     queued->address = record->sample.address;
+    queued->latency = record->sample.latency;
+    queued->data_source = record->sample.data_source;
     if (is_scheduling)
         yarn_queued_frames(queued)->end = YARN_UNWIND_NONE;
     else
@@ -153,6 +155,8 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
         .stack = stack.stack,
         .stack_end = yarn_stacks_end(queued->frames->end),
         .address = queued->address,
+        .latency = queued->latency,
+        .data_source = queued->data_source,
         .raw = yarn_queued_raw(queued),
     };
     yarn_dump_write_sample(writer, &sample);

@@ -22,7 +22,8 @@ enum {
 struct yarn_queued {
     uint64_t time_ns;
     uint64_t weight;
-    uint64_t address; /* of the access that it is of; 0: none */
+    uint64_t address;              /* of the access that it is of; 0: none */
+    uint64_t latency, data_source; /* of it */
     uint32_t event, tid, cpu;
     unsigned nr_kernel;         /* frames of the kernel, above the others */
     struct yarn_frames *frames; /* in the queue, of which `count` may be looked at */

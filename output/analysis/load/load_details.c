@@ -20,7 +20,11 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
                        uint32_t *ret_detail)
 {
     struct yarn_profile *profile = loader->profile;
-    struct yarn_profile_detail detail = {.address = sample->address};
+    struct yarn_profile_detail detail = {
+        .address = sample->address,
+        .latency = sample->latency,
+        .data_source = sample->data_source,
+    };
     char buffer[FIELDS_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
     *ret_detail = 0;
@@ -28,7 +32,8 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
         yarn_show_tracepoint(yarn_loader_dump(loader)->events[sample->event].record.format,
                              sample->raw, &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
-    if ((!detail.address && !text.size && !raw_bytes) ||
+    bool has_access = detail.address || detail.latency || detail.data_source;
+    if ((!has_access && !text.size && !raw_bytes) ||
         !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size + raw_bytes))
         return 0;
     int err = text.size ? yarn_strings_intern(&profile->strings, yarn_span_of(text.data, text.size),

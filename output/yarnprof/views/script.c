@@ -6,13 +6,14 @@
 
 #include "output/analysis/table/choice.h"
 #include "output/analysis/value/clock.h"
+#include "output/text/data_source.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/progress.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
-    "comm", "pid", "tid",    "cpu", "time", "period", "event",
-    "ip",   "sym", "symoff", "dso", "addr", "trace",
+    "comm", "pid",    "tid", "cpu",  "time",  "period", "event",    "ip",
+    "sym",  "symoff", "dso", "addr", "trace", "weight", "data_src",
 };
 
 static int field_of(const char *word, size_t size)
@@ -185,6 +186,12 @@ static void print_detail(const struct yarn_script *script, const struct yarn_pro
 {
     if (has(script, YARN_SCRIPT_ADDR) && detail->address)
         (void)fprintf(file, "%16" PRIx64 " ", detail->address);
+    if (has(script, YARN_SCRIPT_WEIGHT) && detail->latency)
+        (void)fprintf(file, "weight %" PRIu64 " ", detail->latency);
+    if (has(script, YARN_SCRIPT_DATA_SRC) && detail->data_source) {
+        char text[YARN_DATA_SOURCE_MAX];
+        (void)fprintf(file, "%s ", yarn_data_source_text(detail->data_source, text));
+    }
     if (has(script, YARN_SCRIPT_TRACE) && detail->fields)
         print_text(file, yarn_profile_text(script->profile, detail->fields));
 }

@@ -30,14 +30,14 @@ static void *wait(void *unused)
     return unused;
 }
 
-static void begin(void)
+static void begin_with(const char *asked, uint64_t branches, unsigned precise)
 {
     made_process_begin();
     fake_perf_reset();
     atomic_store(&is_over, false);
     ck_assert_int_eq(pthread_create(&host, NULL, wait, NULL), 0);
     event = (struct yarn_event_spec){
-        .asked = "cycles/branch=any/",
+        .asked = asked,
         .event = "cycles",
         .unit = "cycles",
         .kind = YARN_EVENT_HARDWARE,
@@ -45,7 +45,8 @@ static void begin(void)
         .period = 1000,
         .scale = 1,
         .has_own_rate = true,
-        .branches = PERF_SAMPLE_BRANCH_ANY,
+        .branches = branches,
+        .precise = (uint8_t)precise,
     };
     struct yarn_text name = yarn_text_of(event.name, sizeof event.name);
     yarn_text_add(&name, "cycles");
@@ -60,6 +61,16 @@ static void begin(void)
         .pid = getpid(),
     };
     ck_assert_int_eq(yarn_session_open(&made.session, &spec), 0);
+}
+
+static void begin(void)
+{
+    begin_with("cycles/branch=any/", PERF_SAMPLE_BRANCH_ANY, 0);
+}
+
+static void begin_precise(void)
+{
+    begin_with("cycles:pp", 0, 2);
 }
 
 static void end(void)
@@ -169,6 +180,44 @@ START_TEST(more_edges_than_are_kept_are_all_stored)
 }
 END_TEST
 
+START_TEST(what_a_precise_sample_tells_of_its_access_is_in_script)
+{
+    static char text[TEXT_BYTES];
+    uint8_t data[256];
+    const union perf_mem_data_src source = {
+        .mem_op = PERF_MEM_OP_LOAD,
+        .mem_lvl = PERF_MEM_LVL_L3 | PERF_MEM_LVL_HIT,
+        .mem_snoop = PERF_MEM_SNOOP_HITM,
+        .mem_dtlb = PERF_MEM_TLB_L2 | PERF_MEM_TLB_HIT,
+    };
+    struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
+    const struct fake_perf_event *opened = fake_perf_next(NULL);
+    ck_assert_uint_eq(opened->attr.precise_ip, 2);
+    ck_assert_uint_eq(opened->attr.sample_type, YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD |
+                                                    PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
+                                                    PERF_SAMPLE_DATA_SRC);
+    yarn_bytes_u64(&bytes, 0); /* header */
+    yarn_bytes_u64(&bytes, opened->id);
+    yarn_bytes_u64(&bytes, CODE);
+    yarn_bytes_u32(&bytes, MADE_PID);
+    yarn_bytes_u32(&bytes, MADE_THREAD);
+    yarn_bytes_u64(&bytes, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    yarn_bytes_u64(&bytes, 0xabc0); /* address */
+    yarn_bytes_u64(&bytes, 0);      /* cpu */
+    yarn_bytes_u64(&bytes, 1000);   /* period */
+    yarn_bytes_u64(&bytes, 231);    /* weight */
+    yarn_bytes_u64(&bytes, source.val);
+    struct perf_event_header header = {
+        .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER, .size = (uint16_t)bytes.size};
+    memcpy(data, &header, sizeof header);
+    ck_assert(fake_perf_write(data, bytes.size));
+    drain();
+    made_process_read();
+    ask("script", text);
+    assert_has(text, "abc0 weight 231 load, L3 hit, snoop hitm, TLB L2 hit");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("branches");
@@ -177,6 +226,10 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, branches_go_from_the_ring_to_the_report);
     tcase_add_test(tcase, more_edges_than_are_kept_are_all_stored);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("precise");
+    tcase_add_checked_fixture(tcase, begin_precise, end);
+    tcase_add_test(tcase, what_a_precise_sample_tells_of_its_access_is_in_script);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
