@@ -169,8 +169,8 @@ struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *opt
     struct perf_event_attr attr = yarn_attr_of_leader(options, 1);
     attr.watermark = 0;
     attr.wakeup_watermark = 0;
-    attr.inherit = 1;
-    attr.inherit_thread = !!(options->features & YARN_ATTR_INHERIT_THREAD);
+    attr.inherit = !options->is_single;
+    attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
     attr.context_switch = 1;
     return attr;

@@ -55,7 +55,7 @@ struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
 struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
                                            uint32_t watermark_bytes);
 
-/* Beside a thread's events on a core: a dummy, inherited, with switch records. */
+/* Beside a thread's events: a dummy with switch records, inherited unless `is_single`. */
 struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *options);
 
 /* A thread's watch: a dummy, not inherited, with mapping, comm and task records, of which each

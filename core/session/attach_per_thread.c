@@ -3,6 +3,7 @@
 
 #include "core/session/attach.h"
 #include "core/session/probe.h"
+#include "core/session/switches.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
@@ -56,6 +57,7 @@ static void begin_thread(const struct yarn_session *session, struct yarn_thread_
 {
     uint64_t used_ns;
     yarn_thread_ring_enable(slot);
+    yarn_switches_follow(session);
     /* Gone already: then how long its clock ran is all that is known. */
     if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
         return;
@@ -165,9 +167,10 @@ static int make_room(struct yarn_session *session)
 {
     struct yarn_arena *arena = &session->arena;
     size_t nr_events = session->spec->nr_events;
+    size_t nr_own = nr_events + session->spec->records_switches;
     struct yarn_thread_rings *threads = YARN_ARENA_NEW(arena, struct yarn_thread_rings, 1);
     struct yarn_event *events =
-        YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_events);
+        YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_own);
     if (!threads || !events)
         return -ENOMEM;
     threads->own_tid = session->spec->includes_reader ? 0 : yarn_process_tid();
@@ -178,7 +181,7 @@ static int make_room(struct yarn_session *session)
     if (!threads->of_slot || !threads->tids || !threads->sources || !threads->before)
         return -ENOMEM;
     for (size_t i = 0; i < YARN_THREAD_RINGS_MAX; i++)
-        threads->of_slot[i].events = events + i * nr_events;
+        threads->of_slot[i].events = events + i * nr_own;
     session->threads = threads;
     int err = yarn_table_open(&threads->slot_of, YARN_THREAD_RINGS_MAX, 4 * YARN_THREAD_RINGS_MAX);
     if (!err)

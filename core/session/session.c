@@ -5,6 +5,7 @@
 #include "core/session/changeover.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
+#include "core/session/switches.h"
 #include "core/session/tracepoints.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
@@ -241,6 +242,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_re
 void yarn_session_enable(struct yarn_session *session)
 {
     session->report.attachment->enable(session);
+    yarn_switches_follow(session);
 }
 
 void yarn_session_disable(struct yarn_session *session)
@@ -283,6 +285,8 @@ static void observe(void *self, const struct yarn_typed_record *record)
         observe_sample(observer, record);
         return;
     }
+    if (record->type == YARN_RECORD_SWITCH)
+        yarn_switches_observe(observer->session, record);
     if (record->type == YARN_RECORD_EXIT && observer->session->reads)
         yarn_group_reads_forget(observer->session->reads, record->task.tid);
     bool is_birth = record->type == YARN_RECORD_FORK &&
@@ -312,8 +316,10 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
     size_t count = yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
-    if (!is_last)
+    if (!is_last) {
+        yarn_switches_attend(session);
         yarn_changeover_in_time(session);
+    }
     return count;
 }
 

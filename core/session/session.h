@@ -59,6 +59,9 @@ struct yarn_sched yarn_session_sched(const struct yarn_session *session,
                                      const struct yarn_sched *asked, const char **ret_reason);
 uint64_t yarn_session_switches_lost(const struct yarn_session *session);
 
+/* True while they are turned off because there were too many; since when, or since when not. */
+bool yarn_session_switches_are_cut(const struct yarn_session *session, uint64_t *ret_since_ns);
+
 /* CPU time in which samples are taken by signals and none could come: the host blocked it, or it
  * was held back. */
 uint64_t yarn_session_blocked_ns(const struct yarn_session *session);

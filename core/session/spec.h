@@ -30,8 +30,9 @@ struct yarn_session_request {
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader_choice reader;
     bool records_switches;
-    pid_t pid;       /* of the host */
-    bool host_waits; /* no host thread runs meanwhile, so its limits may be raised */
+    uint64_t switch_rate_max_hz; /* switch records a second and core; 0: any number */
+    pid_t pid;                   /* of the host */
+    bool host_waits;             /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is
      * known. */
     bool (*find_symbol)(void *self, const char *symbol, uint64_t *ret_address);

@@ -54,6 +54,13 @@ struct yarn_switches {
     const char *reason; /* they were given up, a static sentence; NULL */
     bool is_open;
     uint64_t lost_before; /* by events that others have taken the place of */
+    struct yarn_switch_window {
+        uint64_t start_ns, count;
+    } * windows;   /* of each core, by its number; NULL: none is counted */
+    bool are_many; /* more than the rate permits, in a window that was read */
+    bool are_cut;
+    uint64_t changed_ns;              /* when they were cut out, or turned on again */
+    uint64_t checked_ns, nr_at_check; /* while they are cut out */
 };
 
 struct yarn_session {

@@ -24,6 +24,20 @@ static inline bool yarn_switches_are_recorded(const struct yarn_session *session
 YARN_MUST_CHECK int yarn_switches_open(struct yarn_session *session, pid_t tid, int cpu,
                                        struct yarn_event *ret_event);
 
+/* A switch record was read: counts it. After each drain: cuts them out where there are too many,
+ * and turns them on again once there are few. */
+void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed_record *record);
+void yarn_switches_attend(struct yarn_session *session);
+
+/* After events were enabled: those of switches are off while they are cut out. */
+void yarn_switches_follow(const struct yarn_session *session);
+
+struct yarn_thread_ring;
+
+/* That a thread's own event lost. */
+uint64_t yarn_switches_lost_of(const struct yarn_session *session,
+                               const struct yarn_thread_ring *slot);
+
 /* Gives them up; `reason` is a static sentence. */
 void yarn_switches_give_up(struct yarn_session *session, const char *reason);
 

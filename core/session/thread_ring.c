@@ -2,6 +2,7 @@
 #include "core/session/thread_ring.h"
 
 #include "core/session/probe.h"
+#include "core/session/switches.h"
 
 enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 
@@ -60,6 +61,25 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
     return err;
 }
 
+/* What refuses it refuses nothing else. */
+static void open_switches(struct yarn_thread_ring *slot, struct yarn_session *session)
+{
+    struct yarn_event *event = &slot->events[slot->nr_events];
+    if (!yarn_switches_are_recorded(session))
+        return;
+    int err = yarn_switches_open(session, slot->tid, EVERY_CPU, event);
+    if (!err)
+        err = yarn_event_redirect(event, &slot->events[0]);
+    if (!err) {
+        slot->nr_events++;
+        session->switches.is_open = true;
+        return;
+    }
+    yarn_event_close(event);
+    if (err != -ESRCH)
+        yarn_switches_give_up(session, yarn_probe_reason(err));
+}
+
 static void close_events(struct yarn_thread_ring *slot)
 {
     for (size_t i = 0; i < slot->nr_events; i++)
@@ -70,7 +90,7 @@ static void close_events(struct yarn_thread_ring *slot)
     slot->ring = YARN_RING_CLOSED;
 }
 
-static int open_events(struct yarn_thread_ring *slot, const struct yarn_session *session,
+static int open_events(struct yarn_thread_ring *slot, struct yarn_session *session,
                        const struct yarn_plan *plan)
 {
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++) {
@@ -82,6 +102,7 @@ static int open_events(struct yarn_thread_ring *slot, const struct yarn_session 
             return err;
         }
     }
+    open_switches(slot, session);
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/thread_rings.h"
 
+#include "core/session/switches.h"
+
 /* Of the memory of all rings that is left to their watches and control pages. */
 enum { SLACK_SHARE = 4 };
 
@@ -10,6 +12,15 @@ static uint32_t free_slot(const struct yarn_thread_rings *threads)
         if (!threads->of_slot[i].tid)
             return i;
     return YARN_TABLE_NONE;
+}
+
+static int enter_events(struct yarn_session *session, const struct yarn_thread_ring *slot)
+{
+    int err = 0;
+    for (size_t i = 0; i < slot->nr_events && !err; i++)
+        if (!yarn_switches_is_of(session, &slot->events[i]))
+            err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].spec);
+    return err;
 }
 
 int yarn_thread_rings_fill_tables(struct yarn_session *session)
@@ -22,8 +33,8 @@ int yarn_thread_rings_fill_tables(struct yarn_session *session)
         const struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (slot->tid && !slot->is_gone)
             err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, i);
-        for (size_t k = 0; k < slot->nr_events && slot->tid && !err; k++)
-            err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+        if (slot->tid && !err)
+            err = enter_events(session, slot);
     }
     return err;
 }
@@ -33,8 +44,8 @@ static int enter(struct yarn_session *session, uint32_t number)
     struct yarn_thread_rings *threads = session->threads;
     const struct yarn_thread_ring *slot = &threads->of_slot[number];
     int err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, number);
-    for (size_t k = 0; k < slot->nr_events && !err; k++)
-        err = yarn_table_put(&session->numbers, slot->events[k].id, slot->events[k].spec);
+    if (!err)
+        err = enter_events(session, slot);
     return err == -ENOSPC ? yarn_thread_rings_fill_tables(session) : err;
 }
 
@@ -81,6 +92,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     struct yarn_thread_ring *slot = &threads->of_slot[number];
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
         yarn_thread_ring_count(slot, spec, &threads->before[spec]);
+    session->switches.lost_before += yarn_switches_lost_of(session, slot);
     threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;
     threads->ring_bytes -= yarn_thread_ring_bytes(slot);

@@ -403,6 +403,28 @@ void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size)
         ret_name[length - 1] = 0;
 }
 
+bool yarn_process_thread_times(pid_t tid, struct yarn_thread_times *ret_times)
+{
+    char text[96];
+    uint64_t *const fields[] = {&ret_times->run_ns, &ret_times->wait_ns, &ret_times->nr_runs};
+    ssize_t length = read_thread_file(tid, "/schedstat", text, sizeof text);
+    const char *at = text;
+    for (size_t i = 0; i < YARN_COUNT_OF(fields); i++) {
+        size_t size = strcspn(at, " \n");
+        if (length <= 0 || yarn_parse_u64(at, size, fields[i]))
+            return false;
+        at += size + (at[size] != 0);
+    }
+    return true;
+}
+
+uint64_t yarn_process_nr_switches(void)
+{
+    struct rusage usage = {.ru_nvcsw = 0};
+    (void)yarn_raw_call(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0);
+    return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
 int yarn_process_open_folder(int dir, const char *path)
 {
     return (int)yarn_raw_call(SYS_openat, dir, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0,

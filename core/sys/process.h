@@ -104,6 +104,19 @@ bool yarn_process_thread_is_traced(pid_t tid);
 /* The thread's name; empty where it has gone. `size` counts the NUL. */
 void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size);
 
+/* A thread's schedstat. */
+struct yarn_thread_times {
+    uint64_t run_ns;  /* on a core */
+    uint64_t wait_ns; /* for one */
+    uint64_t nr_runs; /* how often it came onto one */
+};
+
+/* False where it has gone, or the kernel does not say. */
+bool yarn_process_thread_times(pid_t tid, struct yarn_thread_times *ret_times);
+
+/* Context switches of all threads of this process, those that have ended too. */
+uint64_t yarn_process_nr_switches(void);
+
 /* Asks the scheduler to wake the calling thread in time and to run it soon after, for short whiles:
  * timeouts without slack (else 50 us), a slice of a tenth of a millisecond (Linux 6.12 and later),
  * and ahead of others where it is permitted to. */

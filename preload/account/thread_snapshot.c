@@ -21,6 +21,12 @@ static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
     return count;
 }
 
+static uint64_t birth_ns(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t now_ns)
+{
+    size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
+    return snapshot->born[at].tid == tid ? snapshot->born[at].time_ns : now_ns;
+}
+
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns)
 {
@@ -32,7 +38,8 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns = tids[i] == snapshot->pid ? process_start_ns : now_ns,
+            .time_ns =
+                tids[i] == snapshot->pid ? process_start_ns : birth_ns(snapshot, tids[i], now_ns),
             .comm = yarn_span_of_text(comm),
         };
         yarn_dump_write_thread(writer, &thread);
@@ -67,10 +74,19 @@ static bool is_reported(struct yarn_thread_snapshot *snapshot, pid_t tid)
     return *noted(snapshot, tid) == -tid;
 }
 
-void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid)
+static void forget(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
     if (*noted(snapshot, tid) == tid || is_reported(snapshot, tid))
         *noted(snapshot, tid) = 0;
+}
+
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
+                                   uint64_t time_ns)
+{
+    size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
+    forget(snapshot, tid);
+    snapshot->born[at].tid = tid;
+    snapshot->born[at].time_ns = time_ns;
 }
 
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
@@ -80,7 +96,7 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
     remove_tid(snapshot, tid);
     if (is_reported(snapshot, tid))
         return;
-    yarn_thread_snapshot_on_begin(snapshot, tid); /* another of the same number may come */
+    forget(snapshot, tid); /* another of the same number may come */
     if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_dump_thread_end){
             .tid = (uint32_t)tid,

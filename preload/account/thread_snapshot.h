@@ -28,10 +28,15 @@ struct yarn_thread_snapshot {
      * the last scan (at looked_ns), its negative where its end is in the dump. */
     pid_t noted[YARN_THREAD_ENDS_MAX];
     uint64_t looked_ns;
+    /* Births that the kernel reported before there was a dump, by tid. */
+    struct {
+        pid_t tid;
+        uint64_t time_ns;
+    } born[YARN_SNAPSHOT_MAX];
 };
 
 /* All threads that exist, into a new dump: the first thread since the process's start, the others
- * since now. */
+ * since the kernel reported them, or since now. */
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns);
 
@@ -39,7 +44,8 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
 void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot);
 
 /* The kernel or the sampler reports a thread's start, and its end, which goes into the dump. */
-void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid);
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
+                                   uint64_t time_ns);
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns);
 

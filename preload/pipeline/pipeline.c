@@ -19,7 +19,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipelin
         err = yarn_frame_names_open(&pipeline->names, pipeline->map, spec->facts);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err && spec->has_switches)
-        pipeline->runs = yarn_switch_runs_new();
+        pipeline->runs = yarn_switch_runs_new(spec->are_late);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
     pipeline->walks = (struct yarn_walks){.map = pipeline->map, .unwinder = pipeline->unwinder};
@@ -237,7 +237,7 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
                                      tid, record->time_ns);
         return;
     }
-    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid);
+    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid, record->time_ns);
     if (!pipeline->spec.dump->writer)
         return;
     struct yarn_dump_thread thread = {

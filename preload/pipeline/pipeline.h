@@ -32,7 +32,7 @@ struct yarn_pipeline_spec {
     pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
     const char *proc;               /* its folder in /proc */
     enum yarn_unwinder_choice unwinder;
-    bool has_switches;
+    bool has_switches, are_late;  /* switch records; a thread's begin after its birth */
     struct yarn_account *account; /* borrowed, as is the next */
     struct yarn_process_dump *dump;
 };

@@ -19,6 +19,7 @@ struct slot {
 };
 
 struct yarn_switch_runs {
+    bool are_late;
     uint64_t start_ns; /* UINT64_MAX: no records are written */
     size_t count;
     uint64_t nr_dropped; /* runs for which there was no room */
@@ -30,11 +31,13 @@ struct yarn_switch_runs {
     struct slot slots[THREADS];
 };
 
-struct yarn_switch_runs *yarn_switch_runs_new(void)
+struct yarn_switch_runs *yarn_switch_runs_new(bool are_late)
 {
     struct yarn_switch_runs *runs = yarn_pages_map(sizeof *runs);
-    if (runs)
-        runs->start_ns = UINT64_MAX;
+    if (!runs)
+        return NULL;
+    runs->start_ns = UINT64_MAX;
+    runs->are_late = are_late;
     return runs;
 }
 
@@ -93,19 +96,27 @@ static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_recor
     }
 }
 
+/* It leaves without having come: it has run since records were written, or one is missing. */
+static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
+                       const struct yarn_typed_record *record)
+{
+    const struct slot before = {record->tid, record->cpu, runs->start_ns, false};
+    bool is_first = slot->tid != record->tid;
+    if (is_first && !slot->tid && !runs->are_late && runs->start_ns < record->time_ns) {
+        *slot = before;
+        return;
+    }
+    leave_open(runs, is_first ? &before : slot);
+    *slot = (struct slot){record->tid, record->cpu, record->time_ns, false};
+}
+
 static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
 {
     struct slot *slot = slot_of(runs, record->tid);
-    const struct slot left = {record->tid, record->cpu, record->time_ns, false};
-    if (slot->tid == record->tid && !slot->is_running)
-        leave_open(runs, slot);
-    if (slot->tid != record->tid || !slot->is_running) {
-        bool ran_before = !slot->tid && runs->start_ns < record->time_ns;
-        *slot = left;
-        slot->since_ns = ran_before ? runs->start_ns : record->time_ns;
-    }
+    if (slot->tid != record->tid || !slot->is_running)
+        find_begin(runs, slot, record);
     keep(runs, slot, record->time_ns, record->switched.is_preempted, false);
-    *slot = left;
+    *slot = (struct slot){record->tid, record->cpu, record->time_ns, false};
 }
 
 void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,

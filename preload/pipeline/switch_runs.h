@@ -14,8 +14,9 @@
 
 struct yarn_switch_runs;
 
-/* NULL where there is no memory. */
-struct yarn_switch_runs *yarn_switch_runs_new(void);
+/* NULL where there is no memory. `are_late`: a thread's records begin some time after its birth, so
+ * that it is not known what it did before the first. */
+struct yarn_switch_runs *yarn_switch_runs_new(bool are_late);
 void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
 
 /* Switch records are written from now on: who leaves a core without having come onto it has run

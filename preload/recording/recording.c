@@ -84,8 +84,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (recording->session.nr_changes != nr_changes)
         confirm_later(recording, recording->drained_ns);
     read_notes(recording, false);
-    if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
-        yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
+    yarn_recording_follow_switches(recording);
     if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_looks(recording);
     note_refused_looks(recording);
@@ -135,9 +134,13 @@ static void warn_without_samples(struct yarn_recording *recording)
 static bool has_dump(struct yarn_recording *recording)
 {
     struct yarn_process_dump *dump = &recording->dump;
-    bool is_wanted =
-        yarn_process_dump_has_warning(dump) || recording->job->options.empty == YARN_EMPTY_KEEP ||
-        recording->job->options.counters[0] || yarn_account_has_children(&recording->account);
+    const char *sched = recording->job->options.texts[YARN_OPTION_SCHED];
+    bool is_asked =
+        recording->pipeline.runs && sched != yarn_option_row(YARN_OPTION_SCHED)->default_text;
+    bool is_wanted = is_asked || yarn_process_dump_has_warning(dump) ||
+                     recording->job->options.empty == YARN_EMPTY_KEEP ||
+                     recording->job->options.counters[0] ||
+                     yarn_account_has_children(&recording->account);
     if (is_wanted && !yarn_process_dump_begin(dump))
         return false;
     if (is_wanted || recording->account.totals.value[YARN_DUMP_TOTAL_SAMPLES])
@@ -155,16 +158,6 @@ static void write_counters(struct yarn_recording *recording)
     yarn_account_write_counters(&recording->account, recording->dump.writer);
 }
 
-/* What runs now is divided, so that a process that is killed has it, too. */
-static void write_runs(struct yarn_recording *recording)
-{
-    struct yarn_switch_runs *runs = recording->pipeline.runs;
-    if (!runs)
-        return;
-    yarn_switch_runs_divide(runs, yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS));
-    yarn_switch_runs_write(runs, recording->dump.writer);
-}
-
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_charges_visit(recording->account.charges, remove_left, recording);
@@ -178,7 +171,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     write_counters(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_coverage_host_cpu_ns());
-    write_runs(recording);
+    yarn_recording_write_switches(recording, recording->is_halted);
     yarn_process_dump_flush(&recording->dump);
 }
 
@@ -217,10 +210,8 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
 /* Why the mappings after the events: one may be seen twice so, but none can be missed. */
 static void enable(struct yarn_recording *recording)
 {
-    if (recording->pipeline.runs)
-        yarn_switch_runs_start(recording->pipeline.runs, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    yarn_recording_start_switches(recording);
     yarn_session_enable(&recording->session);
-    yarn_looks_start(&recording->pipeline.looks);
     yarn_reports_add_failures(&recording->reports, &recording->failure);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
@@ -241,13 +232,6 @@ void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns
                             yarn_u64_minus(yarn_coverage_host_cpu_ns(), used_ns));
 }
 
-static void stop_switches(struct yarn_recording *recording, uint64_t time_ns)
-{
-    if (recording->pipeline.runs)
-        yarn_switch_runs_stop(recording->pipeline.runs, time_ns);
-    yarn_looks_stop(&recording->pipeline.looks, time_ns);
-}
-
 void yarn_recording_halt(struct yarn_recording *recording)
 {
     bool has_news;
@@ -255,7 +239,8 @@ void yarn_recording_halt(struct yarn_recording *recording)
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_end(&recording->account.coverage);
     yarn_recording_drain_all(recording, &has_news);
-    stop_switches(recording, end_ns);
+    yarn_recording_stop_switches(recording, end_ns);
+    recording->is_halted = true;
     yarn_recording_flush(recording);
 }
 
@@ -275,7 +260,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->account.coverage, now_ns, cause);
     yarn_recording_drain_all(recording, &has_news);
-    stop_switches(recording, now_ns);
+    yarn_recording_stop_switches(recording, now_ns);
     yarn_recording_flush(recording);
     confirm_later(recording, now_ns);
 }

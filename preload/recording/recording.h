@@ -32,7 +32,11 @@ struct yarn_recording {
     struct yarn_process_leader leader;       /* at the last check whether we are the only thread */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint64_t counters_at_ns;                 /* when YARN_COUNTERS are stored next */
-    uint64_t drained_ns; /* when the last drain began that was not the last of all; 0: none */
+    uint64_t drained_ns;   /* when the last drain began that was not the last of all; 0: none */
+    uint64_t cut_since_ns; /* switch records were cut out; 0: they are not */
+    uint64_t times_at_ns;  /* when the threads' schedstat is read next */
+    bool is_cut_noted;     /* in the dump */
+    bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */
     bool is_sealed;               /* the dump has its end, for an exec */
@@ -65,6 +69,14 @@ void yarn_recording_flush(struct yarn_recording *recording);
 
 /* How long until the next looks at blocked threads; UINT64_MAX: there are none. */
 uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns);
+
+/* Switch records (recording_switches.c), each where they are recorded: they come from now on; what
+ * the session has cut out or turned on again; they come no more and have been read; their runs, and
+ * the threads' schedstat, into the dump. */
+void yarn_recording_start_switches(struct yarn_recording *recording);
+void yarn_recording_follow_switches(struct yarn_recording *recording);
+void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t time_ns);
+void yarn_recording_write_switches(struct yarn_recording *recording, bool is_last);
 
 /* A mark of a host thread. */
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,

@@ -85,6 +85,7 @@ static int open_session(struct yarn_recording *recording)
         .interval_ns = options->interval_ns,
         .reader = options->reader,
         .records_switches = options->sched.kind != YARN_SCHED_OFF,
+        .switch_rate_max_hz = options->sched.rate_max_hz,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
         .find_symbol = find_symbol,
@@ -110,6 +111,7 @@ static int open_pipeline(struct yarn_recording *recording)
         .proc = "/proc/self",
         .unwinder = job->options.unwinder,
         .has_switches = yarn_session_records_switches(&recording->session),
+        .are_late = recording->session.threads,
         .account = &recording->account,
         .dump = &recording->dump,
     };

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/clock.h"
+#include "preload/account/thread_times.h"
+#include "preload/recording/recording.h"
+
+#define TIMES_EVERY_NS YARN_NS_PER_SECOND
+
+static void start(struct yarn_recording *recording, uint64_t time_ns)
+{
+    yarn_switch_runs_start(recording->pipeline.runs, time_ns);
+    yarn_looks_start(&recording->pipeline.looks);
+}
+
+static void stop(struct yarn_recording *recording, uint64_t time_ns)
+{
+    yarn_switch_runs_stop(recording->pipeline.runs, time_ns);
+    yarn_looks_stop(&recording->pipeline.looks, time_ns);
+}
+
+void yarn_recording_start_switches(struct yarn_recording *recording)
+{
+    uint64_t since_ns;
+    if (recording->pipeline.runs && !yarn_session_switches_are_cut(&recording->session, &since_ns))
+        start(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
+}
+
+static void note(struct yarn_recording *recording, uint64_t time_ns, bool is_on)
+{
+    struct yarn_dump_switches switches = {.time_ns = time_ns, .is_on = is_on};
+    if (yarn_process_dump_begin(&recording->dump))
+        yarn_dump_write_switches(recording->dump.writer, &switches);
+}
+
+/* Only once the records from before the cut have been read. */
+static void cut(struct yarn_recording *recording)
+{
+    uint64_t since_ns = recording->cut_since_ns;
+    stop(recording, since_ns);
+    note(recording, since_ns, false);
+    recording->is_cut_noted = true;
+}
+
+void yarn_recording_follow_switches(struct yarn_recording *recording)
+{
+    uint64_t since_ns;
+    if (!recording->pipeline.runs)
+        return;
+    if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
+        yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
+    bool are_cut = yarn_session_switches_are_cut(&recording->session, &since_ns);
+    if (!are_cut && recording->is_cut_noted) {
+        recording->cut_since_ns = 0;
+        recording->is_cut_noted = false;
+        note(recording, since_ns, true);
+        start(recording, since_ns);
+    }
+    if (!are_cut || recording->is_cut_noted)
+        return;
+    recording->cut_since_ns = since_ns;
+    if (recording->drained_ns >= since_ns + YARN_MERGE_MARGIN_NS)
+        cut(recording);
+}
+
+void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t time_ns)
+{
+    if (!recording->pipeline.runs)
+        return;
+    if (recording->cut_since_ns && !recording->is_cut_noted)
+        cut(recording);
+    stop(recording, time_ns);
+}
+
+static void write_times(struct yarn_recording *recording, bool is_last)
+{
+    if (!is_last && recording->drained_ns < recording->times_at_ns)
+        return;
+    recording->times_at_ns = recording->drained_ns + TIMES_EVERY_NS;
+    yarn_thread_times_write(recording->dump.writer, recording->job->facts.pid,
+                            recording->pipeline.spec.reader_tid, is_last);
+}
+
+void yarn_recording_write_switches(struct yarn_recording *recording, bool is_last)
+{
+    struct yarn_switch_runs *runs = recording->pipeline.runs;
+    if (!runs)
+        return;
+    if (!is_last)
+        yarn_switch_runs_divide(runs, yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS));
+    yarn_switch_runs_write(runs, recording->dump.writer);
+    write_times(recording, is_last);
+}
