@@ -8,6 +8,7 @@
 
 #include "core/sys/process.h"
 #include "lib/dump_stacks.h"
+#include "lib/dump_threads.h"
 #include "output/dump/reader.h"
 
 struct yarn_dump {
@@ -15,6 +16,7 @@ struct yarn_dump {
     struct yarn_dump_allowance allowance;
     struct yarn_dump_summary summary;
     struct yarn_stack_tables tables;
+    struct yarn_thread_names threads;
     pid_t owner;      /* whose it is: a child has the file's place in common with it */
     uint32_t process; /* of the items */
     uint64_t merged_damages;
@@ -69,6 +71,9 @@ static int on_process(void *self, const struct yarn_dump_process *process)
     struct yarn_dump *dump = self;
     yarn_stack_tables_begin_process(&dump->tables);
     dump->process = process->pid;
+    int err = yarn_thread_names_begin_process(&dump->threads, process->exe);
+    if (err)
+        return err;
     return put(dump, (struct yarn_item){.kind = YARN_ITEM_PROCESS,
                                         .tid = process->pid,
                                         .time_ns = process->start_ns,
@@ -82,20 +87,33 @@ static int on_event(void *self, const struct yarn_dump_event *event)
                                         .name = text_of(event->name)});
 }
 
+static int put_thread(struct yarn_dump *dump, uint32_t tid, uint32_t parent_tid,
+                      struct yarn_span comm, uint64_t time_ns)
+{
+    const char *name;
+    bool is_news;
+    int err = yarn_thread_names_begin(&dump->threads, tid, parent_tid, comm, &name, &is_news);
+    if (err || !is_news)
+        return err;
+    return put(dump, (struct yarn_item){
+                         .kind = YARN_ITEM_THREAD, .tid = tid, .time_ns = time_ns, .name = name});
+}
+
 static int on_thread(void *self, const struct yarn_dump_thread *thread)
 {
-    return put(self, (struct yarn_item){.kind = YARN_ITEM_THREAD,
-                                        .tid = thread->tid,
-                                        .time_ns = thread->time_ns,
-                                        .name = text_of(thread->comm)});
+    return put_thread(self, thread->tid, thread->parent_tid, thread->comm, thread->time_ns);
 }
 
 static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread)
 {
-    return put(self, (struct yarn_item){.kind = YARN_ITEM_THREAD,
-                                        .tid = thread->tid,
-                                        .time_ns = thread->time_ns,
-                                        .name = text_of(thread->comm)});
+    return put_thread(self, thread->tid, 0, thread->comm, thread->time_ns);
+}
+
+static int on_thread_end(void *self, const struct yarn_dump_thread_end *thread)
+{
+    struct yarn_dump *dump = self;
+    yarn_thread_names_end(&dump->threads, thread->tid);
+    return 0;
 }
 
 static int on_count(void *self, const struct yarn_dump_count *count)
@@ -185,6 +203,7 @@ static const struct yarn_dump_visitor visitor = {
     .event = on_event,
     .thread = on_thread,
     .thread_name = on_thread_name,
+    .thread_end = on_thread_end,
     .count = on_count,
     .lost = on_lost,
     .message = on_message,
@@ -202,6 +221,7 @@ static void destroy(struct yarn_dump *dump)
 {
     yarn_dump_reader_close(&dump->reader);
     yarn_stack_tables_close(&dump->tables);
+    yarn_thread_names_close(&dump->threads);
     free(dump->items);
     free(dump);
 }
@@ -212,6 +232,7 @@ static int open_dump(const char *path, struct yarn_dump **ret_dump)
     if (!dump)
         return -ENOMEM;
     dump->owner = yarn_process_pid();
+    dump->threads = YARN_THREAD_NAMES_CLOSED;
     yarn_dump_allowance_init(&dump->allowance);
     yarn_dump_allowance_begin(&dump->allowance, 1);
     int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->allowance,

@@ -139,6 +139,13 @@ class Library(harness.Case):
                     self.assertEqual(sorted(ours), sorted(theirs))
                     self.assertRegex(done.stdout, r"(?s)^process \d+: /.*\nend of \d+\n$")
 
+    def test_threads_of_a_dump_are_known_by_name_and_once(self):
+        (dump,) = self.dumps_of(self.run_program([harness.HOSTS / "kinds", "turns", "4", "1"]))
+        program = self.build("gcc", "c17", EXAMPLES / "read_dump.c", self.flags())
+        threads = re.findall(r"(?m)^thread \d+/(\d+): (.*)$", run(program, dump, env=self.environment).stdout)
+        self.assertEqual([name for _, name in threads], 5 * ["kinds"])
+        self.assertEqual(len(dict(threads)), 5)
+
     def assert_same_records(self, data, least=1):
         count, _, wrong = perf_data.compare(perf_data.Decoder(self.library / "libyarn.so"), data)
         self.assertEqual(wrong, [])
