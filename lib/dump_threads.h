@@ -20,7 +20,7 @@ struct yarn_thread_names {
 
 #define YARN_THREAD_NAMES_CLOSED ((struct yarn_thread_names){.places = YARN_TABLE_CLOSED})
 
-/* Each: *ret_name is good until the next call; NULL: unknown. *ret_is_news: it was not known to
+/* Each: *ret_name is valid until the next call; NULL: unknown. *ret_is_news: it was not known to
  * live, or not by that name. 0 or -ENOMEM. */
 YARN_MUST_CHECK int yarn_thread_names_begin(struct yarn_thread_names *names, uint32_t tid,
                                             uint32_t parent_tid, struct yarn_span name,
