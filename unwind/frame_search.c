@@ -2,12 +2,13 @@
 #include "unwind/frame_search.h"
 
 #include "unwind/callee.h"
+#include "unwind/fallback.h"
 
 enum {
     WORD_SIZE = 8,
-    FRAME_BYTES = 2 * WORD_SIZE,  /* the saved frame pointer and the return address */
-    SEARCH_BYTES_MAX = 256 << 10, /* for the frame */
-    RIVALS_BYTES_MAX = 16 << 10,  /* above it */
+    FRAME_BYTES = 2 * WORD_SIZE, /* the saved frame pointer and the return address */
+    SEARCH_BYTES_MAX = 256 << 10,
+    START_FRAMES = 3, /* clone3, start_thread, a language's own */
 };
 
 bool yarn_frame_search_applies(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
@@ -25,6 +26,15 @@ static bool is_called_from(struct yarn_rule_cache *cache, uint64_t return_addres
     return yarn_callee_find(cache, return_address, &callee) && callee == function;
 }
 
+static bool may_be_called_from(struct yarn_rule_cache *cache, uint64_t return_address,
+                               uint64_t function)
+{
+    uint64_t callee;
+    if (yarn_callee_find(cache, return_address, &callee))
+        return callee == function;
+    return yarn_fallback_is_return(cache, return_address);
+}
+
 /* A frame that was realigned has a copy of the return address beside the saved frame pointer. */
 static bool is_copy(const struct yarn_rule *rule, const struct yarn_stack_copy *stack, uint64_t at,
                     uint64_t return_address)
@@ -35,25 +45,11 @@ static bool is_copy(const struct yarn_rule *rule, const struct yarn_stack_copy *
            word == return_address;
 }
 
-static void add_rivals(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
-                       uint64_t function, uint64_t from, struct yarn_frame_rivals *rivals)
-{
-    uint64_t word;
-    *rivals = (struct yarn_frame_rivals){.count = 0};
-    for (uint64_t at = from;
-         at - from < RIVALS_BYTES_MAX && rivals->count < YARN_FRAME_RIVALS_MAX &&
-         yarn_stack_copy_read(stack, at, &word);
-         at += WORD_SIZE)
-        if (is_called_from(cache, word, function))
-            rivals->slot[rivals->count++] = at;
-}
-
 bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
                        const struct yarn_rule *rule, uint64_t function,
-                       struct yarn_registers *registers, struct yarn_frame_rivals *rivals)
+                       struct yarn_registers *registers)
 {
     uint64_t word, from = registers->sp;
-    rivals->count = rivals->next = 0;
     if (from % WORD_SIZE)
         return false;
     for (uint64_t at = from; at - from < SEARCH_BYTES_MAX; at += WORD_SIZE) {
@@ -64,15 +60,39 @@ bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_co
             continue;
         registers->value[cache->machine->frame] = at;
         registers->valid |= UINT64_C(1) << cache->machine->frame;
-        add_rivals(cache, stack, function, at + FRAME_BYTES, rivals);
         return true;
     }
     return false;
 }
 
-bool yarn_frame_rivals_pass(struct yarn_frame_rivals *rivals, uint64_t slot)
+/* Whether what the walk took for the return address of another function may be of this one: then it
+ * may have come from stale words back to the function's own frame. Not so where threads start,
+ * which call what they are to run by a register. */
+static bool is_in_doubt(struct yarn_rule_cache *cache, const struct yarn_frame_slots *taken,
+                        size_t number, uint64_t word, uint64_t function)
 {
-    if (rivals->next == rivals->count || slot < rivals->slot[rivals->next])
-        return true;
-    return rivals->slot[rivals->next++] == slot;
+    bool is_start = number + START_FRAMES >= taken->count;
+    return taken->slot[number] & 1 && (is_start ? is_called_from(cache, word, function)
+                                                : may_be_called_from(cache, word, function));
+}
+
+bool yarn_frame_is_sole(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
+                        uint64_t function, uint64_t from, uint64_t to,
+                        const struct yarn_frame_slots *taken)
+{
+    uint64_t word;
+    size_t next = 0;
+    if (to - from > SEARCH_BYTES_MAX || taken->count == taken->most)
+        return false;
+    for (uint64_t at = from; at < to; at += WORD_SIZE) {
+        if (!yarn_stack_copy_read(stack, at, &word))
+            return false;
+        while (next < taken->count && taken->slot[next] < at)
+            next++;
+        bool is_taken = next < taken->count && (taken->slot[next] | 1) == (at | 1);
+        if (is_taken ? is_in_doubt(cache, taken, next, word, function)
+                     : may_be_called_from(cache, word, function))
+            return false;
+    }
+    return true;
 }

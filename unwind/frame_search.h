@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The frame of a function whose frame pointer is not known: of a blocked thread the kernel shows
- * the instruction and stack pointers alone. Searched from the stack pointer up, and believed only
- * where the word above it is a return address whose call provably leads to this very function:
- * directly, or by a slot that is read, of the global offset table for example. A call through a
- * register proves nothing.
+ * the instruction and stack pointers alone. Searched from the stack pointer up: the word above the
+ * frame pointer's slot is a return address whose call provably leads to this very function,
+ * directly, or by a slot that is read, of the global offset table for example.
  *
- * What an earlier call has left on the stack may look alike. So further such words above are
- * remembered: if the walk from the first does not come by each of them, none is believed.
+ * What earlier calls have left on the stack looks alike. So a frame is believed only if the walk
+ * from it comes to the thread's start, and by every word on the way that could be the return
+ * address instead: of such a call, or of one through a register, which may lead anywhere.
  *
  * Threads: one owner of the cache at a time. Signals: not safe.
  */
@@ -16,22 +16,23 @@
 
 #include "unwind/rule_cache.h"
 
-enum { YARN_FRAME_RIVALS_MAX = 16 };
-
-struct yarn_frame_rivals {
-    unsigned count, next;
-    uint64_t slot[YARN_FRAME_RIVALS_MAX]; /* of return addresses, ascending */
-};
-
 /* Whether the rule hangs on the frame pointer, and in such a way that it can be searched. */
 bool yarn_frame_search_applies(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
                                const struct yarn_registers *registers);
 
-/* Sets the frame pointer. False where there is none that is proven. */
+/* Sets the frame pointer to the first that may be meant. False where there is none. */
 bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
                        const struct yarn_rule *rule, uint64_t function,
-                       struct yarn_registers *registers, struct yarn_frame_rivals *rivals);
+                       struct yarn_registers *registers);
 
-/* A step of the walk has taken the return address of that slot. False where it has left out a
- * rival. */
-bool yarn_frame_rivals_pass(struct yarn_frame_rivals *rivals, uint64_t slot);
+/* The slots of return addresses that a walk took, ascending. */
+struct yarn_frame_slots {
+    uint64_t *slot; /* borrowed; | 1: of a frame of another function */
+    size_t count, most;
+};
+
+/* Whether no other word of the stack, from where the search began to the end of the walk, can be
+ * the return address of the function. */
+bool yarn_frame_is_sole(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
+                        uint64_t function, uint64_t from, uint64_t to,
+                        const struct yarn_frame_slots *taken);

@@ -18,7 +18,7 @@ struct yarn_unwinder {
     struct yarn_libunwind *libunwind; /* owned */
     const struct yarn_module
         *last; /* that was looked up; neighbouring frames mostly share theirs */
-    struct yarn_frame_rivals rivals; /* of the frame that was searched last */
+    uint64_t slots[2 * YARN_FRAMES_MAX]; /* of a walk that had to search a frame */
 };
 
 struct walk {
@@ -27,8 +27,12 @@ struct walk {
     struct yarn_registers registers; /* of the frame that was reached */
     bool is_exact;                   /* it was interrupted at its ip: leaf, below a signal frame */
     bool by_libunwind;
-    bool has_searched;  /* for a frame */
-    unsigned nr_proven; /* frames up to the one that was searched */
+    /* Of the first frame that was searched, in a blocked thread: */
+    bool has_searched;
+    bool is_at_start;   /* of the thread, as the tables have it: not by a zero on the stack */
+    unsigned nr_proven; /* frames up to it */
+    uint64_t searched_from, function;
+    struct yarn_frame_slots taken;
     struct yarn_frames *frames;
 };
 
@@ -165,29 +169,49 @@ static void search_frame(struct walk *walk, const struct yarn_cached_rule *found
                          uint64_t lookup_ip)
 {
     struct yarn_rule_cache *cache = &walk->unwinder->cache;
-    if (!walk->stack->windows || walk->by_libunwind || !found->function_size ||
-        !yarn_frame_search_applies(cache, &found->rule, &walk->registers))
+    if (!walk->stack->windows || walk->by_libunwind || walk->has_searched ||
+        !found->function_size || !yarn_frame_search_applies(cache, &found->rule, &walk->registers))
         return;
-    uint64_t function = lookup_ip - ((uint32_t)lookup_ip - found->function);
     walk->has_searched = true;
+    walk->function = lookup_ip - ((uint32_t)lookup_ip - found->function);
     walk->nr_proven = walk->frames->count;
-    (void)yarn_frame_search(cache, walk->stack, &found->rule, function, &walk->registers,
-                            &walk->unwinder->rivals);
+    walk->searched_from = walk->registers.sp;
+    walk->taken = (struct yarn_frame_slots){.slot = walk->unwinder->slots,
+                                            .most = YARN_COUNT_OF(walk->unwinder->slots)};
+    (void)yarn_frame_search(cache, walk->stack, &found->rule, walk->function, &walk->registers);
 }
 
-/* After a step by the rule from a frame with that frame pointer. False where the frame that was
- * found is not believed any more. */
-static bool pass_rivals(struct walk *walk, const struct yarn_rule *rule, uint64_t marked)
+static void take_slot(struct walk *walk, uint64_t slot)
+{
+    struct yarn_frame_slots *taken = &walk->taken;
+    if (taken->count < taken->most)
+        taken->slot[taken->count++] = slot;
+}
+
+/* After a step by the rule from a frame with that frame pointer: a realigned one has a copy of its
+ * return address. */
+static void note_slots(struct walk *walk, const struct yarn_cached_rule *found, uint64_t marked)
 {
     enum { WORD_SIZE = 8 };
-    struct yarn_frame_rivals *rivals = &walk->unwinder->rivals;
-    bool has_copy = rule->kind == YARN_RULE_DEREF;
-    if (!walk->has_searched || ((!has_copy || yarn_frame_rivals_pass(rivals, marked + WORD_SIZE)) &&
-                                yarn_frame_rivals_pass(rivals, walk->registers.sp - WORD_SIZE)))
-        return true;
-    walk->frames->count = walk->nr_proven;
-    walk->frames->end = YARN_UNWIND_TRUNCATED;
-    return false;
+    if (!walk->has_searched)
+        return;
+    uint64_t is_other = (uint32_t)walk->function != found->function;
+    if (found->rule.kind == YARN_RULE_DEREF)
+        take_slot(walk, (marked + WORD_SIZE) | is_other);
+    take_slot(walk, (walk->registers.sp - WORD_SIZE) | is_other);
+}
+
+/* A frame that was searched is believed with all that follows, or not at all. */
+static void check_search(struct walk *walk)
+{
+    struct yarn_frames *frames = walk->frames;
+    if (!walk->has_searched || frames->count == walk->nr_proven ||
+        (walk->is_at_start &&
+         yarn_frame_is_sole(&walk->unwinder->cache, walk->stack, walk->function,
+                            walk->searched_from, walk->registers.sp, &walk->taken)))
+        return;
+    frames->count = walk->nr_proven;
+    frames->end = YARN_UNWIND_TRUNCATED;
 }
 
 static enum yarn_unwind_end end_of(const struct walk *walk, enum yarn_step step,
@@ -257,11 +281,13 @@ static bool run(struct walk *walk)
         uint64_t marked = walk->registers.value[unwinder->machine->frame];
         enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
         if (step != YARN_STEP_OK) {
+            walk->is_at_start = found.rule.kind == YARN_RULE_END;
             frames->end = end_of(walk, step, &found.rule);
             return step == YARN_STEP_UNKNOWN && found.rule.kind != YARN_RULE_NONE;
         }
-        if (is_senseless(walk) || !pass_rivals(walk, &found.rule, marked))
+        if (is_senseless(walk))
             return false;
+        note_slots(walk, &found, marked);
         forget_landed(walk, &found.rule);
     }
 }
@@ -278,7 +304,9 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
         .frames = ret_frames,
     };
     ret_frames->count = 0;
-    if (!run(&walk) || walk.by_libunwind || walk.has_searched)
+    bool is_foreign = run(&walk); /* to our rules */
+    check_search(&walk);
+    if (!is_foreign || walk.by_libunwind || walk.has_searched)
         return;
     /* A row hangs on a register that only libunwind follows: it has to begin at the leaf. */
     walk.registers = *registers;
