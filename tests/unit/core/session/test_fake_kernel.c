@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/session/session.h"
+#include "output/yarnprof/views/stat.h"
 #include "tests/support/fake_perf.h"
 #include "tests/support/suite.h"
 
@@ -156,17 +157,31 @@ END_TEST
 
 /* ---- counters that are few ---- */
 
-static struct yarn_perf_count count_in_turns(const struct fake_perf_event *event)
+enum { COUNTERS = 4, SLICES = 998, SLICE_NS = 1000000, A_SLICE = 2500 };
+
+/* Its place among those that are open. */
+static size_t place_of(const struct fake_perf_event *event)
 {
-    (void)event;
-    return (struct yarn_perf_count){
-        .count = 500,
-        .time_enabled_ns = ENABLED_NS,
-        .time_running_ns = ENABLED_NS / 2,
-    };
+    size_t place = 0;
+    for (const struct fake_perf_event *other = NULL; (other = fake_perf_next(other)) != event;)
+        place++;
+    return place;
 }
 
-START_TEST(who_shares_a_counter_has_run_a_part_of_the_time)
+/* Four counters, and after each slice the one that waited longest moves up, as the kernel rotates.
+ */
+static struct yarn_perf_count count_in_turns(const struct fake_perf_event *event)
+{
+    struct yarn_perf_count count = {.time_enabled_ns = (uint64_t)SLICES * SLICE_NS};
+    for (size_t slice = 0; slice < SLICES; slice++) {
+        bool runs = (place_of(event) + slice) % EVENTS_MAX < COUNTERS;
+        count.time_running_ns += runs ? SLICE_NS : 0;
+        count.count += runs ? A_SLICE : 0;
+    }
+    return count;
+}
+
+START_TEST(eight_on_four_counters_run_half_of_the_time_and_scale_to_the_truth)
 {
     for (int i = 0; i < EVENTS_MAX; i++)
         add("cycles", BIG)->cpus = "0"; /* the thread was there all the time */
@@ -174,7 +189,17 @@ START_TEST(who_shares_a_counter_has_run_a_part_of_the_time)
     ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
     for (uint32_t i = 0; i < EVENTS_MAX; i++) {
         struct yarn_perf_count count = yarn_session_count(&session, i);
-        ck_assert_uint_eq(2 * count.time_running_ns, count.time_enabled_ns);
+        struct yarn_stat_row row = {
+            .scale = 1,
+            .count = count.count,
+            .enabled_ns = count.time_enabled_ns,
+            .running_ns = count.time_running_ns,
+        };
+        double running = (double)row.running_ns / (double)row.enabled_ns;
+        yarn_stat_scale(&row);
+        double share = row.value / (SLICES * (double)A_SLICE * (double)session.report.nr_threads);
+        ck_assert_msg(running > 0.475 && running < 0.525, "ran %g of the time", running);
+        ck_assert_msg(share > 0.95 && share < 1.05, "scaled to %g of the truth", share);
     }
 }
 END_TEST
@@ -349,7 +374,7 @@ int main(void)
     tcase_add_test(tcase, each_core_has_mappings_from_one_event);
     tcase_add_test(tcase, what_counts_whole_cores_is_left_to_stat);
     tcase_add_test(tcase, branches_are_asked_of_counters_alone);
-    tcase_add_test(tcase, who_shares_a_counter_has_run_a_part_of_the_time);
+    tcase_add_test(tcase, eight_on_four_counters_run_half_of_the_time_and_scale_to_the_truth);
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
                         (int)YARN_COUNT_OF(errors));
