@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/array.h"
 #include "output/analysis/value/clock.h"

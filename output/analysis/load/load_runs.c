@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/load/loader.h"
+#include "output/analysis/load/load_sched.h"
 
 /* As perf script says them, blanks and all. */
 static const char *const words[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/load/loader.h"
+#include "output/analysis/load/load_sched.h"
+
 #include "output/analysis/time/coverage.h"
 
 enum { LIFE_BYTES = 400 }; /* with the row that is made of it */

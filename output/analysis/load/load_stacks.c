@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/array.h"
 #include "output/analysis/value/name.h"
@@ -367,7 +368,10 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
         .stack_end = (uint8_t)stack_end,
     };
-    err = yarn_loader_value(loader, sample, &cell.value);
+    if (loader->options->sched && sample->raw.size)
+        err = yarn_loader_sched_look(loader, sample, stack);
+    if (!err)
+        err = yarn_loader_value(loader, sample, &cell.value);
     if (!err)
         err = place(loader, sample, &cell);
     if (err == -ENOSPC) {

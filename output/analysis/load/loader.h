@@ -104,17 +104,9 @@ YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
 YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample, uint32_t *ret_detail);
 int yarn_loader_on_branches(void *self, const struct yarn_dump_branch *branches, size_t count);
-int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
-/* Where the view is about scheduling. */
-YARN_MUST_CHECK int yarn_loader_sched_runs(struct yarn_loader *loader,
-                                           const struct yarn_dump_run *runs, size_t count);
-/* Before the record has its effect on the dump. */
-YARN_MUST_CHECK int yarn_loader_sched_switches(struct yarn_loader *loader,
-                                               const struct yarn_dump_switches *record);
-/* When the dump is complete. */
-YARN_MUST_CHECK int yarn_loader_sched_end(struct yarn_loader *loader);
 int yarn_loader_on_thread_times(void *self, const struct yarn_dump_thread_time *times,
                                 size_t count);
+int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
 /* Of a tracepoint: by whom it was, where that is no thread of the process. */
 YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample,

@@ -69,6 +69,17 @@ int yarn_sched_log_add_reading(struct yarn_sched_log *sched, uint32_t space, uin
                                 &added);
 }
 
+int yarn_sched_log_add_look(struct yarn_sched_log *sched, uint32_t space, uint32_t waiter_tid,
+                            uint32_t holder_tid, const struct yarn_sched_look *look)
+{
+    struct yarn_sched_look added = *look;
+    int err = find_group(sched, space, waiter_tid, &added.waiter);
+    if (!err)
+        err = find_group(sched, space, holder_tid, &added.holder);
+    return err ? err
+               : YARN_ARRAY_PUT(&sched->looks, &sched->nr_looks, &sched->looks_capacity, &added);
+}
+
 int yarn_sched_log_add_gap(struct yarn_sched_log *sched, const struct yarn_sched_gap *gap)
 {
     return gap->from_ns >= gap->to_ns
@@ -82,6 +93,7 @@ void yarn_sched_log_fini(struct yarn_sched_log *sched)
     free(sched->spans);
     free(sched->wakings);
     free(sched->readings);
+    free(sched->looks);
     free(sched->gaps);
     free(sched->groups);
     yarn_table_close(&sched->index);

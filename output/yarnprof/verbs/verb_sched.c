@@ -98,7 +98,7 @@ int yarn_verb_sched(int argc, char **argv)
             .sched = &sched,
             .wakings = &wakings,
             .has_no_threads = true,
-            .has_no_stacks = true,
+            .has_no_stacks = !request.has_wakers,
             .frames = YARN_FRAMES_BY_FUNCTION,
         };
         status = yarn_select_load_view("sched", &request.view.select, 0, argv + first, &options,

@@ -66,6 +66,18 @@ YARN_MUST_CHECK int yarn_sched_wakers_of(const struct yarn_sched_view *view,
                                          struct yarn_sched_waker **ret_rows, size_t *ret_count);
 YARN_MUST_CHECK int yarn_sched_wakers_text(const struct yarn_sched_view *view,
                                            const struct yarn_out *out);
+/* Who held locks that another waited for: a row a pair, the longest first. */
+struct yarn_sched_lock {
+    const char *holder_comm, *waiter_comm;
+    uint32_t holder, waiter; /* threads */
+    uint32_t stack;          /* of the look that stands for most */
+    uint64_t looks, ns, most_ns;
+};
+/* *ret_rows is the caller's to free. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_locks_of(const struct yarn_sched_view *view,
+                                        struct yarn_sched_lock **ret_rows, size_t *ret_count);
+YARN_MUST_CHECK int yarn_sched_locks_text(const struct yarn_sched_view *view,
+                                          const struct yarn_out *out);
 /* A line a thread. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_timeline_text(const struct yarn_sched_view *view,
                                              const struct yarn_out *out);

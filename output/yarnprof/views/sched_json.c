@@ -56,8 +56,29 @@ static void put_wakers(const struct yarn_sched_waker *rows, size_t count, bool i
     for (size_t i = 0; i < count; i++)
         put_waker(&rows[i], json);
     yarn_json_end_array(json);
-    yarn_json_begin_array(json, "locks"); /* no dump says who holds one */
+}
+
+static int put_locks(const struct yarn_sched_view *view, struct yarn_json *json)
+{
+    struct yarn_sched_lock *rows;
+    size_t count;
+    int err = yarn_sched_locks_of(view, &rows, &count);
+    if (err)
+        return err;
+    yarn_json_begin_array(json, "locks");
+    for (size_t i = 0; i < count; i++) {
+        yarn_json_begin_object(json, NULL);
+        yarn_json_u64(json, "holder", rows[i].holder);
+        yarn_json_text(json, "holder_comm", rows[i].holder_comm);
+        yarn_json_u64(json, "waiter", rows[i].waiter);
+        yarn_json_text(json, "waiter_comm", rows[i].waiter_comm);
+        yarn_json_u64(json, "looks", rows[i].looks);
+        yarn_json_u64(json, "ns", rows[i].ns);
+        yarn_json_end_object(json);
+    }
     yarn_json_end_array(json);
+    free(rows);
+    return 0;
 }
 
 int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out)
@@ -77,6 +98,8 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
         put_row(view, &view->rows[i], json);
     yarn_json_end_array(json);
     put_wakers(rows, nr_rows, view->wakers != NULL, json);
+    if (view->wakers)
+        err = put_locks(view, json);
     yarn_json_begin_object(json, "notes");
     yarn_json_u64(json, "cut_ns", missing.cut_ns);
     yarn_json_u64(json, "switches_lost", missing.lost);
@@ -86,5 +109,5 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
     yarn_json_end_object(json);
     yarn_json_free(json);
     free(rows);
-    return 0;
+    return err;
 }

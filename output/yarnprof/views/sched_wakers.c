@@ -163,5 +163,5 @@ int yarn_sched_wakers_text(const struct yarn_sched_view *view, const struct yarn
     for (size_t i = 0; i < count && !(view->limit && i >= view->limit); i++)
         print_row(&rows[i], out);
     free(rows);
-    return 0;
+    return yarn_sched_locks_text(view, out);
 }

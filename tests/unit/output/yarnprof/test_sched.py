@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
@@ -89,6 +90,25 @@ class Sched(WithDumps):
         self.assertRegex(worker, r"worker +░*.?█+.?░+.?█+.?·+.?█+$")
         self.assertRegex(writer, r"writer +.?█+.?·+\?+·+$")
         self.assertLessEqual(max(map(len, text.splitlines()[2:6])), 100)
+
+    def test_locks_are_those_that_looks_found_held(self):
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        dump.record("THREAD", tid=8, parent_tid=7, time_ns=0, comm=dump.text("worker"))
+        layout = dump.text("\tfield:pid_t holder;\toffset:0;\tsize:4;\tsigned:1;\n")
+        name = dump.text("off-cpu")
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("ns"), flags=1,
+                    format=layout)
+        dump.named("STREAMS", 1, {"event": 1, "tid": 8, "count": 3, "period_ns": 1000, "weight": 2 * MS})
+        dump.batch("DETAILS", 0, 3, (0, 1, 2), 4096, 4, tail=struct.pack("<iii", 7, 7, 0))
+        dump.named("SAMPLES", 3, {"stack": 0})
+        path = self.folder / "locks"
+        path.write_bytes(dump.end())
+        found = json.loads(self.good("sched", "--wakers", "--format=json", path))
+        self.assertEqual(found["locks"], [{"holder": 7, "holder_comm": "app", "waiter": 8,
+                                           "waiter_comm": "worker", "looks": 2, "ns": 4 * MS}])
+        self.assertRegex(self.good("sched", "--wakers", path), r" 7 app +8 worker +2 +4.0 ms")
+        self.assertIn("no locks", self.good("sched", "--wakers", "--tid=7", path))
 
     def test_a_dump_without_switches_says_so(self):
         row = self.threads(self.app)["threads"][0]

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event/trace_format.h"
+#include "output/analysis/load/load_sched.h"
+
+enum { LOOK_BYTES = 120 }; /* with the row that it may become */
+
+/* 0: no thread holds what it waits for, as far as is known. */
+static uint32_t holder_of(const struct yarn_dump_event *event, struct yarn_span raw)
+{
+    struct yarn_trace_field field;
+    uint64_t holder;
+    if (!yarn_span_equal(event->name, yarn_span_of_text("off-cpu")) ||
+        !yarn_trace_format_find(event->format, yarn_span_of_text("holder"), &field) ||
+        !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &holder))
+        return 0;
+    return (uint32_t)holder;
+}
+
+int yarn_loader_sched_look(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                           uint32_t stack)
+{
+    const struct yarn_sched_look look = {.place = stack, .ns = sample->weight};
+    uint32_t holder =
+        holder_of(&yarn_loader_dump(loader)->events[sample->event].record, sample->raw);
+    if (!holder || !yarn_loader_may_keep(loader, LOOK_BYTES))
+        return 0;
+    return yarn_sched_log_add_look(loader->options->sched, loader->dump, sample->tid, holder,
+                                   &look);
+}

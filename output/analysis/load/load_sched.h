@@ -1,0 +1,20 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a dump knows of when threads ran, for the log that the options of a view about it
+ * give. Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/analysis/load/loader.h"
+
+YARN_MUST_CHECK int yarn_loader_sched_runs(struct yarn_loader *loader,
+                                           const struct yarn_dump_run *runs, size_t count);
+/* Before the record has its effect on the dump. */
+YARN_MUST_CHECK int yarn_loader_sched_switches(struct yarn_loader *loader,
+                                               const struct yarn_dump_switches *record);
+/* A sample of off-cpu, whose stack in the profile that is. */
+YARN_MUST_CHECK int yarn_loader_sched_look(struct yarn_loader *loader,
+                                           const struct yarn_dump_sample *sample, uint32_t stack);
+/* When the dump is complete. */
+YARN_MUST_CHECK int yarn_loader_sched_end(struct yarn_loader *loader);
