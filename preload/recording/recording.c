@@ -310,6 +310,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
         yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_recording_drain_all(recording, &has_news);
+    recording->holds_looks |= recording->pipeline.looks.waits.is_on;
     yarn_looks_stop(&recording->pipeline.looks, now_ns);
     /* Why not once more, for a second thread that execs: the first may succeed at any moment. What
      * is new and the end that follows it are one write. */
@@ -323,9 +324,9 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 {
     if (recording->is_held)
         enable(recording);
-    else if (!recording->account.coverage.is_off)
+    if (recording->holds_looks)
         yarn_looks_start(&recording->pipeline.looks);
-    recording->is_held = recording->is_sealed = false;
+    recording->is_held = recording->is_sealed = recording->holds_looks = false;
 }
 
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

@@ -39,6 +39,7 @@ struct yarn_recording {
     bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */
+    bool holds_looks;             /* stopped by a seal, on before it */
     bool is_sealed;               /* the dump has its end, for an exec */
     bool has_reported_no_samples, has_reported_refused_looks;
 };

@@ -111,6 +111,15 @@ class OffCpu(harness.Case):
         self.assertTrue(any("off-cpu looks each" in m["text"] for m in dump["messages"]))
 
     @harness.once
+    def test_while_switches_are_cut_out(self):
+        """Nothing is known of waits then: they are in neither sum."""
+        run, dump = self.recorded("churn", 1000, YARN_SCHED="switch:1000")
+        begun_ns = dump["trust"]["waited_ns"]
+        total = sum(weight for _, _, weight, _ in looks(run.dumps))
+        self.assertLess(begun_ns, 5_000_000_000)  # of nine threads' nine seconds
+        self.assertLess(total, begun_ns + 300_000_000)
+
+    @harness.once
     def test_without_switch_records(self):
         run = self.run_program([BLOCKED, "known", 100], YARN_EVENTS=EVENTS, YARN_SAMPLER="timer")
         (dump,) = harness.info(run.dumps)
