@@ -29,14 +29,19 @@ static int add_switch(struct yarn_loader *loader, uint64_t time_ns, uint32_t thr
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-/* A run is a switch in and one out, as far as that is known. */
+/* A run is a switch in and one out, as far as that is known; one that goes on in another has no
+ * out, and the other no in. */
 static int add_run(struct yarn_loader *loader, const struct yarn_dump_run *run)
 {
     uint32_t thread;
     uint64_t start_ns = run->time_ns + (uint64_t)loader->shift_ns;
     int err = yarn_loader_thread(loader, run->tid, &thread);
-    if (!err)
+    if (err)
+        return err;
+    uint64_t *open_ns = &loader->profile->threads[thread].run_open_ns;
+    if (*open_ns != start_ns)
         err = add_switch(loader, start_ns, thread, run->cpu, YARN_TIMELINE_SWITCH_IN);
+    *open_ns = run->is_open && run->length_ns ? start_ns + run->length_ns : 0;
     if (err || run->is_open)
         return err;
     return add_switch(loader, start_ns + run->length_ns, thread, run->cpu,

@@ -81,8 +81,8 @@ struct yarn_profile_thread {
     uint32_t tid, parent_tid;
     uint32_t comm, last_comm; /* the latest, and its place in `comms` */
     bool has_record, has_ended;
-    uint64_t start_ns, end_ns; /* 0 where unknown */
-    uint64_t cpu_ns;           /* 0 where unknown */
+    uint64_t start_ns, end_ns, cpu_ns; /* 0 where unknown */
+    uint64_t run_open_ns;              /* up to here it ran, and may have gone on; 0: not known */
     uint64_t samples;
 };
 
