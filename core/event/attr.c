@@ -126,6 +126,10 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
         attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
         attr.branch_sample_type = spec->branches;
     }
+    if (options->has_call_branches) {
+        attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+        attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER;
+    }
     if (options->is_read) {
         attr.sample_period = 0;
     } else if (spec->frequency) {

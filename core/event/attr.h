@@ -36,6 +36,7 @@ struct yarn_attr_options {
     uint64_t registers_mask;  /* for REGS_USER */
     uint32_t stack_bytes;     /* for STACK_USER */
     bool has_user_chain;      /* CALLCHAIN is of user frames, too; the kernel's are as the spec's */
+    bool has_call_branches;   /* the processor's stack of calls, of the user's code */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
     bool is_single;           /* of its thread only: not inherited */
     bool reads_members;       /* leads a group: each sample has what its members counted */

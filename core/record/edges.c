@@ -42,6 +42,8 @@ static struct yarn_edge *edge_of(struct yarn_edges *edges, const struct yarn_edg
 bool yarn_edges_add(struct yarn_edges *edges, const struct yarn_typed_record *record, size_t *at)
 {
     struct perf_branch_entry branch;
+    if (record->sample.layout->has_calls)
+        return true;
     for (; yarn_record_branch(&record->sample, *at, &branch); (*at)++) {
         const struct yarn_edge wanted = {
             .from = branch.from,

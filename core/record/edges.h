@@ -29,7 +29,8 @@ struct yarn_edges {
 };
 
 /* The branches of a sample from number *at on, which becomes the first that is not in it. False
- * where there is no room for more: to be called again once they were stored. */
+ * where there is no room for more: to be called again once they were stored. A stack of calls has
+ * none. */
 bool yarn_edges_add(struct yarn_edges *edges, const struct yarn_typed_record *record, size_t *at);
 
 /* Forgets all edges, keeps the memory. */

@@ -85,6 +85,7 @@ struct yarn_record_layout yarn_record_layout_of(const struct perf_event_attr *at
         .read_format = attr->read_format,
         .registers_mask = attr->sample_regs_user,
         .period = attr->freq ? 0 : attr->sample_period,
+        .has_calls = attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK,
     };
 }
 

@@ -36,6 +36,7 @@ struct yarn_record_layout {
     uint64_t read_format;
     uint64_t registers_mask; /* sample_regs_user */
     uint64_t period;         /* of each sample, where the layout has none */
+    bool has_calls;          /* the branches are the calls that have not returned */
 };
 
 /* Of an event that is opened so. */

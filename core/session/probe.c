@@ -85,10 +85,11 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
 
 /* The timer sampler has copies only. */
 static enum yarn_session_stack stack_of(const struct yarn_session *session,
-                                        const struct yarn_event_spec *event)
+                                        const struct yarn_session_event *state)
 {
-    enum yarn_session_stack stack = yarn_session_spec_stack(session->spec, event);
-    bool is_copy = session->timer && stack == YARN_SESSION_STACK_CHAIN;
+    enum yarn_session_stack stack = yarn_session_spec_stack(session->spec, &state->spec);
+    bool is_copy = (session->timer && stack == YARN_SESSION_STACK_CHAIN) ||
+                   (stack == YARN_SESSION_STACK_CALLS && (session->timer || state->copies_instead));
     return is_copy ? YARN_SESSION_STACK_COPY : stack;
 }
 
@@ -128,7 +129,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     };
     if (options.is_read)
         return options;
-    switch (stack_of(session, event)) {
+    switch (stack_of(session, &session->specs[spec])) {
     case YARN_SESSION_STACK_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
@@ -138,6 +139,10 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     case YARN_SESSION_STACK_CHAIN:
         options.sample_type = PERF_SAMPLE_CALLCHAIN;
         options.has_user_chain = true;
+        break;
+    case YARN_SESSION_STACK_CALLS:
+        options.has_call_branches = true;
+        options.sample_type = event->exclude_kernel ? 0 : PERF_SAMPLE_CALLCHAIN;
         break;
     case YARN_SESSION_STACK_NONE:
         break;
@@ -228,6 +233,12 @@ static bool lacks_clock(const struct yarn_session *session, uint32_t number, pid
     return !err;
 }
 
+static void copy_instead(struct yarn_session_event *state, const char *why)
+{
+    state->copies_instead = true;
+    state->reason = why;
+}
+
 /* Features that the kernel does not know are dropped, its own part is given up where that is not
  * permitted, and `auto` falls back on the way. */
 static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
@@ -245,6 +256,11 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             continue;
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
+            continue;
+        }
+        if ((err == -EOPNOTSUPP || err == -EINVAL) &&
+            stack_of(session, state) == YARN_SESSION_STACK_CALLS) {
+            copy_instead(state, "stacks are copied: this cpu notes no calls (call-graph=lbr)");
             continue;
         }
         if ((err == -EOPNOTSUPP || err == -EINVAL) && yarn_event_spec_lower_precise(&state->spec)) {
@@ -272,7 +288,7 @@ static void refuse(struct yarn_session_event *state, int err, const char *why)
 }
 
 /* What the kernel cannot be asked about, and what asking for would promise too much. */
-static void refuse_unusable(struct yarn_session_event *state)
+static void refuse_unusable(const struct yarn_session *session, struct yarn_session_event *state)
 {
     struct yarn_event_spec *spec = &state->spec;
     const char *why;
@@ -283,6 +299,13 @@ static void refuse_unusable(struct yarn_session_event *state)
         return;
     if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";
+    if (yarn_session_spec_stack(session->spec, spec) != YARN_SESSION_STACK_CALLS ||
+        spec->is_counted)
+        return;
+    if (!yarn_event_spec_can_be_precise(spec))
+        copy_instead(state, "stacks are copied: only counters of the cpu have call-graph=lbr");
+    else if (spec->branches)
+        copy_instead(state, "stacks are copied: one event has branch= or call-graph=lbr, not both");
 }
 
 /* Only rings of cores can hold what other threads do on them. */
@@ -430,7 +453,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
         return -ENOMEM;
     for (size_t i = 0; i < nr_events; i++) {
         events[i] = YARN_EVENT_CLOSED;
-        refuse_unusable(&session->specs[i]);
+        refuse_unusable(session, &session->specs[i]);
         refuse_of_machine(session, &session->specs[i]);
         events[i].tid = session->specs[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
         events[i].cpu = cpu_for(session, (uint32_t)i, cpu);

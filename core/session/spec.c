@@ -8,9 +8,10 @@ enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *cal
         return YARN_SESSION_STACK_NONE;
     case YARN_CALLGRAPH_FP:
         return YARN_SESSION_STACK_CHAIN;
+    case YARN_CALLGRAPH_LBR:
+        return YARN_SESSION_STACK_CALLS;
     case YARN_CALLGRAPH_AUTO:
     case YARN_CALLGRAPH_DWARF:
-    case YARN_CALLGRAPH_LBR:
         break;
     }
     return YARN_SESSION_STACK_COPY;
@@ -25,7 +26,8 @@ enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_reques
 uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event)
 {
-    if (yarn_session_spec_stack(spec, event) != YARN_SESSION_STACK_COPY)
+    enum yarn_session_stack stack = yarn_session_spec_stack(spec, event);
+    if (stack != YARN_SESSION_STACK_COPY && stack != YARN_SESSION_STACK_CALLS)
         return 0;
     bool has_own = event->has_callgraph && event->callgraph.stack_bytes;
     return has_own ? event->callgraph.stack_bytes : spec->stack_bytes;

@@ -15,6 +15,8 @@ enum yarn_session_stack {
     YARN_SESSION_STACK_NONE,
     YARN_SESSION_STACK_COPY,  /* registers and a copy of the user stack */
     YARN_SESSION_STACK_CHAIN, /* the kernel's frame-pointer chain */
+    YARN_SESSION_STACK_CALLS, /* the calls that the processor notes (LBR); a copy where it does not
+                               */
 };
 
 struct yarn_session_request {
@@ -46,7 +48,7 @@ struct yarn_session_request {
     const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };
 
-/* What such words ask for. LBR: copies, where the cpu records no branches. */
+/* What such words ask for. */
 enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its

@@ -92,6 +92,30 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample 
     note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);
 }
 
+/* As the processor noted them: of each call the instruction that made it, the latest first. What
+ * called the kernel is in the function that the latest call entered. */
+static void walk_calls(struct yarn_walks *walks, const struct yarn_record_sample *sample,
+                       bool is_kernel, struct yarn_frames *frames)
+{
+    struct perf_branch_entry call = {.from = sample->ip};
+    size_t at = 0;
+    frames->end = YARN_UNWIND_TRUNCATED;
+    if (is_kernel && !yarn_record_branch(sample, 0, &call))
+        return;
+    if (is_kernel)
+        call.from = call.to;
+    do {
+        frames->frame[frames->count++] = (struct yarn_unwind_frame){
+            .ip = call.from,
+            .lookup_ip = call.from,
+            .module = yarn_module_map_find(walks->map, call.from),
+        };
+    } while (frames->count < YARN_FRAMES_MAX && yarn_record_branch(sample, at++, &call));
+    uint64_t outermost = frames->frame[frames->count - 1].lookup_ip;
+    frames->end = yarn_unwinder_is_outermost(walks->unwinder, outermost) ? YARN_UNWIND_COMPLETE
+                                                                         : YARN_UNWIND_TRUNCATED;
+}
+
 /* The frame where the sample hit, alone: no stack was asked for, or none came. */
 static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_frames *frames)
 {
@@ -119,7 +143,9 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
     if (is_kernel && !queued->nr_kernel)
         add_kernel(queued, sample->ip);
     struct yarn_frames *frames = yarn_queued_frames(queued);
-    if (sample->has_registers)
+    if (sample->layout->has_calls)
+        walk_calls(walks, sample, is_kernel, frames);
+    else if (sample->has_registers)
         walk_copy(walks, sample, frames);
     else
         walk_chain(walks, &sample->callchain, user_at, frames);

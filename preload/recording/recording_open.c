@@ -15,11 +15,7 @@ void yarn_recording_close(struct yarn_recording *recording)
 
 static enum yarn_session_stack stack_kind(const struct yarn_recording *recording)
 {
-    const struct yarn_callgraph *callgraph = &recording->job->options.callgraph;
-    if (callgraph->kind == YARN_CALLGRAPH_LBR)
-        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                          "YARN_CALLGRAPH: lbr is not supported by this version", "dwarf instead");
-    return yarn_session_stack_kind(callgraph);
+    return yarn_session_stack_kind(&recording->job->options.callgraph);
 }
 
 /* Of a filter that the program was started behind: what would end it is not tried. */

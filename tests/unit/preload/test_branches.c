@@ -30,6 +30,8 @@ static void *wait(void *unused)
     return unused;
 }
 
+static enum yarn_session_stack stack = YARN_SESSION_STACK_NONE;
+
 static void begin_with(const char *asked, uint64_t branches, unsigned precise)
 {
     made_process_begin();
@@ -47,6 +49,8 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         .has_own_rate = true,
         .branches = branches,
         .precise = (uint8_t)precise,
+        .exclude_kernel = true,
+        .has_modifiers = true,
     };
     struct yarn_text name = yarn_text_of(event.name, sizeof event.name);
     yarn_text_add(&name, "cycles");
@@ -58,6 +62,8 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         .ring_bytes = 1 << 20,
         .interval_ns = 100 * YARN_NS_PER_MS,
         .frequency_hz = 999,
+        .stack = stack,
+        .stack_bytes = 4096,
         .pid = getpid(),
     };
     ck_assert_int_eq(yarn_session_open(&made.session, &spec), 0);
@@ -73,8 +79,16 @@ static void begin_precise(void)
     begin_with("cycles:pp", 0, 2);
 }
 
+static void begin_calls(void)
+{
+    stack = YARN_SESSION_STACK_CALLS;
+    begin_with("cycles:u", 0, 0);
+}
+
 static void end(void)
 {
+    stack = YARN_SESSION_STACK_NONE;
+
     yarn_session_close(&made.session);
     atomic_store(&is_over, true);
     ck_assert_int_eq(pthread_join(host, NULL), 0);
@@ -218,6 +232,27 @@ START_TEST(what_a_precise_sample_tells_of_its_access_is_in_script)
 }
 END_TEST
 
+START_TEST(the_processor_s_stack_of_calls_is_the_sample_s)
+{
+    static char text[TEXT_BYTES];
+    const struct perf_branch_entry calls[] = {{.from = CODE + 0x200, .to = CODE},
+                                              {.from = CODE + 0x300, .to = CODE + 0x180}};
+    const struct fake_perf_event *opened = fake_perf_next(NULL);
+    ck_assert_uint_eq(opened->attr.branch_sample_type,
+                      PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_USER);
+    write_sample(MADE_THREAD, calls, YARN_COUNT_OF(calls));
+    drain();
+    made_process_read();
+    ck_assert_uint_eq(made_process_lines("stack "), 1 + YARN_COUNT_OF(calls));
+    ask("script", text);
+    const char *leaf = strstr(text, "400000"), *caller = strstr(text, "400200");
+    ck_assert_ptr_nonnull(leaf);
+    ck_assert_ptr_nonnull(caller);
+    ck_assert(leaf < caller && caller < strstr(text, "400300"));
+    ck_assert_ptr_null(strstr(text, "YARN_branch"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("branches");
@@ -226,6 +261,10 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, branches_go_from_the_ring_to_the_report);
     tcase_add_test(tcase, more_edges_than_are_kept_are_all_stored);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("calls");
+    tcase_add_checked_fixture(tcase, begin_calls, end);
+    tcase_add_test(tcase, the_processor_s_stack_of_calls_is_the_sample_s);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("precise");
     tcase_add_checked_fixture(tcase, begin_precise, end);

@@ -155,6 +155,27 @@ START_TEST(branches_are_asked_of_counters_alone)
 }
 END_TEST
 
+static int refuse_branches(const struct fake_perf_event *event)
+{
+    return event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK ? -EOPNOTSUPP : 0;
+}
+
+START_TEST(a_cpu_without_a_stack_of_calls_has_copies_and_says_so)
+{
+    fake_perf_judge = refuse_branches;
+    spec.stack = YARN_SESSION_STACK_CALLS;
+    spec.stack_bytes = 4096;
+    add("cycles", BIG);
+    add("cpu-clock", PERF_TYPE_SOFTWARE)->kind = YARN_EVENT_CLOCK;
+    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(session.specs[0].error | session.specs[1].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "notes no calls"));
+    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "call-graph=lbr"));
+    for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));)
+        ck_assert_uint_ne(event->attr.sample_stack_user, 0);
+}
+END_TEST
+
 /* ---- counters that are few ---- */
 
 enum { COUNTERS = 4, SLICES = 998, SLICE_NS = 1000000, A_SLICE = 2500 };
@@ -374,6 +395,7 @@ int main(void)
     tcase_add_test(tcase, each_core_has_mappings_from_one_event);
     tcase_add_test(tcase, what_counts_whole_cores_is_left_to_stat);
     tcase_add_test(tcase, branches_are_asked_of_counters_alone);
+    tcase_add_test(tcase, a_cpu_without_a_stack_of_calls_has_copies_and_says_so);
     tcase_add_test(tcase, eight_on_four_counters_run_half_of_the_time_and_scale_to_the_truth);
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
