@@ -64,18 +64,18 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
 /* What refuses it refuses nothing else. */
 static void open_switches(struct yarn_thread_ring *slot, struct yarn_session *session)
 {
-    struct yarn_event *event = &slot->events[slot->nr_events];
+    struct yarn_event event = YARN_EVENT_CLOSED;
     if (!yarn_switches_are_recorded(session))
         return;
-    int err = yarn_switches_open(session, slot->tid, EVERY_CPU, event);
+    int err = yarn_switches_open(session, slot->tid, EVERY_CPU, &event);
     if (!err)
-        err = yarn_event_redirect(event, &slot->events[0]);
+        err = yarn_event_redirect(&event, &slot->events[0]);
     if (!err) {
-        slot->nr_events++;
+        slot->events[slot->nr_events++] = event;
         session->switches.is_open = true;
         return;
     }
-    yarn_event_close(event);
+    yarn_event_close(&event);
     if (err != -ESRCH)
         yarn_switches_give_up(session, yarn_probe_reason(err));
 }
