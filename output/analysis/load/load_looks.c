@@ -19,7 +19,8 @@ static uint32_t holder_of(const struct yarn_dump_event *event, struct yarn_span 
 int yarn_loader_sched_look(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                            uint32_t stack)
 {
-    const struct yarn_sched_look look = {.place = stack, .ns = sample->weight};
+    const struct yarn_sched_look look = {
+        .place = stack, .time_ns = sample->time_ns, .ns = sample->weight};
     uint32_t holder =
         holder_of(&yarn_loader_dump(loader)->events[sample->event].record, sample->raw);
     if (!holder || !yarn_loader_may_keep(loader, LOOK_BYTES))

@@ -58,7 +58,8 @@ struct yarn_sched_reading {
 struct yarn_sched_look {
     uint32_t waiter, holder; /* groups: filled by adding */
     uint32_t place;          /* the source's number for where the waiter was */
-    uint64_t ns;             /* what it stands for */
+    uint64_t time_ns;        /* of a sample of it */
+    uint64_t ns;             /* what that stands for */
 };
 
 /* A time in which a space was not recorded: cut out, or stopped. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/value/array.h"
 #include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/sched.h"
@@ -34,6 +35,23 @@ static int by_pair(const void *a, const void *b)
     if (one->holder != other->holder)
         return one->holder < other->holder ? -1 : 1;
     return (one->waiter > other->waiter) - (one->waiter < other->waiter);
+}
+
+static int by_pair_in_order(const void *a, const void *b)
+{
+    const struct yarn_sched_look *one = a, *other = b;
+    int order = by_pair(a, b);
+    return order ? order : (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
+}
+
+/* A long wait has one look and several samples of it: the thread did not run between them. */
+static bool is_of_one_look(const struct yarn_sched_view *view, const struct yarn_sched_life *life,
+                           const struct yarn_sched_look *one, const struct yarn_sched_look *other)
+{
+    const struct yarn_sched_span *spans = view->sched->spans + life->first;
+    return life->count && one->time_ns &&
+           YARN_ARRAY_UP_TO(spans, life->count, one->time_ns - 1) ==
+               YARN_ARRAY_UP_TO(spans, life->count, other->time_ns - 1);
 }
 
 static int by_time(const void *a, const void *b)
@@ -70,7 +88,6 @@ static void add_look(const struct yarn_sched_view *view, const struct yarn_sched
         row->most_ns = look->ns;
         row->stack = look->place;
     }
-    row->looks++;
     row->ns += yarn_u64_min(look->ns, UINT64_MAX - row->ns);
 }
 
@@ -88,7 +105,7 @@ int yarn_sched_locks_of(const struct yarn_sched_view *view, struct yarn_sched_lo
         return -ENOMEM;
     }
     if (sched->nr_looks)
-        qsort(sched->looks, sched->nr_looks, sizeof *sched->looks, by_pair);
+        qsort(sched->looks, sched->nr_looks, sizeof *sched->looks, by_pair_in_order);
     for (size_t i = 0; i < sched->nr_looks; i++) {
         const struct yarn_sched_look *look = &sched->looks[i];
         const struct yarn_sched_life *life = life_of(view, look->waiter);
@@ -97,6 +114,7 @@ int yarn_sched_locks_of(const struct yarn_sched_view *view, struct yarn_sched_lo
         bool is_new = !last || by_pair(last, look);
         count += is_new;
         add_look(view, look, is_new, &rows[count - 1]);
+        rows[count - 1].looks += is_new || !is_of_one_look(view, life, last, look);
         last = look;
     }
     if (count)

@@ -99,15 +99,18 @@ class Sched(WithDumps):
         name = dump.text("off-cpu")
         dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("ns"), flags=1,
                     format=layout)
-        dump.named("STREAMS", 1, {"event": 1, "tid": 8, "count": 3, "period_ns": 1000, "weight": 2 * MS})
-        dump.batch("DETAILS", 0, 3, (0, 1, 2), 4096, 4, tail=struct.pack("<iii", 7, 7, 0))
-        dump.named("SAMPLES", 3, {"stack": 0})
+        dump.named("STREAMS", 1, {"event": 1, "tid": 8, "count": 5, "first_ns": 20 * MS,
+                                  "period_ns": 10 * MS, "weight": 2 * MS})
+        dump.batch("DETAILS", 0, 5, range(5), 4096, 4, tail=struct.pack("<iiiii", 7, 7, 7, 7, 0))
+        dump.named("SAMPLES", 5, {"stack": 0})
+        # At 20, 30 and 40 ms, when it runs again, it is one look; at 50 ms another.
+        dump.named("RUNS", 2, {"time_ns": (10 * MS, 40 * MS), "length_ns": MS, "tid": 8})
         path = self.folder / "locks"
         path.write_bytes(dump.end())
         found = json.loads(self.good("sched", "--wakers", "--format=json", path))
         self.assertEqual(found["locks"], [{"holder": 7, "holder_comm": "app", "waiter": 8,
-                                           "waiter_comm": "worker", "looks": 2, "ns": 4 * MS}])
-        self.assertRegex(self.good("sched", "--wakers", path), r" 7 app +8 worker +2 +4.0 ms")
+                                           "waiter_comm": "worker", "looks": 2, "ns": 8 * MS}])
+        self.assertRegex(self.good("sched", "--wakers", path), r" 7 app +8 worker +2 +8.0 ms")
         self.assertIn("no locks", self.good("sched", "--wakers", "--tid=7", path))
 
     def test_a_dump_without_switches_says_so(self):
