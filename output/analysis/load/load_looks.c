@@ -9,7 +9,7 @@ static uint32_t holder_of(const struct yarn_dump_event *event, struct yarn_span 
 {
     struct yarn_trace_field field;
     uint64_t holder;
-    if (!yarn_span_equal(event->name, yarn_span_of_text("off-cpu")) ||
+    if (!(event->flags & YARN_DUMP_EVENT_IS_OFF_CPU) ||
         !yarn_trace_format_find(event->format, yarn_span_of_text("holder"), &field) ||
         !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &holder))
         return 0;

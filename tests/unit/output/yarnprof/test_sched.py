@@ -97,7 +97,7 @@ class Sched(WithDumps):
         dump.record("THREAD", tid=8, parent_tid=7, time_ns=0, comm=dump.text("worker"))
         layout = dump.text("\tfield:pid_t holder;\toffset:0;\tsize:4;\tsigned:1;\n")
         name = dump.text("off-cpu")
-        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("ns"), flags=1,
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("ns"), flags=256,
                     format=layout)
         dump.named("STREAMS", 1, {"event": 1, "tid": 8, "count": 5, "first_ns": 20 * MS,
                                   "period_ns": 10 * MS, "weight": 2 * MS})
