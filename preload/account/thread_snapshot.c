@@ -21,10 +21,14 @@ static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
     return count;
 }
 
-static uint64_t birth_ns(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t now_ns)
+/* When the thread began and by whom, where that was reported. */
+static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_thread *thread)
 {
-    size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
-    return snapshot->born[at].tid == tid ? snapshot->born[at].time_ns : now_ns;
+    size_t at = thread->tid % YARN_SNAPSHOT_MAX;
+    if (snapshot->born[at].tid != (pid_t)thread->tid || thread->tid == (uint32_t)snapshot->pid)
+        return;
+    thread->time_ns = snapshot->born[at].time_ns;
+    thread->parent_tid = snapshot->born[at].parent_tid;
 }
 
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
@@ -38,10 +42,10 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns =
-                tids[i] == snapshot->pid ? process_start_ns : birth_ns(snapshot, tids[i], now_ns),
+            .time_ns = tids[i] == snapshot->pid ? process_start_ns : now_ns,
             .comm = yarn_span_of_text(comm),
         };
+        set_birth(snapshot, &thread);
         yarn_dump_write_thread(writer, &thread);
     }
 }
@@ -81,11 +85,12 @@ static void forget(struct yarn_thread_snapshot *snapshot, pid_t tid)
 }
 
 void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
-                                   uint64_t time_ns)
+                                   uint32_t parent_tid, uint64_t time_ns)
 {
     size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
     forget(snapshot, tid);
     snapshot->born[at].tid = tid;
+    snapshot->born[at].parent_tid = parent_tid;
     snapshot->born[at].time_ns = time_ns;
 }
 

@@ -31,6 +31,7 @@ struct yarn_thread_snapshot {
     /* Births that the kernel reported before there was a dump, by tid. */
     struct {
         pid_t tid;
+        uint32_t parent_tid;
         uint64_t time_ns;
     } born[YARN_SNAPSHOT_MAX];
 };
@@ -45,7 +46,7 @@ void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot);
 
 /* The kernel or the sampler reports a thread's start, and its end, which goes into the dump. */
 void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
-                                   uint64_t time_ns);
+                                   uint32_t parent_tid, uint64_t time_ns);
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns);
 

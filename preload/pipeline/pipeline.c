@@ -237,7 +237,8 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
                                      tid, record->time_ns);
         return;
     }
-    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid, record->time_ns);
+    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid, record->task.parent_tid,
+                                  record->time_ns);
     if (!pipeline->spec.dump->writer)
         return;
     struct yarn_dump_thread thread = {

@@ -352,7 +352,7 @@ START_TEST(an_end_that_was_stored_is_not_stored_again)
     made.account.threads.count = 1;
     yarn_thread_snapshot_compare(&made.account.threads, made.dump.writer, 1);
     yarn_thread_snapshot_on_exit(&made.account.threads, made.dump.writer, MADE_THREAD, 5);
-    yarn_thread_snapshot_on_begin(&made.account.threads, MADE_THREAD,
+    yarn_thread_snapshot_on_begin(&made.account.threads, MADE_THREAD, 1,
                                   1); /* another of that number */
     yarn_thread_snapshot_on_exit(&made.account.threads, made.dump.writer, MADE_THREAD, 9);
     made_process_read();
