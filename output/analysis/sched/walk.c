@@ -137,12 +137,15 @@ static void pass_span(struct walk *walk, const struct yarn_sched_span *span)
         walk->visitor->left(walk->self, span, end_ns);
 }
 
-/* What it does at its birth. One that ran without a switch that was seen may have done anything. */
+/* What it does at its birth. One that was found did anything until it is first seen to run; if it
+ * never is, it is blocked, unless it is known to have run. */
 static enum off off_at_birth(const struct yarn_sched_life *life)
 {
     if (!life->is_recorded || (!life->count && life->cpu_ns))
         return OFF_UNKNOWN;
-    return life->is_born ? OFF_BORN : OFF_BLOCKED;
+    if (life->is_born)
+        return OFF_BORN;
+    return life->count ? OFF_UNKNOWN : OFF_BLOCKED;
 }
 
 /* The first of a space. */

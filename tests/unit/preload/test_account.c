@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -360,6 +361,39 @@ START_TEST(an_end_that_was_stored_is_not_stored_again)
 }
 END_TEST
 
+static void *wait_for_release(void *gate)
+{
+    (void)pthread_barrier_wait(gate);
+    (void)pthread_barrier_wait(gate);
+    return NULL;
+}
+
+/* Of each that exists, as if the kernel had reported it before there was a dump. */
+static void report_births(uint64_t time_ns)
+{
+    struct yarn_thread_snapshot now = made.account.threads;
+    yarn_thread_snapshot_take(&now);
+    for (size_t i = 0; i < now.count; i++)
+        yarn_thread_snapshot_on_begin(&made.account.threads, now.tids[i], 4194001, time_ns);
+}
+
+START_TEST(a_thread_that_began_before_the_dump_has_its_birth_and_its_parent)
+{
+    pthread_t thread;
+    pthread_barrier_t gate;
+    ck_assert_int_eq(pthread_barrier_init(&gate, NULL, 2), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_release, &gate), 0);
+    (void)pthread_barrier_wait(&gate);
+    follow_this_process();
+    report_births(77);
+    ck_assert(yarn_process_dump_begin(&made.dump));
+    (void)pthread_barrier_wait(&gate);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    made_process_read();
+    ck_assert_ptr_nonnull(strstr(made.log.text, " parent_tid=4194001 time_ns=77 "));
+}
+END_TEST
+
 START_TEST(a_thread_s_own_note_shows_its_time)
 {
     struct yarn_dump_thread_end end = {.tid = MADE_THREAD, .time_ns = 4, .cpu_ns = 4321};
@@ -438,6 +472,7 @@ int main(void)
     tcase_add_test(tcase, the_reader_is_no_thread_of_the_process);
     tcase_add_test(tcase, who_ended_during_a_stop_ends_after_it);
     tcase_add_test(tcase, an_end_that_was_stored_is_not_stored_again);
+    tcase_add_test(tcase, a_thread_that_began_before_the_dump_has_its_birth_and_its_parent);
     tcase_add_test(tcase, a_thread_s_own_note_shows_its_time);
     tcase_add_test(tcase, a_note_of_an_end_that_nobody_reports_is_read_at_the_second_scan);
     tcase_add_test(tcase, at_the_end_those_who_are_alive_have_what_they_used);
