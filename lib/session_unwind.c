@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/session_unwind.h"
 
+#include <stdatomic.h>
+
 #include "core/base/pages.h"
+#include "core/sys/futex.h"
+#include "core/sys/process.h"
 #include "unwind/registers.h"
 #include "unwind/symbol/place.h"
 #include "unwind/unwinder.h"
@@ -13,6 +17,28 @@ struct yarn_session_unwinder {
     struct yarn_frames frames;
 };
 
+/* Why: libunwind keeps a pool for the whole process, without a lock as it is built here. The word
+ * is the process whose thread is inside: in a child after fork that is nobody. */
+static _Atomic uint32_t inside;
+
+static void enter(void)
+{
+    const uint32_t pid = (uint32_t)yarn_process_pid();
+    uint32_t seen = 0;
+    while (!atomic_compare_exchange_strong(&inside, &seen, pid)) {
+        if (seen == pid) {
+            yarn_futex_wait(&inside, pid, YARN_NS_PER_MS);
+            seen = 0;
+        }
+    }
+}
+
+static void leave(void)
+{
+    atomic_store(&inside, 0);
+    yarn_futex_wake(&inside);
+}
+
 int yarn_session_unwinder_new(struct yarn_session_unwinder **ret_unwinder)
 {
     struct yarn_session_unwinder *made = yarn_pages_map(sizeof *made);
@@ -20,8 +46,10 @@ int yarn_session_unwinder_new(struct yarn_session_unwinder **ret_unwinder)
         return -ENOMEM;
     made->is_old = true;
     int err = yarn_module_map_new(&made->map, "/proc/self");
+    enter();
     if (!err)
         err = yarn_unwinder_new(&made->unwinder, YARN_UNWINDER_AUTO, made->map);
+    leave();
     if (err) {
         yarn_session_unwinder_free(made);
         return err;
@@ -61,7 +89,9 @@ int yarn_session_unwinder_walk(struct yarn_session_unwinder *unwinder,
         unwinder->is_old = false;
     }
     const struct yarn_stack_copy copy = {.start = registers.sp, .first = stack->stack};
+    enter();
     yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
+    leave();
     yarn_module_map_rest(unwinder->map);
     size_t count = yarn_size_min(unwinder->frames.count, max);
     for (size_t i = 0; i < count; i++)
@@ -73,8 +103,10 @@ void yarn_session_unwinder_free(struct yarn_session_unwinder *unwinder)
 {
     if (!unwinder)
         return;
+    enter();
     if (unwinder->unwinder)
         yarn_unwinder_free(unwinder->unwinder);
+    leave();
     if (unwinder->map)
         yarn_module_map_free(unwinder->map);
     yarn_pages_unmap(unwinder, sizeof *unwinder);
