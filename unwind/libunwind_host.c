@@ -44,6 +44,35 @@ void yarn_libunwind_host_free(void *memory)
     yarn_pages_unmap(block, size);
 }
 
+/* What is mapped between the two calls below, and forgotten by libunwind. */
+static struct {
+    void *at[4];
+    size_t size[4], count;
+    bool is_on;
+} noted;
+
+static void note(void *at, size_t size)
+{
+    if (!noted.is_on || noted.count == YARN_COUNT_OF(noted.at))
+        return;
+    noted.at[noted.count] = at;
+    noted.size[noted.count++] = size;
+}
+
+void yarn_libunwind_host_note(void)
+{
+    noted.count = 0;
+    noted.is_on = true;
+}
+
+void yarn_libunwind_host_unmap_noted(void)
+{
+    noted.is_on = false;
+    while (noted.count--)
+        yarn_pages_unmap(noted.at[noted.count], noted.size[noted.count]);
+    noted.count = 0;
+}
+
 void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags, int fd,
                                off_t offset)
 {
@@ -63,6 +92,7 @@ void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags,
     if (!pages)
         return MAP_FAILED;
     yarn_pages_show_to_children(pages, size);
+    note(pages, size);
     return pages;
 }
 

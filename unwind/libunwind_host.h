@@ -20,6 +20,10 @@ void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags,
                                off_t offset);
 int yarn_libunwind_host_munmap(void *at, size_t size);
 
+/* What is mapped between these two is unmapped by the second: libunwind forgets it. */
+void yarn_libunwind_host_note(void);
+void yarn_libunwind_host_unmap_noted(void);
+
 int yarn_libunwind_host_pthread_mutex_init(void *mutex, const void *attributes);
 int yarn_libunwind_host_pthread_mutex_lock(void *mutex);
 int yarn_libunwind_host_pthread_mutex_unlock(void *mutex);

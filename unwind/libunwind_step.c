@@ -2,6 +2,7 @@
 #include "unwind/libunwind_step.h"
 
 #include "core/base/pages.h"
+#include "unwind/libunwind_host.h"
 
 /* Internal to libunwind, for struct dwarf_cie_info: from the very source that is linked. */
 #define UNW_REMOTE_ONLY
@@ -198,10 +199,11 @@ void yarn_libunwind_free(struct yarn_libunwind *libunwind)
 {
     if (!libunwind)
         return;
-    /* It forgets to unmap a cache that was resized: shrunk first, three pages are all that stays.
-     */
+    /* It forgets to unmap a cache that was resized: what it maps for a smaller one is known. */
+    yarn_libunwind_host_note();
     (void)unw_set_cache_size(libunwind->space, 1, 0);
     unw_destroy_addr_space(libunwind->space);
+    yarn_libunwind_host_unmap_noted();
     yarn_pages_unmap(libunwind, sizeof *libunwind);
 }
 
