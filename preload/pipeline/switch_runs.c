@@ -122,6 +122,8 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
 void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record)
 {
+    if (record->time_ns < runs->start_ns) /* from before a stop */
+        return;
     if (record->switched.is_out)
         go_out(runs, record);
     else

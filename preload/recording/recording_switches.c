@@ -84,8 +84,11 @@ void yarn_recording_write_switches(struct yarn_recording *recording, bool is_las
     struct yarn_switch_runs *runs = recording->pipeline.runs;
     if (!runs)
         return;
+    uint64_t read_ns = yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS);
+    if (recording->cut_since_ns)
+        read_ns = yarn_u64_min(read_ns, recording->cut_since_ns);
     if (!is_last)
-        yarn_switch_runs_divide(runs, yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS));
+        yarn_switch_runs_divide(runs, read_ns);
     yarn_switch_runs_write(runs, recording->dump.writer);
     write_times(recording, is_last);
 }

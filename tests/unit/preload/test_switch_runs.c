@@ -165,7 +165,10 @@ START_TEST(after_a_stop_nothing_is_known_of_before)
     come(B, 111, 1);
     leave(B, 115, 1, false);
     yarn_switch_runs_stop(runs, 120);
+    leave(A, 119, 0, true); /* read after the stop */
+    come(A, 121, 0);
     yarn_switch_runs_start(runs, 200);
+    come(B, 199, 1);
     leave(A, 230, 0, true); /* it ran when records were turned on */
     come(B, 240, 1);
     leave(B, 241, 1, false);
