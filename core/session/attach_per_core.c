@@ -259,11 +259,18 @@ static int open_per_core(struct yarn_session *session)
 
 /* ---- running ---- */
 
-static void enable_per_core(struct yarn_session *session)
+/* Without those of switches while they are cut out. */
+static void enable_events(const struct yarn_session *session)
 {
     /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
     for (size_t i = 0; i < session->nr_events; i++)
-        yarn_perf_enable(session->events[i].fd);
+        if (!session->switches.are_cut || !yarn_switches_is_of(session, &session->events[i]))
+            yarn_perf_enable(session->events[i].fd);
+}
+
+static void enable_per_core(struct yarn_session *session)
+{
+    enable_events(session);
     yarn_cpu_wide_resume(session);
     session->is_enabled = true;
 }
@@ -414,8 +421,7 @@ static int change_per_core(struct yarn_session *session, const struct yarn_plan 
     }
     session->report.got = *plan;
     session->watch_generation++;
-    for (size_t i = 0; i < session->nr_events; i++)
-        yarn_perf_enable(session->events[i].fd);
+    enable_events(session);
     retire(session, &events);
     return 0;
 }

@@ -25,10 +25,26 @@ static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_thread *thread)
 {
     size_t at = thread->tid % YARN_SNAPSHOT_MAX;
-    if (snapshot->born[at].tid != (pid_t)thread->tid || thread->tid == (uint32_t)snapshot->pid)
+    if (snapshot->born[at].tid != (pid_t)thread->tid || snapshot->born[at].end.tid ||
+        thread->tid == (uint32_t)snapshot->pid)
         return;
     thread->time_ns = snapshot->born[at].time_ns;
     thread->parent_tid = snapshot->born[at].parent_tid;
+}
+
+static void write_over(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer)
+{
+    for (size_t i = 0; i < YARN_SNAPSHOT_MAX; i++) {
+        struct yarn_dump_thread thread = {
+            .tid = (uint32_t)snapshot->born[i].tid,
+            .parent_tid = snapshot->born[i].parent_tid,
+            .time_ns = snapshot->born[i].time_ns,
+        };
+        if (!snapshot->born[i].end.tid)
+            continue;
+        yarn_dump_write_thread(writer, &thread);
+        yarn_dump_write_thread_end(writer, &snapshot->born[i].end);
+    }
 }
 
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
@@ -48,6 +64,7 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
         set_birth(snapshot, &thread);
         yarn_dump_write_thread(writer, &thread);
     }
+    write_over(snapshot, writer);
 }
 
 void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot)
@@ -62,10 +79,15 @@ static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
             snapshot->tids[i] = snapshot->tids[--snapshot->count];
 }
 
-static void write_end(struct yarn_dump_writer *writer, const struct yarn_dump_thread_end *end)
+/* Kept for a dump that begins later. */
+static void write_end(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
+                      const struct yarn_dump_thread_end *end)
 {
+    size_t at = end->tid % YARN_SNAPSHOT_MAX;
     if (writer)
         yarn_dump_write_thread_end(writer, end);
+    else if (snapshot->born[at].tid == (pid_t)end->tid)
+        snapshot->born[at].end = *end;
 }
 
 static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -92,6 +114,7 @@ void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t 
     snapshot->born[at].tid = tid;
     snapshot->born[at].parent_tid = parent_tid;
     snapshot->born[at].time_ns = time_ns;
+    snapshot->born[at].end.tid = 0;
 }
 
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
@@ -108,7 +131,7 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
             .cpu_ns = yarn_session_thread_cpu_ns(snapshot->session, tid),
         };
     end.time_ns = time_ns;
-    write_end(writer, &end);
+    write_end(snapshot, writer, &end);
 }
 
 /* The first thread may have ended and wait for the others. */
@@ -126,7 +149,7 @@ static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_w
         return;
     remove_tid(snapshot, tid);
     *noted(snapshot, tid) = -tid;
-    write_end(writer, &end);
+    write_end(snapshot, writer, &end);
 }
 
 static void write_notes(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
@@ -191,7 +214,7 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
                 .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
             };
         *noted(snapshot, tid) = -tid; /* the kernel may report it, too, if it was just now */
-        write_end(writer, &end);
+        write_end(snapshot, writer, &end);
     }
     snapshot->count = 0;
 }
@@ -210,6 +233,6 @@ void yarn_thread_snapshot_end(struct yarn_thread_snapshot *snapshot,
         else if (!yarn_thread_ends_take(tids[i], UINT64_MAX, &end)) /* reported before */
             continue;
         if (!is_reported(snapshot, tids[i]))
-            write_end(writer, &end);
+            write_end(snapshot, writer, &end);
     }
 }

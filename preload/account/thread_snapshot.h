@@ -28,16 +28,18 @@ struct yarn_thread_snapshot {
      * the last scan (at looked_ns), its negative where its end is in the dump. */
     pid_t noted[YARN_THREAD_ENDS_MAX];
     uint64_t looked_ns;
-    /* Births that the kernel reported before there was a dump, by tid. */
+    /* Births that the kernel reported before there was a dump, by tid, and ends of the same. */
     struct {
         pid_t tid;
         uint32_t parent_tid;
         uint64_t time_ns;
+        struct yarn_dump_thread_end end; /* tid 0: it has not ended */
     } born[YARN_SNAPSHOT_MAX];
 };
 
 /* All threads that exist, into a new dump: the first thread since the process's start, the others
- * since the kernel reported them, or since now. */
+ * since the kernel reported them, or since now; and those that the kernel reported and that are
+ * over. */
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns);
 

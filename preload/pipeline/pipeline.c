@@ -228,6 +228,8 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     pid_t tid = (pid_t)record->task.tid;
     if (record->type == YARN_RECORD_EXIT && pipeline->runs)
         yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->time_ns);
+    if (record->type == YARN_RECORD_FORK && pipeline->runs)
+        yarn_switch_runs_on_birth(pipeline->runs, record->task.tid, record->time_ns);
     /* Samples that wait to be named may be its own. */
     if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->spec.dump))
         return;
@@ -270,6 +272,8 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         .cpu = record->cpu,
     };
     pipeline->spec.account->nr_lost += lost.count;
+    if (pipeline->runs)
+        yarn_switch_runs_on_lost(pipeline->runs);
     if (yarn_process_dump_begin(pipeline->spec.dump))
         yarn_dump_write_lost(pipeline->spec.dump->writer, &lost);
 }

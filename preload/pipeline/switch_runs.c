@@ -9,6 +9,7 @@ enum {
     KEPT_MAX = 4096,
     KEPT_MANY = KEPT_MAX / 2,
     CPUS_MAX = 1024,
+    SAME_NS = 2000, /* less than it takes to leave a core and to come back */
 };
 
 struct slot {
@@ -22,7 +23,6 @@ struct yarn_switch_runs {
     bool are_late;
     uint64_t start_ns; /* UINT64_MAX: no records are written */
     size_t count;
-    uint64_t nr_dropped; /* runs for which there was no room */
     struct yarn_dump_run kept[KEPT_MAX];
     struct yarn_dump_run sorted[KEPT_MAX];
     uint64_t keys[KEPT_MAX];
@@ -55,10 +55,8 @@ void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns)
 static void keep(struct yarn_switch_runs *runs, const struct slot *slot, uint64_t end_ns,
                  bool is_preempted, bool is_open)
 {
-    if (runs->count == KEPT_MAX) {
-        runs->nr_dropped++;
+    if (runs->count == KEPT_MAX) /* there can be no dump */
         return;
-    }
     runs->kept[runs->count++] = (struct yarn_dump_run){
         .time_ns = slot->since_ns,
         .length_ns = yarn_u64_minus(end_ns, slot->since_ns),
@@ -76,6 +74,14 @@ static struct slot *slot_of(struct yarn_switch_runs *runs, uint32_t tid)
     if (slot->since_ns < runs->start_ns)
         slot->tid = 0;
     return slot;
+}
+
+/* Two events of a thread tell of one switch while others take the place of the first. */
+static bool is_again(const struct slot *slot, const struct yarn_typed_record *record)
+{
+    return slot->tid == record->tid && slot->cpu == record->cpu &&
+           slot->is_running == !record->switched.is_out &&
+           record->time_ns < slot->since_ns + SAME_NS;
 }
 
 /* A record is missing in between: nothing is known since the last. */
@@ -122,12 +128,32 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
 void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record)
 {
-    if (record->time_ns < runs->start_ns) /* from before a stop */
+    if (record->time_ns < runs->start_ns || is_again(slot_of(runs, record->tid), record))
         return;
     if (record->switched.is_out)
         go_out(runs, record);
     else
         come_in(runs, record);
+}
+
+void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns)
+{
+    if (!runs->are_late || runs->start_ns == UINT64_MAX)
+        return;
+    struct slot *slot = slot_of(runs, tid);
+    *slot = (struct slot){tid, 0, time_ns, false};
+    leave_open(runs, slot);
+}
+
+void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs)
+{
+    for (uint32_t cpu = 0; cpu < runs->nr_cpus; cpu++) {
+        struct slot *slot = slot_of(runs, runs->last_on[cpu]);
+        if (!slot->tid || slot->tid != runs->last_on[cpu] || !slot->is_running)
+            continue;
+        leave_open(runs, slot);
+        slot->is_running = false;
+    }
 }
 
 void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns)

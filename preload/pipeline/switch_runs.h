@@ -23,9 +23,12 @@ void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
  * since. */
 void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns);
 
-/* A switch record; a thread's end. */
+/* Switch records; a thread's birth, and its end. Records are missing, of whatever kind: what ran
+ * then is not known to have gone on. */
 void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record);
+void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
+void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs);
 void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
 
 /* What runs is known up to this time: it goes on in another run. */

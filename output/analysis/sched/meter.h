@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What the kernel counted of a thread beside what records say of the same time: the kernel's
- * numbers are known at moments, and count between two of them where nothing is unknown in between.
+ * numbers are known at moments; between two of them all that is unknown is taken off.
  * Threads: one owner at a time.
  */
 #pragma once

@@ -319,6 +319,19 @@ START_TEST(threads_that_are_there_begin_with_the_dump)
 }
 END_TEST
 
+START_TEST(a_thread_that_was_over_before_the_dump_is_in_it)
+{
+    follow_this_process();
+    yarn_thread_snapshot_on_begin(&made.account.threads, MADE_THREAD, MADE_PID, 41);
+    yarn_thread_snapshot_on_exit(&made.account.threads, NULL, MADE_THREAD, 43);
+    ck_assert(yarn_process_dump_begin(&made.dump));
+    made_process_read();
+    ck_assert_uint_eq(made_process_lines("thread "), 2);
+    ck_assert_ptr_nonnull(strstr(made.log.text, "time_ns=41"));
+    ck_assert_ptr_nonnull(strstr(made_process_line("thread_end "), "time_ns=43"));
+}
+END_TEST
+
 START_TEST(the_reader_is_no_thread_of_the_process)
 {
     follow_this_process();
@@ -469,6 +482,7 @@ int main(void)
     tcase_add_test(tcase, stops_and_starts_wait_for_a_dump_as_many_as_there_is_room_for);
     tcase = case_of(suite, "threads");
     tcase_add_test(tcase, threads_that_are_there_begin_with_the_dump);
+    tcase_add_test(tcase, a_thread_that_was_over_before_the_dump_is_in_it);
     tcase_add_test(tcase, the_reader_is_no_thread_of_the_process);
     tcase_add_test(tcase, who_ended_during_a_stop_ends_after_it);
     tcase_add_test(tcase, an_end_that_was_stored_is_not_stored_again);

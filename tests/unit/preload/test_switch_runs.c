@@ -118,13 +118,64 @@ START_TEST(a_missing_record_leaves_the_time_open_and_makes_no_run_longer)
     come(A, 110, 0);
     come(A, 200, 1); /* when it left is missing */
     leave(A, 210, 1, false);
-    leave(A, 300, 1, false); /* when it came is missing */
+    leave(A, 30000, 1, false); /* when it came is missing */
     take();
     ck_assert_uint_eq(nr_seen, 4);
     assert_run(0, A, 110, 0, false, true);
     assert_run(1, A, 200, 10, false, false);
     assert_run(2, A, 210, 0, false, true);
-    assert_run(3, A, 300, 0, false, false);
+    assert_run(3, A, 30000, 0, false, false);
+}
+END_TEST
+
+START_TEST(what_runs_when_records_are_lost_is_not_known_to_go_on)
+{
+    yarn_switch_runs_start(runs, 100);
+    come(A, 110, 0);
+    come(B, 120, 1);
+    leave(B, 130, 1, false);
+    yarn_switch_runs_on_lost(runs); /* A's leaving and coming may be among them */
+    leave(A, 90000, 0, false);
+    come(B, 90001, 1);
+    leave(B, 90010, 1, false);
+    take();
+    uint64_t of_a_ns = 0;
+    for (size_t i = 0; i < nr_seen; i++)
+        of_a_ns += seen[i].tid == A ? seen[i].length_ns : 0;
+    ck_assert_uint_eq(of_a_ns, 0);
+    assert_run(0, A, 110, 0, false, true);
+    assert_run(nr_seen - 1, B, 90001, 9, false, false);
+}
+END_TEST
+
+START_TEST(two_records_of_one_switch_are_one)
+{
+    yarn_switch_runs_start(runs, 100);
+    come(A, 110, 0);
+    come(A, 111, 0);
+    leave(A, 5000, 0, true);
+    leave(A, 5001, 0, true);
+    come(A, 5500, 0);
+    leave(A, 5600, 0, false);
+    take();
+    ck_assert_uint_eq(nr_seen, 2);
+    assert_run(0, A, 110, 4890, true, false);
+    assert_run(1, A, 5500, 100, false, false);
+}
+END_TEST
+
+START_TEST(what_a_thread_did_before_its_late_records_is_unknown)
+{
+    yarn_switch_runs_free(runs);
+    runs = yarn_switch_runs_new(true);
+    yarn_switch_runs_start(runs, 100);
+    yarn_switch_runs_on_birth(runs, A, 110);
+    come(A, 9000, 0);
+    leave(A, 9010, 0, false);
+    take();
+    ck_assert_uint_eq(nr_seen, 2);
+    assert_run(0, A, 110, 0, false, true);
+    assert_run(1, A, 9000, 10, false, false);
 }
 END_TEST
 
@@ -229,6 +280,9 @@ int main(void)
     tcase_add_test(tests, who_leaves_first_has_run_since_the_start);
     tcase_add_test(tests, where_records_begin_late_nothing_is_known_before_the_first);
     tcase_add_test(tests, a_missing_record_leaves_the_time_open_and_makes_no_run_longer);
+    tcase_add_test(tests, what_runs_when_records_are_lost_is_not_known_to_go_on);
+    tcase_add_test(tests, two_records_of_one_switch_are_one);
+    tcase_add_test(tests, what_a_thread_did_before_its_late_records_is_unknown);
     tcase_add_test(tests, a_thread_s_end_ends_its_run);
     tcase_add_test(tests, what_runs_at_a_flush_goes_on_where_it_was_divided);
     tcase_add_test(tests, after_a_stop_nothing_is_known_of_before);
