@@ -6,7 +6,7 @@
 
 enum { THREADS_MAX = 1024, THREADS_A_SECOND = 64, AT_ONCE = 32 };
 
-static bool read_times(pid_t tid, struct yarn_dump_thread_time *ret_row)
+bool yarn_thread_times_read(pid_t tid, struct yarn_dump_thread_time *ret_row)
 {
     struct yarn_thread_times times;
     if (!yarn_process_thread_times(tid, &times))
@@ -35,7 +35,7 @@ void yarn_thread_times_write(struct yarn_dump_writer *writer, pid_t pid, pid_t r
             yarn_dump_write_thread_times(writer, rows, count);
             count = 0;
         }
-        if (tids[i] != reader_tid && read_times(tids[i], &rows[count]))
+        if (tids[i] != reader_tid && yarn_thread_times_read(tids[i], &rows[count]))
             count++;
     }
     if (count)

@@ -14,6 +14,9 @@
 
 #include "output/dump/writer.h"
 
+/* False where the thread is gone, or its numbers are not readable. */
+bool yarn_thread_times_read(pid_t tid, struct yarn_dump_thread_time *ret_row);
+
 /* Of all threads but `reader_tid`; of no more than some unless `is_last`. */
 void yarn_thread_times_write(struct yarn_dump_writer *writer, pid_t pid, pid_t reader_tid,
                              bool is_last);

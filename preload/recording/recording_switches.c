@@ -20,6 +20,8 @@ static void stop(struct yarn_recording *recording, uint64_t time_ns)
 void yarn_recording_start_switches(struct yarn_recording *recording)
 {
     uint64_t since_ns;
+    if (recording->pipeline.runs && !recording->drained_ns) /* what it used before does not count */
+        (void)yarn_thread_times_read(recording->job->facts.pid, &recording->at_start);
     if (recording->pipeline.runs && !yarn_session_switches_are_cut(&recording->session, &since_ns))
         start(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
@@ -72,6 +74,9 @@ void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t tim
 
 static void write_times(struct yarn_recording *recording, bool is_last)
 {
+    if (recording->at_start.time_ns)
+        yarn_dump_write_thread_times(recording->dump.writer, &recording->at_start, 1);
+    recording->at_start.time_ns = 0;
     if (!is_last && recording->drained_ns < recording->times_at_ns)
         return;
     recording->times_at_ns = recording->drained_ns + TIMES_EVERY_NS;

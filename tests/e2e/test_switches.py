@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switch records against the kernel's own counts, and what happens where there are too many."""
+
+import json
+import unittest
+
+import harness
+
+HANDOVER = harness.HOSTS / "handover"
+STATES = ("running_ns", "switching_ns", "runnable_ns", "blocked_ns", "unknown_ns")
+
+
+class Switches(harness.Case):
+    def recorded(self, rounds, quiet_ms, sched):
+        run = self.run_program([HANDOVER, rounds, quiet_ms], YARN_SCHED=sched)
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        (dump,) = harness.info(run.dumps)
+        if dump["sched"]["got"] != sched:
+            self.skipTest(dump["sched"]["reason"])
+        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
+        rows = {row["tid"]: row for row in table["threads"]}
+        printed = [list(map(int, line.split())) for line in run.stdout.decode().splitlines()]
+        for row in rows.values():
+            self.assertEqual(sum(row[state] for state in STATES), row["life_ns"])
+        self.assertEqual(table["notes"]["refused"], 0)
+        return dump, table, [(rows[tid], switches, cpu_ns) for tid, switches, cpu_ns in printed]
+
+    def test_each_switch_is_recorded_or_counted_as_lost(self):
+        dump, table, threads = self.recorded(100000, 0, "switch:0")
+        lost = dump["trust"]["switches_lost"]
+        self.assertEqual(table["notes"]["switches_lost"], lost)
+        recorded, counted = sum(row["switches"] for row, _, _ in threads), sum(n for _, n, _ in threads)
+        print(f"{recorded} switches of {counted}, {lost} records lost")
+        self.assertGreaterEqual(recorded + lost, 0.995 * counted)
+        self.assertLessEqual(recorded, 1.005 * counted)
+        for row, _, cpu_ns in threads:
+            known_ns = row["running_ns"] + row["switching_ns"]
+            print(f"{known_ns / 1e6:.1f} ms of {cpu_ns / 1e6:.1f}, {row['unknown_ns'] / 1e6:.1f} unknown")
+            self.assertLessEqual(known_ns, 1.03 * cpu_ns)
+            if not lost:
+                self.assertGreaterEqual(known_ns + row["unknown_ns"], 0.97 * cpu_ns)
+
+    def test_too_many_are_cut_out_and_come_on_again(self):
+        dump, table, threads = self.recorded(40000, 3000, "switch:1000")
+        cut_ns = dump["sched"]["cut_ns"]
+        self.assertGreater(cut_ns, 0)
+        self.assertEqual(table["notes"]["cut_ns"], cut_ns)
+        answering, first = threads
+        self.assertLess(answering[0]["switches"], 0.5 * answering[1])
+        self.assertGreater(first[0]["unknown_ns"], 0)
+        self.assertLess(first[0]["unknown_ns"], first[0]["life_ns"] - 3 * 10**8)
+
+
+if __name__ == "__main__":
+    unittest.main()
