@@ -137,7 +137,9 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_ring_reader
         if (yarn_state_nr_in_exec(&recorder->state) && !hold(recorder))
             return END_REQUESTED;
         yarn_recording_unseal(recording);
+        atomic_store(&recorder->is_waiting, true);
         wait_for_work(recorder, reader, timeout_ns);
+        atomic_store(&recorder->is_waiting, false);
         if (is_asked_as_a_task(recorder, reader, is_due))
             return END_REQUESTED;
         yarn_commands_run_urgent(recorder);

@@ -14,12 +14,11 @@
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 /* A reader whose CPU time stands still is given up after this many checks (50 ms, longer on a busy
- * machine), one that works after WORK_MOST_NS. */
+ * machine), while it is at work, which may wait for a disk or for the kernel's end of an event,
+ * after 1 s; one whose CPU time moves after WORK_MOST_NS. */
 #define CHECK_NS (5 * YARN_NS_PER_MS)
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
-enum { CHECKS_IDLE_MOST = 10 };
-/* The kernel keeps who closes the last event of a probe for 90 ms. */
-enum { CHECKS_FOR_PROBE = 40 };
+enum { CHECKS_IDLE_MOST = 10, CHECKS_AT_WORK_MOST = 200 };
 
 /* After so many recordings in a row that were restarted less than this ago, no other follows: a
  * handler of the host's that a timer calls, and that restarts each, would leave it no time. */
@@ -65,7 +64,7 @@ static bool is_patient(const struct yarn_recorder *recorder, struct patience *pa
         return false;
     patience->nr_idle = cpu_ns == patience->cpu_ns ? patience->nr_idle + 1 : 0;
     patience->cpu_ns = cpu_ns;
-    int most = CHECKS_IDLE_MOST + CHECKS_FOR_PROBE * (int)recorder->job.sites.group.nr_made;
+    int most = atomic_load(&recorder->is_waiting) ? CHECKS_IDLE_MOST : CHECKS_AT_WORK_MOST;
     return patience->nr_idle < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
@@ -133,6 +132,7 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
+    atomic_store(&recorder->is_waiting, false);
     if (recorder->recording.failure.what) {
         recorder->recording.failure.what = NULL;
         recorder->recording.failure.is_unstored = false;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The recorder of one process, for host threads: they start and end its reader thread, give it
- * commands and wait for them. A wait ends when the reader has used no CPU time for 50 ms; but one
+ * commands and wait for them. A wait ends when the reader has used no CPU time for 50 ms, or for
+ * 1 s while it is at work (a disk keeps it); but one
  * for rights that the host gives up, or for what would harm it, only when the command is done.
  *
  * A child's start is deferred: one that execs or exits at once adds its CPU time to the charges of

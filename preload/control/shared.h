@@ -42,6 +42,7 @@ struct yarn_recorder {
     /* The fields that a child writes before it records are adjacent, from the job's facts to the
      * marks' head: each page that it writes is copied for it. */
     struct yarn_thread thread;
+    _Atomic bool is_waiting; /* the reader, for something to do */
     struct yarn_state state;
     struct yarn_requests requests;        /* bit n: enum yarn_recorder_command */
     _Atomic uint64_t end;                 /* enum yarn_dump_end_reason, and above it the status */
