@@ -96,7 +96,8 @@ static size_t arena_bytes(const struct wanted *wanted)
 {
     size_t nr_events = wanted->spec->nr_events + wanted->spec->records_switches;
     size_t threads = ARENA_THREADS + wanted->nr_threads;
-    size_t per_cpu = sizeof(struct yarn_session_core) + sizeof(struct yarn_merge_source) +
+    size_t per_cpu = 2 * sizeof(struct yarn_session_core) + sizeof(struct yarn_core_clock) +
+                     2 * sizeof(struct yarn_merge_source) +
                      threads * nr_events * sizeof(struct yarn_event);
     return ARENA_BYTES + nr_events * ARENA_EVENT_BYTES + wanted->nr_cpus * per_cpu;
 }

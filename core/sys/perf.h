@@ -28,6 +28,9 @@ void yarn_perf_disable_own(void);
 /* Which of a tracepoint's hits count, in tracefs' words; of the threads that inherit it, too. */
 YARN_MUST_CHECK int yarn_perf_set_filter(int fd, const char *filter);
 
+/* The calling thread takes the name that it has, which its events with `comm` record. */
+void yarn_perf_note_name(void);
+
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
 

@@ -269,23 +269,6 @@ START_TEST(a_refused_event_has_its_sentence_and_the_rest_goes_on)
 }
 END_TEST
 
-static int refuse_clock(const struct fake_perf_event *event)
-{
-    return event->attr.type == REFUSED && event->attr.use_clockid ? -EINVAL : 0;
-}
-
-START_TEST(who_has_no_such_clock_is_refused_by_itself)
-{
-    fake_perf_judge = refuse_clock;
-    add("odd", REFUSED);
-    add("cycles", BIG);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
-    ck_assert_int_eq(session.specs[0].error, EINVAL);
-    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "CLOCK_MONOTONIC"));
-    ck_assert_uint_eq(session.report.features, YARN_ATTR_ALL);
-}
-END_TEST
-
 /* Linux 5.10. */
 static int refuse_features(const struct fake_perf_event *event)
 {
@@ -400,7 +383,6 @@ int main(void)
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
                         (int)YARN_COUNT_OF(errors));
-    tcase_add_test(tcase, who_has_no_such_clock_is_refused_by_itself);
     tcase_add_test(tcase, features_of_a_later_kernel_are_given_up_for_all);
     tcase_add_test(tcase, a_group_is_refused_whole_and_names_the_member);
     tcase_add_test(tcase, members_are_in_the_group_of_their_leader);
