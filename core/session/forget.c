@@ -40,6 +40,8 @@ void yarn_session_forget(struct yarn_session *session)
     forget_events(session->events, session->nr_events);
     forget_events(session->holders, session->holders ? session->spec->nr_events : 0);
     forget_events(session->wide.events, session->nr_cpus);
+    for (size_t i = 0; session->specs && i < session->spec->nr_events; i++)
+        session->specs[i].program = -1;
     if (session->threads)
         forget_threads(session->threads);
     yarn_session_close(session);

@@ -4,6 +4,7 @@
 #include "core/event/refusal.h"
 #include "core/session/attach.h"
 #include "core/session/core_clocks.h"
+#include "core/session/filters.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
 
@@ -182,15 +183,14 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
                     uint32_t spec, pid_t tid, int cpu, const struct yarn_event *leader,
                     struct yarn_event *ret_event)
 {
-    const char *filter = session->specs[spec].spec.filter;
     int err = leader ? yarn_event_open_member(ret_event, attr, spec, leader)
                      : yarn_event_open(ret_event, attr, spec, tid, cpu);
-    if (err || !filter)
+    if (err)
         return err;
-    err = yarn_perf_set_filter(ret_event->fd, filter);
+    err = yarn_filters_set(&session->specs[spec], ret_event->fd);
     if (err)
         yarn_event_close(ret_event);
-    return err ? -EDOM : 0;
+    return err;
 }
 
 /* Which features this kernel knows, found out with an event that it cannot refuse for others: once,
@@ -284,6 +284,8 @@ static void refuse_unusable(const struct yarn_session *session, struct yarn_sess
     struct yarn_event_spec *spec = &state->spec;
     const char *why;
     int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
+    if (!err)
+        err = yarn_filters_prepare(session, state, &why);
     if (err && !state->error)
         refuse(state, err, why);
     if (err)

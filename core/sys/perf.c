@@ -72,6 +72,11 @@ int yarn_perf_set_filter(int fd, const char *filter)
     return control(fd, PERF_EVENT_IOC_SET_FILTER, (long)filter);
 }
 
+int yarn_perf_set_program(int fd, int program)
+{
+    return control(fd, PERF_EVENT_IOC_SET_BPF, program);
+}
+
 void yarn_perf_note_name(void)
 {
     char name[16] = "";

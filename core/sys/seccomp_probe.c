@@ -2,6 +2,7 @@
 #include "core/sys/seccomp_probe.h"
 
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/nsfs.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -123,6 +124,8 @@ static const struct act acts[] = {
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, (long)PERF_EVENT_IOC_ID, ROOM}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, PERF_EVENT_IOC_ENABLE, 0}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, PERF_EVENT_IOC_SET_OUTPUT, 0}},
+    {"ioctl", SYS_ioctl, YARN_SECCOMP_BPF, {NOWHERE, PERF_EVENT_IOC_SET_BPF, NOWHERE}},
+    {"bpf", SYS_bpf, YARN_SECCOMP_BPF, {BPF_PROG_LOAD, ROOM, 0}},
     {"perf_event_open",
      SYS_perf_event_open,
      YARN_SECCOMP_PERF,

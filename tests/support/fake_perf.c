@@ -99,6 +99,12 @@ int yarn_perf_set_filter(int fd, const char *filter)
     return events[fd].attr.type == PERF_TYPE_TRACEPOINT ? 0 : -EINVAL;
 }
 
+int yarn_perf_set_program(int fd, int program)
+{
+    events[fd].program = program;
+    return 0;
+}
+
 int yarn_perf_set_output(int fd, int leader_fd)
 {
     if (!have_one_clock(&events[fd], &events[leader_fd]))

@@ -15,6 +15,7 @@ struct fake_perf_event {
     uint64_t id;
     bool is_open, is_enabled;
     const char *filter;
+    int program;                       /* 0: none */
     struct perf_event_mmap_page *page; /* NULL: it is not mapped */
     int output;                        /* whose ring it writes to; 0: its own */
 };
