@@ -229,6 +229,12 @@ START_TEST(what_a_precise_sample_tells_of_its_access_is_in_script)
     made_process_read();
     ask("script", text);
     assert_has(text, "abc0 weight 231 load, L3 hit, snoop hitm, TLB L2 hit");
+    ask("report --by=address", text);
+    assert_has(text, "0xabc0 load, L3 hit, snoop hitm, TLB L2 hit");
+    ask("report --by=address --format=json", text);
+    assert_has(text, "\"address\":\"0xabc0\"");
+    assert_has(text, "\"data_src\":\"load, L3 hit, snoop hitm, TLB L2 hit\"");
+    assert_has(text, "\"weight\":231");
 }
 END_TEST
 
