@@ -96,6 +96,7 @@ static int check(const struct opening *opening, const struct yarn_event_spec *sp
                  const char **ret_why)
 {
     struct yarn_event_spec asked = *spec;
+    asked.is_counted = true;
     asked.is_of_cpus &= opening->plan->reach != YARN_COUNTER_OF_TREE;
     return yarn_event_spec_check(&asked, ret_why);
 }

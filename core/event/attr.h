@@ -66,5 +66,8 @@ struct perf_event_attr yarn_attr_of_watch(const struct yarn_attr_options *option
 /* The user registers that unwinding needs on this machine, as a mask for REGS_USER. */
 uint64_t yarn_attr_unwind_registers(void);
 
+/* Where a BPF program at an event finds the sampled address in its context. */
+size_t yarn_attr_bpf_ip_offset(void);
+
 /* What this processor cannot watch: a static sentence, or NULL. `access`: HW_BREAKPOINT_R, W, X. */
 const char *yarn_attr_breakpoint_fault(uint32_t access, uint64_t length_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <asm/perf_regs.h>
+#include <linux/bpf_perf_event.h>
 #include <linux/hw_breakpoint.h>
 
 #include "core/event/attr.h"
@@ -9,6 +10,11 @@ uint64_t yarn_attr_unwind_registers(void)
     uint64_t general = (UINT64_C(1) << (PERF_REG_X86_SP + 1)) - 1; /* ax … sp */
     uint64_t high = UINT64_C(0xff) << PERF_REG_X86_R8;
     return general | UINT64_C(1) << PERF_REG_X86_IP | high;
+}
+
+size_t yarn_attr_bpf_ip_offset(void)
+{
+    return offsetof(struct bpf_perf_event_data, regs.rip);
 }
 
 const char *yarn_attr_breakpoint_fault(uint32_t access, uint64_t length_bytes)

@@ -5,6 +5,7 @@
 
 #include "core/event/branch.h"
 #include "core/event/cpu_list.h"
+#include "core/event/sample_filter.h"
 
 /* What the event counts, and (`is_whole`) how it is opened beside others. */
 /* Behind the slash of terms no colon is needed. */
@@ -76,8 +77,8 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "its symbol has no address here";
     else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
         *ret_why = "the probe is not defined";
-    else if (spec->filter && spec->kind != YARN_EVENT_TRACEPOINT && spec->kind != YARN_EVENT_PROBE)
-        *ret_why = "only tracepoints and probes have filters";
+    else if (yarn_sample_filter_is_of(spec) && spec->is_counted)
+        *ret_why = "its filter drops samples, not counts: those of tracepoints and probes do";
     else if (spec->branches && !yarn_event_spec_can_be_precise(spec))
         *ret_why = "only counters of the cpu record branches";
     return *ret_why ? -EOPNOTSUPP : 0;

@@ -3,6 +3,7 @@
 
 #include "core/session/attach.h"
 #include "core/session/changeover.h"
+#include "core/session/core_clocks.h"
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/probe.h"
@@ -58,7 +59,8 @@ static struct yarn_plan plan_to_begin(const struct yarn_session *session)
     const struct yarn_session_request *spec = session->spec;
     size_t nr_events = spec->nr_events + yarn_switches_are_recorded(session);
     size_t nr_files = session->nr_cpus * (1 + session->nr_threads * nr_events);
-    bool may_grow = spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&
+    bool may_grow = !yarn_core_clocks_are_needed(session) &&
+                    spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&
                     yarn_process_has_spare_files(2 * nr_files + SPARE_FILES);
     return may_grow ? yarn_plan_to_begin(spec, session->nr_cpus)
                     : yarn_plan_of_core(spec, session->nr_cpus);
@@ -108,7 +110,7 @@ static int add_event(struct yarn_session *session, const struct yarn_event *even
 static int join_core(struct yarn_session *session, const struct yarn_session_core *core,
                      struct yarn_event *event)
 {
-    int err = yarn_event_redirect(event, &core->leader);
+    int err = yarn_event_redirect(event, yarn_core_clocks_leader(session, core, event));
     if (!err)
         err = add_event(session, event);
     if (err)
@@ -239,6 +241,16 @@ static int attach_of_machine(struct yarn_session *session)
     return err;
 }
 
+/* Rings of two clocks are not changed over: whole ones from the beginning. */
+static int open_clocks(struct yarn_session *session)
+{
+    if (!yarn_core_clocks_are_needed(session))
+        return 0;
+    yarn_core_rings_close(session);
+    int err = open_all_cores(session);
+    return err ? err : yarn_core_clocks_open(session);
+}
+
 static int open_per_core(struct yarn_session *session)
 {
     int err = open_all_cores(session);
@@ -246,6 +258,8 @@ static int open_per_core(struct yarn_session *session)
         err = make_room(session);
     if (!err)
         err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
+    if (!err)
+        err = open_clocks(session);
     if (!err)
         err = attach_threads(session);
     if (!err)
@@ -288,6 +302,7 @@ static void gather_per_core(struct yarn_session *session,
 {
     (void)listener;
     yarn_core_rings_attend(session);
+    yarn_core_clocks_attend(session);
     if (session->is_enabled)
         yarn_cpu_wide_attend(session);
 }
@@ -404,7 +419,7 @@ static int change_per_core(struct yarn_session *session, const struct yarn_plan 
 {
     const struct yarn_session_report report = session->report;
     struct events events = events_of(session);
-    if (session->wide.events || !session->is_enabled)
+    if (session->wide.events || session->nr_clocks || !session->is_enabled)
         return -EOPNOTSUPP;
     bool are_others = plan->ring_bytes != report.got.ring_bytes;
     int err = are_others ? yarn_core_rings_set_aside(session) : 0;
@@ -431,6 +446,8 @@ static size_t watched_per_core(const struct yarn_session *session, struct pollfd
     size_t count = yarn_size_min(session->nr_cores, size);
     for (size_t i = 0; i < count; i++)
         fds[i] = (struct pollfd){.fd = session->cores[i].leader.fd, .events = POLLIN};
+    for (size_t i = 0; i < session->nr_clocks && count < size; i++)
+        fds[count++] = (struct pollfd){.fd = session->clocks[i].core.leader.fd, .events = POLLIN};
     return count;
 }
 
@@ -438,7 +455,13 @@ static void close_per_core(struct yarn_session *session)
 {
     close_events(session);
     yarn_cpu_wide_close(session);
+    yarn_core_clocks_close(session);
     yarn_core_rings_close(session);
+}
+
+static size_t ring_bytes_per_core(const struct yarn_session *session)
+{
+    return yarn_core_rings_bytes(session) + yarn_core_clocks_bytes(session);
 }
 
 const struct yarn_attachment yarn_attach_per_core = {
@@ -452,6 +475,6 @@ const struct yarn_attachment yarn_attach_per_core = {
     .watched = watched_per_core,
     .count = count_per_core,
     .switching_ns = switching_ns_per_core,
-    .ring_bytes = yarn_core_rings_bytes,
+    .ring_bytes = ring_bytes_per_core,
     .close = close_per_core,
 };

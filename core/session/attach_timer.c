@@ -86,6 +86,10 @@ static int choose_event(struct yarn_session *session)
             yarn_event_spec_fall_back(&state->spec);
             yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
         }
+        if (state->spec.filter) {
+            refuse(state, "the timer sampler has no filters");
+            continue;
+        }
         if (has_event || !can_have(&state->spec)) {
             refuse(state, has_event ? "the timer sampler has one clock only"
                                     : "the timer sampler has clocks only");

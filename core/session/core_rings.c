@@ -29,7 +29,7 @@ int yarn_core_rings_add(struct yarn_session *session, const struct yarn_event *e
 
 int yarn_core_rings_merge(struct yarn_session *session)
 {
-    size_t count = session->nr_former_cores + session->nr_cores, at = 0;
+    size_t count = session->nr_former_cores + session->nr_cores + session->nr_clocks, at = 0;
     struct yarn_merge_source *sources =
         YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, count);
     if (!sources)
@@ -38,9 +38,14 @@ int yarn_core_rings_merge(struct yarn_session *session)
         sources[at++] = (struct yarn_merge_source){.ring = &session->former_cores[i].ring};
     for (size_t i = 0; i < session->nr_cores; i++)
         sources[at++] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
+    for (size_t i = 0; i < session->nr_clocks; i++)
+        sources[at++] = (struct yarn_merge_source){
+            .ring = &session->clocks[i].core.ring,
+            .offset_ns = &session->clocks[i].offset.offset_ns,
+        };
     session->merge.sources = sources;
     session->merge.count = count;
-    session->report.nr_rings = session->nr_cores;
+    session->report.nr_rings = session->nr_cores + session->nr_clocks;
     return 0;
 }
 

@@ -7,7 +7,7 @@
 #define LOOK_NS (100 * YARN_NS_PER_MS)
 
 /* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one, or
- * it is in a group. */
+ * it is in a group or filtered. */
 static uint32_t find_clock(const struct yarn_session *session)
 {
     uint32_t found = UINT32_MAX;
@@ -15,7 +15,7 @@ static uint32_t find_clock(const struct yarn_session *session)
         const struct yarn_session_event *event = &session->specs[i];
         if (event->error || !event->spec.is_clock)
             continue;
-        if (found != UINT32_MAX || !event->spec.period || event->spec.group)
+        if (found != UINT32_MAX || !event->spec.period || event->spec.group || event->spec.filter)
             return UINT32_MAX;
         found = i;
     }

@@ -3,6 +3,8 @@
 
 #include "core/event/refusal.h"
 #include "core/session/attach.h"
+#include "core/session/core_clocks.h"
+#include "core/session/filters.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
 
@@ -117,11 +119,12 @@ static bool is_missed_by_clock(const struct yarn_session *session, uint32_t spec
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     const struct yarn_event_spec *event = &session->specs[spec].spec;
+    const uint32_t clock = session->specs[spec].has_own_clock ? YARN_ATTR_CLOCK : 0;
     bool reads = event->group && event->reads_group;
     bool is_sampled = !reads || yarn_probe_first_of_group(session, spec) == spec ||
                       is_missed_by_clock(session, spec);
     struct yarn_attr_options options = {
-        .features = session->report.features,
+        .features = session->report.features & ~clock,
         .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
         .reads_members = reads && is_sampled,
@@ -180,15 +183,14 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
                     uint32_t spec, pid_t tid, int cpu, const struct yarn_event *leader,
                     struct yarn_event *ret_event)
 {
-    const char *filter = session->specs[spec].spec.filter;
     int err = leader ? yarn_event_open_member(ret_event, attr, spec, leader)
                      : yarn_event_open(ret_event, attr, spec, tid, cpu);
-    if (err || !filter)
+    if (err)
         return err;
-    err = yarn_perf_set_filter(ret_event->fd, filter);
+    err = yarn_filters_set(&session->specs[spec], ret_event->fd);
     if (err)
         yarn_event_close(ret_event);
-    return err ? -EDOM : 0;
+    return err;
 }
 
 /* Which features this kernel knows, found out with an event that it cannot refuse for others: once,
@@ -220,19 +222,6 @@ static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
     return session->report.features != before;
 }
 
-/* The events of one recording have one clock. */
-static bool lacks_clock(const struct yarn_session *session, uint32_t number, pid_t tid, int cpu)
-{
-    struct perf_event_attr attr = yarn_probe_attr(session, number);
-    struct yarn_event event = YARN_EVENT_CLOSED;
-    bool has_clock = attr.use_clockid;
-    attr.use_clockid = 0;
-    attr.clockid = 0;
-    int err = has_clock ? yarn_event_open(&event, &attr, number, tid, cpu) : -EINVAL;
-    yarn_event_close(&event);
-    return !err;
-}
-
 static void copy_instead(struct yarn_session_event *state, const char *why)
 {
     state->copies_instead = true;
@@ -254,6 +243,8 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             return err;
         if ((err == -EINVAL || err == -E2BIG) && settle_features(session, tid, cpu))
             continue;
+        if (err == -EINVAL && yarn_core_clocks_lacks_other(session, number, tid, cpu))
+            return yarn_core_clocks_take(session, number);
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
             continue;
@@ -274,7 +265,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             continue;
         }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
-            return err == -EINVAL && lacks_clock(session, number, tid, cpu) ? -ETIME : err;
+            return err;
         yarn_event_spec_fall_back(&state->spec);
         yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
         state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
@@ -293,6 +284,8 @@ static void refuse_unusable(const struct yarn_session *session, struct yarn_sess
     struct yarn_event_spec *spec = &state->spec;
     const char *why;
     int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
+    if (!err)
+        err = yarn_filters_prepare(session, state, &why);
     if (err && !state->error)
         refuse(state, err, why);
     if (err)
@@ -359,8 +352,10 @@ static const char *reason_in_group(const struct yarn_session *session, uint32_t 
     bool is_member = session->specs[first].spec.group;
     if (err == -EDOM)
         return "the kernel does not take its filter";
+    if (err == -ETIME && session->spec->clock_refusal)
+        return session->spec->clock_refusal;
     if (err == -ETIME)
-        return "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered";
+        return "its PMU does not know CLOCK_MONOTONIC: YARN_STRATEGY=per-core measures its clock";
     if (is_member && err == -EINVAL && session->specs[first].spec.reads_group && number == first)
         return "groups that are read with each sample, of all threads, need Linux 6.12";
     if (is_member && err == -EINVAL && number != first)
@@ -385,6 +380,8 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
     number--;
     for (uint32_t i = first; i < number; i++)
         yarn_event_close(&events[i]);
+    if (err == -ERESTART)
+        return -EAGAIN;
     if (session->specs[first].spec.is_weak && end > first + 1) {
         dissolve(session, first);
         return -EAGAIN;
@@ -435,6 +432,22 @@ static int fail_with(struct yarn_session *session, const struct yarn_session_eve
     return yarn_probe_fail(session, report->sentence, -refused->error);
 }
 
+static int check_what_is_left(struct yarn_session *session)
+{
+    size_t nr_events = session->spec->nr_events;
+    if (yarn_probe_first_on(session, -1) < nr_events)
+        return 0;
+    return fail_with(session, &session->specs[nr_events - 1]);
+}
+
+int yarn_probe_refuse_own_clocks(struct yarn_session *session, int err, const char *why)
+{
+    for (size_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].has_own_clock && !session->specs[i].error)
+            refuse(&session->specs[i], err, why);
+    return check_what_is_left(session);
+}
+
 /* One that its PMU counts on, where that is not all of them. */
 static int cpu_for(const struct yarn_session *session, uint32_t number, int cpu)
 {
@@ -464,9 +477,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
     if (err)
         return err;
     leave_rates_to_leaders(session);
-    if (yarn_probe_first_on(session, -1) < nr_events)
-        return 0;
-    return fail_with(session, &session->specs[nr_events - 1]);
+    return check_what_is_left(session);
 }
 
 uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)

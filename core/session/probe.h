@@ -48,6 +48,10 @@ struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, ui
  * can; -ESRCH where the thread has gone. */
 YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu);
 
+/* Refuses those whose clock is the cores' own. 0 where another is left. */
+YARN_MUST_CHECK int yarn_probe_refuse_own_clocks(struct yarn_session *session, int err,
+                                                 const char *why);
+
 /* The number of the first spec that was not refused; of those that count on that core (-1: any), or
  * nr_events where there is none. */
 uint32_t yarn_probe_first(const struct yarn_session *session);

@@ -16,7 +16,9 @@ struct yarn_session_event {
     struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
     int error;                     /* errno of the refusal; 0 where it is open */
     bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
+    bool has_own_clock;            /* the cores', as its PMU knows no other: see core_clocks.h */
     bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
+    int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
     const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
     char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
     struct yarn_span format;       /* of a tracepoint: its file `format` */

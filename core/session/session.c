@@ -3,6 +3,7 @@
 
 #include "core/session/attach.h"
 #include "core/session/changeover.h"
+#include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
 #include "core/session/switches.h"
@@ -60,7 +61,7 @@ static int init_specs(struct yarn_session *session)
     if (!session->specs)
         return -ENOMEM;
     for (size_t i = 0; i < spec->nr_events; i++) {
-        session->specs[i] = (struct yarn_session_event){.spec = spec->events[i]};
+        session->specs[i] = (struct yarn_session_event){.spec = spec->events[i], .program = -1};
         find_site(spec, &session->specs[i].spec);
     }
     return 0;
@@ -96,7 +97,8 @@ static size_t arena_bytes(const struct wanted *wanted)
 {
     size_t nr_events = wanted->spec->nr_events + wanted->spec->records_switches;
     size_t threads = ARENA_THREADS + wanted->nr_threads;
-    size_t per_cpu = sizeof(struct yarn_session_core) + sizeof(struct yarn_merge_source) +
+    size_t per_cpu = 2 * sizeof(struct yarn_session_core) + sizeof(struct yarn_core_clock) +
+                     2 * sizeof(struct yarn_merge_source) +
                      threads * nr_events * sizeof(struct yarn_event);
     return ARENA_BYTES + nr_events * ARENA_EVENT_BYTES + wanted->nr_cpus * per_cpu;
 }
@@ -389,9 +391,11 @@ void yarn_session_close(struct yarn_session *session)
     if (session->report.attachment)
         session->report.attachment->close(session);
     yarn_tracepoints_close(session);
+    yarn_filters_close(session);
     yarn_table_close(&session->numbers);
     if (session->reads)
         yarn_group_reads_close(session->reads);
     session->reads = NULL;
+    session->specs = NULL;
     yarn_arena_close(&session->arena);
 }

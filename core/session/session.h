@@ -82,6 +82,9 @@ bool yarn_session_sends_signals(const struct yarn_session *session);
 /* True where the events have no descriptors, for want of them. */
 bool yarn_session_is_mapped_only(const struct yarn_session *session);
 
+/* The offset of a core's own clock that has changed since it was returned here; NULL: none. */
+const struct yarn_core_clock *yarn_session_changed_clock(struct yarn_session *session);
+
 /* Bytes of ring memory. */
 size_t yarn_session_ring_bytes(const struct yarn_session *session);
 

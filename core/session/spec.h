@@ -45,6 +45,8 @@ struct yarn_session_request {
     bool needs_descriptors;      /* as few as there may be: -EMFILE, and no events without */
     int wake_fd;                 /* readable: the reader wakes; 0: the one of yarn_thread_wake */
     const char *machine_refusal; /* why events of the whole machine must not be opened; NULL */
+    const char *clock_refusal;   /* why the cores' own clocks must not be measured; NULL */
+    const char *bpf_refusal;     /* why no BPF program must be loaded; NULL */
     const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };
 

@@ -11,6 +11,7 @@
 #include "core/event/attr.h"
 #include "core/event/event.h"
 #include "core/record/merge.h"
+#include "core/session/clock_offset.h"
 #include "core/session/host_clock.h"
 #include "core/session/report.h"
 
@@ -24,6 +25,15 @@ struct yarn_session_core {
     struct perf_event_mmap_page *page; /* owned mapping */
     struct yarn_ring ring;
     uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last reading */
+};
+
+/* See core_clocks.h. */
+struct yarn_core_clock {
+    struct yarn_session_core core;
+    struct yarn_clock_offset offset;
+    uint32_t nr_measured; /* how often; 0: the offset is another core's */
+    bool is_told;         /* as it is now: see yarn_session_changed_clock */
+    uint64_t looked_ns;   /* when it was tried last */
 };
 
 /* See attach_mapped.c. */
@@ -74,7 +84,10 @@ struct yarn_session {
     size_t nr_cores, max_cores;
     struct yarn_session_core *former_cores; /* others have taken their place; not empty yet */
     size_t nr_former_cores;
-    struct yarn_event *events; /* on the host's threads */
+    struct yarn_core_clock *clocks; /* as `cores` are */
+    size_t nr_clocks;               /* 0: every event has CLOCK_MONOTONIC */
+    uint64_t clock_look_ns;         /* when one may be measured again */
+    struct yarn_event *events;      /* on the host's threads */
     size_t nr_events, max_events;
     struct yarn_session_event *specs;  /* one for each of spec->events */
     struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */

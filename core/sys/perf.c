@@ -72,6 +72,18 @@ int yarn_perf_set_filter(int fd, const char *filter)
     return control(fd, PERF_EVENT_IOC_SET_FILTER, (long)filter);
 }
 
+int yarn_perf_set_program(int fd, int program)
+{
+    return control(fd, PERF_EVENT_IOC_SET_BPF, program);
+}
+
+void yarn_perf_note_name(void)
+{
+    char name[16] = "";
+    if (!yarn_raw_call(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0))
+        yarn_raw_call(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
+}
+
 int yarn_perf_set_output(int fd, int leader_fd)
 {
     return control(fd, PERF_EVENT_IOC_SET_OUTPUT, leader_fd);

@@ -28,6 +28,13 @@ void yarn_perf_disable_own(void);
 /* Which of a tracepoint's hits count, in tracefs' words; of the threads that inherit it, too. */
 YARN_MUST_CHECK int yarn_perf_set_filter(int fd, const char *filter);
 
+/* A BPF program (yarn_bpf_load) that the kernel runs at each sample of fd, and of threads that
+ * inherit it: where it says 0 there is none. */
+YARN_MUST_CHECK int yarn_perf_set_program(int fd, int program);
+
+/* The calling thread takes the name that it has, which its events with `comm` record. */
+void yarn_perf_note_name(void);
+
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
 

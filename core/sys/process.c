@@ -117,6 +117,25 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
+int yarn_process_go_to_core(int cpu, struct yarn_process_cores *ret_before)
+{
+    struct yarn_process_cores one = {.bytes = sizeof one.mask};
+    if (cpu < 0 || (size_t)cpu >= sizeof one.mask * 8)
+        return -EINVAL;
+    long bytes = yarn_raw_call(SYS_sched_getaffinity, 0, sizeof ret_before->mask,
+                               (long)ret_before->mask, 0, 0, 0);
+    if (yarn_raw_is_error(bytes))
+        return (int)bytes;
+    ret_before->bytes = (size_t)bytes;
+    one.mask[cpu / 64] = UINT64_C(1) << (cpu % 64);
+    return (int)yarn_raw_call(SYS_sched_setaffinity, 0, bytes, (long)one.mask, 0, 0, 0);
+}
+
+void yarn_process_leave_core(const struct yarn_process_cores *before)
+{
+    yarn_raw_call(SYS_sched_setaffinity, 0, (long)before->bytes, (long)before->mask, 0, 0, 0);
+}
+
 /* By name at each use: a folder that is kept open is a way out of a root that the host has left. */
 static const char tasks[] = "/proc/self/task";
 

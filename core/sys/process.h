@@ -32,6 +32,15 @@ size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size
 size_t yarn_process_present_cpus(int *ret_cpus, size_t size);
 size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
 
+/* The cores that the calling thread may run on. */
+struct yarn_process_cores {
+    uint64_t mask[128];
+    size_t bytes;
+};
+/* Onto that core alone, and back to where it might be before. */
+YARN_MUST_CHECK int yarn_process_go_to_core(int cpu, struct yarn_process_cores *ret_before);
+void yarn_process_leave_core(const struct yarn_process_cores *before);
+
 /* A soft resource limit (RLIMIT_AS, RLIMIT_FSIZE, …); UINT64_MAX where there is none. */
 uint64_t yarn_process_limit(int resource);
 

@@ -2,6 +2,7 @@
 #include "core/sys/seccomp_probe.h"
 
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/nsfs.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -84,6 +85,9 @@ static const struct act acts[] = {
     {"sched_getaffinity", SYS_sched_getaffinity, YARN_SECCOMP_ALL, {0, 512, ROOM}},
     {"get_robust_list", SYS_get_robust_list, YARN_SECCOMP_OWNER, {0, ROOM, ROOM}},
     {"prctl", SYS_prctl, YARN_SECCOMP_LATENCY, {PR_SET_TIMERSLACK, 1, 0, 0, 0}},
+    {"prctl", SYS_prctl, YARN_SECCOMP_CLOCK, {PR_GET_NAME, ROOM, 0, 0, 0}},
+    {"prctl", SYS_prctl, YARN_SECCOMP_CLOCK, {PR_SET_NAME, ROOM, 0, 0, 0}},
+    {"sched_setaffinity", SYS_sched_setaffinity, YARN_SECCOMP_CLOCK, {0, 0, 0}},
     {"sched_getattr", SYS_sched_getattr, YARN_SECCOMP_LATENCY, {0, 0, 0, 0}},
     {"sched_setattr", SYS_sched_setattr, YARN_SECCOMP_LATENCY, {0, 0, 0}},
     {"process_vm_readv", SYS_process_vm_readv, YARN_SECCOMP_ALL, {0, 0, 0, 0, 0}},
@@ -120,6 +124,8 @@ static const struct act acts[] = {
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, (long)PERF_EVENT_IOC_ID, ROOM}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, PERF_EVENT_IOC_ENABLE, 0}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, PERF_EVENT_IOC_SET_OUTPUT, 0}},
+    {"ioctl", SYS_ioctl, YARN_SECCOMP_BPF, {NOWHERE, PERF_EVENT_IOC_SET_BPF, NOWHERE}},
+    {"bpf", SYS_bpf, YARN_SECCOMP_BPF, {BPF_PROG_LOAD, ROOM, 0}},
     {"perf_event_open",
      SYS_perf_event_open,
      YARN_SECCOMP_PERF,

@@ -28,6 +28,8 @@ enum yarn_seccomp_probe_part {
     YARN_SECCOMP_OWNER,   /* a sure answer to whose memory it is */
     YARN_SECCOMP_UNSHARE, /* a reader that leaves the host's descriptor table by unshare, not by
                              clone */
+    YARN_SECCOMP_CLOCK,   /* to measure the cores' own clocks */
+    YARN_SECCOMP_BPF,     /* filters of samples */
     YARN_SECCOMP_PART_COUNT,
 };
 

@@ -158,6 +158,21 @@ static void write_counters(struct yarn_recording *recording)
     yarn_account_write_counters(&recording->account, recording->dump.writer);
 }
 
+static void write_clocks(struct yarn_recording *recording)
+{
+    const struct yarn_core_clock *clock;
+    while ((clock = yarn_session_changed_clock(&recording->session))) {
+        const struct yarn_dump_core_clock row = {
+            .time_ns = clock->offset.time_ns,
+            .cpu = (uint32_t)clock->core.cpu,
+            .offset_ns = clock->offset.offset_ns,
+            .bound_ns = clock->offset.bound_ns,
+            .is_measured = clock->nr_measured,
+        };
+        yarn_dump_write_core_clocks(recording->dump.writer, &row, 1);
+    }
+}
+
 void yarn_recording_flush(struct yarn_recording *recording)
 {
     yarn_charges_visit(recording->account.charges, remove_left, recording);
@@ -169,6 +184,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
     write_change(recording);
     write_counters(recording);
+    write_clocks(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_coverage_host_cpu_ns());
     yarn_recording_write_switches(recording, recording->is_halted);

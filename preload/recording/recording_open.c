@@ -25,6 +25,12 @@ static void follow_filter(struct yarn_recording *recording)
     if (probe->deadly[YARN_SECCOMP_PERF])
         recording->spec.perf_refusal =
             "the program was started behind a seccomp filter that ends it for what perf needs";
+    if (probe->deadly[YARN_SECCOMP_CLOCK])
+        recording->spec.clock_refusal =
+            "its PMU does not know CLOCK_MONOTONIC, and a seccomp filter ends who measures its own";
+    if (probe->deadly[YARN_SECCOMP_BPF])
+        recording->spec.bpf_refusal =
+            "its filter is a BPF program, and a seccomp filter ends who loads one";
     if (probe->deadly[YARN_SECCOMP_TIMER])
         recording->spec.sampler = YARN_SAMPLER_PERF;
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)

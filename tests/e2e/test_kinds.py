@@ -113,6 +113,28 @@ class Kinds(harness.Case):
         self.assertLessEqual(taken, event["count"] / 100)
         self.assertGreaterEqual(taken, event["count"] / 100 - counts)
 
+    def test_filter_of_samples(self):
+        """Of the faults those on odd pages: the others are counted, and have no sample."""
+        run, dump = self.recorded("page-faults/period=1,call-graph=no,name=odd,"
+                                  "filter='addr & 0x1000 && period == 1'/,task-clock", "hits", 2, 500)
+        odd, _ = dump["events"]
+        if odd["errno"]:
+            self.assertIn("CAP_BPF", odd["reason"])
+            self.assertNotEqual(os.getuid(), 0)
+            return
+        addresses = [int(line.split()[-1], 16) for line in self.script(run, "odd", "event,addr")]
+        self.assertEqual((len(addresses), odd["lost"]), (odd["samples"], 0))
+        self.assertGreaterEqual(odd["count"], 1000)
+        self.assertAlmostEqual(odd["samples"], odd["count"] / 2, delta=50)
+        self.assertTrue(all(address & 0x1000 for address in addresses))
+
+    @harness.once
+    def test_filter_under_the_timer_sampler_is_refused(self):
+        _, dump = self.recorded("cpu-clock/filter='ip > 0'/,cpu-clock", "hits", 1, 1, YARN_SAMPLER="timer")
+        refused, clock = dump["events"]
+        self.assertIn("no filters", refused["reason"])
+        self.assertEqual(clock["errno"], 0)
+
     def test_seven_at_once_each_with_its_stack(self):
         """None, by frame pointers, and copies of two sizes; of six kinds, at 99 Hz and period 1."""
         hits = 200

@@ -207,7 +207,7 @@ EXACTLY = "exactly"
 CLOCK_THREAD_CPUTIME_ID = 3
 CALLS = {
     "ioctl": 16, "socket": 41, "clone": 56, "wait4": 61, "uname": 63, "setresuid": 117,
-    "pivot_root": 155, "prctl": 157, "mount": 165, "reboot": 169, "futex": 202, "timer_create": 222,
+    "pivot_root": 155, "prctl": 157, "mount": 165, "reboot": 169, "futex": 202, "sched_setaffinity": 203, "timer_create": 222,
     "clock_gettime": 228, "mbind": 237, "add_key": 248, "sched_setattr": 314, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
     "open_by_handle_at": 304, "setns": 308, "kcmp": 312, "bpf": 321, "userfaultfd": 323,
     "io_uring_setup": 425, "clone3": 435, "close_range": 436,
@@ -305,6 +305,7 @@ class Inherited(Case):
                                   (KILL_THREAD, "ioctl", "timer"), (TRAP, "perf_event_open", "timer"),
                                   (KILL, "timer_create", "perf"), (KILL, "unshare", "perf"),
                                   (KILL, "setresuid", "perf"), (KILL, "sched_setattr", "perf"),
+                                  (KILL, "bpf", "perf"), (KILL, "sched_setaffinity", "perf"),
                                   (KILL, "uname", None),
                                   (KILL_THREAD, "futex", None), (TRAP, "wait4", None)):
             with self.subTest(answer=hex(answer), name=name):

@@ -6,14 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+
 enum { FDS_MAX = 4096, PAGE_BYTES = 4096 };
 
 static struct fake_perf_event events[FDS_MAX]; /* by descriptor */
 static uint64_t last_id;
-static struct perf_event_mmap_page *ring; /* the latest that was mapped and is so still */
 
 int (*fake_perf_judge)(const struct fake_perf_event *event);
 struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
+int64_t (*fake_perf_behind_ns)(int cpu);
 
 /* Closed by its owner as the file that it is. */
 static bool is_open(const struct fake_perf_event *event)
@@ -29,6 +32,13 @@ void fake_perf_reset(void)
     memset(events, 0, sizeof events);
     fake_perf_judge = NULL;
     fake_perf_count = NULL;
+    fake_perf_behind_ns = NULL;
+}
+
+static bool have_one_clock(const struct fake_perf_event *one, const struct fake_perf_event *other)
+{
+    return one->attr.use_clockid == other->attr.use_clockid &&
+           one->attr.clockid == other->attr.clockid;
 }
 
 const struct fake_perf_event *fake_perf_next(const struct fake_perf_event *event)
@@ -45,6 +55,8 @@ int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
     struct fake_perf_event event = {
         .attr = *attr, .tid = tid, .cpu = cpu, .group = group, .is_open = true};
     int err = fake_perf_judge ? fake_perf_judge(&event) : 0;
+    if (!err && group >= 0 && !have_one_clock(&event, &events[group]))
+        err = -EINVAL;
     if (err)
         return err;
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -87,10 +99,17 @@ int yarn_perf_set_filter(int fd, const char *filter)
     return events[fd].attr.type == PERF_TYPE_TRACEPOINT ? 0 : -EINVAL;
 }
 
+int yarn_perf_set_program(int fd, int program)
+{
+    events[fd].program = program;
+    return 0;
+}
+
 int yarn_perf_set_output(int fd, int leader_fd)
 {
-    (void)fd;
-    (void)leader_fd;
+    if (!have_one_clock(&events[fd], &events[leader_fd]))
+        return -EINVAL;
+    events[fd].output = leader_fd;
     return 0;
 }
 
@@ -104,7 +123,6 @@ int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_c
 
 int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_page)
 {
-    (void)fd;
     struct perf_event_mmap_page *page = aligned_alloc(PAGE_BYTES, PAGE_BYTES + data_bytes);
     if (!page)
         return -ENOMEM;
@@ -112,11 +130,11 @@ int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_p
     page->data_offset = PAGE_BYTES;
     page->data_size = data_bytes;
     *ret_page = page;
-    ring = page;
+    events[fd].page = page;
     return 0;
 }
 
-bool fake_perf_write(const void *record, size_t size)
+static bool write_into(struct perf_event_mmap_page *ring, const void *record, size_t size)
 {
     if (!ring || ring->data_head - ring->data_tail + size > ring->data_size)
         return false;
@@ -127,10 +145,56 @@ bool fake_perf_write(const void *record, size_t size)
     return true;
 }
 
+bool fake_perf_write(const void *record, size_t size)
+{
+    const struct fake_perf_event *latest = NULL;
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        if (events[fd].page && (!latest || events[fd].id > latest->id))
+            latest = &events[fd];
+    return latest && write_into(latest->page, record, size);
+}
+
+bool fake_perf_write_by(const struct fake_perf_event *event, const void *record, size_t size)
+{
+    return write_into(event->output ? events[event->output].page : event->page, record, size);
+}
+
+static void note_name(const struct fake_perf_event *event)
+{
+    uint64_t time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (!event->attr.use_clockid && fake_perf_behind_ns)
+        time_ns -= (uint64_t)fake_perf_behind_ns(event->cpu);
+    const struct {
+        struct perf_event_header header;
+        uint32_t pid, tid;
+        char name[8];
+        uint32_t id_pid, id_tid;
+        uint64_t time_ns;
+        uint32_t cpu, reserved;
+        uint64_t id;
+    } record = {
+        .header = {.type = PERF_RECORD_COMM, .size = sizeof record},
+        .time_ns = time_ns,
+        .cpu = (uint32_t)event->cpu,
+        .id = event->id,
+    };
+    fake_perf_write_by(event, &record, sizeof record);
+}
+
+void yarn_perf_note_name(void)
+{
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        if (is_open(&events[fd]) && events[fd].is_enabled && events[fd].attr.comm &&
+            events[fd].tid == 0 && events[fd].cpu == (int)yarn_process_cpu())
+            note_name(&events[fd]);
+}
+
 void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes)
 {
     (void)data_bytes;
-    ring = page == ring ? NULL : ring;
+    for (int fd = 0; page && fd < FDS_MAX; fd++)
+        if (events[fd].page == page)
+            events[fd].page = NULL;
     free(page);
 }
 

@@ -3,6 +3,7 @@
 #include "output/analysis/load/loader.h"
 #include "output/analysis/load/show_tracepoint.h"
 #include "output/analysis/value/array.h"
+#include "output/text/data_source.h"
 
 enum { FIELDS_MAX = 4096, DETAIL_BYTES = 64 };
 
@@ -116,13 +117,19 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample
     return 0;
 }
 
-/* "0x7f0000001000"; empty where it is about none. */
+/* "0x7f0000001000", and behind it where the access was served, if that is known: "0x7f0000001000
+ * load, L3 hit". Empty where the sample is about no address. */
 static void show_address(const struct yarn_dump_sample *sample, struct yarn_text *text)
 {
     if (!sample->address)
         return;
     yarn_text_add(text, "0x");
     yarn_text_add_hex(text, sample->address);
+    if (!sample->data_source)
+        return;
+    char source[YARN_DATA_SOURCE_MAX];
+    yarn_text_add(text, " ");
+    yarn_text_add(text, yarn_data_source_text(sample->data_source, source));
 }
 
 static void show_field(struct yarn_loader *loader, const struct yarn_dump_sample *sample,

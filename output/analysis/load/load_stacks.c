@@ -367,6 +367,7 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         .event = (uint16_t)dump->events[sample->event].event,
         .cpu = loader->options->by_cpu ? (uint16_t)sample->cpu : 0,
         .stack_end = (uint8_t)stack_end,
+        .latency = loader->options->by_address ? sample->latency : 0,
     };
     if (loader->options->sched && sample->raw.size)
         err = yarn_loader_sched_look(loader, sample, stack);

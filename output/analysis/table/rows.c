@@ -117,6 +117,7 @@ static void add_total(struct yarn_row *row, const struct yarn_cell *cell)
 {
     row->total += cell->weight;
     row->total_samples += cell->samples;
+    row->latency += cell->latency;
 }
 
 /* What is on top of the stacks, and what stands for stacks, or their root sides, that are missing.

@@ -18,7 +18,7 @@ enum yarn_by {
     YARN_BY_PROCESS,
     YARN_BY_CPU,
     YARN_BY_EVENT,
-    YARN_BY_ADDRESS, /* of the memory that a sample is about */
+    YARN_BY_ADDRESS, /* of the memory that a sample is about, and where it was served */
     YARN_BY_FIELD,   /* of a tracepoint */
     YARN_BY_COUNT,
 };
@@ -30,6 +30,7 @@ struct yarn_row {
     uint64_t total;
     uint64_t samples;       /* that make up `self` */
     uint64_t total_samples; /* that make up `total` */
+    uint64_t latency;       /* by address: the sum over total_samples; 0: not known */
 };
 
 struct yarn_rows {

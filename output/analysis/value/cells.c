@@ -63,6 +63,7 @@ static void place(struct yarn_cells *cells, const struct yarn_cell *more)
         cell->weight += more->weight;
         cell->samples += more->samples;
         cell->squares += more->squares;
+        cell->latency += more->latency;
     } else {
         cells->cells[cells->count++] = *more;
         *slot = (uint64_t)hash << 32 | (uint32_t)cells->count;

@@ -12,8 +12,9 @@
 struct yarn_cell {
     uint64_t weight;
     uint64_t samples;
-    double squares; /* of each sample's weight: for the variance */
-    uint32_t stack; /* YARN_DUMP_NONE: none */
+    double squares;   /* of each sample's weight: for the variance */
+    uint64_t latency; /* sum over the samples: of their accesses to memory */
+    uint32_t stack;   /* YARN_DUMP_NONE: none */
     uint32_t thread;
     uint32_t value; /* a text: what distinguishes samples beside the others */
     uint16_t event;
@@ -29,13 +30,13 @@ struct yarn_cells {
     size_t nr_slots; /* a power of two */
 };
 
-/* Adds weight, samples and squares of `more` to the cell of its other fields. */
+/* Adds weight, samples, squares and latency of `more` to the cell of its other fields. */
 YARN_MUST_CHECK int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more);
 
 /* There is a cell of these other fields. */
 bool yarn_cells_has(const struct yarn_cells *cells, const struct yarn_cell *cell);
 
-/* Changes other fields than weight, samples and squares; false: the cell goes. */
+/* Changes other fields than those; false: the cell goes. */
 typedef bool yarn_cell_change_fn(void *self, struct yarn_cell *cell);
 
 /* Changes each, and adds up those that are alike then. Takes no memory. */

@@ -9,6 +9,7 @@
 #include "core/event/event.h"
 #include "core/event/machine.h"
 #include "core/event/refusal.h"
+#include "core/event/sample_filter.h"
 
 enum { CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38, PARANOID_UNKNOWN = 99 };
 
@@ -119,6 +120,15 @@ static void ask_looks(const struct yarn_event_spec *spec, struct yarn_usable *us
         say(usable, false, "needs perf's switch records, which are not permitted");
 }
 
+static void ask_filter(const struct yarn_event_spec *spec, struct yarn_usable *usable)
+{
+    int program = yarn_sample_filter_load(spec->filter);
+    if (program < 0)
+        say(usable, false, yarn_sample_filter_refusal(program));
+    else
+        close(program);
+}
+
 void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret_usable)
 {
     struct yarn_event_spec own = *spec;
@@ -151,6 +161,8 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
     if (err)
         say_refusal(&own, err, ret_usable);
     ret_usable->is_usable = !err;
+    if (!err && yarn_sample_filter_is_of(&own))
+        ask_filter(&own, ret_usable);
 }
 
 static bool has_capability(void)

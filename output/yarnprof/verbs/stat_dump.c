@@ -23,6 +23,11 @@ struct yarn_stat_dump_reader {
     struct yarn_dump_process process;
     uint64_t nr_processes;
     uint32_t rows[EVENTS_MAX]; /* of the process's events */
+    struct pmu_event {
+        const char *asked;
+        uint64_t type, config;
+        size_t nr_intervals; /* with the latest that it is in */
+    } events[EVENTS_MAX];
     struct yarn_dump_count counts[EVENTS_MAX];
     struct {
         uint32_t tid;
@@ -69,19 +74,30 @@ static const char *keep(struct yarn_stat_dump *dump, struct yarn_span text)
 
 /* ---- events ---- */
 
-static bool is_taken(const struct yarn_stat_dump_reader *reader, uint32_t row)
+/* The PMUs of several kinds of core that count one event for the user. The same event of one PMU
+ * was typed twice. */
+static bool are_kinds_of_core(const struct pmu_event *of_pmu, const struct yarn_dump_event *event)
+{
+    return yarn_span_equal(event->asked, yarn_span_of_text(of_pmu->asked)) &&
+           (of_pmu->type != event->type || of_pmu->config != event->config);
+}
+
+static bool is_taken(const struct yarn_stat_dump_reader *reader, uint32_t row,
+                     const struct yarn_dump_event *event)
 {
     for (size_t i = 0; i < EVENTS_MAX; i++)
-        if (reader->rows[i] == row)
+        if (reader->rows[i] == row && !are_kinds_of_core(&reader->events[i], event))
             return true;
     return false;
 }
 
-static uint32_t find_row(const struct yarn_stat_dump_reader *reader, struct yarn_span name)
+static uint32_t find_row(const struct yarn_stat_dump_reader *reader,
+                         const struct yarn_dump_event *event)
 {
     const struct yarn_stat_dump *dump = reader->dump;
     for (uint32_t i = 0; i < dump->nr_rows; i++)
-        if (yarn_span_equal(name, yarn_span_of_text(dump->rows[i].name)) && !is_taken(reader, i))
+        if (yarn_span_equal(event->name, yarn_span_of_text(dump->rows[i].name)) &&
+            !is_taken(reader, i, event))
             return i;
     return NO_ROW;
 }
@@ -114,7 +130,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
         event->number >= EVENTS_MAX)
         return 0;
     if (reader->rows[event->number] == NO_ROW) {
-        uint32_t number = find_row(reader, event->name);
+        uint32_t number = find_row(reader, event);
         if (number == NO_ROW) {
             int err = add_row(reader, event);
             if (err)
@@ -122,6 +138,8 @@ static int on_event(void *self, const struct yarn_dump_event *event)
             number = (uint32_t)dump->nr_rows - 1;
         }
         reader->rows[event->number] = number;
+        reader->events[event->number] = (struct pmu_event){
+            .asked = keep(dump, event->asked), .type = event->type, .config = event->config};
     }
     struct yarn_stat_row *row = &dump->rows[reader->rows[event->number]];
     row->is_user_only |= !!(event->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
@@ -136,14 +154,24 @@ static int on_event(void *self, const struct yarn_dump_event *event)
 
 /* ---- sums ---- */
 
+/* In the latest interval the row is that of other kinds of core, and the event's is missing. */
+static bool is_completed_by(const struct yarn_stat_dump_reader *reader, uint32_t event)
+{
+    const size_t latest = reader->dump->nr_intervals;
+    for (size_t i = 0; reader->events[event].nr_intervals < latest && i < EVENTS_MAX; i++)
+        if (reader->rows[i] == reader->rows[event] && reader->events[i].nr_intervals == latest)
+            return true;
+    return false;
+}
+
 /* An event that comes again begins the next one. */
-static struct yarn_stat *interval_of(struct yarn_stat_dump_reader *reader, uint32_t row,
+static struct yarn_stat *interval_of(struct yarn_stat_dump_reader *reader, uint32_t event,
                                      uint64_t time_ns)
 {
     struct yarn_stat_dump *dump = reader->dump;
     struct yarn_stat *interval =
         dump->nr_intervals ? &dump->intervals[dump->nr_intervals - 1] : NULL;
-    if (interval && !interval->rows[row].name)
+    if (interval && (!interval->rows[reader->rows[event]].name || is_completed_by(reader, event)))
         return interval;
     interval = grow((void **)&dump->intervals, &dump->nr_intervals, &dump->intervals_capacity,
                     sizeof *interval);
@@ -158,6 +186,22 @@ static struct yarn_stat *interval_of(struct yarn_stat_dump_reader *reader, uint3
     interval->seconds = (double)(time_ns - reader->interval_ns) / 1e9;
     reader->interval_ns = time_ns;
     return interval;
+}
+
+/* Kinds of core take turns, so their times add up to one's. */
+static void add_part(struct yarn_stat_row *row, struct yarn_stat_row *of_interval,
+                     struct yarn_stat_row *part)
+{
+    const struct yarn_stat_row before = *of_interval;
+    row->count += part->count;
+    row->running_ns += part->running_ns;
+    part->count += before.count;
+    part->running_ns += before.running_ns;
+    part->enabled_ns = yarn_u64_max(part->enabled_ns, before.enabled_ns);
+    row->enabled_ns += part->enabled_ns - before.enabled_ns;
+    yarn_stat_scale(part);
+    part->value = isnan(part->value) && !part->enabled_ns ? 0 : part->value;
+    *of_interval = *part;
 }
 
 static int on_count(void *self, const struct yarn_dump_count *count)
@@ -177,15 +221,11 @@ static int on_count(void *self, const struct yarn_dump_count *count)
     *before = *count;
     if (!part.count && row->enabled_ns && count->time_ns - reader->interval_ns < YARN_NS_PER_MS)
         return 0; /* the end, right behind the last interval's */
-    row->count += part.count;
-    row->enabled_ns += part.enabled_ns;
-    row->running_ns += part.running_ns;
-    struct yarn_stat *interval = interval_of(reader, number, count->time_ns);
+    struct yarn_stat *interval = interval_of(reader, count->event, count->time_ns);
     if (!interval)
         return -ENOMEM;
-    yarn_stat_scale(&part);
-    part.value = isnan(part.value) && !part.enabled_ns ? 0 : part.value;
-    interval->rows[number] = part;
+    reader->events[count->event].nr_intervals = reader->dump->nr_intervals;
+    add_part(row, &interval->rows[number], &part);
     return 0;
 }
 

@@ -68,6 +68,21 @@ static void put_process(const struct yarn_profile_report *report, struct yarn_js
 }
 
 /* What a row stands for; function and module are there for every key. */
+/* The text is that of load_details.c: the address, and behind a blank its data source. */
+static void put_address(const struct yarn_profile_report *report, struct yarn_json *json,
+                        const struct yarn_row *row)
+{
+    char address[32];
+    const char *text = text_of(report, row->key), *source = strchr(text, ' ');
+    (void)snprintf(address, sizeof address, "%.*s", (int)strcspn(text, " "), text);
+    yarn_json_text(json, "address", address);
+    yarn_json_text_or_null(json, "data_src", source ? source + 1 : "");
+    if (row->latency)
+        yarn_json_real(json, "weight", (double)row->latency / (double)row->total_samples);
+    else
+        yarn_json_null(json, "weight");
+}
+
 static void put_key(const struct yarn_profile_report *report, struct yarn_json *json,
                     const struct yarn_row *row)
 {
@@ -98,7 +113,7 @@ static void put_key(const struct yarn_profile_report *report, struct yarn_json *
     } else if (report->rows.by == YARN_BY_CPU) {
         yarn_json_u64(json, "cpu", row->key);
     } else if (report->rows.by == YARN_BY_ADDRESS) {
-        yarn_json_text(json, "address", text_of(report, row->key));
+        put_address(report, json, row);
     } else if (report->rows.by == YARN_BY_FIELD) {
         yarn_json_text(json, "field", report->field);
         yarn_json_text(json, "value", text_of(report, row->key));

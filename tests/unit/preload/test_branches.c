@@ -15,9 +15,10 @@
 #include "tests/unit/preload/made_process.h"
 
 #define CODE UINT64_C(0x400000)
-enum { SAMPLES = 300, BRANCHES = 3, TEXT_BYTES = 1 << 20 };
+enum { SAMPLES = 300, BRANCHES = 3, TEXT_BYTES = 1 << 20, KINDS = 2, BIG = 4, LITTLE = 10 };
 
-static struct yarn_event_spec event;
+static struct yarn_event_spec events[KINDS];
+static size_t nr_events = 1;
 static struct yarn_session_request spec;
 static pthread_t host;
 static atomic_bool is_over;
@@ -38,7 +39,7 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
     fake_perf_reset();
     atomic_store(&is_over, false);
     ck_assert_int_eq(pthread_create(&host, NULL, wait, NULL), 0);
-    event = (struct yarn_event_spec){
+    events[0] = (struct yarn_event_spec){
         .asked = asked,
         .event = "cycles",
         .unit = "cycles",
@@ -52,11 +53,16 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         .exclude_kernel = true,
         .has_modifiers = true,
     };
-    struct yarn_text name = yarn_text_of(event.name, sizeof event.name);
+    struct yarn_text name = yarn_text_of(events[0].name, sizeof events[0].name);
     yarn_text_add(&name, "cycles");
+    for (size_t i = 0; i < KINDS && nr_events == KINDS; i++) { /* as the parser makes them */
+        events[i] = events[0];
+        events[i].config = (uint64_t)(i ? LITTLE : BIG) << PERF_PMU_TYPE_SHIFT;
+        events[i].cpus = i ? "1-1023" : "0";
+    }
     spec = (struct yarn_session_request){
-        .events = &event,
-        .nr_events = 1,
+        .events = events,
+        .nr_events = nr_events,
         .sampler = YARN_SAMPLER_PERF,
         .strategy = YARN_STRATEGY_PER_CORE,
         .ring_bytes = 1 << 20,
@@ -85,10 +91,16 @@ static void begin_calls(void)
     begin_with("cycles:u", 0, 0);
 }
 
+static void begin_kinds_of_core(void)
+{
+    nr_events = KINDS;
+    begin_with("cycles:u", 0, 0);
+}
+
 static void end(void)
 {
     stack = YARN_SESSION_STACK_NONE;
-
+    nr_events = 1;
     yarn_session_close(&made.session);
     atomic_store(&is_over, true);
     ck_assert_int_eq(pthread_join(host, NULL), 0);
@@ -97,13 +109,11 @@ static void end(void)
 }
 
 /* As the kernel lays it out for the attr that it was opened with. */
-static void write_sample(uint32_t tid, const struct perf_branch_entry *branches, uint64_t count)
+static void write_sample_by(const struct fake_perf_event *opened, uint32_t tid,
+                            const struct perf_branch_entry *branches, uint64_t count)
 {
     uint8_t data[4096];
     struct yarn_byte_buffer bytes = yarn_bytes_of(data, sizeof data);
-    const struct fake_perf_event *opened = fake_perf_next(NULL);
-    ck_assert_uint_eq(opened->attr.sample_type,
-                      YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_BRANCH_STACK);
     yarn_bytes_u64(&bytes, 0); /* header */
     yarn_bytes_u64(&bytes, opened->id);
     yarn_bytes_u64(&bytes, CODE);
@@ -112,12 +122,22 @@ static void write_sample(uint32_t tid, const struct perf_branch_entry *branches,
     yarn_bytes_u64(&bytes, yarn_clock_ns(YARN_TIME_MONOTONIC));
     yarn_bytes_u64(&bytes, 0);    /* cpu */
     yarn_bytes_u64(&bytes, 1000); /* period */
-    yarn_bytes_u64(&bytes, count);
-    yarn_bytes_put(&bytes, branches, count * sizeof *branches);
+    if (opened->attr.sample_type & PERF_SAMPLE_BRANCH_STACK) {
+        yarn_bytes_u64(&bytes, count);
+        yarn_bytes_put(&bytes, branches, count * sizeof *branches);
+    }
     struct perf_event_header header = {
         .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER, .size = (uint16_t)bytes.size};
     memcpy(data, &header, sizeof header);
     ck_assert(fake_perf_write(data, bytes.size));
+}
+
+static void write_sample(uint32_t tid, const struct perf_branch_entry *branches, uint64_t count)
+{
+    const struct fake_perf_event *opened = fake_perf_next(NULL);
+    ck_assert_uint_eq(opened->attr.sample_type,
+                      YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_BRANCH_STACK);
+    write_sample_by(opened, tid, branches, count);
 }
 
 static void drain(void)
@@ -229,6 +249,12 @@ START_TEST(what_a_precise_sample_tells_of_its_access_is_in_script)
     made_process_read();
     ask("script", text);
     assert_has(text, "abc0 weight 231 load, L3 hit, snoop hitm, TLB L2 hit");
+    ask("report --by=address", text);
+    assert_has(text, "0xabc0 load, L3 hit, snoop hitm, TLB L2 hit");
+    ask("report --by=address --format=json", text);
+    assert_has(text, "\"address\":\"0xabc0\"");
+    assert_has(text, "\"data_src\":\"load, L3 hit, snoop hitm, TLB L2 hit\"");
+    assert_has(text, "\"weight\":231");
 }
 END_TEST
 
@@ -253,6 +279,30 @@ START_TEST(the_processor_s_stack_of_calls_is_the_sample_s)
 }
 END_TEST
 
+START_TEST(what_two_kinds_of_core_sample_is_one_event_of_the_report)
+{
+    static char text[TEXT_BYTES];
+    const struct fake_perf_event *big = NULL, *little = NULL;
+    for (const struct fake_perf_event *one = NULL; (one = fake_perf_next(one));)
+        if (one->attr.config >> PERF_PMU_TYPE_SHIFT == BIG)
+            big = one;
+        else
+            little = one;
+    ck_assert_ptr_nonnull(big);
+    write_sample_by(big, MADE_THREAD, NULL, 0);
+    if (little) /* else this machine has one core */
+        write_sample_by(little, MADE_THREAD, NULL, 0);
+    drain();
+    made_process_read();
+    ask("report --format=json", text);
+    assert_has(text, little
+                         ? "\"name\":\"cycles\",\"unit\":\"cycles\",\"total\":2000,\"samples\":2}]"
+                         : "\"total\":1000,\"samples\":1}]");
+    ask("report", text);
+    assert_has(text, little ? "cycles: 2 samples" : "cycles: 1 sample");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("branches");
@@ -269,6 +319,10 @@ int main(void)
     tcase = tcase_create("precise");
     tcase_add_checked_fixture(tcase, begin_precise, end);
     tcase_add_test(tcase, what_a_precise_sample_tells_of_its_access_is_in_script);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("two kinds of core");
+    tcase_add_checked_fixture(tcase, begin_kinds_of_core, end);
+    tcase_add_test(tcase, what_two_kinds_of_core_sample_is_one_event_of_the_report);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/session/session.h"
+#include "output/yarnprof/verbs/stat_run.h"
 #include "output/yarnprof/views/stat.h"
 #include "tests/support/fake_perf.h"
 #include "tests/support/suite.h"
@@ -109,6 +110,28 @@ START_TEST(each_pmu_counts_on_its_own_cores)
     ck_assert_uint_eq(little.count, LITTLE * nr_threads);
     ck_assert_uint_eq(big.time_enabled_ns, ENABLED_NS * nr_threads);
     ck_assert_uint_eq(big.time_running_ns + little.time_running_ns, ENABLED_NS * nr_threads);
+}
+END_TEST
+
+START_TEST(what_two_kinds_of_core_count_is_one_in_stat)
+{
+    static struct yarn_stat_events counted;
+    static struct yarn_stat_run run;
+    char path[] = "/bin/true";
+    char *const command[] = {path, NULL};
+    uint32_t key;
+    add("cycles", BIG)->cpus = "0";
+    add("cycles", LITTLE)->cpus = "1";
+    fake_perf_count = count_by_core;
+    ck_assert(yarn_stat_add_events(&counted, events, spec.nr_events, &key));
+    run = (struct yarn_stat_run){.events = &counted, .interval_ns = UINT64_MAX};
+    ck_assert_int_eq(yarn_stat_run(&run, command), 0);
+    ck_assert_uint_eq(run.nr_rows, 1);
+    ck_assert_uint_eq(run.rows[0].count, BIG + LITTLE);
+    ck_assert_uint_eq(run.rows[0].enabled_ns, ENABLED_NS);
+    ck_assert_uint_eq(run.rows[0].running_ns, 2 * (ENABLED_NS / 4)); /* each a quarter */
+    ck_assert_double_eq_tol(run.rows[0].value, 2 * (BIG + LITTLE), 1e-6);
+    yarn_stat_run_fini(&run);
 }
 END_TEST
 
@@ -269,23 +292,6 @@ START_TEST(a_refused_event_has_its_sentence_and_the_rest_goes_on)
 }
 END_TEST
 
-static int refuse_clock(const struct fake_perf_event *event)
-{
-    return event->attr.type == REFUSED && event->attr.use_clockid ? -EINVAL : 0;
-}
-
-START_TEST(who_has_no_such_clock_is_refused_by_itself)
-{
-    fake_perf_judge = refuse_clock;
-    add("odd", REFUSED);
-    add("cycles", BIG);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
-    ck_assert_int_eq(session.specs[0].error, EINVAL);
-    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "CLOCK_MONOTONIC"));
-    ck_assert_uint_eq(session.report.features, YARN_ATTR_ALL);
-}
-END_TEST
-
 /* Linux 5.10. */
 static int refuse_features(const struct fake_perf_event *event)
 {
@@ -392,6 +398,7 @@ int main(void)
     TCase *tcase = tcase_create("opened");
     tcase_add_checked_fixture(tcase, begin, end);
     tcase_add_test(tcase, each_pmu_counts_on_its_own_cores);
+    tcase_add_test(tcase, what_two_kinds_of_core_count_is_one_in_stat);
     tcase_add_test(tcase, each_core_has_mappings_from_one_event);
     tcase_add_test(tcase, what_counts_whole_cores_is_left_to_stat);
     tcase_add_test(tcase, branches_are_asked_of_counters_alone);
@@ -400,7 +407,6 @@ int main(void)
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
                         (int)YARN_COUNT_OF(errors));
-    tcase_add_test(tcase, who_has_no_such_clock_is_refused_by_itself);
     tcase_add_test(tcase, features_of_a_later_kernel_are_given_up_for_all);
     tcase_add_test(tcase, a_group_is_refused_whole_and_names_the_member);
     tcase_add_test(tcase, members_are_in_the_group_of_their_leader);

@@ -56,6 +56,18 @@ START_TEST(calls_that_end_their_caller_are_named_by_what_they_are_for)
 }
 END_TEST
 
+START_TEST(what_few_recordings_need_takes_no_more_away)
+{
+    struct yarn_seccomp_probe probe;
+    set_filter(SECCOMP_RET_KILL_PROCESS, SYS_bpf, SYS_sched_setaffinity);
+    ck_assert_int_eq(yarn_seccomp_probe_run(&probe), 0);
+    for (int part = 0; part < YARN_SECCOMP_PART_COUNT; part++)
+        ck_assert_pstr_eq(probe.deadly[part], part == YARN_SECCOMP_BPF     ? "bpf"
+                                              : part == YARN_SECCOMP_CLOCK ? "sched_setaffinity"
+                                                                           : NULL);
+}
+END_TEST
+
 START_TEST(nothing_else_is_tried_where_a_call_for_all_is_deadly)
 {
     struct yarn_seccomp_probe probe;
@@ -115,6 +127,7 @@ int main(void)
     tcase_add_test(tcase, probe_is_due_behind_a_filter_only);
     tcase_add_loop_test(tcase, calls_that_end_their_caller_are_named_by_what_they_are_for, 0,
                         YARN_COUNT_OF(deadly));
+    tcase_add_test(tcase, what_few_recordings_need_takes_no_more_away);
     tcase_add_test(tcase, nothing_else_is_tried_where_a_call_for_all_is_deadly);
     tcase_add_loop_test(tcase, unshare_may_be_refused_or_deadly, 0, 2);
     tcase_add_test(tcase, child_that_cannot_be_made_is_an_error);

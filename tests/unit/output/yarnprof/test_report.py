@@ -133,6 +133,26 @@ class Report(WithDumps):
         self.assertEqual({event["name"]: event.get("percent_running") for event in events},
                          {"cpu-clock": None, "shared": 50, "cycles": None})
 
+    def test_counts_of_two_kinds_of_core_are_one(self):
+        """In stat; what was typed twice stays two. The kinds take turns: each is enabled all the time."""
+        dump = Dump()
+        dump.begin()
+        configs = ((1, 0x4_00000000), (2, 0xA_00000000), (3, 0x4_00000000), (4, 0xA_00000000))
+        for number, config in configs:
+            dump.record("EVENT", number=number, name=dump.text("cycles"), asked=dump.text("cycles"),
+                        got=dump.text("cycles"), unit=dump.text("cycles"), config=config, flags=32)
+        for nr in (1, 2):
+            for number, running in ((1, 60), (2, 40), (3, 60), (4, 20)):
+                dump.record("COUNT", event=number, time_ns=nr * 10**8, count=nr * 1000 * number,
+                            time_enabled_ns=nr * 10**8, time_running_ns=nr * running * 10**6)
+        path = self.folder / "kinds.dump"
+        path.write_bytes(dump.end())
+        stat = json.loads(self.good("stat", "--format=json", path))
+        self.assertEqual([row["count"] for row in stat["events"]], [6000, 14000])
+        self.assertEqual([row["scaled"] for row in stat["events"]], [6000, 17500])
+        self.assertEqual([[row["count"] for row in interval["events"]] for interval in stat["intervals"]],
+                         [[3000, 7000]] * 2)
+
     def test_json_rows(self):
         report = json.loads(self.good("report", "--format=json", self.app))
         self.assertEqual(

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/filters.h"
+
+#include "core/event/sample_filter.h"
+#include "core/sys/file.h"
+
+int yarn_filters_prepare(const struct yarn_session *session, struct yarn_session_event *state,
+                         const char **ret_why)
+{
+    if (!yarn_sample_filter_is_of(&state->spec) || state->program >= 0)
+        return 0;
+    *ret_why = session->spec->bpf_refusal;
+    if (*ret_why)
+        return -EPERM;
+    *ret_why = "a group that is read with each sample (:S) has no filter: samples would be missing";
+    if (state->spec.reads_group)
+        return -EOPNOTSUPP;
+    int program = yarn_sample_filter_load(state->spec.filter);
+    *ret_why = yarn_sample_filter_refusal(program);
+    if (program < 0)
+        return program;
+    state->program = program;
+    return 0;
+}
+
+int yarn_filters_set(const struct yarn_session_event *state, int fd)
+{
+    int err = !state->spec.filter  ? 0
+              : state->program < 0 ? yarn_perf_set_filter(fd, state->spec.filter)
+                                   : yarn_perf_set_program(fd, state->program);
+    return err ? -EDOM : 0;
+}
+
+void yarn_filters_close(struct yarn_session *session)
+{
+    for (size_t i = 0; session->specs && i < session->spec->nr_events; i++) {
+        if (session->specs[i].program >= 0)
+            yarn_file_close(session->specs[i].program);
+        session->specs[i].program = -1;
+    }
+}
