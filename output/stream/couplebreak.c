@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/stream/stream.h"
+
+enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24 };
+
+/* By position of the flag. */
+static const struct {
+    int id;
+    enum yarn_stream_kind origin;
+    const char *name;
+} targets[] = {
+    [COUPLEBREAK_SSWITCH_FPOS] = {COUPLEBREAK_SST_ID, YARN_STREAM_SWITCH,
+                                  "couplebreak/sched_switch[target]"},
+    [COUPLEBREAK_SWAKING_FPOS] = {COUPLEBREAK_SWT_ID, YARN_STREAM_WAKING,
+                                  "couplebreak/sched_waking[target]"},
+};
+
+enum { NR_TARGETS = YARN_COUNT_OF(targets) };
+
+int yarn_couplebreak_id_to_flag_pos(int id)
+{
+    for (int i = 0; i < NR_TARGETS; i++)
+        if (targets[i].id == id)
+            return i;
+    return -1;
+}
+
+bool yarn_couplebreak_is_event(int id)
+{
+    return yarn_couplebreak_id_to_flag_pos(id) >= 0;
+}
+
+int yarn_couplebreak_flag_pos_to_id(int position)
+{
+    return position >= 0 && position < NR_TARGETS ? targets[position].id : -1;
+}
+
+const char *yarn_couplebreak_event_name(int id)
+{
+    int position = yarn_couplebreak_id_to_flag_pos(id);
+    return position < 0 ? NULL : targets[position].name;
+}
+
+const struct yarn_entry *yarn_couplebreak_origin(const struct yarn_entry *entry)
+{
+    return entry && yarn_couplebreak_is_event(entry->event_id) ? entry - 1 : NULL;
+}
+
+static int position_of(const struct yarn_stream_event *event)
+{
+    for (int i = 0; event && event->target_pid.size && i < NR_TARGETS; i++)
+        if (targets[i].origin == event->kind)
+            return i;
+    return -1;
+}
+
+int yarn_couplebreak_origin_id_to_flag_pos(const struct yarn_stream *stream, int id)
+{
+    return stream ? position_of(yarn_stream_event_by_id(stream, id)) : -1;
+}
+
+/* False: it has none. */
+static bool make_target(const struct yarn_stream *stream, const struct yarn_entry *origin,
+                        struct yarn_entry *ret_target)
+{
+    const struct yarn_stream_event *event = yarn_stream_event_by_id(stream, origin->event_id);
+    int position = position_of(event);
+    uint64_t pid;
+    if (position < 0 ||
+        !yarn_stream_number(&event->target_pid, yarn_stream_record(stream, origin), &pid))
+        return false;
+    *ret_target = *origin;
+    ret_target->event_id = targets[position].id;
+    ret_target->pid = yarn_stream_tid_of(stream, (uint32_t)pid);
+    return true;
+}
+
+static size_t count_targets(const struct yarn_stream *stream)
+{
+    struct yarn_entry target;
+    size_t count = 0;
+    for (size_t i = 0; i < stream->nr_entries; i++)
+        count += make_target(stream, &stream->entries[i], &target);
+    return count;
+}
+
+static bool comes_in(const struct yarn_entry *entry)
+{
+    return entry->event_id == COUPLEBREAK_SST_ID || entry->event_id == YARN_STREAM_ID_IN;
+}
+
+/* Where nothing says where the woken thread comes in: where the kernel meant it to. */
+static void place_as_meant(const struct yarn_stream *stream, struct yarn_entry *target)
+{
+    const struct yarn_stream_event *event = yarn_stream_event_of(stream, target);
+    uint64_t cpu;
+    if (yarn_stream_number(&event->target_cpu, yarn_stream_record(stream, target), &cpu))
+        target->cpu = (int)cpu;
+}
+
+/* From the last to the first: where a thread comes in next is what was seen of it last. */
+static int place_wakings(struct yarn_stream *stream)
+{
+    struct yarn_table next = YARN_TABLE_CLOSED;
+    int err = yarn_table_open(&next, TABLE_FIRST, TABLE_MOST);
+    for (size_t i = stream->nr_entries; !err && i-- > 0;) {
+        struct yarn_entry *entry = &stream->entries[i];
+        if (comes_in(entry)) {
+            err = yarn_table_put(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
+        } else if (entry->event_id == COUPLEBREAK_SWT_ID) {
+            uint32_t cpu = yarn_table_find(&next, (uint32_t)entry->pid);
+            if (cpu == YARN_TABLE_NONE)
+                place_as_meant(stream, entry);
+            else
+                entry->cpu = (int)cpu;
+        }
+    }
+    yarn_table_close(&next);
+    return err;
+}
+
+static void note_kinds(struct yarn_stream *stream)
+{
+    stream->nr_target_ids = 0;
+    for (int i = 0; i < NR_TARGETS; i++)
+        if (stream->flags & 1u << i)
+            stream->target_ids[stream->nr_target_ids++] = targets[i].id;
+}
+
+static void replace(struct yarn_stream *stream, struct yarn_entry *entries, size_t count)
+{
+    free(stream->entries);
+    stream->entries = entries;
+    stream->nr_entries = stream->entries_capacity = count;
+}
+
+static int break_couples(struct yarn_stream *stream)
+{
+    size_t count = stream->nr_entries + count_targets(stream), at = 0;
+    struct yarn_entry *entries = malloc((count + 1) * sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    stream->flags = 0;
+    for (size_t i = 0; i < stream->nr_entries; i++) {
+        entries[at++] = stream->entries[i];
+        if (!make_target(stream, &stream->entries[i], &entries[at]))
+            continue;
+        stream->flags |= 1u << yarn_couplebreak_id_to_flag_pos(entries[at++].event_id);
+    }
+    replace(stream, entries, count);
+    note_kinds(stream);
+    return place_wakings(stream);
+}
+
+static void join_couples(struct yarn_stream *stream)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stream->nr_entries; i++)
+        if (!yarn_couplebreak_is_event(stream->entries[i].event_id))
+            stream->entries[count++] = stream->entries[i];
+    stream->nr_entries = count;
+    stream->flags = 0;
+    note_kinds(stream);
+}
+
+int yarn_stream_couplebreak(struct yarn_stream *stream, bool on)
+{
+    if (!stream)
+        return -EINVAL;
+    if (stream->is_on == on)
+        return 0;
+    int err = 0;
+    if (on)
+        err = break_couples(stream);
+    if (!on || err)
+        join_couples(stream);
+    stream->is_on = on && !err;
+    return err;
+}
+
+unsigned yarn_stream_n_couplebreak_events(const struct yarn_stream *stream)
+{
+    return (unsigned)stream->nr_target_ids;
+}
+
+uint32_t yarn_stream_couplebreak_flags(const struct yarn_stream *stream)
+{
+    return stream->flags;
+}
+
+bool yarn_stream_couplebreak_is_on(const struct yarn_stream *stream)
+{
+    return stream->is_on;
+}
+
+const int *yarn_stream_couplebreak_ids(const struct yarn_stream *stream, size_t *ret_count)
+{
+    *ret_count = stream->nr_target_ids;
+    return stream->target_ids;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/stream/stream.h"
+#include "output/trace/grown.h"
+
+enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24 };
+
+static char *copy(struct yarn_span text)
+{
+    char *copied = malloc(text.size + 1);
+    if (copied) {
+        if (text.size)
+            memcpy(copied, text.data, text.size);
+        copied[text.size] = 0;
+    }
+    return copied;
+}
+
+/* What is full remembers no more. */
+static int put(struct yarn_table *table, uint32_t key, uint32_t value)
+{
+    int err = table->slots ? 0 : yarn_table_open(table, TABLE_FIRST, TABLE_MOST);
+    if (!err)
+        err = yarn_table_put(table, key, value);
+    return err == -ENOSPC ? 0 : err;
+}
+
+static uint32_t find(const struct yarn_table *table, uint32_t key)
+{
+    return table->slots ? yarn_table_find(table, key) : YARN_TABLE_NONE;
+}
+
+static void find_field(struct yarn_span format, const char *name, struct yarn_trace_field *ret)
+{
+    if (!yarn_trace_format_find(format, yarn_span_of_text(name), ret))
+        *ret = (struct yarn_trace_field){0};
+}
+
+static void find_target(struct yarn_stream_event *event)
+{
+    if (event->fields.size && strcmp(event->name, "sched/sched_switch") == 0) {
+        event->kind = YARN_STREAM_SWITCH;
+        find_field(event->fields, "next_pid", &event->target_pid);
+    } else if (event->fields.size && strcmp(event->name, "sched/sched_waking") == 0) {
+        event->kind = YARN_STREAM_WAKING;
+        find_field(event->fields, "pid", &event->target_pid);
+        find_field(event->fields, "target_cpu", &event->target_cpu);
+    }
+}
+
+int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span name,
+                          struct yarn_span format)
+{
+    if (yarn_stream_event_by_id(stream, id))
+        return 0;
+    int err = YARN_GROWN_RESERVE(&stream->events, stream->nr_events, &stream->events_capacity);
+    if (err)
+        return err;
+    struct yarn_stream_event event = {.id = id, .name = copy(name)};
+    event.format = format.size ? copy(format) : NULL;
+    if (!event.name || (format.size && !event.format)) {
+        free(event.name);
+        free(event.format);
+        return -ENOMEM;
+    }
+    char *colon = format.size ? strchr(event.name, ':') : NULL;
+    if (colon)
+        *colon = '/';
+    event.fields = yarn_span_of(event.format, format.size);
+    find_target(&event);
+    stream->events[stream->nr_events] = event;
+    return put(&stream->by_id, (uint32_t)id, (uint32_t)stream->nr_events++);
+}
+
+const struct yarn_stream_event *yarn_stream_event_by_id(const struct yarn_stream *stream, int id)
+{
+    uint32_t at = find(&stream->by_id, (uint32_t)id);
+    return at == YARN_TABLE_NONE ? NULL : &stream->events[at];
+}
+
+const struct yarn_stream_event *yarn_stream_event_of(const struct yarn_stream *stream,
+                                                     const struct yarn_entry *entry)
+{
+    const struct yarn_entry *origin = yarn_couplebreak_origin(entry);
+    return yarn_stream_event_by_id(stream, origin ? origin->event_id : entry->event_id);
+}
+
+int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_span comm)
+{
+    struct yarn_stream_name name = {{0}};
+    uint32_t at = find(&stream->by_pid, pid);
+    memcpy(name.comm, comm.data ? comm.data : (const uint8_t *)"",
+           yarn_size_min(comm.size, sizeof name.comm - 1));
+    if (at != YARN_TABLE_NONE) {
+        stream->names[at] = name;
+        return 0;
+    }
+    int err = YARN_GROWN_RESERVE(&stream->names, stream->nr_names, &stream->names_capacity);
+    if (err)
+        return err;
+    stream->names[stream->nr_names] = name;
+    return put(&stream->by_pid, pid, (uint32_t)stream->nr_names++);
+}
+
+const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry)
+{
+    uint32_t at = find(&stream->by_pid, (uint32_t)entry->pid);
+    if (!entry->pid)
+        return "<idle>";
+    return at == YARN_TABLE_NONE ? "<...>" : stream->names[at].comm;
+}
+
+int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid)
+{
+    uint32_t tid = find(&stream->tids, raw_pid);
+    return (int)(tid == YARN_TABLE_NONE ? raw_pid : tid);
+}
+
+int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t tid)
+{
+    return put(&stream->tids, raw_pid, tid);
+}
+
+static bool is_called(const struct yarn_stream_event *event, const char *name)
+{
+    const char *slash = strchr(event->name, '/');
+    size_t size = strlen(event->name);
+    if (strcmp(event->name, name) == 0)
+        return true;
+    if (!slash || strlen(name) != size)
+        return false;
+    size_t at = (size_t)(slash - event->name);
+    return name[at] == ':' && memcmp(name, event->name, at) == 0 &&
+           strcmp(name + at + 1, slash + 1) == 0;
+}
+
+int yarn_stream_find_event(const struct yarn_stream *stream, const char *name, int *ret_id)
+{
+    for (size_t i = 0; i < stream->nr_target_ids; i++) {
+        if (strcmp(yarn_couplebreak_event_name(stream->target_ids[i]), name) == 0) {
+            *ret_id = stream->target_ids[i];
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < stream->nr_events; i++) {
+        if (is_called(&stream->events[i], name)) {
+            *ret_id = stream->events[i].id;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}

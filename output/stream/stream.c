@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/stream/stream.h"
+
+#include <stdlib.h>
+
+#include "output/trace/grown.h"
+#include "output/trace/scratch.h"
+
+struct yarn_stream *yarn_stream_new(void)
+{
+    struct yarn_stream *stream = calloc(1, sizeof *stream);
+    if (stream)
+        stream->by_id = stream->by_pid = stream->tids = YARN_TABLE_CLOSED;
+    return stream;
+}
+
+void yarn_stream_free(struct yarn_stream *stream)
+{
+    int saved = errno;
+    if (!stream)
+        return;
+    for (size_t i = 0; i < stream->nr_events; i++) {
+        free(stream->events[i].name);
+        free(stream->events[i].format);
+    }
+    for (size_t i = 0; i < YARN_COUNT_OF(stream->texts); i++)
+        free(stream->texts[i]);
+    if (stream->owns_records)
+        yarn_scratch_unmap(stream->records);
+    yarn_trace_file_close(&stream->trace);
+    yarn_table_close(&stream->by_id);
+    yarn_table_close(&stream->by_pid);
+    yarn_table_close(&stream->tids);
+    free(stream->entries);
+    free(stream->events);
+    free(stream->names);
+    free(stream->ids);
+    free(stream);
+    errno = saved;
+}
+
+int yarn_stream_add_entry(struct yarn_stream *stream, const struct yarn_entry *entry)
+{
+    int err = YARN_GROWN_RESERVE(&stream->entries, stream->nr_entries, &stream->entries_capacity);
+    if (!err)
+        stream->entries[stream->nr_entries++] = *entry;
+    return err;
+}
+
+static bool is_behind(const struct yarn_entry *left, const struct yarn_entry *right)
+{
+    return left->time_ns != right->time_ns ? left->time_ns > right->time_ns
+                                           : left->cpu > right->cpu;
+}
+
+/* How many from there on are in order. */
+static size_t run_from(const struct yarn_entry *entries, size_t at, size_t count)
+{
+    size_t end = at + 1;
+    while (end < count && !is_behind(&entries[end - 1], &entries[end]))
+        end++;
+    return end;
+}
+
+static void merge(const struct yarn_entry *from, size_t left, size_t middle, size_t end,
+                  struct yarn_entry *to)
+{
+    size_t right = middle;
+    for (size_t at = left; at < end; at++) {
+        bool is_right = left == middle || (right < end && is_behind(&from[left], &from[right]));
+        to[at] = is_right ? from[right++] : from[left++];
+    }
+}
+
+/* Merges each two runs of `from`; true: one is left. */
+static bool merge_runs(const struct yarn_entry *from, struct yarn_entry *to, size_t count)
+{
+    bool is_one = true;
+    for (size_t at = 0; at < count;) {
+        size_t middle = run_from(from, at, count);
+        size_t end = middle < count ? run_from(from, middle, count) : middle;
+        merge(from, at, middle, end, to);
+        is_one &= at == 0 && end == count;
+        at = end;
+    }
+    return is_one;
+}
+
+/* By time, then by core; equal ones stay as they are. What is in order costs one pass, and the
+ * cores of a trace one for each doubling of their number. */
+static int sort(struct yarn_stream *stream)
+{
+    size_t count = stream->nr_entries;
+    if (!count || run_from(stream->entries, 0, count) == count)
+        return 0;
+    struct yarn_entry *other = malloc(count * sizeof *other);
+    if (!other)
+        return -ENOMEM;
+    bool is_one = false;
+    while (!is_one) {
+        is_one = merge_runs(stream->entries, other, count);
+        struct yarn_entry *merged = other;
+        other = stream->entries;
+        stream->entries = merged;
+    }
+    stream->entries_capacity = count;
+    free(other);
+    return 0;
+}
+
+int yarn_stream_settle(struct yarn_stream *stream)
+{
+    struct yarn_entry *fitting =
+        realloc(stream->entries, (stream->nr_entries + 1) * sizeof *fitting);
+    if (fitting) {
+        stream->entries = fitting;
+        stream->entries_capacity = stream->nr_entries + 1;
+    }
+    stream->ids = malloc((stream->nr_events + 1) * sizeof *stream->ids);
+    if (!stream->ids)
+        return -ENOMEM;
+    for (size_t i = 0; i < stream->nr_events; i++)
+        stream->ids[i] = stream->events[i].id;
+    return sort(stream);
+}
+
+static int read_stream(struct yarn_stream *stream, const char *path, unsigned index,
+                       struct yarn_text *why)
+{
+    int err = yarn_stream_read_trace(stream, path, why);
+    if (!err && index)
+        err = -ENOENT;
+    if (err == -ENOEXEC)
+        err = yarn_stream_read_dump(stream, path, index, why);
+    return err ? err : yarn_stream_settle(stream);
+}
+
+int yarn_stream_load(const char *path, unsigned index, struct yarn_text *why,
+                     struct yarn_stream **ret_stream)
+{
+    struct yarn_stream *stream = yarn_stream_new();
+    int err = stream ? read_stream(stream, path, index, why) : -ENOMEM;
+    if (err)
+        yarn_stream_free(stream);
+    else
+        *ret_stream = stream;
+    return err;
+}
+
+int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_stream)
+{
+    char buffer[256];
+    struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
+    int saved = errno;
+    int err = path && ret_stream ? yarn_stream_load(path, index, &why, ret_stream) : -EINVAL;
+    errno = saved;
+    return err;
+}
+
+const struct yarn_entry *yarn_stream_entries(const struct yarn_stream *stream, size_t *ret_count)
+{
+    *ret_count = stream->nr_entries;
+    return stream->entries;
+}
+
+const int *yarn_stream_event_ids(const struct yarn_stream *stream, size_t *ret_count)
+{
+    *ret_count = stream->nr_events;
+    return stream->ids;
+}
+
+uint32_t yarn_stream_pid(const struct yarn_stream *stream)
+{
+    return stream->pid;
+}
+
+struct yarn_span yarn_stream_record(const struct yarn_stream *stream,
+                                    const struct yarn_entry *entry)
+{
+    return yarn_span_sub(stream->records, entry->record_at, entry->record_bytes);
+}
+
+const void *yarn_stream_raw(const struct yarn_stream *stream, const struct yarn_entry *entry,
+                            size_t *ret_size)
+{
+    struct yarn_span record = yarn_stream_record(stream, entry);
+    *ret_size = record.size;
+    return record.size ? record.data : NULL;
+}
+
+bool yarn_stream_number(const struct yarn_trace_field *field, struct yarn_span record,
+                        uint64_t *ret_number)
+{
+    return field->size &&
+           yarn_trace_field_number(field, yarn_trace_field_bytes(field, record), 0, ret_number);
+}

@@ -1,0 +1,103 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a stream is inside: entries of 32 bytes, the events that they are of, what threads are
+ * called, and the bytes of the records, which stay in a file. A source (stream_dump.c,
+ * stream_trace.c) adds entries in any order and settles them; from then on entries change only as a
+ * whole, by couplebreak. Threads: one owner at a time.
+ */
+#pragma once
+
+#pragma GCC visibility push(default)
+#include "core/include/yarn/couplebreak.h"
+#include "core/include/yarn/sched.h"
+#pragma GCC visibility pop
+
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/event/trace_format.h"
+#include "output/trace/trace_file.h"
+
+/* Ids of events that have none of the kernel's, which are below 65536. */
+enum { YARN_STREAM_ID_PLAIN = 1 << 16, YARN_STREAM_ID_IN = 1 << 17, YARN_STREAM_ID_OUT };
+
+enum yarn_stream_kind {
+    YARN_STREAM_OTHER,
+    YARN_STREAM_SWITCH,
+    YARN_STREAM_WAKING,
+};
+
+struct yarn_stream_event {
+    int id;
+    enum yarn_stream_kind kind;
+    char *name;              /* owned: "sched/sched_switch" */
+    char *format;            /* owned; NULL: its records have no fields */
+    struct yarn_span fields; /* the same */
+    /* Of a switch or a waking: whose the target is, and where; size 0: the event has no such. */
+    struct yarn_trace_field target_pid, target_cpu;
+};
+
+struct yarn_stream_name {
+    char comm[32];
+};
+
+struct yarn_stream {
+    struct yarn_entry *entries; /* owned */
+    size_t nr_entries, entries_capacity;
+    struct yarn_stream_event *events; /* owned */
+    size_t nr_events, events_capacity;
+    struct yarn_table by_id; /* id to event */
+    int *ids;                /* owned: of all events */
+    int target_ids[2];
+    size_t nr_target_ids;
+    struct yarn_stream_name *names; /* owned */
+    size_t nr_names, names_capacity;
+    struct yarn_table by_pid; /* pid to name */
+    struct yarn_table tids;   /* raw pid to tid, where they differ */
+    struct yarn_trace_file trace;
+    struct yarn_span records; /* mapped: where record_at begins */
+    bool owns_records;        /* else they are the trace's */
+    bool is_on;
+    uint32_t flags, pid;
+    char *texts[4]; /* owned: what was given last: info, dump text, field's name, its text */
+    char latency[8];
+};
+
+/* New and empty; NULL: no memory. */
+struct yarn_stream *yarn_stream_new(void);
+
+/* SYSTEM:NAME or SYSTEM/NAME or a plain name; `format` may be empty. */
+YARN_MUST_CHECK int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span name,
+                                          struct yarn_span format);
+YARN_MUST_CHECK int yarn_stream_add_entry(struct yarn_stream *stream,
+                                          const struct yarn_entry *entry);
+/* The last counts. */
+YARN_MUST_CHECK int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid,
+                                         struct yarn_span comm);
+/* Once all is added. */
+YARN_MUST_CHECK int yarn_stream_settle(struct yarn_stream *stream);
+
+/* NULL: none. */
+const struct yarn_stream_event *yarn_stream_event_by_id(const struct yarn_stream *stream, int id);
+/* Of an entry, or of its origin. */
+const struct yarn_stream_event *yarn_stream_event_of(const struct yarn_stream *stream,
+                                                     const struct yarn_entry *entry);
+struct yarn_span yarn_stream_record(const struct yarn_stream *stream,
+                                    const struct yarn_entry *entry);
+/* As this stream has it. */
+int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid);
+/* The thread `raw_pid` of the first pid namespace has that number here. */
+YARN_MUST_CHECK int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t tid);
+/* Empty fields give false. */
+YARN_MUST_CHECK bool yarn_stream_number(const struct yarn_trace_field *field,
+                                        struct yarn_span record, uint64_t *ret_number);
+
+/* As yarn_stream_open; `why` is filled where there are words for what is wrong. */
+YARN_MUST_CHECK int yarn_stream_load(const char *path, unsigned index, struct yarn_text *why,
+                                     struct yarn_stream **ret_stream);
+
+/* Sources: -ENOEXEC where it is none of theirs; *why is filled with what is wrong. */
+YARN_MUST_CHECK int yarn_stream_read_trace(struct yarn_stream *stream, const char *path,
+                                           struct yarn_text *why);
+YARN_MUST_CHECK int yarn_stream_read_dump(struct yarn_stream *stream, const char *path,
+                                          unsigned index, struct yarn_text *why);

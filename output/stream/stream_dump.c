@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/dump/reader.h"
+#include "output/stream/stream.h"
+#include "output/trace/scratch.h"
+
+struct reading {
+    struct yarn_stream *stream;
+    struct yarn_scratch records;
+    int64_t wanted, process;    /* counted from 0; -1: none has begun */
+    struct yarn_table by_event; /* number to id */
+};
+
+static bool is_wanted(const struct reading *reading)
+{
+    return reading->process == reading->wanted;
+}
+
+static int on_process(void *self, const struct yarn_dump_process *process)
+{
+    struct reading *reading = self;
+    reading->process++;
+    if (is_wanted(reading))
+        reading->stream->pid = process->pid;
+    return 0;
+}
+
+static int on_event(void *self, const struct yarn_dump_event *event)
+{
+    struct reading *reading = self;
+    uint64_t id = event->format.size ? yarn_trace_format_id(event->format) : 0;
+    if (!is_wanted(reading) || event->error)
+        return 0;
+    if (!id || id >= YARN_STREAM_ID_PLAIN)
+        id = YARN_STREAM_ID_PLAIN + (event->number & (YARN_STREAM_ID_PLAIN - 1));
+    int err = yarn_stream_add_event(reading->stream, (int)id, event->name, event->format);
+    if (!err && !reading->by_event.slots)
+        err = yarn_table_open(&reading->by_event, 16, (size_t)1 << 20);
+    return err ? err : yarn_table_put(&reading->by_event, event->number, (uint32_t)id);
+}
+
+static int on_thread(void *self, const struct yarn_dump_thread *thread)
+{
+    struct reading *reading = self;
+    return is_wanted(reading) ? yarn_stream_add_name(reading->stream, thread->tid, thread->comm)
+                              : 0;
+}
+
+static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread)
+{
+    struct reading *reading = self;
+    return is_wanted(reading) ? yarn_stream_add_name(reading->stream, thread->tid, thread->comm)
+                              : 0;
+}
+
+static bool read_number(struct yarn_span format, const char *name, struct yarn_span raw,
+                        uint64_t *ret_number)
+{
+    struct yarn_trace_field field;
+    return yarn_trace_format_find(format, yarn_span_of_text(name), &field) &&
+           yarn_stream_number(&field, raw, ret_number);
+}
+
+static int note_comm(struct yarn_stream *stream, struct yarn_span format, struct yarn_span raw,
+                     const char *pid_name, const char *comm_name)
+{
+    struct yarn_trace_field field;
+    uint64_t pid;
+    if (!read_number(format, pid_name, raw, &pid) ||
+        !yarn_trace_format_find(format, yarn_span_of_text(comm_name), &field))
+        return 0;
+    return yarn_stream_add_name(stream, (uint32_t)yarn_stream_tid_of(stream, (uint32_t)pid),
+                                yarn_trace_field_bytes(&field, raw));
+}
+
+/* Who it was, and what it says of others. */
+static int read_fields(struct reading *reading, const struct yarn_stream_event *event,
+                       const struct yarn_dump_sample *sample, struct yarn_entry *entry)
+{
+    struct yarn_stream *stream = reading->stream;
+    bool is_own = sample->tid && sample->tid != YARN_DUMP_NONE;
+    uint64_t pid;
+    int err = 0;
+    if (read_number(event->fields, "common_pid", sample->raw, &pid)) {
+        if (is_own && pid != sample->tid)
+            err = yarn_stream_add_tid(stream, (uint32_t)pid, sample->tid);
+        if (!is_own)
+            entry->pid = (int)pid;
+    }
+    if (!err)
+        err = note_comm(stream, event->fields, sample->raw, "prev_pid", "prev_comm");
+    if (!err)
+        err = note_comm(stream, event->fields, sample->raw, "next_pid", "next_comm");
+    return err ? err : note_comm(stream, event->fields, sample->raw, "pid", "comm");
+}
+
+static int cpu_of(uint32_t cpu)
+{
+    return cpu == YARN_DUMP_NONE || cpu == UINT16_MAX ? -1 : (int)cpu;
+}
+
+static int add_sample(struct reading *reading, const struct yarn_dump_sample *sample)
+{
+    uint32_t id = reading->by_event.slots ? yarn_table_find(&reading->by_event, sample->event)
+                                          : YARN_TABLE_NONE;
+    struct yarn_entry entry = {
+        .time_ns = sample->time_ns,
+        .event_id = (int)id,
+        .pid = (int)sample->tid,
+        .cpu = cpu_of(sample->cpu),
+        .record_bytes = (uint32_t)sample->raw.size,
+        .record_at = reading->records.size,
+    };
+    if (id == YARN_TABLE_NONE)
+        return 0;
+    const struct yarn_stream_event *event = yarn_stream_event_by_id(reading->stream, (int)id);
+    int err =
+        sample->raw.size && event->fields.size ? read_fields(reading, event, sample, &entry) : 0;
+    if (!err)
+        err = yarn_scratch_put(&reading->records, sample->raw);
+    return err ? err : yarn_stream_add_entry(reading->stream, &entry);
+}
+
+static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+{
+    struct reading *reading = self;
+    int err = 0;
+    for (size_t i = 0; is_wanted(reading) && !err && i < count; i++)
+        err = add_sample(reading, &samples[i]);
+    return err;
+}
+
+static int add_switch(struct yarn_stream *stream, const struct yarn_dump_run *run, bool is_in)
+{
+    struct yarn_entry entry = {
+        .time_ns = run->time_ns + (is_in ? 0 : run->length_ns),
+        .event_id = is_in ? YARN_STREAM_ID_IN : YARN_STREAM_ID_OUT,
+        .pid = (int)run->tid,
+        .cpu = cpu_of(run->cpu),
+    };
+    int err = yarn_stream_add_event(stream, entry.event_id,
+                                    yarn_span_of_text(is_in ? "switch-in" : "switch-out"),
+                                    YARN_SPAN_EMPTY);
+    return err ? err : yarn_stream_add_entry(stream, &entry);
+}
+
+static int on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
+{
+    struct reading *reading = self;
+    int err = 0;
+    for (size_t i = 0; is_wanted(reading) && !err && i < count; i++) {
+        err = add_switch(reading->stream, &runs[i], true);
+        if (!err && !runs[i].is_open)
+            err = add_switch(reading->stream, &runs[i], false);
+    }
+    return err;
+}
+
+static const struct yarn_dump_visitor visitor = {
+    .process = on_process,
+    .event = on_event,
+    .thread = on_thread,
+    .thread_name = on_thread_name,
+    .samples = on_samples,
+    .runs = on_runs,
+};
+
+int yarn_stream_read_dump(struct yarn_stream *stream, const char *path, unsigned index,
+                          struct yarn_text *why)
+{
+    struct yarn_dump_summary summary;
+    struct reading reading = {
+        .stream = stream,
+        .wanted = index,
+        .process = -1,
+        .by_event = YARN_TABLE_CLOSED,
+    };
+    int err = yarn_scratch_open(&reading.records);
+    if (!err)
+        err = yarn_dump_read_file(path, &visitor, &reading, &summary);
+    if (!err && reading.process < reading.wanted) {
+        yarn_text_add(why, "the dump has no such process");
+        err = -ENOENT;
+    }
+    if (!err)
+        err = yarn_scratch_map(&reading.records, &stream->records);
+    stream->owns_records = true;
+    yarn_table_close(&reading.by_event);
+    yarn_scratch_close(&reading.records);
+    return err;
+}

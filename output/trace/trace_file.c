@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/trace/trace_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/text.h"
+#include "output/trace/grown.h"
+#include "output/trace/scratch.h"
+#include "output/trace/trace_parts.h"
+#include "output/trace/trace_unpack.h"
+
+enum {
+    OPTION_DONE = 0,
+    OPTION_BUFFER = 3,
+    OPTION_OFFSET = 7,
+    OPTION_TSC2NSEC = 14,
+    OPTION_HEADERS = 16,
+    OPTION_FORMATS = 18,
+    OPTION_NAMES = 21,
+    SECTION_PACKED = 1, /* a flag */
+    CORES_MAX = 65536,
+    OPTION_SECTIONS_MAX = 4096,
+    TAG_BYTES = 10,
+    PAGE_MAX = 1 << 20,
+};
+
+int yarn_trace_file_refuse(struct yarn_trace_file *file, uint64_t at, const char *why)
+{
+    file->fault = (struct yarn_trace_fault){at, why};
+    return -EBADMSG;
+}
+
+/* What ended a cursor that began at `base` in the file. */
+static int check(struct yarn_trace_file *file, const struct yarn_cursor *cursor, uint64_t base,
+                 const char *why)
+{
+    return cursor->failed ? yarn_trace_file_refuse(file, base + cursor->at, why) : 0;
+}
+
+static int add_core(struct yarn_trace_file *file, uint32_t cpu, uint64_t at, uint64_t size)
+{
+    if (cpu >= CORES_MAX)
+        return yarn_trace_file_refuse(file, at, "a core with a number that none has");
+    if (!yarn_span_has(file->bytes, at, size))
+        return yarn_trace_file_refuse(file, file->bytes.size,
+                                      "the file is cut: events lie behind its end");
+    int err = YARN_GROWN_RESERVE(&file->cores, file->nr_cores, &file->cores_capacity);
+    if (!err)
+        file->cores[file->nr_cores++] = (struct yarn_trace_file_core){
+            .cpu = cpu, .at = at, .size = size, .pages = yarn_span_sub(file->bytes, at, size)};
+    return err;
+}
+
+/* The text "0x…" or a number, which is added to all times. */
+static void take_offset(struct yarn_trace_file *file, struct yarn_span data)
+{
+    uint64_t offset;
+    const char *text = yarn_span_text(data, 0);
+    bool is_minus = text && text[0] == '-';
+    if (text && !yarn_parse_number(text + is_minus, strlen(text + is_minus), &offset))
+        file->offset_ns = is_minus ? 0 - offset : offset;
+}
+
+static int take_buffer(struct yarn_trace_file *file, struct yarn_span data, uint64_t at)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(data);
+    yarn_cursor_skip(&cursor, sizeof(uint64_t));
+    (void)yarn_cursor_text(&cursor); /* of the buffer */
+    (void)yarn_cursor_text(&cursor); /* of its clock */
+    uint32_t page_bytes = yarn_cursor_u32(&cursor), count = yarn_cursor_u32(&cursor);
+    int err = check(file, &cursor, at, "a buffer is cut");
+    if (!err && page_bytes != file->page_bytes)
+        err = yarn_trace_file_refuse(file, at, "a buffer whose pages have another size");
+    for (uint32_t i = 0; !err && i < count; i++) {
+        uint32_t cpu = yarn_cursor_u32(&cursor);
+        uint64_t pages_at = yarn_cursor_u64(&cursor), size = yarn_cursor_u64(&cursor);
+        err = check(file, &cursor, at, "a buffer has fewer cores than it says");
+        if (!err && size)
+            err = add_core(file, cpu, pages_at, size);
+    }
+    return err;
+}
+
+/* The section that begins there, unpacked. */
+static int find_section(struct yarn_trace_file *file, uint64_t at, unsigned wanted,
+                        struct yarn_span *ret_data, uint64_t *ret_at)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_from(file->bytes, at));
+    unsigned id = yarn_cursor_u16(&cursor), flags = yarn_cursor_u16(&cursor);
+    yarn_cursor_skip(&cursor, sizeof(uint32_t)); /* its description */
+    uint64_t size = yarn_cursor_u64(&cursor);
+    *ret_at = at + cursor.at;
+    if (cursor.failed)
+        return yarn_trace_file_refuse(file, yarn_u64_min(at, file->bytes.size),
+                                      "the file is cut: a section lies behind its end");
+    if (id != wanted)
+        return yarn_trace_file_refuse(file, at, "another section than is said");
+    struct yarn_span data = yarn_cursor_span(&cursor, size);
+    if (cursor.failed)
+        return yarn_trace_file_refuse(file, file->bytes.size,
+                                      "the file is cut: a section goes on behind its end");
+    *ret_data = data;
+    return flags & SECTION_PACKED ? yarn_trace_unpack_section(file, data, *ret_at, ret_data) : 0;
+}
+
+static int take_section(struct yarn_trace_file *file, unsigned id, struct yarn_span option,
+                        uint64_t option_at)
+{
+    struct yarn_span data;
+    uint64_t at;
+    if (!yarn_span_read(option, 0, &at, sizeof at))
+        return yarn_trace_file_refuse(file, option_at, "a section without a place");
+    int err = find_section(file, at, id, &data, &at);
+    if (err)
+        return err;
+    struct yarn_cursor cursor = yarn_cursor_of(data);
+    if (id == OPTION_HEADERS)
+        yarn_trace_take_headers(file, &cursor);
+    else if (id == OPTION_FORMATS)
+        err = yarn_trace_take_formats(file, &cursor);
+    else
+        yarn_trace_take_names(file, &cursor);
+    return err ? err : check(file, &cursor, at, "a section is shorter than what is in it");
+}
+
+static int take_option(struct yarn_trace_file *file, unsigned id, struct yarn_span data,
+                       uint64_t at)
+{
+    switch (id) {
+    case OPTION_BUFFER:
+        return take_buffer(file, data, at);
+    case OPTION_OFFSET:
+        take_offset(file, data);
+        return 0;
+    case OPTION_TSC2NSEC:
+        file->fault = (struct yarn_trace_fault){at, "its times are cycles of a processor"};
+        return -ENOTSUP;
+    case OPTION_HEADERS:
+    case OPTION_FORMATS:
+    case OPTION_NAMES:
+        return take_section(file, id, data, at);
+    default:
+        return 0;
+    }
+}
+
+/* *ret_next: where further options are; 0: there are none. */
+static int take_options(struct yarn_trace_file *file, uint64_t at, uint64_t *ret_next)
+{
+    struct yarn_span data;
+    int err = find_section(file, at, 0, &data, &at);
+    if (err)
+        return err;
+    struct yarn_cursor cursor = yarn_cursor_of(data);
+    *ret_next = 0;
+    while (!err) {
+        unsigned id = yarn_cursor_u16(&cursor);
+        struct yarn_span option = yarn_cursor_span(&cursor, yarn_cursor_u32(&cursor));
+        uint64_t option_at = at + cursor.at - option.size;
+        err = check(file, &cursor, at, "options without an end");
+        if (err || id == OPTION_DONE) {
+            if (!err && !yarn_span_read(option, 0, ret_next, sizeof *ret_next))
+                return yarn_trace_file_refuse(file, option_at, "options without an end");
+            return err;
+        }
+        err = take_option(file, id, option, option_at);
+    }
+    return err;
+}
+
+static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    const char *packing = yarn_cursor_text(cursor);
+    (void)yarn_cursor_text(cursor); /* its version */
+    uint64_t at = yarn_cursor_u64(cursor);
+    int err = check(file, cursor, 0, "the file is cut in its head");
+    file->is_packed = strcmp(packing, "none") != 0;
+    if (!err && file->is_packed && strcmp(packing, "zstd") != 0) {
+        file->fault = (struct yarn_trace_fault){cursor->at, "it is compressed, and not by zstd"};
+        return -ENOTSUP;
+    }
+    if (!err && !at)
+        err = yarn_trace_file_refuse(file, cursor->at, "the recording was not ended");
+    for (size_t i = 0; !err && at; i++)
+        err = i < OPTION_SECTIONS_MAX
+                  ? take_options(file, at, &at)
+                  : yarn_trace_file_refuse(file, at, "options that go on in a circle");
+    return err;
+}
+
+/* The options of version 6 lie in the file one behind the other. */
+static int skip_options(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    int err = 0;
+    for (;;) {
+        unsigned id = yarn_cursor_u16(cursor);
+        if (cursor->failed || id == OPTION_DONE || err)
+            return err ? err : check(file, cursor, 0, "the file is cut in its options");
+        struct yarn_span data = yarn_cursor_span(cursor, yarn_cursor_u32(cursor));
+        if (id == OPTION_OFFSET || id == OPTION_TSC2NSEC)
+            err = take_option(file, id, data, cursor->at);
+    }
+}
+
+static bool is_tag(struct yarn_span tag, const char *name)
+{
+    return tag.size == TAG_BYTES && memcmp(tag.data, name, TAG_BYTES) == 0;
+}
+
+static int read_cores_6(struct yarn_trace_file *file, struct yarn_cursor *cursor, uint32_t count)
+{
+    int err = 0;
+    for (uint32_t cpu = 0; !err && cpu < count; cpu++) {
+        uint64_t at = yarn_cursor_u64(cursor), size = yarn_cursor_u64(cursor);
+        err = check(file, cursor, 0, "the file is cut where it says where events are");
+        if (!err && size)
+            err = add_core(file, cpu, at, size);
+    }
+    return err;
+}
+
+static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    yarn_trace_take_headers(file, cursor);
+    yarn_trace_skip_ftrace(cursor);
+    int err = yarn_trace_take_formats(file, cursor);
+    yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* kernel symbols */
+    yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* printk formats */
+    yarn_trace_take_names(file, cursor);
+    uint32_t nr_cores = yarn_cursor_u32(cursor);
+    struct yarn_span tag = yarn_cursor_span(cursor, TAG_BYTES);
+    if (!err)
+        err = check(file, cursor, 0, "the file is cut before its events");
+    if (!err && is_tag(tag, "options  ")) {
+        err = skip_options(file, cursor);
+        tag = yarn_cursor_span(cursor, TAG_BYTES);
+    }
+    if (!err)
+        err = check(file, cursor, 0, "the file is cut before its events");
+    if (!err && !is_tag(tag, "flyrecord"))
+        err = yarn_trace_file_refuse(file, cursor->at - TAG_BYTES, "no events as bytes");
+    return err ? err : read_cores_6(file, cursor, nr_cores);
+}
+
+static int compare_cores(const void *a, const void *b)
+{
+    const struct yarn_trace_file_core *left = a, *right = b;
+    if (left->cpu != right->cpu)
+        return left->cpu < right->cpu ? -1 : 1;
+    return left->at < right->at ? -1 : left->at > right->at;
+}
+
+static int read_all(struct yarn_trace_file *file)
+{
+    static const char magic[] = "\x17\x08\x44tracing";
+    struct yarn_cursor cursor = yarn_cursor_of(file->bytes);
+    struct yarn_span begin = yarn_cursor_span(&cursor, sizeof magic - 1);
+    if (cursor.failed || memcmp(begin.data, magic, sizeof magic - 1) != 0)
+        return -ENOEXEC;
+    const char *version = yarn_cursor_text(&cursor);
+    bool is_big_endian = yarn_cursor_u8(&cursor);
+    yarn_cursor_skip(&cursor, 1); /* how long a long is for programs */
+    file->page_bytes = yarn_cursor_u32(&cursor);
+    file->long_bytes = sizeof(uint64_t);
+    int err = check(file, &cursor, 0, "the file is cut in its head");
+    if (err)
+        return err;
+    if (is_big_endian || (strcmp(version, "6") != 0 && strcmp(version, "7") != 0)) {
+        file->fault = (struct yarn_trace_fault){
+            begin.size, is_big_endian ? "it is of a big-endian machine"
+                                      : "it is neither of version 6 nor of version 7"};
+        return -ENOTSUP;
+    }
+    if (file->page_bytes < 64 || file->page_bytes > PAGE_MAX || file->page_bytes % 8)
+        return yarn_trace_file_refuse(file, cursor.at - 4, "pages of a size that none has");
+    err = version[0] == '6' ? read_version_6(file, &cursor) : read_version_7(file, &cursor);
+    if (!err && file->nr_cores)
+        qsort(file->cores, file->nr_cores, sizeof *file->cores, compare_cores);
+    return !err && file->is_packed ? yarn_trace_unpack_cores(file) : err;
+}
+
+int yarn_trace_file_open_bytes(struct yarn_trace_file *file, struct yarn_span bytes)
+{
+    *file = (struct yarn_trace_file){.bytes = bytes};
+    return read_all(file);
+}
+
+static int map_file(const char *path, struct yarn_span *ret_bytes)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int err = fstat(fd, &status) ? -errno : 0;
+    if (!err && (!S_ISREG(status.st_mode) || !status.st_size))
+        err = -ENOEXEC;
+    void *at = err ? MAP_FAILED : mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (!err && at == MAP_FAILED)
+        err = -errno;
+    close(fd);
+    if (!err)
+        *ret_bytes = yarn_span_of(at, (size_t)status.st_size);
+    return err;
+}
+
+int yarn_trace_file_open(struct yarn_trace_file *file, const char *path)
+{
+    struct yarn_span bytes = YARN_SPAN_EMPTY;
+    *file = (struct yarn_trace_file){0};
+    int err = map_file(path, &bytes);
+    if (err)
+        return err;
+    err = yarn_trace_file_open_bytes(file, bytes);
+    file->is_mapped = true;
+    return err;
+}
+
+void yarn_trace_file_close(struct yarn_trace_file *file)
+{
+    if (file->is_mapped)
+        (void)munmap((void *)(uintptr_t)file->bytes.data, file->bytes.size);
+    yarn_scratch_unmap(file->unpacked);
+    for (size_t i = 0; i < file->nr_blocks; i++)
+        free(file->blocks[i]);
+    free(file->blocks);
+    free(file->formats);
+    free(file->cores);
+    *file = (struct yarn_trace_file){0};
+}

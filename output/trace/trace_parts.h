@@ -1,0 +1,17 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Parts of a trace.dat that both versions have alike. Each leaves the cursor failed where it meets
+ * the end. Threads: one owner at a time.
+ */
+#pragma once
+
+#include "output/trace/trace_file.h"
+
+/* Of the ring buffer's pages. */
+void yarn_trace_take_headers(struct yarn_trace_file *file, struct yarn_cursor *cursor);
+void yarn_trace_skip_ftrace(struct yarn_cursor *cursor);
+/* -ENOMEM. */
+YARN_MUST_CHECK int yarn_trace_take_formats(struct yarn_trace_file *file,
+                                            struct yarn_cursor *cursor);
+void yarn_trace_take_names(struct yarn_trace_file *file, struct yarn_cursor *cursor);

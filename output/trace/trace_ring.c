@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/trace/trace_file.h"
+
+/* As the kernel's ring buffer has it: a word of 5 bits of a kind and 27 of a time before each. */
+enum {
+    KIND_BITS = 5,
+    KIND_PADDING = 29,
+    KIND_EXTEND,
+    KIND_STAMP,
+    TIME_BITS = 27,
+    STAMP_BITS = 59,
+    COMMIT_MASK = (1 << 27) - 1,
+    WORD = 4,
+};
+
+struct walk {
+    struct yarn_trace_file *file;
+    const struct yarn_trace_file_core *core;
+    yarn_trace_file_event_fn *take;
+    void *self;
+    uint64_t time_ns;
+};
+
+static int give(struct walk *walk, struct yarn_cursor *cursor, uint64_t size)
+{
+    struct yarn_span event = yarn_cursor_span(cursor, size);
+    if (cursor->failed)
+        return 0;
+    return walk->take(walk->self, walk->core, walk->time_ns + walk->file->offset_ns, event);
+}
+
+/* True: the page has no more. */
+static bool skip_padding(struct yarn_cursor *cursor, uint32_t delta)
+{
+    if (!delta)
+        return true;
+    uint32_t size = yarn_cursor_u32(cursor);
+    if (size < WORD)
+        cursor->failed = true;
+    else
+        yarn_cursor_skip(cursor, size - WORD);
+    return false;
+}
+
+static int take_event(struct walk *walk, struct yarn_cursor *cursor, uint32_t kind)
+{
+    uint32_t size = kind * WORD;
+    if (!kind) {
+        size = yarn_cursor_u32(cursor);
+        if (size < WORD)
+            cursor->failed = true;
+        size -= WORD;
+        size += (0 - size) % WORD;
+    }
+    return cursor->failed ? 0 : give(walk, cursor, size);
+}
+
+static int walk_page(struct walk *walk, struct yarn_cursor *cursor)
+{
+    int err = 0;
+    while (!err && yarn_cursor_left(cursor)) {
+        uint32_t head = yarn_cursor_u32(cursor);
+        uint32_t kind = head & ((1u << KIND_BITS) - 1), delta = head >> KIND_BITS;
+        if (kind == KIND_STAMP) {
+            uint64_t stamp = ((uint64_t)yarn_cursor_u32(cursor) << TIME_BITS) + delta;
+            walk->time_ns = stamp | (walk->time_ns >> STAMP_BITS << STAMP_BITS);
+            continue;
+        }
+        walk->time_ns += delta;
+        if (kind == KIND_EXTEND)
+            walk->time_ns += (uint64_t)yarn_cursor_u32(cursor) << TIME_BITS;
+        else if (kind != KIND_PADDING)
+            err = take_event(walk, cursor, kind);
+        else if (skip_padding(cursor, delta))
+            return 0;
+    }
+    return err;
+}
+
+/* `at`: of the page, as the fault says it. */
+static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
+{
+    struct yarn_cursor head = yarn_cursor_of(page);
+    walk->time_ns = yarn_cursor_u64(&head);
+    uint64_t commit = walk->file->long_bytes == 8 ? yarn_cursor_u64(&head) : yarn_cursor_u32(&head);
+    struct yarn_span data = yarn_span_from(page, head.at);
+    commit &= COMMIT_MASK;
+    if (head.failed || commit > data.size)
+        return yarn_trace_file_refuse(walk->file, at, "a page with more events than it can hold");
+    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_sub(data, 0, commit));
+    int err = walk_page(walk, &cursor);
+    if (!err && cursor.failed)
+        err = yarn_trace_file_refuse(walk->file, at + head.at + cursor.at,
+                                     "an event that goes on behind its page");
+    return err;
+}
+
+int yarn_trace_file_each(struct yarn_trace_file *file, yarn_trace_file_event_fn *take, void *self)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < file->nr_cores; i++) {
+        const struct yarn_trace_file_core *core = &file->cores[i];
+        struct walk walk = {.file = file, .core = core, .take = take, .self = self};
+        for (uint64_t at = 0; !err && at < core->pages.size; at += file->page_bytes) {
+            struct yarn_span page = yarn_span_sub(core->pages, at, file->page_bytes);
+            err = page.size ? walk_bytes(&walk, page, core->at + at)
+                            : yarn_trace_file_refuse(file, core->at + at, "a page is cut");
+        }
+    }
+    return err;
+}

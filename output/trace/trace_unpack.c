@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/trace/trace_unpack.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "output/trace/grown.h"
+#include "output/trace/scratch.h"
+
+/* Of all that is unpacked into memory, and of one chunk. */
+enum { BLOCKS_MAX = 256 << 20, CHUNK_MAX = 64 << 20 };
+
+static struct yarn_span take_packed(struct yarn_cursor *cursor, uint32_t *ret_bytes)
+{
+    uint32_t packed = yarn_cursor_u32(cursor);
+    *ret_bytes = yarn_cursor_u32(cursor);
+    return yarn_cursor_span(cursor, packed);
+}
+
+static int unpack(struct yarn_trace_file *file, struct yarn_span packed, uint64_t at, void *bytes,
+                  size_t size)
+{
+    size_t got = ZSTD_decompress(bytes, size, packed.data, packed.size);
+    return ZSTD_isError(got) || got != size
+               ? yarn_trace_file_refuse(file, at, "compressed bytes that are not what they say")
+               : 0;
+}
+
+int yarn_trace_unpack_section(struct yarn_trace_file *file, struct yarn_span packed, uint64_t at,
+                              struct yarn_span *ret_data)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(packed);
+    uint32_t size;
+    struct yarn_span data = take_packed(&cursor, &size);
+    if (cursor.failed || size > BLOCKS_MAX - file->block_bytes)
+        return yarn_trace_file_refuse(file, at, "a compressed section with a size that lies");
+    int err = YARN_GROWN_RESERVE(&file->blocks, file->nr_blocks, &file->blocks_capacity);
+    void *block = err ? NULL : malloc((size_t)size + 1);
+    if (!block)
+        return -ENOMEM;
+    file->blocks[file->nr_blocks++] = block;
+    file->block_bytes += size;
+    *ret_data = yarn_span_of(block, size);
+    return unpack(file, data, at, block, size);
+}
+
+struct unpacking {
+    struct yarn_scratch scratch;
+    uint8_t *chunk; /* owned */
+    size_t chunk_bytes;
+};
+
+static int make_room(struct unpacking *unpacking, size_t size)
+{
+    if (size <= unpacking->chunk_bytes)
+        return 0;
+    free(unpacking->chunk);
+    unpacking->chunk = malloc(size);
+    unpacking->chunk_bytes = unpacking->chunk ? size : 0;
+    return unpacking->chunk ? 0 : -ENOMEM;
+}
+
+static int unpack_chunk(struct yarn_trace_file *file, struct unpacking *unpacking,
+                        struct yarn_cursor *cursor, uint64_t core_at)
+{
+    uint32_t size;
+    struct yarn_span data = take_packed(cursor, &size);
+    uint64_t at = core_at + cursor->at - data.size;
+    if (cursor->failed || size > CHUNK_MAX || size % file->page_bytes)
+        return yarn_trace_file_refuse(file, at, "compressed events with a size that lies");
+    int err = make_room(unpacking, size);
+    if (!err)
+        err = unpack(file, data, at, unpacking->chunk, size);
+    return err ? err : yarn_scratch_put(&unpacking->scratch, yarn_span_of(unpacking->chunk, size));
+}
+
+static int unpack_core(struct yarn_trace_file *file, struct yarn_trace_file_core *core,
+                       struct unpacking *unpacking)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(core->pages);
+    uint32_t count = yarn_cursor_u32(&cursor);
+    int err = 0;
+    core->unpacked_at = unpacking->scratch.size;
+    for (uint32_t i = 0; !err && i < count; i++)
+        err = unpack_chunk(file, unpacking, &cursor, core->at);
+    if (!err && cursor.failed)
+        err = yarn_trace_file_refuse(file, core->at, "compressed events are cut");
+    core->size = unpacking->scratch.size - core->unpacked_at;
+    return err;
+}
+
+int yarn_trace_unpack_cores(struct yarn_trace_file *file)
+{
+    struct unpacking unpacking = {.scratch = YARN_SCRATCH_CLOSED};
+    int err = yarn_scratch_open(&unpacking.scratch);
+    for (size_t i = 0; !err && i < file->nr_cores; i++)
+        err = unpack_core(file, &file->cores[i], &unpacking);
+    if (!err)
+        err = yarn_scratch_map(&unpacking.scratch, &file->unpacked);
+    for (size_t i = 0; !err && i < file->nr_cores; i++)
+        file->cores[i].pages =
+            yarn_span_sub(file->unpacked, file->cores[i].unpacked_at, file->cores[i].size);
+    free(unpacking.chunk);
+    yarn_scratch_close(&unpacking.scratch);
+    return err;
+}
