@@ -77,7 +77,8 @@ static int unpack_chunk(struct yarn_trace_file *file, struct unpacking *unpackin
 static int unpack_core(struct yarn_trace_file *file, struct yarn_trace_file_core *core,
                        struct unpacking *unpacking)
 {
-    struct yarn_cursor cursor = yarn_cursor_of(core->pages);
+    /* Why not only the pages as stated: their size leaves out the number of chunks. */
+    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_from(file->bytes, core->at));
     uint32_t count = yarn_cursor_u32(&cursor);
     int err = 0;
     core->unpacked_at = unpacking->scratch.size;
