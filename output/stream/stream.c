@@ -132,7 +132,11 @@ static int read_stream(struct yarn_stream *stream, const char *path, unsigned in
         err = -ENOENT;
     if (err == -ENOEXEC)
         err = yarn_stream_read_dump(stream, path, index, why);
-    return err ? err : yarn_stream_settle(stream);
+    if (!err)
+        err = yarn_stream_settle(stream);
+    if (!err && !stream->pid && stream->nr_entries)
+        stream->start_ns = stream->entries[0].time_ns;
+    return err;
 }
 
 int yarn_stream_load(const char *path, unsigned index, struct yarn_text *why,

@@ -59,7 +59,8 @@ struct yarn_stream {
     bool owns_records;        /* else they are the trace's */
     bool is_on;
     uint32_t flags, pid;
-    char *texts[4]; /* owned: what was given last: info, dump text, field's name, its text */
+    uint64_t start_ns; /* of the process; of a trace.dat its first event's time */
+    char *texts[4];    /* owned: what was given last: info, dump text, field's name, its text */
     char latency[8];
 };
 

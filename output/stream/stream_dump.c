@@ -19,8 +19,10 @@ static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct reading *reading = self;
     reading->process++;
-    if (is_wanted(reading))
+    if (is_wanted(reading)) {
         reading->stream->pid = process->pid;
+        reading->stream->start_ns = process->start_ns;
+    }
     return 0;
 }
 

@@ -71,12 +71,19 @@ static bool list_has(const char *list, const char *text, const char *other)
         if (size && size < sizeof word) {
             memcpy(word, at, size);
             word[size] = 0;
-            if (fnmatch(word, text, 0) == 0 || fnmatch(word, other, 0) == 0)
+            /* Why literally first: brackets are part of some names. */
+            if (strcmp(word, text) == 0 || fnmatch(word, text, 0) == 0 ||
+                fnmatch(word, other, 0) == 0)
                 return true;
         }
         at += size;
     }
     return false;
+}
+
+bool yarn_filter_list_has(const char *list, const char *text)
+{
+    return list_has(list, text, text);
 }
 
 bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_profile *profile,

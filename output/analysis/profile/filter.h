@@ -39,6 +39,8 @@ YARN_MUST_CHECK int yarn_filter_set_function(struct yarn_filter *filter, const c
                                              char *ret_why, size_t size);
 void yarn_filter_fini(struct yarn_filter *filter);
 
+/* A word of the list is the text, or a shell pattern that it matches. */
+bool yarn_filter_list_has(const char *list, const char *text);
 bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_profile *profile,
                            uint32_t event);
 bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,

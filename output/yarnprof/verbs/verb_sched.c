@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "output/analysis/load/load_stream.h"
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/saved_view.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS };
+enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS, COUPLEBREAK, SAVE, LOAD };
 
 static const struct yarn_argument arguments[] = {
     {"timeline", 0, NULL, "a line a thread: what it did when", TIMELINE},
     {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core", WAKERS},
-    YARN_VIEW_LIMIT_ARGUMENT("so many threads (all)"),
+    {"couplebreak", 0, "[STREAM,…]",
+     "events with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
+    {"save", 0, "FILE.json", "write down what is looked at", SAVE},
+    {"load", 0, "FILE.json", "look at what was written down", LOAD},
+    YARN_VIEW_LIMIT_ARGUMENT("so many threads, or events (all)"),
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
+    {"event", 0, "LIST", "with --couplebreak: these events (names, shell patterns)",
+     YARN_ARGUMENT_EVENT},
     {"thread", 0, "LIST", "these threads (names or tids)", YARN_ARGUMENT_THREAD},
     {"tid", 0, "LIST", "the same", YARN_ARGUMENT_THREAD},
     {"process", 0, "LIST", "these processes (names or pids)", YARN_ARGUMENT_PROCESS},
@@ -26,16 +36,44 @@ static const struct yarn_argument arguments[] = {
 struct request {
     struct yarn_view view;
     bool is_timeline, has_wakers;
+    bool is_trace;                         /* what is looked at is no dump */
+    const char *couplebreak, *save, *load; /* NULL: not asked for */
+    const char *time;
+    struct yarn_sources sources; /* of dumps: their paths are those of `couples` */
+    struct yarn_couples couples;
+    struct yarn_couples_shown shown;
+    struct yarn_saved_view saved;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
-    if (id != TIMELINE && id != WAKERS)
-        return yarn_view_take(&request->view, id, value, ret_right);
-    request->is_timeline |= id == TIMELINE;
-    request->has_wakers |= id == WAKERS;
-    return 0;
+    switch (id) {
+    case TIMELINE:
+        request->is_timeline = true;
+        return 0;
+    case WAKERS:
+        request->has_wakers = true;
+        return 0;
+    case COUPLEBREAK:
+        request->couplebreak = value ? value : "";
+        return 0;
+    case SAVE:
+        request->save = value;
+        return 0;
+    case LOAD:
+        request->load = value;
+        return 0;
+    case YARN_ARGUMENT_EVENT:
+        request->shown.events = value;
+        return 0;
+    case YARN_ARGUMENT_TIME:
+        request->time = value;
+        break;
+    default:
+        break;
+    }
+    return yarn_view_take(&request->view, id, value, ret_right);
 }
 
 static const struct yarn_command command = {
@@ -57,6 +95,8 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
         return yarn_sched_wakers_text(view, out);
     else if (request->is_timeline)
         return yarn_sched_timeline_text(view, out);
+    else if (view->couples)
+        yarn_couples_text(view->couples, view->shown, out);
     else
         yarn_sched_text(view, out);
     return 0;
@@ -68,8 +108,11 @@ static int show(struct request *request, const struct yarn_profile *profile,
     struct yarn_sched_view view = {.profile = profile,
                                    .sched = sched,
                                    .wakers = request->has_wakers ? &wakings->comms : NULL,
+                                   .shown = &request->shown,
                                    .limit = yarn_view_limit(&request->view, 0)};
-    int err = yarn_wakings_give(wakings, profile, sched);
+    if (request->couplebreak)
+        view.couples = &request->couples;
+    int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
     if (!err)
         err = yarn_sched_log_settle(sched);
     if (!err)
@@ -83,35 +126,195 @@ static int show(struct request *request, const struct yarn_profile *profile,
     return status;
 }
 
+/* Of files and folders, the streams. An exit status, or -1. */
+static int add_couples(struct request *request, char *const *paths)
+{
+    struct yarn_sources *sources = &request->sources;
+    int status = yarn_select_sources("sched", paths, sources);
+    for (size_t i = 0; status < 0 && i < sources->count; i++)
+        status = yarn_couples_add(&request->couples, "sched", sources->list[i].path);
+    return status;
+}
+
+static int break_couples(struct request *request)
+{
+    int status = -1;
+    if (request->load)
+        status = yarn_saved_view_apply(&request->saved, "sched", request->load, &request->couples);
+    if (status < 0 && request->couplebreak)
+        status = yarn_couples_break(&request->couples, "sched", request->couplebreak);
+    for (size_t i = 0; !request->couplebreak && i < request->saved.count; i++)
+        if (request->saved.streams[i].has_couplebreak)
+            request->couplebreak = "";
+    request->shown.time = request->view.select.time;
+    request->shown.limit = yarn_view_limit(&request->view, 0);
+    return status;
+}
+
+static int save(const struct request *request)
+{
+    const struct yarn_filter *filter = &request->view.select.filter;
+    const char *const filters[YARN_SAVED_FILTERS] = {
+        [YARN_SAVED_EVENT] = request->shown.events,
+        [YARN_SAVED_THREAD] = filter->threads,
+        [YARN_SAVED_PROCESS] = filter->processes,
+        [YARN_SAVED_COMM] = filter->comms,
+    };
+    if (!request->save)
+        return -1;
+    return yarn_saved_view_save("sched", request->save, &request->couples, filters, request->time);
+}
+
+static int load_traces(struct request *request, char *const *paths, struct yarn_sched_log *sched,
+                       struct yarn_profile *ret_profile)
+{
+    int status = -1, err = yarn_profile_init(ret_profile);
+    if (err) {
+        yarn_complain("sched", "%s", strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    for (; status < 0 && *paths; paths++)
+        status = yarn_couples_add(&request->couples, "sched", *paths);
+    for (size_t i = 0; status < 0 && !err && i < request->couples.count; i++)
+        err = yarn_profile_load_stream(ret_profile, request->couples.list[i].path,
+                                       request->couples.list[i].stream, sched);
+    if (status < 0 && err) {
+        yarn_complain("sched", "%s", strerror(-err));
+        status = YARN_STATUS_FAILED;
+    }
+    if (status >= 0)
+        yarn_profile_fini(ret_profile);
+    return status;
+}
+
+static int load_dumps(struct request *request, char *const *paths, struct yarn_sched_log *sched,
+                      struct yarn_wakings *wakings, struct yarn_profile *ret_profile)
+{
+    struct yarn_load_options options = {
+        .sched = sched,
+        .wakings = wakings,
+        .has_no_threads = true,
+        .has_no_stacks = !request->has_wakers,
+        .frames = YARN_FRAMES_BY_FUNCTION,
+    };
+    int status =
+        yarn_select_load_view("sched", &request->view.select, 0, paths, &options, ret_profile);
+    if (status < 0 && (request->couplebreak || request->save || request->load)) {
+        status = add_couples(request, paths);
+        if (status >= 0)
+            yarn_profile_fini(ret_profile);
+    }
+    return status;
+}
+
+/* Which of them are a trace.dat: all or none, or it is refused. */
+static int find_kind(struct request *request, char *const *paths)
+{
+    size_t nr_traces = 0, count = 0;
+    for (; paths[count]; count++)
+        nr_traces += yarn_couples_is_trace(paths[count]);
+    request->is_trace = nr_traces != 0;
+    if (!nr_traces || nr_traces == count)
+        return -1;
+    yarn_complain("sched", "a trace.dat and dumps cannot be shown together");
+    return YARN_STATUS_USAGE;
+}
+
+static int run(struct request *request, char *const *paths, struct yarn_sched_log *sched,
+               struct yarn_wakings *wakings)
+{
+    struct yarn_profile profile;
+    int status = find_kind(request, paths);
+    if (status < 0)
+        status = request->is_trace ? load_traces(request, paths, sched, &profile)
+                                   : load_dumps(request, paths, sched, wakings, &profile);
+    if (status >= 0)
+        return status;
+    status = break_couples(request);
+    if (status < 0)
+        status = save(request);
+    if (status < 0) {
+        request->view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
+        status = yarn_select_check("sched", &request->view.select,
+                                   (const struct yarn_profile *const[]){&profile}, 1);
+    }
+    if (status < 0)
+        status = show(request, &profile, sched, wakings);
+    yarn_profile_fini(&profile);
+    return status;
+}
+
+/* What was saved, where the command line says nothing else. */
+static int take_saved(struct request *request)
+{
+    static const int ids[YARN_SAVED_FILTERS] = {
+        [YARN_SAVED_EVENT] = YARN_ARGUMENT_EVENT,
+        [YARN_SAVED_THREAD] = YARN_ARGUMENT_THREAD,
+        [YARN_SAVED_PROCESS] = YARN_ARGUMENT_PROCESS,
+        [YARN_SAVED_COMM] = YARN_ARGUMENT_COMM,
+    };
+    const struct yarn_filter *filter = &request->view.select.filter;
+    const char *const given[YARN_SAVED_FILTERS] = {
+        [YARN_SAVED_EVENT] = request->shown.events,
+        [YARN_SAVED_THREAD] = filter->threads,
+        [YARN_SAVED_PROCESS] = filter->processes,
+        [YARN_SAVED_COMM] = filter->comms,
+    };
+    const struct yarn_saved_view *saved = &request->saved;
+    const char *right;
+    int err = 0;
+    for (int i = 0; !err && i < YARN_SAVED_FILTERS; i++)
+        if (saved->filters[i] && !given[i])
+            err = take(request, ids[i], saved->filters[i], &right);
+    if (!err && saved->time && !request->time)
+        err = take(request, YARN_ARGUMENT_TIME, saved->time, &right);
+    if (!err)
+        return -1;
+    yarn_complain("sched", "%s: time is none", request->load);
+    return YARN_STATUS_FAILED;
+}
+
+/* *ret_paths is the caller's to free: each once. */
+static int load_saved(struct request *request, char *const *operands, char ***ret_paths)
+{
+    if (*operands) {
+        yarn_complain("sched", "--load names the files itself: %s is one too many", *operands);
+        return YARN_STATUS_USAGE;
+    }
+    int status = yarn_saved_view_load(&request->saved, "sched", request->load);
+    if (status >= 0)
+        return status;
+    size_t count = 0;
+    char **paths = calloc(request->saved.count + 1, sizeof *paths);
+    for (size_t i = 0; paths && i < request->saved.count; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < count; k++)
+            is_there |= strcmp(paths[k], request->saved.streams[i].path) == 0;
+        if (!is_there)
+            paths[count++] = (char *)(uintptr_t)request->saved.streams[i].path;
+    }
+    *ret_paths = paths;
+    return paths ? take_saved(request) : YARN_STATUS_FAILED;
+}
+
 int yarn_verb_sched(int argc, char **argv)
 {
     struct request request = {.view = YARN_VIEW_EMPTY};
     struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
     struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
     struct yarn_command mine = command;
+    char **paths = NULL;
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0) {
-        struct yarn_profile profile;
-        struct yarn_load_options options = {
-            .sched = &sched,
-            .wakings = &wakings,
-            .has_no_threads = true,
-            .has_no_stacks = !request.has_wakers,
-            .frames = YARN_FRAMES_BY_FUNCTION,
-        };
-        status = yarn_select_load_view("sched", &request.view.select, 0, argv + first, &options,
-                                       &profile);
-        if (status < 0) {
-            request.view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
-            status = yarn_select_check("sched", &request.view.select,
-                                       (const struct yarn_profile *const[]){&profile}, 1);
-            if (status < 0)
-                status = show(&request, &profile, &sched, &wakings);
-            yarn_profile_fini(&profile);
-        }
-    }
+    if (status < 0 && request.load)
+        status = load_saved(&request, argv + first, &paths);
+    if (status < 0)
+        status = run(&request, paths ? paths : argv + first, &sched, &wakings);
+    free(paths);
+    yarn_couples_fini(&request.couples);
+    yarn_sources_fini(&request.sources);
+    yarn_saved_view_fini(&request.saved);
     yarn_sched_log_fini(&sched);
     yarn_wakings_fini(&wakings);
     yarn_select_fini(&request.view.select);

@@ -9,6 +9,7 @@
 #include "output/analysis/profile/filter.h"
 #include "output/analysis/sched/sums.h"
 #include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/views/couples.h"
 
 struct yarn_sched_row {
     const struct yarn_sched_life *life;
@@ -17,11 +18,13 @@ struct yarn_sched_row {
 
 struct yarn_sched_view {
     const struct yarn_profile *profile;
-    const struct yarn_table *wakers;    /* names by raw pid; NULL: who woke whom is not shown */
-    const struct yarn_sched_log *sched; /* settled; owners are threads of the profile */
-    uint64_t from_ns, to_ns;            /* what is looked at, within the recording */
-    size_t limit;                       /* rows; 0: all */
-    struct yarn_sched_row *rows;        /* owned array, in the order of the profile's threads */
+    const struct yarn_table *wakers;        /* names by raw pid; NULL: who woke whom is not shown */
+    const struct yarn_sched_log *sched;     /* settled; owners are threads of the profile */
+    uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
+    const struct yarn_couples *couples;     /* NULL: couplebreak is not shown */
+    const struct yarn_couples_shown *shown; /* of them */
+    size_t limit;                           /* rows; 0: all */
+    struct yarn_sched_row *rows;            /* owned array, in the order of the profile's threads */
     size_t nr_rows;
 };
 

@@ -100,6 +100,8 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
     put_wakers(rows, nr_rows, view->wakers != NULL, json);
     if (view->wakers)
         err = put_locks(view, json);
+    if (!err && view->couples)
+        err = yarn_couples_json(view->couples, view->shown, json);
     yarn_json_begin_object(json, "notes");
     yarn_json_u64(json, "cut_ns", missing.cut_ns);
     yarn_json_u64(json, "switches_lost", missing.lost);

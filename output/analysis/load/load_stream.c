@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/load/load_stream.h"
+
+#include <stdlib.h>
+
+#include "output/analysis/value/array.h"
+
+enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, CORES_MAX = 1 << 16, RAN_OUT = 0xff, ENDED = 0x30 };
+
+/* Who came in last on a core. */
+struct core {
+    bool is_known;
+    uint32_t pid;
+    uint64_t since_ns;
+};
+
+struct reading {
+    struct yarn_profile *profile;
+    struct yarn_stream *stream;
+    struct yarn_sched_log *sched;
+    uint32_t dump;
+    size_t first_life;
+    bool has_wakings;
+    struct yarn_table lives; /* pid to its last life */
+    struct core *cores;      /* owned */
+};
+
+static int64_t value(const struct reading *reading, const struct yarn_entry *entry,
+                     const char *name)
+{
+    int64_t number;
+    return yarn_stream_field_value(reading->stream, entry, name, &number) ? 0 : number;
+}
+
+static int begin_life(struct reading *reading, uint32_t pid, uint64_t time_ns)
+{
+    struct yarn_profile *profile = reading->profile;
+    const struct yarn_entry named = {.pid = (int)pid};
+    struct yarn_profile_thread thread = {.dump = reading->dump,
+                                         .tid = pid,
+                                         .last_comm = YARN_COMM_NONE,
+                                         .has_record = true,
+                                         .start_ns = time_ns};
+    const struct yarn_sched_life life = {.birth_ns = time_ns,
+                                         .end_ns = time_ns,
+                                         .space = reading->dump,
+                                         .tid = pid,
+                                         .owner = (uint32_t)profile->nr_threads,
+                                         .is_recorded = true};
+    int err = yarn_strings_intern(&profile->strings,
+                                  yarn_span_of_text(yarn_stream_task(reading->stream, &named)),
+                                  &thread.comm);
+    if (!err)
+        err = YARN_ARRAY_PUT(&profile->threads, &profile->nr_threads, &profile->threads_capacity,
+                             &thread);
+    if (!err)
+        err = yarn_table_put(&reading->lives, pid, (uint32_t)reading->sched->nr_lives);
+    return err ? err : yarn_sched_log_add_life(reading->sched, &life);
+}
+
+/* A thread that has ended and is seen again is another one. */
+static int see(struct reading *reading, uint32_t pid, uint64_t time_ns)
+{
+    uint32_t at = yarn_table_find(&reading->lives, pid);
+    if (!pid)
+        return 0;
+    if (at == YARN_TABLE_NONE || reading->sched->lives[at].has_ended)
+        return begin_life(reading, pid, time_ns);
+    reading->sched->lives[at].end_ns = time_ns;
+    return 0;
+}
+
+static int add_span(struct reading *reading, uint32_t pid, const struct yarn_sched_span *span)
+{
+    return pid ? yarn_sched_log_add_span(reading->sched, reading->dump, pid, span) : 0;
+}
+
+static void end_life(struct reading *reading, uint32_t pid)
+{
+    uint32_t at = yarn_table_find(&reading->lives, pid);
+    if (at != YARN_TABLE_NONE)
+        reading->sched->lives[at].has_ended = true;
+}
+
+static int take_switch(struct reading *reading, const struct yarn_entry *entry)
+{
+    uint32_t prev = (uint32_t)value(reading, entry, "prev_pid");
+    uint32_t next = (uint32_t)value(reading, entry, "next_pid");
+    int64_t state = value(reading, entry, "prev_state");
+    struct core *core = &reading->cores[entry->cpu & (CORES_MAX - 1)];
+    bool came_in = core->is_known && core->pid == prev;
+    struct yarn_sched_span span = {
+        .begin_ns = came_in ? core->since_ns : entry->time_ns,
+        .cpu = (uint32_t)entry->cpu & (CORES_MAX - 1),
+        .is_preempted = !(state & RAN_OUT),
+    };
+    span.length_ns = entry->time_ns - span.begin_ns;
+    int err = see(reading, prev, entry->time_ns);
+    if (!err)
+        err = see(reading, next, entry->time_ns);
+    if (!err)
+        err = add_span(reading, prev, &span);
+    if (state & ENDED)
+        end_life(reading, prev);
+    *core = (struct core){true, next, entry->time_ns};
+    return err;
+}
+
+static int take_waking(struct reading *reading, const struct yarn_entry *entry)
+{
+    uint32_t woken = (uint32_t)value(reading, entry, "pid");
+    int err = see(reading, woken, entry->time_ns);
+    reading->has_wakings = true;
+    if (!err && entry->pid)
+        err = see(reading, (uint32_t)entry->pid, entry->time_ns);
+    if (err || !woken)
+        return err;
+    return yarn_sched_log_add_waking(reading->sched, reading->dump, woken, entry->time_ns,
+                                     reading->dump, (uint32_t)entry->pid);
+}
+
+static int take(struct reading *reading, const struct yarn_entry *entry)
+{
+    const struct yarn_stream_event *event = yarn_stream_event_of(reading->stream, entry);
+    if (event && event->kind == YARN_STREAM_SWITCH)
+        return take_switch(reading, entry);
+    if (event && event->kind == YARN_STREAM_WAKING)
+        return take_waking(reading, entry);
+    return 0;
+}
+
+/* Those that live on do so until the end, and some on cores. */
+static int end(struct reading *reading, uint64_t end_ns)
+{
+    struct yarn_sched_log *sched = reading->sched;
+    int err = 0;
+    for (size_t i = reading->first_life; i < sched->nr_lives; i++) {
+        sched->lives[i].has_wakings = reading->has_wakings;
+        if (!sched->lives[i].has_ended)
+            sched->lives[i].end_ns = end_ns;
+    }
+    for (uint32_t cpu = 0; !err && cpu < CORES_MAX; cpu++) {
+        const struct core *core = &reading->cores[cpu];
+        const struct yarn_sched_span span = {.begin_ns = core->since_ns,
+                                             .length_ns = end_ns - core->since_ns,
+                                             .cpu = cpu & (CORES_MAX - 1),
+                                             .is_open = true};
+        if (core->is_known)
+            err = add_span(reading, core->pid, &span);
+    }
+    return err;
+}
+
+static int add_dump(struct reading *reading, const char *name, uint64_t start_ns)
+{
+    struct yarn_profile *profile = reading->profile;
+    struct yarn_profile_dump dump = {.process = {.start_ns = start_ns}};
+    dump.path = yarn_strings_keep(&profile->strings, yarn_span_of_text(name));
+    int err = dump.path
+                  ? yarn_strings_intern(&profile->strings, yarn_span_of_text(name), &dump.comm)
+                  : -ENOMEM;
+    reading->dump = (uint32_t)profile->nr_dumps;
+    if (!err)
+        err = YARN_ARRAY_PUT(&profile->dumps, &profile->nr_dumps, &profile->dumps_capacity, &dump);
+    if (!err && (!reading->dump || start_ns < profile->start_ns))
+        profile->start_ns = start_ns;
+    return err;
+}
+
+static int read_entries(struct reading *reading, const struct yarn_entry *entries, size_t count)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = take(reading, &entries[i]);
+    return err || !count ? err : end(reading, entries[count - 1].time_ns);
+}
+
+int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
+                             struct yarn_stream *stream, struct yarn_sched_log *sched)
+{
+    size_t count;
+    const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
+    struct reading reading = {.profile = profile,
+                              .stream = stream,
+                              .sched = sched,
+                              .first_life = sched->nr_lives,
+                              .lives = YARN_TABLE_CLOSED,
+                              .cores = calloc(CORES_MAX, sizeof *reading.cores)};
+    int err = reading.cores ? yarn_table_open(&reading.lives, TABLE_FIRST, TABLE_MOST) : -ENOMEM;
+    if (!err)
+        err = add_dump(&reading, name, count ? entries[0].time_ns : 0);
+    if (!err)
+        err = read_entries(&reading, entries, count);
+    yarn_table_close(&reading.lives);
+    free(reading.cores);
+    return err;
+}

@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What `sched --save` writes and `sched --load` reads: which streams are looked at, of which
+ * couplebreak is on, and what of them. A saved view is untrusted: what is wrong in it is named.
+ * Threads: one.
+ */
+#pragma once
+
+#include "core/base/base.h"
+#include "output/yarnprof/views/couples.h"
+
+enum yarn_saved_filter {
+    YARN_SAVED_EVENT,
+    YARN_SAVED_THREAD,
+    YARN_SAVED_PROCESS,
+    YARN_SAVED_COMM,
+    YARN_SAVED_FILTERS,
+};
+
+struct yarn_saved_stream {
+    const char *path;
+    uint32_t pid;
+    uint64_t start_ns;
+    bool has_couplebreak;
+};
+
+/* Texts are the tree's. */
+struct yarn_saved_view {
+    void *tree;                        /* owned */
+    struct yarn_saved_stream *streams; /* owned */
+    size_t count;
+    const char *filters[YARN_SAVED_FILTERS]; /* NULL: none */
+    const char *time;
+};
+
+/* Complains itself: an exit status, or -1. */
+YARN_MUST_CHECK int yarn_saved_view_load(struct yarn_saved_view *view, const char *verb,
+                                         const char *path);
+/* Couplebreak as it was; a stream that is another one now is refused. As load. */
+YARN_MUST_CHECK int yarn_saved_view_apply(const struct yarn_saved_view *view, const char *verb,
+                                          const char *path, struct yarn_couples *couples);
+/* As load. */
+YARN_MUST_CHECK int yarn_saved_view_save(const char *verb, const char *path,
+                                         const struct yarn_couples *couples,
+                                         const char *const filters[YARN_SAVED_FILTERS],
+                                         const char *time);
+/* Idempotent. */
+void yarn_saved_view_fini(struct yarn_saved_view *view);
+/* What the parser says of any bytes; for tests. -EINVAL with `why`. */
+YARN_MUST_CHECK int yarn_saved_view_parse(struct yarn_saved_view *view, const char *text, char *why,
+                                          size_t why_bytes);

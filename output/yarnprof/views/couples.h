@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The streams of what a command line names, their events in time order, and with couplebreak the
+ * targets among them. Threads: one.
+ */
+#pragma once
+
+#include "output/analysis/profile/filter.h"
+#include "output/stream/stream.h"
+#include "output/text/json.h"
+#include "output/yarnprof/stream/out.h"
+
+struct yarn_couple_stream {
+    struct yarn_stream *stream; /* owned */
+    const char *path;           /* borrowed */
+};
+
+struct yarn_couples {
+    struct yarn_couple_stream *list; /* owned */
+    size_t count, capacity;
+};
+
+/* The file begins as a trace.dat does. */
+bool yarn_couples_is_trace(const char *path);
+
+/* All streams of a file. Complains itself; an exit status, or -1. `path` outlives them. */
+YARN_MUST_CHECK int yarn_couples_add(struct yarn_couples *couples, const char *verb,
+                                     const char *path);
+/* Couplebreak of these: pids, paths or file names, separated by commas; "" is all. As add. */
+YARN_MUST_CHECK int yarn_couples_break(struct yarn_couples *couples, const char *verb,
+                                       const char *streams);
+void yarn_couples_fini(struct yarn_couples *couples);
+
+struct yarn_couples_shown {
+    const char *events; /* names or shell patterns, separated by commas; NULL: all */
+    struct yarn_time_range time;
+    size_t limit; /* 0: none */
+};
+
+void yarn_couples_text(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                       const struct yarn_out *out);
+/* `streams` and `events`. -ENOMEM. */
+YARN_MUST_CHECK int yarn_couples_json(const struct yarn_couples *couples,
+                                      const struct yarn_couples_shown *shown,
+                                      struct yarn_json *json);

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What yarnprof sched makes of made traces: entries and targets as a model has them, saved views, and what is
+refused."""
+
+import json
+import pathlib
+import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
+import made_trace
+from command_line import WithDumps, main
+
+TRACES = 30
+MANY = [0, 1, 5, 60, 400]
+
+
+class Couplebreak(WithDumps):
+    def trace(self, seed, count=None):
+        rng = random.Random(seed)
+        cores, names = made_trace.generate(rng, rng.choice(MANY) if count is None else count)
+        path = self.folder / f"trace{seed}.dat"
+        path.write_bytes(made_trace.build(cores, names))
+        return path, made_trace.model(cores)
+
+    def sched(self, *arguments):
+        return self.good("sched", *arguments)
+
+    def json(self, *arguments):
+        return json.loads(self.sched("--format=json", *arguments))
+
+    def refused(self, *arguments):
+        return self.bad(1, "sched", *arguments)
+
+    def test_entries_and_targets_are_the_models(self):
+        for seed in range(TRACES):
+            path, want = self.trace(seed)
+            with self.subTest(seed=seed):
+                got = self.json("--couplebreak", path)
+                rows = [[e["time_ns"], e["id"], e["pid"], e["cpu"], -1 if e["origin"] is None else e["origin"]]
+                        for e in got["events"]]
+                self.assertEqual(rows, want)
+                ids = [i for i in (-10000, -10001) if i in {row[1] for row in want}]
+                stream = got["streams"][0]
+                self.assertEqual((stream["ids"], stream["n_couplebreak_events"]), (ids, len(ids)))
+                self.assertEqual(stream["flags"], (-10000 in ids) | (-10001 in ids) << 1)
+
+    def test_the_table_is_the_same_with_and_without(self):
+        path, _ = self.trace(1, 400)
+        self.assertEqual(self.json(path)["threads"], self.json("--couplebreak", path)["threads"])
+        self.assertNotIn("streams", self.json(path))
+
+    def test_a_literal_name_goes_before_a_pattern(self):
+        path, want = self.trace(2, 400)
+        got = self.json("--couplebreak", "--event=couplebreak/sched_switch[target]", path)["events"]
+        self.assertEqual(len(got), sum(row[1] == -10000 for row in want))
+        self.assertEqual({event["id"] for event in got}, {-10000})
+
+    def test_a_saved_view_is_shown_again(self):
+        path, _ = self.trace(3, 60)
+        view = self.folder / "view.json"
+        shown = self.sched("--couplebreak", f"--save={view}", "--time=0..1s", path)
+        self.assertEqual(self.sched(f"--load={view}"), shown)
+        saved = json.loads(view.read_text())
+        del saved["streams"][0]["couplebreak"]
+        view.write_text(json.dumps(saved))
+        self.assertNotIn("couplebreak", self.sched(f"--load={view}"))
+
+    def test_a_saved_view_that_is_wrong_is_refused_by_its_fault(self):
+        path, _ = self.trace(4, 60)
+        view = self.folder / "view.json"
+        self.sched("--couplebreak", f"--save={view}", path)
+        good = json.loads(view.read_text())
+        for key, value, why in [("couplebreak", 1, "streams[0].couplebreak is neither true nor false"),
+                                ("couplebreak", None, "streams[0].couplebreak is neither true nor false"),
+                                ("pid", 7, "holds another process than pid 7"),
+                                ("path", str(self.folder / "none"), "none"),
+                                ("start_ns", "x", "streams[0].start_ns is no time")]:
+            with self.subTest(key=key, value=value):
+                view.write_text(json.dumps({**good, "streams": [{**good["streams"][0], key: value}]}))
+                self.assertIn(why, self.refused(f"--load={view}"))
+        view.write_text("no JSON")
+        self.assertIn(f"{view}: ", self.refused(f"--load={view}"))
+
+    def test_a_trace_that_is_cut_is_refused_with_the_place(self):
+        path, _ = self.trace(5, 60)
+        data = path.read_bytes()
+        cut = self.folder / "cut.dat"
+        for size in list(range(12, 40)) + random.Random(5).sample(range(40, len(data)), 40) + [len(data) - 1]:
+            with self.subTest(size=size):
+                cut.write_bytes(data[:size])
+                self.assertRegex(self.refused("--couplebreak", cut), r"\(at byte \d+\)")
+
+
+if __name__ == "__main__":
+    main()
