@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "output/stream/stream.h"
+#include "output/trace/scratch.h"
 
-enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24 };
+enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, FORGET_ENTRIES = 1 << 16 };
 
 /* By position of the flag. */
 static const struct {
@@ -77,12 +78,21 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
     return true;
 }
 
+/* Why: records that were read would be in memory beside the entries. */
+static void forget_records(const struct yarn_stream *stream, size_t nr_read)
+{
+    if (nr_read % FORGET_ENTRIES == 0)
+        yarn_scratch_forget(stream->records);
+}
+
 static size_t count_targets(const struct yarn_stream *stream)
 {
     struct yarn_entry target;
     size_t count = 0;
-    for (size_t i = 0; i < stream->nr_entries; i++)
+    for (size_t i = 0; i < stream->nr_entries; i++) {
         count += make_target(stream, &stream->entries[i], &target);
+        forget_records(stream, i);
+    }
     return count;
 }
 
@@ -144,6 +154,7 @@ static int break_couples(struct yarn_stream *stream)
         return -ENOMEM;
     stream->flags = 0;
     for (size_t i = 0; i < stream->nr_entries; i++) {
+        forget_records(stream, i);
         entries[at++] = stream->entries[i];
         if (!make_target(stream, &stream->entries[i], &entries[at]))
             continue;

@@ -70,6 +70,15 @@ int yarn_scratch_map(struct yarn_scratch *scratch, struct yarn_span *ret_bytes)
     return 0;
 }
 
+void yarn_scratch_forget(struct yarn_span bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)bytes.data + page - 1) / page * page;
+    uintptr_t to = ((uintptr_t)bytes.data + bytes.size) / page * page;
+    if (from < to)
+        (void)madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 void yarn_scratch_unmap(struct yarn_span bytes)
 {
     if (bytes.size)

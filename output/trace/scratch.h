@@ -21,6 +21,8 @@ YARN_MUST_CHECK int yarn_scratch_open(struct yarn_scratch *scratch);
 YARN_MUST_CHECK int yarn_scratch_put(struct yarn_scratch *scratch, struct yarn_span bytes);
 /* *ret_bytes outlives it, until yarn_scratch_unmap. */
 YARN_MUST_CHECK int yarn_scratch_map(struct yarn_scratch *scratch, struct yarn_span *ret_bytes);
+/* Mapped bytes of a file leave memory, until they are read again. */
+void yarn_scratch_forget(struct yarn_span bytes);
 void yarn_scratch_unmap(struct yarn_span bytes);
 /* Idempotent. */
 void yarn_scratch_close(struct yarn_scratch *scratch);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/trace/scratch.h"
 #include "output/trace/trace_file.h"
 
 /* As the kernel's ring buffer has it: a word of 5 bits of a kind and 27 of a time before each. */
@@ -11,6 +12,7 @@ enum {
     STAMP_BITS = 59,
     COMMIT_MASK = (1 << 27) - 1,
     WORD = 4,
+    FORGET_BYTES = 1 << 20,
 };
 
 struct walk {
@@ -95,17 +97,37 @@ static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
     return err;
 }
 
+/* Why: all of the file would be in memory beside what is made of it. */
+static void forget(const struct yarn_trace_file *file, struct yarn_span pages)
+{
+    if (file->is_mapped)
+        yarn_scratch_forget(pages);
+}
+
+static int walk_core(struct walk *walk)
+{
+    const struct yarn_trace_file_core *core = walk->core;
+    uint64_t size = walk->file->page_bytes, forgotten = 0;
+    int err = 0;
+    for (uint64_t at = 0; !err && at < core->pages.size; at += size) {
+        struct yarn_span page = yarn_span_sub(core->pages, at, size);
+        err = page.size ? walk_bytes(walk, page, core->at + at)
+                        : yarn_trace_file_refuse(walk->file, core->at + at, "a page is cut");
+        if (at - forgotten >= FORGET_BYTES) {
+            forget(walk->file, yarn_span_sub(core->pages, forgotten, at - forgotten));
+            forgotten = at;
+        }
+    }
+    forget(walk->file, core->pages);
+    return err;
+}
+
 int yarn_trace_file_each(struct yarn_trace_file *file, yarn_trace_file_event_fn *take, void *self)
 {
     int err = 0;
     for (size_t i = 0; !err && i < file->nr_cores; i++) {
-        const struct yarn_trace_file_core *core = &file->cores[i];
-        struct walk walk = {.file = file, .core = core, .take = take, .self = self};
-        for (uint64_t at = 0; !err && at < core->pages.size; at += file->page_bytes) {
-            struct yarn_span page = yarn_span_sub(core->pages, at, file->page_bytes);
-            err = page.size ? walk_bytes(&walk, page, core->at + at)
-                            : yarn_trace_file_refuse(file, core->at + at, "a page is cut");
-        }
+        struct walk walk = {.file = file, .core = &file->cores[i], .take = take, .self = self};
+        err = walk_core(&walk);
     }
     return err;
 }
