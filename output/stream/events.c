@@ -122,6 +122,16 @@ int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t t
     return put(&stream->tids, raw_pid, tid);
 }
 
+int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid)
+{
+    return find(&stream->own, tid) == YARN_TABLE_NONE ? put(&stream->own, tid, 0) : 0;
+}
+
+bool yarn_stream_is_own(const struct yarn_stream *stream, int tid)
+{
+    return find(&stream->own, (uint32_t)tid) != YARN_TABLE_NONE;
+}
+
 static bool is_called(const struct yarn_stream_event *event, const char *name)
 {
     const char *slash = strchr(event->name, '/');

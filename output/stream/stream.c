@@ -10,7 +10,7 @@ struct yarn_stream *yarn_stream_new(void)
 {
     struct yarn_stream *stream = calloc(1, sizeof *stream);
     if (stream)
-        stream->by_id = stream->by_pid = stream->tids = YARN_TABLE_CLOSED;
+        stream->by_id = stream->by_pid = stream->tids = stream->own = YARN_TABLE_CLOSED;
     return stream;
 }
 
@@ -31,6 +31,7 @@ void yarn_stream_free(struct yarn_stream *stream)
     yarn_table_close(&stream->by_id);
     yarn_table_close(&stream->by_pid);
     yarn_table_close(&stream->tids);
+    yarn_table_close(&stream->own);
     free(stream->entries);
     free(stream->events);
     free(stream->names);

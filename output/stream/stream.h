@@ -54,6 +54,7 @@ struct yarn_stream {
     size_t nr_names, names_capacity;
     struct yarn_table by_pid; /* pid to name */
     struct yarn_table tids;   /* raw pid to tid, where they differ */
+    struct yarn_table own;    /* tids of the process */
     struct yarn_trace_file trace;
     struct yarn_span records; /* mapped: where record_at begins */
     bool owns_records;        /* else they are the trace's */
@@ -89,6 +90,9 @@ struct yarn_span yarn_stream_record(const struct yarn_stream *stream,
 int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid);
 /* The thread `raw_pid` of the first pid namespace has that number here. */
 YARN_MUST_CHECK int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t tid);
+/* That thread is of the stream's process. */
+YARN_MUST_CHECK int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid);
+bool yarn_stream_is_own(const struct yarn_stream *stream, int tid);
 /* Empty fields give false. */
 YARN_MUST_CHECK bool yarn_stream_number(const struct yarn_trace_field *field,
                                         struct yarn_span record, uint64_t *ret_number);

@@ -40,18 +40,22 @@ static int on_event(void *self, const struct yarn_dump_event *event)
     return err ? err : yarn_table_put(&reading->by_event, event->number, (uint32_t)id);
 }
 
+static int name_thread(struct reading *reading, uint32_t tid, struct yarn_span comm)
+{
+    if (!is_wanted(reading))
+        return 0;
+    int err = yarn_stream_add_own(reading->stream, tid);
+    return err ? err : yarn_stream_add_name(reading->stream, tid, comm);
+}
+
 static int on_thread(void *self, const struct yarn_dump_thread *thread)
 {
-    struct reading *reading = self;
-    return is_wanted(reading) ? yarn_stream_add_name(reading->stream, thread->tid, thread->comm)
-                              : 0;
+    return name_thread(self, thread->tid, thread->comm);
 }
 
 static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread)
 {
-    struct reading *reading = self;
-    return is_wanted(reading) ? yarn_stream_add_name(reading->stream, thread->tid, thread->comm)
-                              : 0;
+    return name_thread(self, thread->tid, thread->comm);
 }
 
 static bool read_number(struct yarn_span format, const char *name, struct yarn_span raw,
@@ -74,18 +78,22 @@ static int note_comm(struct yarn_stream *stream, struct yarn_span format, struct
                                 yarn_trace_field_bytes(&field, raw));
 }
 
+static bool is_own(const struct yarn_dump_sample *sample)
+{
+    return sample->tid && sample->tid != YARN_DUMP_NONE;
+}
+
 /* Who it was, and what it says of others. */
 static int read_fields(struct reading *reading, const struct yarn_stream_event *event,
                        const struct yarn_dump_sample *sample, struct yarn_entry *entry)
 {
     struct yarn_stream *stream = reading->stream;
-    bool is_own = sample->tid && sample->tid != YARN_DUMP_NONE;
     uint64_t pid;
     int err = 0;
     if (read_number(event->fields, "common_pid", sample->raw, &pid)) {
-        if (is_own && pid != sample->tid)
+        if (is_own(sample) && pid != sample->tid)
             err = yarn_stream_add_tid(stream, (uint32_t)pid, sample->tid);
-        if (!is_own)
+        if (!is_own(sample))
             entry->pid = (int)pid;
     }
     if (!err)
@@ -115,8 +123,9 @@ static int add_sample(struct reading *reading, const struct yarn_dump_sample *sa
     if (id == YARN_TABLE_NONE)
         return 0;
     const struct yarn_stream_event *event = yarn_stream_event_by_id(reading->stream, (int)id);
-    int err =
-        sample->raw.size && event->fields.size ? read_fields(reading, event, sample, &entry) : 0;
+    int err = is_own(sample) ? yarn_stream_add_own(reading->stream, sample->tid) : 0;
+    if (!err && sample->raw.size && event->fields.size)
+        err = read_fields(reading, event, sample, &entry);
     if (!err)
         err = yarn_scratch_put(&reading->records, sample->raw);
     return err ? err : yarn_stream_add_entry(reading->stream, &entry);
@@ -139,7 +148,9 @@ static int add_switch(struct yarn_stream *stream, const struct yarn_dump_run *ru
         .pid = (int)run->tid,
         .cpu = cpu_of(run->cpu),
     };
-    int err = yarn_stream_add_event(stream, entry.event_id,
+    int err = yarn_stream_add_own(stream, run->tid);
+    if (!err)
+        err = yarn_stream_add_event(stream, entry.event_id,
                                     yarn_span_of_text(is_in ? "switch-in" : "switch-out"),
                                     YARN_SPAN_EMPTY);
     return err ? err : yarn_stream_add_entry(stream, &entry);

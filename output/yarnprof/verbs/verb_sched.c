@@ -207,24 +207,11 @@ static int load_dumps(struct request *request, char *const *paths, struct yarn_s
     return status;
 }
 
-/* Which of them are a trace.dat: all or none, or it is refused. */
-static int find_kind(struct request *request, char *const *paths)
-{
-    size_t nr_traces = 0, count = 0;
-    for (; paths[count]; count++)
-        nr_traces += yarn_couples_is_trace(paths[count]);
-    request->is_trace = nr_traces != 0;
-    if (!nr_traces || nr_traces == count)
-        return -1;
-    yarn_complain("sched", "a trace.dat and dumps cannot be shown together");
-    return YARN_STATUS_USAGE;
-}
-
 static int run(struct request *request, char *const *paths, struct yarn_sched_log *sched,
                struct yarn_wakings *wakings)
 {
     struct yarn_profile profile;
-    int status = find_kind(request, paths);
+    int status = yarn_couples_kind("sched", paths, &request->is_trace);
     if (status < 0)
         status = request->is_trace ? load_traces(request, paths, sched, &profile)
                                    : load_dumps(request, paths, sched, wakings, &profile);

@@ -2,14 +2,16 @@
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
-#include "output/yarnprof/views/script.h"
+#include "output/yarnprof/views/script_twins.h"
 
-enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY };
+enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, COUPLEBREAK };
 
 static const struct yarn_argument arguments[] = {
     {"fields", 'F', "LIST",
      "comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; +NAME, -NAME", FIELDS},
     {"samples", 0, NULL, "samples only: no other records", SAMPLES_ONLY},
+    {"couplebreak", 0, "[STREAM,…]",
+     "behind switches and wakings their targets, of these pids or files", COUPLEBREAK},
     {"no-header", 0, NULL, "without the lines that begin with #", NO_HEADER},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
@@ -20,6 +22,9 @@ static const struct yarn_argument arguments[] = {
 struct request {
     struct yarn_view view;
     struct yarn_script script;
+    const char *couplebreak; /* NULL: off */
+    struct yarn_sources sources;
+    struct yarn_couples couples;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -36,6 +41,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case SAMPLES_ONLY:
         request->script.is_samples_only = true;
+        return 0;
+    case COUPLEBREAK:
+        request->couplebreak = value ? value : "";
         return 0;
     default:
         return yarn_view_take(&request->view, id, value, ret_right);
@@ -72,6 +80,76 @@ static int load(const struct request *request, char *const *paths, struct yarn_t
     return yarn_select_load_view("script", &request->view.select, 0, paths, &options, ret_profile);
 }
 
+/* An exit status, or -1. */
+static int open_couples(struct request *request, char *const *paths)
+{
+    struct yarn_sources *sources = &request->sources;
+    if (!request->couplebreak)
+        return -1;
+    int status = yarn_select_sources("script", paths, sources);
+    for (size_t i = 0; status < 0 && i < sources->count; i++)
+        status = yarn_couples_add(&request->couples, "script", sources->list[i].path);
+    if (status < 0)
+        status = yarn_couples_break(&request->couples, "script", request->couplebreak);
+    request->script.couples = &request->couples;
+    return status;
+}
+
+/* Targets have names of their own, which the dumps do not know. */
+static int check(struct request *request, const struct yarn_profile *profile)
+{
+    struct yarn_select *select = &request->view.select;
+    const char *events = select->filter.events;
+    if (request->couplebreak)
+        select->filter.events = NULL;
+    int status =
+        yarn_select_check("script", select, (const struct yarn_profile *const[]){profile}, 1);
+    select->filter.events = events;
+    return status;
+}
+
+static int run_dumps(struct request *request, char *const *paths)
+{
+    struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
+    struct yarn_profile profile;
+    int status = open_couples(request, paths);
+    if (status < 0)
+        status = load(request, paths, &timeline, &profile);
+    if (status < 0) {
+        request->script.profile = &profile;
+        request->view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
+        status = check(request, &profile);
+        if (status < 0)
+            status = show(request, &timeline);
+        yarn_profile_fini(&profile);
+    }
+    yarn_timeline_fini(&timeline);
+    return status;
+}
+
+static int run_traces(struct request *request, char *const *paths)
+{
+    struct yarn_script *script = &request->script;
+    struct yarn_couples_shown shown = {.events = script->filter->events,
+                                       .time = request->view.select.time};
+    int status = -1;
+    if (script->filter->modules || script->filter->has_function) {
+        yarn_complain("script", "a trace.dat has neither modules nor functions");
+        return YARN_STATUS_USAGE;
+    }
+    for (; status < 0 && *paths; paths++)
+        status = yarn_couples_add(&request->couples, "script", *paths);
+    if (status < 0 && request->couplebreak)
+        status = yarn_couples_break(&request->couples, "script", request->couplebreak);
+    if (status < 0)
+        status = yarn_out_open(&request->view.out, "script");
+    if (status >= 0)
+        return status;
+    script->couples = &request->couples;
+    yarn_script_streams(script, &shown, &request->view.out);
+    return yarn_out_finish(&request->view.out, "script", 0);
+}
+
 int yarn_verb_script(int argc, char **argv)
 {
     struct request request = {
@@ -79,25 +157,17 @@ int yarn_verb_script(int argc, char **argv)
         .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT},
     };
     struct yarn_command mine = command;
-    struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
     int first;
+    bool is_trace;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0) {
-        struct yarn_profile profile;
-        status = load(&request, argv + first, &timeline, &profile);
-        if (status < 0) {
-            request.script.profile = &profile;
-            request.script.filter = &request.view.select.filter;
-            request.view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
-            status = yarn_select_check("script", &request.view.select,
-                                       (const struct yarn_profile *const[]){&profile}, 1);
-            if (status < 0)
-                status = show(&request, &timeline);
-            yarn_profile_fini(&profile);
-        }
-    }
-    yarn_timeline_fini(&timeline);
+    request.script.filter = &request.view.select.filter;
+    if (status < 0)
+        status = yarn_couples_kind("script", argv + first, &is_trace);
+    if (status < 0)
+        status = is_trace ? run_traces(&request, argv + first) : run_dumps(&request, argv + first);
+    yarn_couples_fini(&request.couples);
+    yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.view.select);
     return status;
 }

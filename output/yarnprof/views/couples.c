@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "output/analysis/value/array.h"
 #include "output/text/legible.h"
@@ -12,12 +13,28 @@ bool yarn_couples_is_trace(const char *path)
 {
     static const char magic[] = "\x17\x08\x44tracing";
     char begin[sizeof magic - 1];
+    struct stat status;
+    /* Why only of files: what is read of a pipe is gone. */
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
     FILE *file = fopen(path, "re");
     bool is_trace = file && fread(begin, 1, sizeof begin, file) == sizeof begin &&
                     memcmp(begin, magic, sizeof begin) == 0;
     if (file)
         (void)fclose(file);
     return is_trace;
+}
+
+int yarn_couples_kind(const char *verb, char *const *paths, bool *ret_is_trace)
+{
+    size_t nr_traces = 0, count = 0;
+    for (; paths[count]; count++)
+        nr_traces += yarn_couples_is_trace(paths[count]);
+    *ret_is_trace = nr_traces != 0;
+    if (!nr_traces || nr_traces == count)
+        return -1;
+    yarn_complain(verb, "a trace.dat and dumps cannot be shown together");
+    return YARN_STATUS_USAGE;
 }
 
 int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char *path)
@@ -114,16 +131,7 @@ static bool is_in_time(const struct yarn_time_range *time, uint64_t start_ns, ui
     return time_ns >= from_ns && time_ns <= to_ns;
 }
 
-/* Which events pass, of one stream: asked once an event, not once an entry. */
-struct choice {
-    const struct yarn_couples_shown *shown;
-    uint64_t start_ns;
-    const struct yarn_stream *stream;
-    int last_id;
-    bool has_last, last_passes;
-};
-
-static bool passes(struct choice *choice, const struct yarn_entry *entry)
+bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry)
 {
     const char *events = choice->shown->events;
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
@@ -136,10 +144,11 @@ static bool passes(struct choice *choice, const struct yarn_entry *entry)
            is_in_time(&choice->shown->time, choice->start_ns, entry->time_ns);
 }
 
-static struct choice choice_of(const struct yarn_couples *couples,
-                               const struct yarn_couples_shown *shown, size_t stream)
+struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couples,
+                                               const struct yarn_couples_shown *shown,
+                                               size_t stream)
 {
-    return (struct choice){
+    return (struct yarn_couples_choice){
         .shown = shown, .start_ns = start_of(couples), .stream = couples->list[stream].stream};
 }
 
@@ -200,10 +209,10 @@ void yarn_couples_text(const struct yarn_couples *couples, const struct yarn_cou
     for (size_t i = 0; has_any && i < couples->count; i++) {
         size_t count;
         struct yarn_stream *stream = couples->list[i].stream;
-        struct choice choice = choice_of(couples, shown, i);
+        struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, i);
         const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
         for (size_t e = 0; e < count && (!shown->limit || nr_shown < shown->limit); e++) {
-            if (!passes(&choice, &entries[e]))
+            if (!yarn_couples_passes(&choice, &entries[e]))
                 continue;
             print_entry(stream, &entries[e], choice.start_ns, out->file);
             nr_shown++;
@@ -250,10 +259,10 @@ static size_t put_events(const struct yarn_couples *couples, size_t number,
     size_t count;
     const struct yarn_stream *stream = couples->list[number].stream;
     const struct yarn_entry *entries = yarn_stream_entries(stream, &count), *last = NULL;
-    struct choice choice = choice_of(couples, shown, number);
+    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, number);
     for (size_t i = 0; i < count && (!shown->limit || nr_shown < shown->limit); i++) {
         const struct yarn_entry *origin = yarn_couplebreak_origin(&entries[i]);
-        if (!passes(&choice, &entries[i]))
+        if (!yarn_couples_passes(&choice, &entries[i]))
             continue;
         put_entry(stream, &entries[i], origin && origin == last, nr_shown - 1, json);
         last = &entries[i];

@@ -24,6 +24,9 @@ struct yarn_couples {
 /* The file begins as a trace.dat does. */
 bool yarn_couples_is_trace(const char *path);
 
+/* All of them, or none: else it is refused. An exit status, or -1. */
+YARN_MUST_CHECK int yarn_couples_kind(const char *verb, char *const *paths, bool *ret_is_trace);
+
 /* All streams of a file. Complains itself; an exit status, or -1. `path` outlives them. */
 YARN_MUST_CHECK int yarn_couples_add(struct yarn_couples *couples, const char *verb,
                                      const char *path);
@@ -37,6 +40,19 @@ struct yarn_couples_shown {
     struct yarn_time_range time;
     size_t limit; /* 0: none */
 };
+
+/* Which entries of one stream pass: asked once an event, not once an entry. */
+struct yarn_couples_choice {
+    const struct yarn_couples_shown *shown;
+    uint64_t start_ns;
+    const struct yarn_stream *stream;
+    int last_id;
+    bool has_last, last_passes;
+};
+struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couples,
+                                               const struct yarn_couples_shown *shown,
+                                               size_t stream);
+bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry);
 
 void yarn_couples_text(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
                        const struct yarn_out *out);

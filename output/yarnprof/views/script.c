@@ -10,6 +10,7 @@
 #include "output/text/legible.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/progress.h"
+#include "output/yarnprof/views/script_twins.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
     "comm", "pid",    "tid", "cpu",  "time",  "period", "event",    "ip",
@@ -257,7 +258,7 @@ static bool passes(const struct printer *printer, const struct yarn_timeline_ent
     return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
-static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
+static int print_own(struct printer *printer, struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
     if (!passes(printer, entry) || (entry->text && script->is_samples_only))
@@ -270,6 +271,14 @@ static int print_entry(struct printer *printer, struct yarn_timeline_entry *entr
     print_text(printer->file, yarn_profile_text(script->profile, entry->text));
     (void)fputc('\n', printer->file);
     return 0;
+}
+
+static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
+{
+    int err = print_own(printer, entry);
+    if (!err && printer->script->couples && !entry->text)
+        yarn_script_twin(printer->script, entry, printer->file);
+    return err;
 }
 
 static int printer_init(struct printer *printer, const struct yarn_script *script, FILE *file)

@@ -57,6 +57,21 @@ class Couplebreak(WithDumps):
         self.assertEqual(len(got), sum(row[1] == -10000 for row in want))
         self.assertEqual({event["id"] for event in got}, {-10000})
 
+    def test_script_has_each_entry_once_and_targets_only_if_asked(self):
+        path, want = self.trace(6, 400)
+        plain = self.good("script", path).splitlines()
+        both = self.good("script", "--couplebreak", path).splitlines()
+        self.assertEqual((len(plain), len(both)), (sum(row[1] > 0 for row in want), len(want)))
+        self.assertEqual([line for line in both if "[target]" not in line], plain)
+
+    def test_dumps_have_no_couples_without_tracepoints_and_say_so(self):
+        self.assertRegex(self.sched("--couplebreak", self.app), r"^no couples: .*app.dump")
+        self.assertEqual(self.json("--couplebreak", self.app)["streams"][0]["flags"], 0)
+
+    def test_a_stream_that_is_not_there_is_refused(self):
+        path, _ = self.trace(7, 5)
+        self.assertIn("there is no stream 4711", self.refused("--couplebreak=4711", path))
+
     def test_a_saved_view_is_shown_again(self):
         path, _ = self.trace(3, 60)
         view = self.folder / "view.json"
