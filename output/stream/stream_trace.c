@@ -69,16 +69,30 @@ static int add_formats(struct reading *reading)
     return err;
 }
 
+/* One without a format has no fields, but it happened. */
+static int add_unknown(struct yarn_stream *stream, int type)
+{
+    char name[32];
+    struct yarn_text text = yarn_text_of(name, sizeof name);
+    if (yarn_stream_event_by_id(stream, type))
+        return 0;
+    yarn_text_add_format(&text, "unknown/%d", type);
+    return yarn_stream_add_event(stream, type, yarn_span_of(name, text.size), YARN_SPAN_EMPTY);
+}
+
 static int take(void *self, const struct yarn_trace_file_core *core, uint64_t time_ns,
                 struct yarn_span event)
 {
     struct reading *reading = self;
     uint64_t type, pid = 0;
-    if (!yarn_stream_number(&reading->type, event, &type) ||
-        !yarn_stream_event_by_id(reading->stream, (int)type))
-        return 0;
+    if (!yarn_stream_number(&reading->type, event, &type))
+        return yarn_trace_file_refuse(&reading->stream->trace, core->at,
+                                      "an event without a format, or shorter than one");
     if (!yarn_stream_number(&reading->pid, event, &pid))
         pid = 0;
+    int err = add_unknown(reading->stream, (int)type);
+    if (err)
+        return err;
     struct yarn_entry entry = {
         .time_ns = time_ns,
         .event_id = (int)type,

@@ -19,7 +19,8 @@ enum {
     OPTION_OFFSET = 7,
     OPTION_TSC2NSEC = 14,
     OPTION_HEADERS = 16,
-    OPTION_FORMATS = 18,
+    OPTION_FTRACE,
+    OPTION_FORMATS,
     OPTION_NAMES = 21,
     SECTION_PACKED = 1, /* a flag */
     CORES_MAX = 65536,
@@ -120,6 +121,8 @@ static int take_section(struct yarn_trace_file *file, unsigned id, struct yarn_s
     struct yarn_cursor cursor = yarn_cursor_of(data);
     if (id == OPTION_HEADERS)
         yarn_trace_take_headers(file, &cursor);
+    else if (id == OPTION_FTRACE)
+        err = yarn_trace_take_ftrace(file, &cursor);
     else if (id == OPTION_FORMATS)
         err = yarn_trace_take_formats(file, &cursor);
     else
@@ -140,6 +143,7 @@ static int take_option(struct yarn_trace_file *file, unsigned id, struct yarn_sp
         file->fault = (struct yarn_trace_fault){at, "its times are cycles of a processor"};
         return -ENOTSUP;
     case OPTION_HEADERS:
+    case OPTION_FTRACE:
     case OPTION_FORMATS:
     case OPTION_NAMES:
         return take_section(file, id, data, at);
@@ -226,8 +230,9 @@ static int read_cores_6(struct yarn_trace_file *file, struct yarn_cursor *cursor
 static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *cursor)
 {
     yarn_trace_take_headers(file, cursor);
-    yarn_trace_skip_ftrace(cursor);
-    int err = yarn_trace_take_formats(file, cursor);
+    int err = yarn_trace_take_ftrace(file, cursor);
+    if (!err)
+        err = yarn_trace_take_formats(file, cursor);
     yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* kernel symbols */
     yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* printk formats */
     yarn_trace_take_names(file, cursor);

@@ -20,17 +20,10 @@ void yarn_trace_take_headers(struct yarn_trace_file *file, struct yarn_cursor *c
         file->long_bytes = commit.size;
 }
 
-void yarn_trace_skip_ftrace(struct yarn_cursor *cursor)
+/* So many formats of one system. */
+static int take_system(struct yarn_trace_file *file, struct yarn_cursor *cursor,
+                       struct yarn_span system, uint32_t count)
 {
-    uint32_t count = yarn_cursor_u32(cursor);
-    for (uint32_t i = 0; !cursor->failed && i < count; i++)
-        (void)take_sized(cursor);
-}
-
-static int take_system(struct yarn_trace_file *file, struct yarn_cursor *cursor)
-{
-    struct yarn_span system = yarn_span_of_text(yarn_cursor_text(cursor));
-    uint32_t count = yarn_cursor_u32(cursor);
     int err = 0;
     for (uint32_t i = 0; !err && !cursor->failed && i < count; i++) {
         struct yarn_span text = take_sized(cursor);
@@ -41,12 +34,21 @@ static int take_system(struct yarn_trace_file *file, struct yarn_cursor *cursor)
     return err;
 }
 
+int yarn_trace_take_ftrace(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    uint32_t count = yarn_cursor_u32(cursor);
+    return take_system(file, cursor, yarn_span_of_text("ftrace"), count);
+}
+
 int yarn_trace_take_formats(struct yarn_trace_file *file, struct yarn_cursor *cursor)
 {
     uint32_t count = yarn_cursor_u32(cursor);
     int err = 0;
-    for (uint32_t i = 0; !err && !cursor->failed && i < count; i++)
-        err = take_system(file, cursor);
+    for (uint32_t i = 0; !err && !cursor->failed && i < count; i++) {
+        struct yarn_span system = yarn_span_of_text(yarn_cursor_text(cursor));
+        uint32_t nr_formats = yarn_cursor_u32(cursor);
+        err = take_system(file, cursor, system, nr_formats);
+    }
     return err;
 }
 

@@ -10,8 +10,9 @@
 
 /* Of the ring buffer's pages. */
 void yarn_trace_take_headers(struct yarn_trace_file *file, struct yarn_cursor *cursor);
-void yarn_trace_skip_ftrace(struct yarn_cursor *cursor);
-/* -ENOMEM. */
+/* Events of the tracer's own, and all others. -ENOMEM. */
+YARN_MUST_CHECK int yarn_trace_take_ftrace(struct yarn_trace_file *file,
+                                           struct yarn_cursor *cursor);
 YARN_MUST_CHECK int yarn_trace_take_formats(struct yarn_trace_file *file,
                                             struct yarn_cursor *cursor);
 void yarn_trace_take_names(struct yarn_trace_file *file, struct yarn_cursor *cursor);
