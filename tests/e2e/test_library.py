@@ -4,6 +4,7 @@ in C++ by gcc and by clang, linked both ways, run. Of its symbols none but the p
 
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -17,6 +18,9 @@ import harness
 sys.path.insert(0, str(harness.ROOT / "tests" / "golden"))
 import perf_data
 import read_dump
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "support"))
+import made_trace
 
 EXAMPLES = harness.ROOT / "tests" / "examples"
 MAP = harness.ROOT / "lib" / "exports.map"
@@ -79,6 +83,35 @@ class Library(harness.Case):
                    "-o", program, *flags)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return program
+
+    def test_streams_are_those_of_a_model_in_each_language(self):
+        for compiler, standard in COMPILERS:
+            if not shutil.which(compiler):
+                continue
+            program = self.build(compiler, standard, EXAMPLES / "read_trace.c", self.flags())
+            for seed in range(10):
+                with self.subTest(compiler=compiler, seed=seed):
+                    self.check_stream(program, seed)
+
+    def check_stream(self, program, seed):
+        cores, names = made_trace.generate(random.Random(seed), 200 * (seed % 3))
+        path = self.folder() / "trace.dat"
+        path.write_bytes(made_trace.build(cores, names))
+        want = made_trace.model(cores)
+        done = run(program, path, env=self.environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        *lines, last = done.stdout.splitlines()
+        rows = [line.split("|") for line in lines]
+        self.assertEqual([list(map(int, row[0].split())) for row in rows], want)
+        kinds = {row[1] for row in want if row[1] < 0}
+        flags, found = (-10000 in kinds) | (-10001 in kinds) << 1, "found" if -10000 in kinds else "none"
+        self.assertEqual(last, f"kinds {len(kinds)}, flags {flags}, ids {len(kinds)}, switches {found}")
+        for (time, number, pid, cpu, origin), row in zip(want, rows):
+            if number < 0:
+                whose = rows[origin]
+                self.assertEqual(row[3:5], whose[3:5])
+                self.assertEqual(row[5], f"{time}; {row[2]}-{pid}; CPU {cpu}; ; {row[1]}; "
+                                         f"origin_task_name={whose[2]}; origin_pid={want[origin][2]}; {whose[5]}")
 
     def execute(self, program):
         done = run(program, env=self.environment)
