@@ -27,6 +27,7 @@ print fmt: ""
 """
 SCHEDULING, OF_MACHINE = 64, 128
 US = 1000
+START = 10**12  # of the dump, in ns
 OTHER = 5  # of no process that was recorded
 
 
@@ -56,6 +57,20 @@ class Wakers(WithDumps):
         path = self.folder / "wakings"
         path.write_bytes(dump.bytes())
         return path
+
+    def test_couplebreak_knows_threads_by_their_own_numbers_and_switch_records_as_coming_in(self):
+        """Thread 8 comes in at 100 µs on core 0; thread 7 never again, so that core 1 is what the kernel meant."""
+        path = self.made([(50, 7, 8), (205, 8, 7)], shift=1000)
+        got = json.loads(self.good("sched", "--couplebreak", "--format=json", path))
+        stream, = got["streams"]
+        self.assertEqual((stream["pid"], stream["flags"], stream["ids"]), (7, 2, [-10001]))
+        targets = [event for event in got["events"] if event["id"] == -10001]
+        self.assertEqual([(e["time_ns"] % START, e["pid"], e["cpu"]) for e in targets],
+                         [(50 * US, 8, 0), (205 * US, 7, 1)])
+        for event in targets:
+            origin = got["events"][event["origin"]]
+            self.assertEqual((origin["id"], origin["name"]), (375, "sched/sched_waking"))
+            self.assertEqual(origin["time_ns"], event["time_ns"])
 
     def sched(self, path, *options):
         return json.loads(self.good("sched", "--wakers", "--format=json", path, *options))
