@@ -113,6 +113,8 @@ static struct yarn_session_request spec_of(const struct yarn_session_engine_spec
         .may_refuse_threads = true,
         .needs_descriptors = true,
         .find_symbol = yarn_session_unwinder_find,
+        /* Records are handed on as the kernel stamped them, and the thread is the program's. */
+        .clock_refusal = "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered",
     };
 }
 
