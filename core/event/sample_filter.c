@@ -203,8 +203,3 @@ int yarn_sample_filter_load(const char *text)
     int err = yarn_sample_filter_compile(text, &filter);
     return err ? err : yarn_bpf_load(filter.code, filter.count);
 }
-
-bool yarn_sample_filter_is_of(const struct yarn_event_spec *spec)
-{
-    return spec->filter && spec->kind != YARN_EVENT_TRACEPOINT && spec->kind != YARN_EVENT_PROBE;
-}

@@ -11,7 +11,7 @@
 
 #include <linux/bpf.h>
 
-#include "core/event/spec.h"
+#include "core/base/span.h"
 
 enum { YARN_SAMPLE_FILTER_MAX = 1024 /* instructions */ };
 
@@ -24,9 +24,6 @@ struct yarn_sample_filter {
  * or its brackets are too deep. */
 YARN_MUST_CHECK int yarn_sample_filter_compile(const char *text,
                                                struct yarn_sample_filter *ret_filter);
-
-/* Whether the event's filter is one of these. */
-bool yarn_sample_filter_is_of(const struct yarn_event_spec *spec);
 
 /* A descriptor of the program (yarn_perf_set_program), or a negative errno. */
 YARN_MUST_CHECK int yarn_sample_filter_load(const char *text);

@@ -5,7 +5,6 @@
 
 #include "core/event/branch.h"
 #include "core/event/cpu_list.h"
-#include "core/event/sample_filter.h"
 
 /* What the event counts, and (`is_whole`) how it is opened beside others. */
 /* Behind the slash of terms no colon is needed. */
@@ -77,7 +76,7 @@ int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_w
         *ret_why = "its symbol has no address here";
     else if (spec->kind == YARN_EVENT_PROBE && !spec->config)
         *ret_why = "the probe is not defined";
-    else if (yarn_sample_filter_is_of(spec) && spec->is_counted)
+    else if (yarn_event_spec_has_sample_filter(spec) && spec->is_counted)
         *ret_why = "its filter drops samples, not counts: those of tracepoints and probes do";
     else if (spec->branches && !yarn_event_spec_can_be_precise(spec))
         *ret_why = "only counters of the cpu record branches";
@@ -222,4 +221,14 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
     if (terms.has_slash)
         yarn_text_add(text, "/");
     add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, true, text);
+}
+
+bool yarn_event_spec_has_sample_filter(const struct yarn_event_spec *spec)
+{
+    return spec->filter && spec->kind != YARN_EVENT_TRACEPOINT && spec->kind != YARN_EVENT_PROBE;
+}
+
+unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec)
+{
+    return spec->is_most_precise ? YARN_PRECISE_MAX : spec->precise;
 }

@@ -136,11 +136,11 @@ YARN_MUST_CHECK bool yarn_event_spec_can_be_precise(const struct yarn_event_spec
 /* A step less precise; false where it is not precise, or has never been asked to be. */
 YARN_MUST_CHECK bool yarn_event_spec_lower_precise(struct yarn_event_spec *spec);
 
+/* Its filter='EXPR' is a program of ours (sample_filter.h), not one of the kernel's. */
+YARN_MUST_CHECK bool yarn_event_spec_has_sample_filter(const struct yarn_event_spec *spec);
+
 /* What stands for perf_event_attr.precise_ip: P begins with the most. */
-static inline unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec)
-{
-    return spec->is_most_precise ? YARN_PRECISE_MAX : spec->precise;
-}
+YARN_MUST_CHECK unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec);
 
 /* Makes the name out of event and modifiers, as it is without name=. */
 void yarn_event_spec_name(struct yarn_event_spec *spec);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/attach.h"
 #include "core/session/core_rings.h"
+#include "core/session/groups.h"
 #include "core/session/probe.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
@@ -63,8 +64,8 @@ static int make_room(struct yarn_session *session)
 /* There are descriptors for one event, which then is alone. */
 static void leave_group(struct yarn_session *session)
 {
-    uint32_t first = yarn_probe_first_of_group(session, session->mapped.spec);
-    uint32_t end = yarn_probe_end_of_group(session, first);
+    uint32_t first = yarn_group_first(session, session->mapped.spec);
+    uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
         struct yarn_session_event *state = &session->specs[i];
         state->spec.group = 0;

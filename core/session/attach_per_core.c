@@ -6,9 +6,10 @@
 #include "core/session/core_clocks.h"
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
+#include "core/session/groups.h"
 #include "core/session/probe.h"
 #include "core/session/session.h"
-#include "core/session/switches.h"
+#include "core/session/switch_event.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
@@ -149,7 +150,7 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
                         const struct yarn_session_core *core)
 {
     const size_t leader = session->nr_events;
-    uint32_t end = yarn_probe_end_of_group(session, first);
+    uint32_t end = yarn_group_end(session, first);
     int err = 0;
     for (uint32_t spec = first; !err && spec < end; spec++)
         err = attach_spec(session, spec, tid, core, spec > first ? &session->events[leader] : NULL);
@@ -162,7 +163,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
 {
     int err = 0;
     for (uint32_t first = 0; !err && first < session->spec->nr_events;
-         first = yarn_probe_end_of_group(session, first)) {
+         first = yarn_group_end(session, first)) {
         const struct yarn_session_event *state = &session->specs[first];
         if (!state->error && !state->spec.is_of_machine &&
             yarn_event_spec_is_on(&state->spec, core->cpu))

@@ -3,8 +3,7 @@
 
 #include "core/session/attach.h"
 #include "core/session/probe.h"
-#include "core/session/session.h"
-#include "core/session/switches.h"
+#include "core/session/switch_event.h"
 #include "core/sys/clock.h"
 
 #define AGAIN_NS (5 * YARN_NS_PER_SECOND) /* until a core is measured again */
@@ -19,41 +18,6 @@ bool yarn_core_clocks_are_needed(const struct yarn_session *session)
 }
 
 /* ---- whose ---- */
-
-bool yarn_core_clocks_lacks_other(const struct yarn_session *session, uint32_t number, pid_t tid,
-                                  int cpu)
-{
-    struct perf_event_attr attr = yarn_probe_attr(session, number);
-    struct yarn_event event = YARN_EVENT_CLOSED;
-    if (!attr.use_clockid)
-        return false;
-    bool is_refused = yarn_event_open(&event, &attr, number, tid, cpu) == -EINVAL;
-    yarn_event_close(&event);
-    attr.use_clockid = 0;
-    attr.clockid = 0;
-    bool is_taken = !yarn_event_open(&event, &attr, number, tid, cpu);
-    yarn_event_close(&event);
-    return is_refused && is_taken;
-}
-
-static void own_clock(struct yarn_session_event *state)
-{
-    state->has_own_clock = true;
-    state->reason = "its PMU does not know CLOCK_MONOTONIC: by the cores' own clocks, which are "
-                    "measured";
-}
-
-int yarn_core_clocks_take(struct yarn_session *session, uint32_t number)
-{
-    uint32_t first = yarn_probe_first_of_group(session, number);
-    if (session->report.attachment != &yarn_attach_per_core || session->spec->clock_refusal)
-        return -ETIME;
-    for (uint32_t i = first; i < yarn_probe_end_of_group(session, first); i++)
-        own_clock(&session->specs[i]);
-    return -ERESTART;
-}
-
-/* ---- rings ---- */
 
 static int map(struct yarn_session_core *core, size_t ring_bytes)
 {
@@ -159,7 +123,7 @@ const struct yarn_event *yarn_core_clocks_leader(const struct yarn_session *sess
     return is_own ? &session->clocks[core - session->cores].core.leader : &core->leader;
 }
 
-const struct yarn_core_clock *yarn_session_changed_clock(struct yarn_session *session)
+const struct yarn_core_clock *yarn_core_clocks_changed(struct yarn_session *session)
 {
     for (size_t i = 0; i < session->nr_clocks; i++)
         if (!session->clocks[i].is_told) {

@@ -13,13 +13,6 @@
 
 #include "core/session/state.h"
 
-/* The kernel refuses the event with CLOCK_MONOTONIC, by itself, and takes it without. */
-bool yarn_core_clocks_lacks_other(const struct yarn_session *session, uint32_t number, pid_t tid,
-                                  int cpu);
-/* Notes that for all of its group, which have one clock. -ERESTART: they are to be opened so;
- * -ETIME: here that cannot be. */
-YARN_MUST_CHECK int yarn_core_clocks_take(struct yarn_session *session, uint32_t number);
-
 /* Some event needs them, by what was found out of the events. */
 bool yarn_core_clocks_are_needed(const struct yarn_session *session);
 
@@ -31,6 +24,9 @@ YARN_MUST_CHECK int yarn_core_clocks_open(struct yarn_session *session);
 const struct yarn_event *yarn_core_clocks_leader(const struct yarn_session *session,
                                                  const struct yarn_session_core *core,
                                                  const struct yarn_event *event);
+
+/* One that has changed since it was returned here; NULL: none. */
+const struct yarn_core_clock *yarn_core_clocks_changed(struct yarn_session *session);
 
 /* Measures one core again, now and then. */
 void yarn_core_clocks_attend(struct yarn_session *session);

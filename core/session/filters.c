@@ -7,7 +7,7 @@
 int yarn_filters_prepare(const struct yarn_session *session, struct yarn_session_event *state,
                          const char **ret_why)
 {
-    if (!yarn_sample_filter_is_of(&state->spec) || state->program >= 0)
+    if (!yarn_event_spec_has_sample_filter(&state->spec) || state->program >= 0)
         return 0;
     *ret_why = session->spec->bpf_refusal;
     if (*ret_why)

@@ -3,8 +3,9 @@
 
 #include "core/event/refusal.h"
 #include "core/session/attach.h"
-#include "core/session/core_clocks.h"
 #include "core/session/filters.h"
+#include "core/session/groups.h"
+#include "core/session/probe_clock.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
 
@@ -39,23 +40,6 @@ bool yarn_probe_lacks_files(int err)
     return err == -EMFILE || err == -ENFILE;
 }
 
-uint32_t yarn_probe_first_of_group(const struct yarn_session *session, uint32_t number)
-{
-    uint8_t group = session->specs[number].spec.group;
-    while (group && number && session->specs[number - 1].spec.group == group)
-        number--;
-    return number;
-}
-
-uint32_t yarn_probe_end_of_group(const struct yarn_session *session, uint32_t first)
-{
-    uint32_t end = first + 1;
-    uint8_t group = session->specs[first].spec.group;
-    while (group && end < session->spec->nr_events && session->specs[end].spec.group == group)
-        end++;
-    return end;
-}
-
 bool yarn_probe_drop_event(struct yarn_session *session, int err)
 {
     uint32_t kept = yarn_probe_first(session);
@@ -63,8 +47,8 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err)
         if (!session->specs[i].error && session->specs[i].spec.is_clock)
             kept = i;
     for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;) {
-        uint32_t first = yarn_probe_first_of_group(session, i);
-        if (session->specs[i].error || first == yarn_probe_first_of_group(session, kept))
+        uint32_t first = yarn_group_first(session, i);
+        if (session->specs[i].error || first == yarn_group_first(session, kept))
             continue;
         for (uint32_t member = first; member <= i; member++) {
             session->specs[member].error = -err;
@@ -109,8 +93,7 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec
 static bool is_missed_by_clock(const struct yarn_session *session, uint32_t spec)
 {
     const struct yarn_event_spec *event = &session->specs[spec].spec;
-    const struct yarn_event_spec *leader =
-        &session->specs[yarn_probe_first_of_group(session, spec)].spec;
+    const struct yarn_event_spec *leader = &session->specs[yarn_group_first(session, spec)].spec;
     return event->group && event->reads_group && leader != event && !event->is_counted &&
            leader->is_clock && leader->exclude_kernel && event->kind == YARN_EVENT_SOFTWARE &&
            !event->is_clock;
@@ -121,8 +104,8 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     const struct yarn_event_spec *event = &session->specs[spec].spec;
     const uint32_t clock = session->specs[spec].has_own_clock ? YARN_ATTR_CLOCK : 0;
     bool reads = event->group && event->reads_group;
-    bool is_sampled = !reads || yarn_probe_first_of_group(session, spec) == spec ||
-                      is_missed_by_clock(session, spec);
+    bool is_sampled =
+        !reads || yarn_group_first(session, spec) == spec || is_missed_by_clock(session, spec);
     struct yarn_attr_options options = {
         .features = session->report.features & ~clock,
         .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
@@ -243,8 +226,8 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             return err;
         if ((err == -EINVAL || err == -E2BIG) && settle_features(session, tid, cpu))
             continue;
-        if (err == -EINVAL && yarn_core_clocks_lacks_other(session, number, tid, cpu))
-            return yarn_core_clocks_take(session, number);
+        if (err == -EINVAL && yarn_probe_clock_lacks_other(&attr, number, tid, cpu))
+            return yarn_probe_clock_take(session, number);
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
             continue;
@@ -320,7 +303,7 @@ static void refuse_of_machine(const struct yarn_session *session, struct yarn_se
 static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t culprit)
 {
     const struct yarn_session_event *refused = &session->specs[culprit];
-    uint32_t end = yarn_probe_end_of_group(session, first);
+    uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
         struct yarn_session_event *state = &session->specs[i];
         if (i == culprit)
@@ -336,7 +319,7 @@ static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t 
 /* W: each member alone. */
 static void dissolve(struct yarn_session *session, uint32_t first)
 {
-    uint32_t end = yarn_probe_end_of_group(session, first);
+    uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
         struct yarn_session_event *state = &session->specs[i];
         state->spec.group = 0;
@@ -367,7 +350,7 @@ static const char *reason_in_group(const struct yarn_session *session, uint32_t 
  */
 static int probe_group(struct yarn_session *session, uint32_t first, struct yarn_event *events)
 {
-    uint32_t end = yarn_probe_end_of_group(session, first), number = first;
+    uint32_t end = yarn_group_end(session, first), number = first;
     int err = 0;
     for (; !err && number < end; number++) {
         err = -session->specs[number].error;
@@ -403,7 +386,7 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
 static int probe_all(struct yarn_session *session, struct yarn_event *events)
 {
     for (uint32_t first = 0; first < session->spec->nr_events;) {
-        uint32_t end = yarn_probe_end_of_group(session, first);
+        uint32_t end = yarn_group_end(session, first);
         int err = probe_group(session, first, events);
         if (err == -EAGAIN)
             continue;
@@ -419,7 +402,7 @@ static void leave_rates_to_leaders(struct yarn_session *session)
 {
     for (uint32_t i = 0; i < session->spec->nr_events; i++) {
         struct yarn_event_spec *spec = &session->specs[i].spec;
-        if (spec->reads_group && yarn_probe_first_of_group(session, i) != i)
+        if (spec->reads_group && yarn_group_first(session, i) != i)
             spec->period = spec->frequency = 0;
     }
 }

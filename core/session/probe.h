@@ -57,10 +57,6 @@ YARN_MUST_CHECK int yarn_probe_refuse_own_clocks(struct yarn_session *session, i
 uint32_t yarn_probe_first(const struct yarn_session *session);
 uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu);
 
-/* The leader of an event's group, or itself; what stands behind the group's last member. */
-uint32_t yarn_probe_first_of_group(const struct yarn_session *session, uint32_t number);
-uint32_t yarn_probe_end_of_group(const struct yarn_session *session, uint32_t first);
-
 /* Opens a spec as it is to be measured, its filter set: in the group that `leader` leads on that
  * thread and core, or where that is NULL by itself. */
 YARN_MUST_CHECK int yarn_probe_open(const struct yarn_session *session,

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/session.h"
+#include "core/session/switch_event.h"
+#include "core/session/switches.h"
+
+bool yarn_session_records_switches(const struct yarn_session *session)
+{
+    return yarn_switches_are_recorded(session) && session->switches.is_open;
+}
+
+const char *yarn_session_switches_refusal(const struct yarn_session *session)
+{
+    if (session->switches.reason)
+        return session->switches.reason;
+    if (session->switches.is_open)
+        return NULL;
+    return session->timer ? "the timer sampler has no switch records"
+                          : "this strategy has no switch records";
+}
 
 /* Of its tracepoints: the most that one of them has. */
 static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
@@ -37,4 +54,26 @@ struct yarn_sched yarn_session_sched(const struct yarn_session *session,
         reason = yarn_session_switches_refusal(session);
     *ret_reason = has_less(asked->kind, got.kind) ? reason : NULL;
     return got;
+}
+
+/* By the tracepoints of YARN_SCHED. */
+static uint64_t tracepoints_lost(const struct yarn_session *session)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
+            yarn_session_can_count(session, i))
+            lost += yarn_session_count(session, i).lost;
+    return lost;
+}
+
+uint64_t yarn_session_switches_lost(const struct yarn_session *session)
+{
+    return yarn_switches_lost(session) + tracepoints_lost(session);
+}
+
+bool yarn_session_switches_are_cut(const struct yarn_session *session, uint64_t *ret_since_ns)
+{
+    *ret_since_ns = session->switches.changed_ns;
+    return session->switches.are_cut;
 }

@@ -3,6 +3,7 @@
 
 #include "core/session/attach.h"
 #include "core/session/changeover.h"
+#include "core/session/core_clocks.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
@@ -261,6 +262,11 @@ void yarn_session_heed(struct yarn_session *session)
 {
     if (session->report.attachment->heed)
         session->report.attachment->heed(session);
+}
+
+const struct yarn_core_clock *yarn_session_changed_clock(struct yarn_session *session)
+{
+    return yarn_core_clocks_changed(session);
 }
 
 /* Counts what goes by. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/switches.h"
 
-#include "core/session/probe.h"
-#include "core/session/session.h"
+#include "core/session/switch_event.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
@@ -11,59 +10,9 @@
 enum { CPUS_MAX = 1024 };
 #define WINDOW_NS (100 * YARN_NS_PER_MS)
 
-void yarn_switches_give_up(struct yarn_session *session, const char *reason)
+uint64_t yarn_switches_lost(const struct yarn_session *session)
 {
-    session->switches.reason = reason;
-}
-
-int yarn_switches_open(struct yarn_session *session, pid_t tid, int cpu,
-                       struct yarn_event *ret_event)
-{
-    struct yarn_attr_options options = {
-        .features = session->report.features,
-        .is_single = session->threads != NULL,
-    };
-    struct perf_event_attr attr = yarn_attr_of_switches(&options);
-    return yarn_event_open(ret_event, &attr, (uint32_t)session->spec->nr_events, tid, cpu);
-}
-
-bool yarn_session_records_switches(const struct yarn_session *session)
-{
-    return yarn_switches_are_recorded(session) && session->switches.is_open;
-}
-
-const char *yarn_session_switches_refusal(const struct yarn_session *session)
-{
-    if (session->switches.reason)
-        return session->switches.reason;
-    if (session->switches.is_open)
-        return NULL;
-    return session->timer ? "the timer sampler has no switch records"
-                          : "this strategy has no switch records";
-}
-
-/* By the tracepoints of YARN_SCHED. */
-static uint64_t tracepoints_lost(const struct yarn_session *session)
-{
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
-            yarn_session_can_count(session, i))
-            lost += yarn_session_count(session, i).lost;
-    return lost;
-}
-
-uint64_t yarn_switches_lost_of(const struct yarn_session *session,
-                               const struct yarn_thread_ring *slot)
-{
-    struct yarn_perf_count count = {0};
-    yarn_thread_ring_count(slot, (uint32_t)session->spec->nr_events, &count);
-    return count.lost;
-}
-
-uint64_t yarn_session_switches_lost(const struct yarn_session *session)
-{
-    uint64_t lost = session->switches.lost_before + tracepoints_lost(session);
+    uint64_t lost = session->switches.lost_before;
     struct yarn_perf_count count;
     const struct yarn_thread_rings *threads = session->threads;
     if (!session->switches.is_open)
@@ -74,16 +23,8 @@ uint64_t yarn_session_switches_lost(const struct yarn_session *session)
             lost += count.lost;
     for (size_t i = 0; threads && i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
-            lost += yarn_switches_lost_of(session, &threads->of_slot[i]);
+            lost += yarn_thread_ring_switches_lost(&threads->of_slot[i], session);
     return lost;
-}
-
-/* ---- too many ---- */
-
-bool yarn_session_switches_are_cut(const struct yarn_session *session, uint64_t *ret_since_ns)
-{
-    *ret_since_ns = session->switches.changed_ns;
-    return session->switches.are_cut;
 }
 
 void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed_record *record)

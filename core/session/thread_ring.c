@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/thread_ring.h"
 
+#include "core/session/groups.h"
 #include "core/session/probe.h"
-#include "core/session/switches.h"
+#include "core/session/switch_event.h"
 
 enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 
@@ -35,7 +36,7 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
                       const struct yarn_plan *plan, uint32_t spec)
 {
     struct yarn_event *event = &slot->events[slot->nr_events];
-    const uint32_t first = yarn_probe_first_of_group(session, spec);
+    const uint32_t first = yarn_group_first(session, spec);
     const struct yarn_event *leader = spec > first ? event - (spec - first) : NULL;
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     options.stack_bytes = yarn_probe_copy_bytes(session, spec, plan->stack_bytes);
@@ -186,4 +187,12 @@ void yarn_thread_ring_close(struct yarn_thread_ring *slot)
     slot->watch.page = NULL;
     slot->watch.ring = YARN_RING_CLOSED;
     slot->tid = 0;
+}
+
+uint64_t yarn_thread_ring_switches_lost(const struct yarn_thread_ring *slot,
+                                        const struct yarn_session *session)
+{
+    struct yarn_perf_count count = {0};
+    yarn_thread_ring_count(slot, (uint32_t)session->spec->nr_events, &count);
+    return count.lost;
 }

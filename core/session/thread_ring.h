@@ -48,6 +48,10 @@ void yarn_thread_ring_disable(const struct yarn_thread_ring *slot);
 void yarn_thread_ring_count(const struct yarn_thread_ring *slot, uint32_t number,
                             struct yarn_perf_count *sum);
 
+/* Switch records that the thread's event lost. */
+uint64_t yarn_thread_ring_switches_lost(const struct yarn_thread_ring *slot,
+                                        const struct yarn_session *session);
+
 /* Looks into both rings: true where all was drained. */
 bool yarn_thread_ring_is_drained(struct yarn_thread_ring *slot);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/thread_rings.h"
 
-#include "core/session/switches.h"
+#include "core/session/switch_event.h"
 
 /* Of the memory of all rings that is left to their watches and control pages. */
 enum { SLACK_SHARE = 4 };
@@ -92,7 +92,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     struct yarn_thread_ring *slot = &threads->of_slot[number];
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
         yarn_thread_ring_count(slot, spec, &threads->before[spec]);
-    session->switches.lost_before += yarn_switches_lost_of(session, slot);
+    session->switches.lost_before += yarn_thread_ring_switches_lost(slot, session);
     threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;
     threads->ring_bytes -= yarn_thread_ring_bytes(slot);

@@ -29,26 +29,20 @@ enum {
     PAGE_MAX = 1 << 20,
 };
 
-int yarn_trace_file_refuse(struct yarn_trace_file *file, uint64_t at, const char *why)
-{
-    file->fault = (struct yarn_trace_fault){at, why};
-    return -EBADMSG;
-}
-
 /* What ended a cursor that began at `base` in the file. */
 static int check(struct yarn_trace_file *file, const struct yarn_cursor *cursor, uint64_t base,
                  const char *why)
 {
-    return cursor->failed ? yarn_trace_file_refuse(file, base + cursor->at, why) : 0;
+    return cursor->failed ? yarn_trace_refuse(file, base + cursor->at, why) : 0;
 }
 
 static int add_core(struct yarn_trace_file *file, uint32_t cpu, uint64_t at, uint64_t size)
 {
     if (cpu >= CORES_MAX)
-        return yarn_trace_file_refuse(file, at, "a core with a number that none has");
+        return yarn_trace_refuse(file, at, "a core with a number that none has");
     if (!yarn_span_has(file->bytes, at, size))
-        return yarn_trace_file_refuse(file, file->bytes.size,
-                                      "the file is cut: events lie behind its end");
+        return yarn_trace_refuse(file, file->bytes.size,
+                                 "the file is cut: events lie behind its end");
     int err = YARN_GROWN_RESERVE(&file->cores, file->nr_cores, &file->cores_capacity);
     if (!err)
         file->cores[file->nr_cores++] = (struct yarn_trace_file_core){
@@ -75,7 +69,7 @@ static int take_buffer(struct yarn_trace_file *file, struct yarn_span data, uint
     uint32_t page_bytes = yarn_cursor_u32(&cursor), count = yarn_cursor_u32(&cursor);
     int err = check(file, &cursor, at, "a buffer is cut");
     if (!err && page_bytes != file->page_bytes)
-        err = yarn_trace_file_refuse(file, at, "a buffer whose pages have another size");
+        err = yarn_trace_refuse(file, at, "a buffer whose pages have another size");
     for (uint32_t i = 0; !err && i < count; i++) {
         uint32_t cpu = yarn_cursor_u32(&cursor);
         uint64_t pages_at = yarn_cursor_u64(&cursor), size = yarn_cursor_u64(&cursor);
@@ -96,14 +90,14 @@ static int find_section(struct yarn_trace_file *file, uint64_t at, unsigned want
     uint64_t size = yarn_cursor_u64(&cursor);
     *ret_at = at + cursor.at;
     if (cursor.failed)
-        return yarn_trace_file_refuse(file, yarn_u64_min(at, file->bytes.size),
-                                      "the file is cut: a section lies behind its end");
+        return yarn_trace_refuse(file, yarn_u64_min(at, file->bytes.size),
+                                 "the file is cut: a section lies behind its end");
     if (id != wanted)
-        return yarn_trace_file_refuse(file, at, "another section than is said");
+        return yarn_trace_refuse(file, at, "another section than is said");
     struct yarn_span data = yarn_cursor_span(&cursor, size);
     if (cursor.failed)
-        return yarn_trace_file_refuse(file, file->bytes.size,
-                                      "the file is cut: a section goes on behind its end");
+        return yarn_trace_refuse(file, file->bytes.size,
+                                 "the file is cut: a section goes on behind its end");
     *ret_data = data;
     return flags & SECTION_PACKED ? yarn_trace_unpack_section(file, data, *ret_at, ret_data) : 0;
 }
@@ -114,7 +108,7 @@ static int take_section(struct yarn_trace_file *file, unsigned id, struct yarn_s
     struct yarn_span data;
     uint64_t at;
     if (!yarn_span_read(option, 0, &at, sizeof at))
-        return yarn_trace_file_refuse(file, option_at, "a section without a place");
+        return yarn_trace_refuse(file, option_at, "a section without a place");
     int err = find_section(file, at, id, &data, &at);
     if (err)
         return err;
@@ -168,7 +162,7 @@ static int take_options(struct yarn_trace_file *file, uint64_t at, uint64_t *ret
         err = check(file, &cursor, at, "options without an end");
         if (err || id == OPTION_DONE) {
             if (!err && !yarn_span_read(option, 0, ret_next, sizeof *ret_next))
-                return yarn_trace_file_refuse(file, option_at, "options without an end");
+                return yarn_trace_refuse(file, option_at, "options without an end");
             return err;
         }
         err = take_option(file, id, option, option_at);
@@ -188,11 +182,11 @@ static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *curs
         return -ENOTSUP;
     }
     if (!err && !at)
-        err = yarn_trace_file_refuse(file, cursor->at, "the recording was not ended");
+        err = yarn_trace_refuse(file, cursor->at, "the recording was not ended");
     for (size_t i = 0; !err && at; i++)
         err = i < OPTION_SECTIONS_MAX
                   ? take_options(file, at, &at)
-                  : yarn_trace_file_refuse(file, at, "options that go on in a circle");
+                  : yarn_trace_refuse(file, at, "options that go on in a circle");
     return err;
 }
 
@@ -247,7 +241,7 @@ static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *curs
     if (!err)
         err = check(file, cursor, 0, "the file is cut before its events");
     if (!err && !is_tag(tag, "flyrecord"))
-        err = yarn_trace_file_refuse(file, cursor->at - TAG_BYTES, "no events as bytes");
+        err = yarn_trace_refuse(file, cursor->at - TAG_BYTES, "no events as bytes");
     return err ? err : read_cores_6(file, cursor, nr_cores);
 }
 
@@ -281,7 +275,7 @@ static int read_all(struct yarn_trace_file *file)
         return -ENOTSUP;
     }
     if (file->page_bytes < 64 || file->page_bytes > PAGE_MAX || file->page_bytes % 8)
-        return yarn_trace_file_refuse(file, cursor.at - 4, "pages of a size that none has");
+        return yarn_trace_refuse(file, cursor.at - 4, "pages of a size that none has");
     err = version[0] == '6' ? read_version_6(file, &cursor) : read_version_7(file, &cursor);
     if (!err && file->nr_cores)
         qsort(file->cores, file->nr_cores, sizeof *file->cores, compare_cores);

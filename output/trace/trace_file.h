@@ -11,41 +11,7 @@
  */
 #pragma once
 
-#include "core/base/span.h"
-
-struct yarn_trace_fault {
-    uint64_t at;     /* in the file */
-    const char *why; /* static */
-};
-
-struct yarn_trace_file_format {
-    struct yarn_span system;
-    struct yarn_span text; /* its first line has the name */
-};
-
-struct yarn_trace_file_core {
-    uint32_t cpu;
-    uint64_t at, size;      /* of its pages in the file, as it says */
-    struct yarn_span pages; /* unpacked */
-    uint64_t unpacked_at;   /* of them, in `unpacked` */
-};
-
-struct yarn_trace_file {
-    struct yarn_span bytes; /* mapped, where it is so; else borrowed */
-    struct yarn_trace_file_format *formats;
-    size_t nr_formats, formats_capacity;
-    struct yarn_trace_file_core *cores; /* by number */
-    size_t nr_cores, cores_capacity;
-    struct yarn_span names; /* lines of a pid, a blank and a name */
-    uint64_t offset_ns;     /* of all times */
-    uint32_t page_bytes, long_bytes;
-    bool is_packed, is_mapped;
-    void **blocks; /* owned: unpacked sections */
-    size_t nr_blocks, blocks_capacity;
-    uint64_t block_bytes;
-    struct yarn_span unpacked; /* mapped; pages of all cores */
-    struct yarn_trace_fault fault;
-};
+#include "output/trace/trace_state.h"
 
 /* -ENOEXEC: it is no trace.dat; -EBADMSG and -ENOTSUP: `fault` says what is wrong where. */
 YARN_MUST_CHECK int yarn_trace_file_open(struct yarn_trace_file *file, const char *path);
@@ -61,6 +27,3 @@ typedef int yarn_trace_file_event_fn(void *self, const struct yarn_trace_file_co
 /* Core by core, each in its order. What `take` returned, or as open. */
 YARN_MUST_CHECK int yarn_trace_file_each(struct yarn_trace_file *file,
                                          yarn_trace_file_event_fn *take, void *self);
-
-/* Sets the fault: -EBADMSG. */
-int yarn_trace_file_refuse(struct yarn_trace_file *file, uint64_t at, const char *why);

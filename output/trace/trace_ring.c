@@ -88,12 +88,12 @@ static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
     struct yarn_span data = yarn_span_from(page, head.at);
     commit &= COMMIT_MASK;
     if (head.failed || commit > data.size)
-        return yarn_trace_file_refuse(walk->file, at, "a page with more events than it can hold");
+        return yarn_trace_refuse(walk->file, at, "a page with more events than it can hold");
     struct yarn_cursor cursor = yarn_cursor_of(yarn_span_sub(data, 0, commit));
     int err = walk_page(walk, &cursor);
     if (!err && cursor.failed)
-        err = yarn_trace_file_refuse(walk->file, at + head.at + cursor.at,
-                                     "an event that goes on behind its page");
+        err = yarn_trace_refuse(walk->file, at + head.at + cursor.at,
+                                "an event that goes on behind its page");
     return err;
 }
 
@@ -112,7 +112,7 @@ static int walk_core(struct walk *walk)
     for (uint64_t at = 0; !err && at < core->pages.size; at += size) {
         struct yarn_span page = yarn_span_sub(core->pages, at, size);
         err = page.size ? walk_bytes(walk, page, core->at + at)
-                        : yarn_trace_file_refuse(walk->file, core->at + at, "a page is cut");
+                        : yarn_trace_refuse(walk->file, core->at + at, "a page is cut");
         if (at - forgotten >= FORGET_BYTES) {
             forget(walk->file, yarn_span_sub(core->pages, forgotten, at - forgotten));
             forgotten = at;

@@ -22,7 +22,7 @@ static int unpack(struct yarn_trace_file *file, struct yarn_span packed, uint64_
 {
     size_t got = ZSTD_decompress(bytes, size, packed.data, packed.size);
     return ZSTD_isError(got) || got != size
-               ? yarn_trace_file_refuse(file, at, "compressed bytes that are not what they say")
+               ? yarn_trace_refuse(file, at, "compressed bytes that are not what they say")
                : 0;
 }
 
@@ -33,7 +33,7 @@ int yarn_trace_unpack_section(struct yarn_trace_file *file, struct yarn_span pac
     uint32_t size;
     struct yarn_span data = take_packed(&cursor, &size);
     if (cursor.failed || size > BLOCKS_MAX - file->block_bytes)
-        return yarn_trace_file_refuse(file, at, "a compressed section with a size that lies");
+        return yarn_trace_refuse(file, at, "a compressed section with a size that lies");
     int err = YARN_GROWN_RESERVE(&file->blocks, file->nr_blocks, &file->blocks_capacity);
     void *block = err ? NULL : malloc((size_t)size + 1);
     if (!block)
@@ -67,7 +67,7 @@ static int unpack_chunk(struct yarn_trace_file *file, struct unpacking *unpackin
     struct yarn_span data = take_packed(cursor, &size);
     uint64_t at = core_at + cursor->at - data.size;
     if (cursor->failed || size > CHUNK_MAX || size % file->page_bytes)
-        return yarn_trace_file_refuse(file, at, "compressed events with a size that lies");
+        return yarn_trace_refuse(file, at, "compressed events with a size that lies");
     int err = make_room(unpacking, size);
     if (!err)
         err = unpack(file, data, at, unpacking->chunk, size);
@@ -85,7 +85,7 @@ static int unpack_core(struct yarn_trace_file *file, struct yarn_trace_file_core
     for (uint32_t i = 0; !err && i < count; i++)
         err = unpack_chunk(file, unpacking, &cursor, core->at);
     if (!err && cursor.failed)
-        err = yarn_trace_file_refuse(file, core->at, "compressed events are cut");
+        err = yarn_trace_refuse(file, core->at, "compressed events are cut");
     core->size = unpacking->scratch.size - core->unpacked_at;
     return err;
 }

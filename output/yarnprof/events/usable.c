@@ -161,7 +161,7 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
     if (err)
         say_refusal(&own, err, ret_usable);
     ret_usable->is_usable = !err;
-    if (!err && yarn_sample_filter_is_of(&own))
+    if (!err && yarn_event_spec_has_sample_filter(&own))
         ask_filter(&own, ret_usable);
 }
 

@@ -2,6 +2,7 @@
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
+#include "output/yarnprof/views/script.h"
 #include "output/yarnprof/views/script_twins.h"
 
 enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, COUPLEBREAK };

@@ -6,8 +6,9 @@
  */
 #pragma once
 
+#include "output/analysis/time/timeline.h"
 #include "output/yarnprof/views/couples.h"
-#include "output/yarnprof/views/script.h"
+#include "output/yarnprof/views/script_request.h"
 
 /* All entries of all streams, each behind the other. */
 void yarn_script_streams(const struct yarn_script *script, const struct yarn_couples_shown *shown,
