@@ -6,6 +6,7 @@
 #include "core/session/filters.h"
 #include "core/session/groups.h"
 #include "core/session/probe_clock.h"
+#include "core/session/usable.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
 
@@ -205,12 +206,6 @@ static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
     return session->report.features != before;
 }
 
-static void copy_instead(struct yarn_session_event *state, const char *why)
-{
-    state->copies_instead = true;
-    state->reason = why;
-}
-
 /* Features that the kernel does not know are dropped, its own part is given up where that is not
  * permitted, and `auto` falls back on the way. */
 static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
@@ -234,7 +229,8 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         }
         if ((err == -EOPNOTSUPP || err == -EINVAL) &&
             stack_of(session, state) == YARN_SESSION_STACK_CALLS) {
-            copy_instead(state, "stacks are copied: this cpu notes no calls (call-graph=lbr)");
+            yarn_usable_copy_instead(state,
+                                     "stacks are copied: this cpu notes no calls (call-graph=lbr)");
             continue;
         }
         if ((err == -EOPNOTSUPP || err == -EINVAL) && yarn_event_spec_lower_precise(&state->spec)) {
@@ -255,48 +251,6 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
     }
 }
 
-static void refuse(struct yarn_session_event *state, int err, const char *why)
-{
-    state->error = err == -EDOM || err == -ETIME ? EINVAL : -err;
-    state->reason = why;
-}
-
-/* What the kernel cannot be asked about, and what asking for would promise too much. */
-static void refuse_unusable(const struct yarn_session *session, struct yarn_session_event *state)
-{
-    struct yarn_event_spec *spec = &state->spec;
-    const char *why;
-    int err = state->error ? -state->error : yarn_event_spec_check(spec, &why);
-    if (!err)
-        err = yarn_filters_prepare(session, state, &why);
-    if (err && !state->error)
-        refuse(state, err, why);
-    if (err)
-        return;
-    if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
-        state->reason = "precise means nothing to an event that no counter counts";
-    if (yarn_session_spec_stack(session->spec, spec) != YARN_SESSION_STACK_CALLS ||
-        spec->is_counted)
-        return;
-    if (!yarn_event_spec_can_be_precise(spec))
-        copy_instead(state, "stacks are copied: only counters of the cpu have call-graph=lbr");
-    else if (spec->branches)
-        copy_instead(state, "stacks are copied: one event has branch= or call-graph=lbr, not both");
-}
-
-/* Only rings of cores can hold what other threads do on them. */
-static void refuse_of_machine(const struct yarn_session *session, struct yarn_session_event *state)
-{
-    if (!state->spec.is_of_machine || state->error)
-        return;
-    state->spec.is_if_permitted |= session->spec->machine_refusal != NULL;
-    if (session->spec->machine_refusal)
-        refuse(state, -EBUSY, session->spec->machine_refusal);
-    else if (session->report.attachment != &yarn_attach_per_core)
-        refuse(state, -EOPNOTSUPP,
-               "whole cores need rings of cores: YARN_STRATEGY=per-core and descriptors for them");
-}
-
 /* ---- groups ---- */
 
 /* As a whole, for the sake of `culprit`. */
@@ -312,7 +266,7 @@ static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t 
         yarn_text_add(&why, "its group is opened whole or not at all, and ");
         yarn_text_add(&why, refused->spec.name);
         yarn_text_add(&why, " was refused");
-        refuse(state, -refused->error, state->why);
+        yarn_usable_refuse(state, -refused->error, state->why);
     }
 }
 
@@ -377,7 +331,8 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
         return -EAGAIN;
     }
     if (!session->specs[number].error)
-        refuse(&session->specs[number], err, reason_in_group(session, first, number, err));
+        yarn_usable_refuse(&session->specs[number], err,
+                           reason_in_group(session, first, number, err));
     refuse_group(session, first, number);
     return 0;
 }
@@ -427,7 +382,7 @@ int yarn_probe_refuse_own_clocks(struct yarn_session *session, int err, const ch
 {
     for (size_t i = 0; i < session->spec->nr_events; i++)
         if (session->specs[i].has_own_clock && !session->specs[i].error)
-            refuse(&session->specs[i], err, why);
+            yarn_usable_refuse(&session->specs[i], err, why);
     return check_what_is_left(session);
 }
 
@@ -449,8 +404,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
         return -ENOMEM;
     for (size_t i = 0; i < nr_events; i++) {
         events[i] = YARN_EVENT_CLOSED;
-        refuse_unusable(session, &session->specs[i]);
-        refuse_of_machine(session, &session->specs[i]);
+        yarn_usable_check(session, (uint32_t)i);
         events[i].tid = session->specs[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
         events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
     }

@@ -80,6 +80,19 @@ class Kinds(harness.Case):
         errors = [event["errno"] != 0 for event in dump["events"]]
         self.assertEqual(errors, [False] * 4 + [True])
 
+    @harness.once
+    def test_the_same_software_event_twice_is_refused(self):
+        """The kernel marks both samples of an occurrence as of the first event."""
+        faults = "page-faults/period=10,name={}/{}"
+        asked = [faults.format("a", ""), faults.format("b", ""), faults.format("c", "u")]
+        _, dump = self.recorded(",".join(asked), "hits", 1, 1)
+        self.assertEqual([event["errno"] != 0 for event in dump["events"]], [False, True, True])
+        self.assertIn("tell their samples apart", dump["events"][1]["reason"])
+        apart = ",".join(faults.format(mode, mode) for mode in "uk")
+        _, dump = self.recorded(f"cpu-clock,cpu-clock/freq=50/,{apart}", "hits", 1, 1)
+        refused = [event["errno"] != 0 for event in dump["events"]]
+        self.assertEqual(refused, [False, False, False, bool(os.geteuid())])
+
     def test_tracepoint_with_fields_and_filter(self):
         events = f"{CALL}/call-graph=no,name=all/,{CALL}/call-graph=no,filter='who == 1',name=some/"
         if not may_trace():
