@@ -16,21 +16,17 @@ struct yarn_host_clock {
     bool is_running;
 };
 
-static inline uint64_t yarn_host_clock_now_ns(void)
-{
-    return yarn_clock_ns(YARN_TIME_PROCESS_CPU) - yarn_clock_ns(YARN_TIME_THREAD_CPU);
-}
-
 static inline uint64_t yarn_host_clock_ns(const struct yarn_host_clock *clock)
 {
-    return clock->ns + (clock->is_running ? yarn_host_clock_now_ns() - clock->base_ns : 0);
+    return clock->ns +
+           (clock->is_running ? yarn_u64_minus(yarn_clock_cpu_ns_of_others(), clock->base_ns) : 0);
 }
 
 /* Starting what runs, or stopping what does not, changes nothing. */
 static inline void yarn_host_clock_start(struct yarn_host_clock *clock)
 {
     if (!clock->is_running)
-        clock->base_ns = yarn_host_clock_now_ns();
+        clock->base_ns = yarn_clock_cpu_ns_of_others();
     clock->is_running = true;
 }
 

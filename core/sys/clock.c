@@ -88,6 +88,12 @@ void yarn_clock_enter_namespace(void)
 /* The kernel's own numbers for CPU clocks: all bits above the lowest three stand for the caller. */
 enum { OF_ALL = -8, OF_USER_MODE = -7, OF_THREAD = 4 };
 
+uint64_t yarn_clock_cpu_ns_of_others(void)
+{
+    uint64_t process_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    return yarn_u64_minus(process_ns, yarn_clock_ns(YARN_TIME_THREAD_CPU));
+}
+
 static uint64_t ticks_of_others(long clock)
 {
     uint64_t own = read_clock(clock | OF_THREAD);

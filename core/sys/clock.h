@@ -32,5 +32,8 @@ struct yarn_ticks {
     uint64_t all_ns, system_ns;
 };
 
+/* CPU time of all threads but the caller; 0 where the process's clock cannot be read. */
+uint64_t yarn_clock_cpu_ns_of_others(void);
+
 /* Of all threads but the caller. */
 struct yarn_ticks yarn_clock_ticks_of_others(void);

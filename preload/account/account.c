@@ -57,7 +57,7 @@ void yarn_account_drop(struct yarn_account *account)
 /* Of the host's threads, while the recording was on. */
 static uint64_t host_cpu_ns(const struct yarn_account *account)
 {
-    return yarn_u64_minus(yarn_coverage_host_cpu_ns(),
+    return yarn_u64_minus(yarn_clock_cpu_ns_of_others(),
                           yarn_coverage_off_cpu_ns(&account->coverage));
 }
 

@@ -3,12 +3,6 @@
 
 #include "core/sys/clock.h"
 
-uint64_t yarn_coverage_host_cpu_ns(void)
-{
-    uint64_t process_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    return yarn_u64_minus(process_ns, yarn_clock_ns(YARN_TIME_THREAD_CPU));
-}
-
 /* Why the last two go where there is no room: so many stops and starts without a dump are ones
  * between which there was no sample. */
 static void add(struct yarn_coverage *coverage, const struct yarn_dump_coverage *record)
@@ -41,7 +35,7 @@ static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
 
 static uint64_t cpu_ns_until_end(const struct yarn_coverage *coverage)
 {
-    return coverage->end_cpu_ns ? coverage->end_cpu_ns : yarn_coverage_host_cpu_ns();
+    return coverage->end_cpu_ns ? coverage->end_cpu_ns : yarn_clock_cpu_ns_of_others();
 }
 
 void yarn_coverage_end(struct yarn_coverage *coverage)
@@ -52,7 +46,7 @@ void yarn_coverage_end(struct yarn_coverage *coverage)
 void yarn_coverage_begin(struct yarn_coverage *coverage)
 {
     coverage->off_ticks = yarn_clock_ticks_of_others();
-    coverage->before_cpu_ns = yarn_coverage_host_cpu_ns();
+    coverage->before_cpu_ns = yarn_clock_cpu_ns_of_others();
 }
 
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
@@ -78,7 +72,7 @@ void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, 
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
                         enum yarn_dump_coverage_cause cause)
 {
-    begin_stop(coverage, now_ns, yarn_coverage_host_cpu_ns(), cause);
+    begin_stop(coverage, now_ns, yarn_clock_cpu_ns_of_others(), cause);
 }
 
 void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,

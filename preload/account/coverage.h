@@ -29,9 +29,6 @@ struct yarn_coverage {
     size_t nr_waiting;
 };
 
-/* The CPU time of the host's threads so far: of the process without the calling reader. */
-uint64_t yarn_coverage_host_cpu_ns(void);
-
 /* The time before this call is not covered. */
 void yarn_coverage_begin(struct yarn_coverage *coverage);
 

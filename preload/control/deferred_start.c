@@ -40,7 +40,7 @@ static bool is_charged_above(struct yarn_recorder *recorder)
 
 uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder)
 {
-    return is_charged_above(recorder) ? yarn_coverage_host_cpu_ns() : 0;
+    return is_charged_above(recorder) ? yarn_clock_cpu_ns_of_others() : 0;
 }
 
 void yarn_deferred_start_end(struct yarn_recorder *recorder)
@@ -57,7 +57,7 @@ void yarn_deferred_start_charge(struct yarn_recorder *recorder)
     recorder->charged_ns = 0;
     if (yarn_process_dump_is_begun(&recorder->recording.dump) || !is_charged_above(recorder))
         return;
-    uint64_t used_ns = yarn_coverage_host_cpu_ns();
+    uint64_t used_ns = yarn_clock_cpu_ns_of_others();
     uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.account.coverage);
     recorder->charged_ns =
         yarn_u64_minus(used_ns, off_ns) + (charges ? atomic_load(&charges->cpu_ns) : 0);

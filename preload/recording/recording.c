@@ -186,7 +186,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     write_counters(recording);
     write_clocks(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
-                                yarn_coverage_host_cpu_ns());
+                                yarn_clock_cpu_ns_of_others());
     yarn_recording_write_switches(recording, recording->is_halted);
     yarn_process_dump_flush(&recording->dump);
 }
@@ -245,7 +245,7 @@ void yarn_recording_begin(struct yarn_recording *recording)
 void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns)
 {
     yarn_coverage_begin_off(&recording->account.coverage, recording->job->facts.start_ns,
-                            yarn_u64_minus(yarn_coverage_host_cpu_ns(), used_ns));
+                            yarn_u64_minus(yarn_clock_cpu_ns_of_others(), used_ns));
 }
 
 void yarn_recording_halt(struct yarn_recording *recording)

@@ -2,9 +2,14 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +60,33 @@ START_TEST(clock_leaves_errno_alone)
 }
 END_TEST
 
+START_TEST(time_of_others_is_not_that_of_the_caller)
+{
+    uint64_t before = yarn_clock_cpu_ns_of_others(), begin = libc_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (libc_ns(CLOCK_THREAD_CPUTIME_ID) - begin < 20 * YARN_NS_PER_MS)
+        ;
+    ck_assert_uint_lt(yarn_clock_cpu_ns_of_others() - before, 5 * YARN_NS_PER_MS);
+}
+END_TEST
+
+START_TEST(without_the_process_clock_nobody_has_used_any)
+{
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLOCK_PROCESS_CPUTIME_ID, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+    };
+    struct sock_fprog filter = {.len = YARN_COUNT_OF(program), .filter = program};
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    ck_assert_uint_eq(yarn_clock_ns(YARN_TIME_PROCESS_CPU), 0);
+    ck_assert_uint_eq(yarn_clock_cpu_ns_of_others(), 0);
+}
+END_TEST
+
 /* What is expected is the machine's clock before the namespace; in a child, which is then in it. */
 START_TEST(clock_knows_no_offset_of_a_time_namespace)
 {
@@ -88,6 +120,8 @@ int main(void)
     TCase *tcase = tcase_create("clocks");
     tcase_add_loop_test(tcase, clock_shows_the_time_of_its_source, 0, YARN_TIME_COUNT);
     tcase_add_test(tcase, clock_leaves_errno_alone);
+    tcase_add_test(tcase, time_of_others_is_not_that_of_the_caller);
+    tcase_add_test(tcase, without_the_process_clock_nobody_has_used_any);
     tcase_add_loop_test(tcase, clock_knows_no_offset_of_a_time_namespace, 0, 2);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
