@@ -25,15 +25,17 @@ class Truth(harness.Case):
         profiler = profilers.Yarn(PRELOAD, harness.YARNPROF, **variables)
         output, pairs = profiler.profile([program.path, max(program.rounds // 3, 1)], folder)
         judging = judge.Judge(program.path, output.splitlines(), [sample for sample, _ in pairs])
-        return sum((judging.judge(*pair) for pair in pairs), collections.Counter())
+        count = sum((judging.judge(*pair) for pair in pairs), collections.Counter())
+        return count, sorted(judging.recorded)
 
     def judge(self, made, **variables):
         for program in made:
             with self.subTest(program=program.path.name, **variables):
-                count = self.profile(program, YARN_FREQUENCY="1999", **variables)
+                count, recorded = self.profile(program, YARN_FREQUENCY="1999", **variables)
                 print(f"{program.path.name}: {dict(count)}", flush=True)
                 self.assertGreater(count["samples"] - count["unjudged"], SAMPLES_LEAST)
-                self.assertEqual(count["wrong"] + count["missing"] + count["extra"], 0, count)
+                self.assertEqual(count["wrong"] + count["missing"] + count["extra"], 0,
+                                 (count, recorded))
 
     def test_no_frame_is_wrong_missing_or_extra(self):
         self.judge(programs.build(self.folder(), ("gcc", "g++")))
