@@ -149,12 +149,11 @@ int yarn_file_stat_name(int dir, const char *path, struct yarn_file_info *ret_in
     return 0;
 }
 
-void yarn_file_remove_same(int dir, const char *path, const struct yarn_file_info *file)
+bool yarn_file_remove_same(int dir, const char *path, const struct yarn_file_info *file)
 {
     struct yarn_file_info named;
-    if (!yarn_file_stat_name(dir, path, &named) && yarn_file_is_same(&named, file) &&
-        yarn_file_remove(dir, path))
-        return; /* it stays behind */
+    return !yarn_file_stat_name(dir, path, &named) && yarn_file_is_same(&named, file) &&
+           !yarn_file_remove(dir, path);
 }
 
 ssize_t yarn_file_read_link(int dir, const char *path, char *ret_text, size_t size)

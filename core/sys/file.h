@@ -36,8 +36,9 @@ YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);
 YARN_MUST_CHECK int yarn_file_open_append(int dir, const char *path);
 
 YARN_MUST_CHECK int yarn_file_remove(int dir, const char *path);
-/* Only where the name still leads to that file, and its folder's rights allow it. */
-void yarn_file_remove_same(int dir, const char *path, const struct yarn_file_info *file);
+/* Only where the name still leads to that file, and its folder's rights allow it: whether it did.
+ */
+bool yarn_file_remove_same(int dir, const char *path, const struct yarn_file_info *file);
 
 /* -EEXIST where it is there already. */
 YARN_MUST_CHECK int yarn_file_make_folder(int dir, const char *path);

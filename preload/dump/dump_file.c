@@ -56,14 +56,15 @@ bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *fa
     if (yarn_path_find(path, pattern, &given))
         return true;
     add_number(path, strlen(path), number);
-    if (yarn_file_stat_name(YARN_FILE_CWD, path, &named) || !S_ISREG(named.mode) ||
-        named.size_bytes)
+    int err = yarn_file_stat_name(YARN_FILE_CWD, path, &named);
+    if (err)
+        return err == -ENOENT;
+    if (!S_ISREG(named.mode) || named.size_bytes)
         return true;
     int fd = yarn_file_open(YARN_FILE_CWD, path);
-    bool is_free = fd < 0 || yarn_file_lock(fd);
-    int err = is_free && fd >= 0 ? yarn_file_remove(YARN_FILE_CWD, path) : 0;
+    bool is_removed = fd >= 0 && yarn_file_lock(fd) && yarn_file_remove(YARN_FILE_CWD, path) == 0;
     yarn_file_close(fd < 0 ? -1 : fd);
-    return is_free || err;
+    return is_removed;
 }
 
 static int note(struct yarn_dump_file *file, int fd)

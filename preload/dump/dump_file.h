@@ -25,8 +25,9 @@ struct yarn_dump_file {
 YARN_MUST_CHECK int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
                                            const struct yarn_facts *facts, char *const envp[]);
 
-/* Of another process of the same pattern: false where it still may have a use for the file, which
- * is removed where that has gone and left it empty. */
+/* Of another process of the same pattern, which has gone and left it empty. False where there is
+ * more to do: it still may have a use for the file, or the caller has given up the rights for now.
+ */
 bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *facts,
                                 char *const envp[], uint32_t number);
 

@@ -96,6 +96,17 @@ bool yarn_process_dump_reserve(struct yarn_process_dump *dump)
     return true;
 }
 
+void yarn_process_dump_release(struct yarn_process_dump *dump)
+{
+    bool leads_there_later = dump->file.path[0] == '/';
+    if (!dump->is_early || dump->writer || !leads_there_later ||
+        !yarn_file_remove_same(YARN_FILE_CWD, dump->file.path, &dump->file.made))
+        return;
+    yarn_file_close(dump->file.fd);
+    dump->file.fd = -1;
+    dump->is_early = dump->has_tried = false;
+}
+
 bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump)
 {
     const struct yarn_message *message = dump->messages->message;

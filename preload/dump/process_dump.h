@@ -51,6 +51,10 @@ bool yarn_process_dump_has_warning(const struct yarn_process_dump *dump);
 /* Messages and totals up to now; then everything is in the file, or the recording has failed. */
 void yarn_process_dump_flush(struct yarn_process_dump *dump);
 
+/* The process may be another program's at once: one that is empty is removed, and can be created
+ * again as long as removing it is allowed. */
+void yarn_process_dump_release(struct yarn_process_dump *dump);
+
 /* Closes it with an END, which later records take back; nothing where none was begun. */
 void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_reason reason,
                            int status);

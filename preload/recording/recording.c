@@ -333,6 +333,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     if (!recording->is_sealed)
         yarn_recording_flush(recording);
     recording->is_sealed = yarn_process_dump_is_begun(&recording->dump);
+    yarn_process_dump_release(&recording->dump);
     end_dump(recording, reason, status);
 }
 

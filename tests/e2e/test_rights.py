@@ -97,6 +97,16 @@ class Rights(harness.Case):
         for dump in folder.iterdir():  # it may have had a sample
             self.assertGreater(harness.trust(dump)["samples"], 0)
 
+    def test_who_changes_ids_and_execs_has_no_empty_dump(self):
+        """As setpriv and su do; one whose exec fails after all has its samples."""
+        broken = self.folder() / "broken"
+        broken.write_bytes(b"\x7fELF")
+        broken.chmod(0o755)
+        for program, nr_dumps in (("/bin/true", 0), (broken, 1)):
+            run = self.run_program([RIGHTS, "exec", program])
+            self.assertEqual([harness.trust(d)["samples"] > 0 for d in run.dumps.iterdir()],
+                             [True] * nr_dumps)
+
     def test_dumps_that_children_could_not_remove_are_removed(self):
         """They may not write the folder any more; who made them may."""
         os.chmod(self.root, 0o711)

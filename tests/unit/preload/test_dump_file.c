@@ -140,6 +140,19 @@ START_TEST(empty_file_of_a_process_that_has_gone_is_removed)
 }
 END_TEST
 
+START_TEST(empty_file_is_not_forgotten_while_it_may_not_be_removed)
+{
+    close(create());
+    ck_assert_int_eq(chmod(file.path, 0), 0);
+    ck_assert(geteuid() != 0 || seteuid(65534) == 0);
+    ck_assert(!remove_left());
+    ck_assert(getuid() != 0 || seteuid(0) == 0);
+    ck_assert_int_eq(chmod(file.path, 0600), 0);
+    ck_assert(remove_left());
+    ck_assert_int_ne(access(file.path, F_OK), 0);
+}
+END_TEST
+
 START_TEST(file_with_something_in_it_stays)
 {
     int fd = create();
@@ -163,6 +176,7 @@ int main(void)
                         names_of_a_process_are_known_where_the_pattern_has_its_number_and_no_time,
                         0, (int)YARN_COUNT_OF(likes));
     tcase_add_test(tcase, file_is_removed_only_where_its_name_still_leads_to_it);
+    tcase_add_test(tcase, empty_file_is_not_forgotten_while_it_may_not_be_removed);
     tcase_add_test(tcase, empty_file_of_a_process_that_has_gone_is_removed);
     tcase_add_test(tcase, file_with_something_in_it_stays);
     suite_add_tcase(suite, tcase);
