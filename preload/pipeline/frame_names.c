@@ -10,6 +10,10 @@ enum {
  * names where it runs in the same boot. */
 #define KERNEL_WORTH_NS (30 * YARN_NS_PER_SECOND)
 
+/* Of a file of generated code's names, some 1.5 ms a MiB: at a flush, and at the end. */
+#define JIT_BYTES YARN_MIB(16)
+#define JIT_LAST_BYTES YARN_MIB(128)
+
 static const char kernel_path[] = "/proc/kallsyms";
 
 struct unnamed {
@@ -142,10 +146,10 @@ static void read_kernel(struct yarn_frame_names *names, uint64_t cpu_ns)
 }
 
 /* True where there may be names that were not there the last time. */
-static bool has_new_names(struct yarn_frame_names *names, uint64_t cpu_ns)
+static bool has_new_names(struct yarn_frame_names *names, uint64_t cpu_ns, bool is_last)
 {
     read_kernel(names, cpu_ns);
-    yarn_jit_names_refresh(names->jit);
+    yarn_jit_names_refresh(names->jit, is_last ? JIT_LAST_BYTES : JIT_BYTES);
     uint64_t generation = yarn_jit_names_generation(names->jit);
     bool has =
         generation != names->unnamed_generation || names->kernel_was_read != names->kernel.is_read;
@@ -155,11 +159,11 @@ static bool has_new_names(struct yarn_frame_names *names, uint64_t cpu_ns)
 }
 
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
-                                 uint64_t cpu_ns)
+                                 uint64_t cpu_ns, bool is_last)
 {
     struct unnamed *unnamed = (struct unnamed *)(void *)names->unnamed.base;
     size_t count = names->unnamed.used / sizeof *unnamed;
-    if (!count || !has_new_names(names, cpu_ns))
+    if (!count || !has_new_names(names, cpu_ns, is_last))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)

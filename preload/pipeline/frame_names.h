@@ -55,6 +55,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        uint64_t address, uint32_t code);
 
 /* Writes the names that have become known for frames that had none. `cpu_ns` of the host so far
- * decide whether the kernel's are worth reading, a part at each call. */
+ * decide whether the kernel's are worth reading, a part at each call, and so is a large file of
+ * generated code's; more of that where it is the last. */
 void yarn_frame_names_write_late(struct yarn_frame_names *names, struct yarn_dump_writer *writer,
-                                 uint64_t cpu_ns);
+                                 uint64_t cpu_ns, bool is_last);

@@ -186,7 +186,7 @@ void yarn_recording_flush(struct yarn_recording *recording)
     write_counters(recording);
     write_clocks(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
-                                yarn_clock_cpu_ns_of_others());
+                                yarn_clock_cpu_ns_of_others(), recording->is_halted);
     yarn_recording_write_switches(recording, recording->is_halted);
     yarn_process_dump_flush(&recording->dump);
 }

@@ -19,9 +19,8 @@ enum {
 #define UNKNOWN_GOOD_NS (5 * YARN_NS_PER_MS)
 /* The time of a file comes from a clock that lags. */
 #define COARSE_TIME_NS YARN_NS_PER_SECOND
-/* Of a file in one pass, while samples wait; and at the end. */
-#define LOOK_BYTES YARN_MIB(2)
-#define ALL_BYTES YARN_MIB(256)
+/* Of a file in one pass, while samples wait: 1 ms. */
+#define LOOK_BYTES (YARN_MIB(1) / 2)
 
 struct mapped_dump {
     struct yarn_jitdump jitdump;
@@ -124,9 +123,9 @@ static void look(struct yarn_jit_names *names, uint64_t most)
                                 &names->names);
 }
 
-void yarn_jit_names_refresh(struct yarn_jit_names *names)
+void yarn_jit_names_refresh(struct yarn_jit_names *names, uint64_t most_bytes)
 {
-    look(names, ALL_BYTES);
+    look(names, most_bytes);
 }
 
 /* The looked-up addresses are kept: most come again with the next sample. */

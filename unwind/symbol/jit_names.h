@@ -35,8 +35,8 @@ uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
 /* What a number stands for; it must come from the latest look-up. */
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number);
 
-/* Reads everything that is in the files now. */
-void yarn_jit_names_refresh(struct yarn_jit_names *names);
+/* Reads what is in the files now and was not read yet, of each no more than that. */
+void yarn_jit_names_refresh(struct yarn_jit_names *names, uint64_t most_bytes);
 
 /* Grows with each new name. */
 uint64_t yarn_jit_names_generation(const struct yarn_jit_names *names);

@@ -295,9 +295,25 @@ START_TEST(a_refresh_looks_at_once)
     uint64_t generation = yarn_jit_names_generation(jit);
     append("1000 10 one\n");
     assert_code(0x1008, 100, NULL);
-    yarn_jit_names_refresh(jit);
+    yarn_jit_names_refresh(jit, YARN_MIB(1));
     ck_assert_uint_gt(yarn_jit_names_generation(jit), generation);
     assert_code(0x1008, 100, "one");
+}
+END_TEST
+
+START_TEST(a_large_perf_map_takes_many_looks)
+{
+    append("1000 10 one\n");
+    ck_assert_int_eq(truncate(map_path, (off_t)YARN_MIB(8192)), 0);
+    append("\n2000 10 two\n");
+    for (unsigned i = 0; i < 4; i++)
+        assert_code(0x2008, i * 10 * YARN_NS_PER_MS, NULL);
+    assert_code(0x1008, 100, "one");
+    ck_assert_int_eq(truncate(map_path, YARN_MIB(1)), 0);
+    append("\n2000 10 two\n");
+    assert_code(0x2008, 50 * YARN_NS_PER_MS, NULL);
+    yarn_jit_names_refresh(jit, YARN_MIB(2));
+    assert_code(0x2008, 50 * YARN_NS_PER_MS, "two");
 }
 END_TEST
 
@@ -322,6 +338,7 @@ int main(void)
     tcase_add_test(found, a_jitdump_is_found_by_its_mapping);
     tcase_add_test(found, a_perf_map_is_looked_into_now_and_then);
     tcase_add_test(found, a_refresh_looks_at_once);
+    tcase_add_test(found, a_large_perf_map_takes_many_looks);
     suite_add_tcase(suite, found);
     return run_suite(suite);
 }
