@@ -237,6 +237,8 @@ int yarn_record_decode(const struct perf_event_attr *attr, const void *bytes, si
                        struct yarn_record *ret_record)
 {
     struct perf_event_header header;
+    if (!attr || !bytes || !ret_record)
+        return -EINVAL;
     if (!is_known(attr) || size < sizeof header)
         return -EBADMSG;
     memcpy(&header, bytes, sizeof header);

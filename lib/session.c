@@ -11,7 +11,8 @@
 #include "lib/session_engine.h"
 #include "lib/session_unwind.h"
 
-enum { ARENA_BYTES = 1 << 21 };
+/* No later version has a larger struct: a size beyond is none. */
+enum { ARENA_BYTES = 1 << 21, STRUCT_MAX = 4096 };
 
 struct yarn_session {
     struct yarn_arena arena; /* of this and of the engine */
@@ -31,6 +32,8 @@ static int copy_in(void *to, size_t size, const void *from)
     memcpy(&given, from, sizeof given);
     if (given && given < sizeof given)
         return -EINVAL;
+    if (given > STRUCT_MAX)
+        return -E2BIG;
     size_t known = !given || given > size ? size : given;
     memcpy(to, from, known);
     for (size_t i = size; i < given; i++)
@@ -214,6 +217,8 @@ int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *
                         uint64_t *ret_addresses, size_t max)
 {
     int err = check_owner(session);
+    if (!err && (!record || (max && !ret_addresses)))
+        err = -EINVAL;
     if (err)
         return err;
     if (!record->registers.size || !record->stack.size)

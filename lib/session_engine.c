@@ -209,7 +209,16 @@ static int open_doubles(struct yarn_session_engine *engine)
     return engine->may_have_doubles ? yarn_session_doubles_open(&engine->doubles) : 0;
 }
 
-/* Its report stays, as far as its sentence is not in the memory of what was opened. */
+static void close_all(struct yarn_session_engine *engine)
+{
+    yarn_reader_close(&engine->reader);
+    yarn_session_close(&engine->session);
+    yarn_session_doubles_close(&engine->doubles);
+    engine->state = DETACHED;
+}
+
+/* Its report stays, as far as its sentence is not in the memory of what was opened; and so does a
+ * stop that was asked for. */
 static int fail(struct yarn_session_engine *engine, int err, const char *why)
 {
     const char *sentence = engine->session.report.failure;
@@ -217,7 +226,7 @@ static int fail(struct yarn_session_engine *engine, int err, const char *why)
     engine->report.nr_threads = 0;
     engine->report.nr_refused = engine->session.report.nr_refused_threads;
     engine->error = err;
-    yarn_session_engine_detach(engine);
+    close_all(engine);
     return err;
 }
 
@@ -358,12 +367,9 @@ void yarn_session_engine_stop(struct yarn_session_engine *engine)
 
 void yarn_session_engine_detach(struct yarn_session_engine *engine)
 {
-    yarn_reader_close(&engine->reader);
-    yarn_session_close(&engine->session);
-    yarn_session_doubles_close(&engine->doubles);
+    close_all(engine);
     yarn_session_wake_clear(engine->wake_fd);
     atomic_store(&engine->command, 0);
-    engine->state = DETACHED;
 }
 
 void yarn_session_engine_report(const struct yarn_session_engine *engine,

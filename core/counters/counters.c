@@ -73,7 +73,7 @@ int yarn_counters_open(const struct yarn_events *events, enum yarn_scope scope,
                        struct yarn_counters **ret_counters)
 {
     struct yarn_arena arena = YARN_ARENA_CLOSED;
-    if (!events)
+    if (!events || !ret_counters || (scope != YARN_SCOPE_THREAD && scope != YARN_SCOPE_PROCESS))
         return -EINVAL;
     yarn_arena_open(&arena, ARENA_BYTES);
     struct yarn_counters *counters = YARN_ARENA_NEW(&arena, struct yarn_counters, 1);
@@ -97,6 +97,8 @@ int yarn_counters_open(const struct yarn_events *events, enum yarn_scope scope,
 
 static int check_owner(const struct yarn_counters *counters)
 {
+    if (!counters)
+        return -EINVAL;
     return counters->pid == yarn_process_pid() ? 0 : -ECHILD;
 }
 
@@ -119,6 +121,8 @@ int yarn_counters_stop(struct yarn_counters *counters)
 int yarn_counters_read(struct yarn_counters *counters, struct yarn_value *ret_values, size_t count)
 {
     int err = check_owner(counters);
+    if (!err && count && !ret_values)
+        err = -EINVAL;
     if (err)
         return err;
     for (size_t i = 0; i < counters->set.count && i < count; i++) {

@@ -23,6 +23,8 @@ int yarn_events_parse(const char *text, struct yarn_events **ret_events,
 {
     struct yarn_arena arena = YARN_ARENA_CLOSED;
     struct yarn_parse_error error = {.why = "no memory"};
+    if (!ret_events)
+        return -EINVAL;
     yarn_arena_open(&arena, ARENA_BYTES);
     struct yarn_events *events = YARN_ARENA_NEW(&arena, struct yarn_events, 1);
     if (!events) {
@@ -44,17 +46,17 @@ int yarn_events_parse(const char *text, struct yarn_events **ret_events,
 
 size_t yarn_events_count(const struct yarn_events *events)
 {
-    return events->list.count;
+    return events ? events->list.count : 0;
 }
 
 const char *yarn_events_name(const struct yarn_events *events, size_t index)
 {
-    return index < events->list.count ? events->list.specs[index].name : NULL;
+    return index < yarn_events_count(events) ? events->list.specs[index].name : NULL;
 }
 
 const char *yarn_events_unit(const struct yarn_events *events, size_t index)
 {
-    return index < events->list.count ? events->list.specs[index].unit : NULL;
+    return index < yarn_events_count(events) ? events->list.specs[index].unit : NULL;
 }
 
 void yarn_events_free(struct yarn_events *events)

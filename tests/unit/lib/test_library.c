@@ -107,6 +107,79 @@ START_TEST(errno_is_kept_also_where_a_call_fails)
 }
 END_TEST
 
+START_TEST(null_is_refused_where_something_is_needed)
+{
+    struct yarn_events *events = NULL;
+    struct yarn_counters *counters = NULL;
+    struct yarn_record record;
+    const struct perf_event_attr attr = {.sample_type = 0};
+    ck_assert_int_eq(yarn_events_parse("task-clock", NULL, NULL), -EINVAL);
+    ck_assert_uint_eq(yarn_events_count(NULL), 0);
+    ck_assert_ptr_null(yarn_events_name(NULL, 0));
+    ck_assert_ptr_null(yarn_events_unit(NULL, 0));
+    ck_assert_int_eq(yarn_counters_start(NULL), -EINVAL);
+    ck_assert_int_eq(yarn_counters_stop(NULL), -EINVAL);
+    ck_assert_int_eq(yarn_counters_read(NULL, NULL, 0), -EINVAL);
+    ck_assert_int_eq(yarn_record_decode(NULL, "", 8, &record), -EINVAL);
+    ck_assert_int_eq(yarn_record_decode(&attr, NULL, 8, &record), -EINVAL);
+    ck_assert_int_eq(yarn_record_decode(&attr, "", 8, NULL), -EINVAL);
+    ck_assert_int_eq(yarn_events_parse("task-clock", &events, NULL), 0);
+    ck_assert_int_eq(yarn_counters_open(events, YARN_SCOPE_THREAD, NULL), -EINVAL);
+    ck_assert_int_eq(yarn_counters_open(events, (enum yarn_scope)2, &counters), -EINVAL);
+    ck_assert_ptr_null(counters);
+    ck_assert_int_eq(yarn_counters_open(events, YARN_SCOPE_THREAD, &counters), 0);
+    ck_assert_int_eq(yarn_counters_read(counters, NULL, 1), -EINVAL);
+    ck_assert_int_eq(yarn_counters_read(counters, NULL, 0), 0);
+    yarn_counters_close(counters);
+    yarn_events_free(events);
+}
+END_TEST
+
+static void take(void *self, size_t event, const struct yarn_record *record)
+{
+    (void)self;
+    (void)event;
+    (void)record;
+}
+
+START_TEST(what_cannot_be_is_refused_before_the_kernel_is_asked)
+{
+    const struct yarn_listener listener = {.size = sizeof listener, .on_record = take};
+    const struct yarn_listener deaf = {.size = sizeof deaf};
+    const struct yarn_session_spec odd = {.size = sizeof odd, .ring_bytes = 5000};
+    const struct yarn_session_spec other = {.size = 4};
+    const struct yarn_session_spec wild = {.size = SIZE_MAX / 2};
+    struct {
+        struct yarn_session_spec spec;
+        uint64_t later;
+    } larger = {.spec.size = sizeof larger};
+    const struct yarn_record record = {0};
+    uint64_t address;
+    struct yarn_events *events;
+    struct yarn_session *session = NULL;
+    ck_assert_int_eq(yarn_events_parse("task-clock", &events, NULL), 0);
+    ck_assert_int_eq(yarn_session_new(NULL, NULL, &listener, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, NULL, &deaf, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, &odd, &listener, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, &other, &listener, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, &wild, &listener, &session), -E2BIG);
+    larger.later = 1;
+    ck_assert_int_eq(yarn_session_new(events, &larger.spec, &listener, &session), -E2BIG);
+    ck_assert_ptr_null(session);
+    larger.later = 0;
+    ck_assert_int_eq(yarn_session_new(events, &larger.spec, &listener, &session), 0);
+    ck_assert_int_eq(yarn_session_unwind(session, NULL, &address, 1), -EINVAL);
+    ck_assert_int_eq(yarn_session_unwind(session, &record, NULL, 1), -EINVAL);
+    yarn_session_free(session);
+    ck_assert_int_eq(yarn_session_new(events, NULL, &listener, &session), 0);
+    ck_assert_int_eq(yarn_session_start(session), -EINVAL);
+    ck_assert_int_eq(yarn_session_read(session, 0), -EINVAL);
+    yarn_session_free(session);
+    yarn_session_free(NULL);
+    yarn_events_free(events);
+}
+END_TEST
+
 START_TEST(in_a_child_the_parent_s_counters_are_dead)
 {
     struct yarn_events *events = NULL;
@@ -146,6 +219,8 @@ int main(void)
     tcase_add_test(guest, a_thousand_cycles_leave_descriptors_mappings_and_memory_as_they_were);
     tcase_add_test(guest, threads_with_counters_of_their_own_do_not_meet);
     tcase_add_test(guest, errno_is_kept_also_where_a_call_fails);
+    tcase_add_test(guest, null_is_refused_where_something_is_needed);
+    tcase_add_test(guest, what_cannot_be_is_refused_before_the_kernel_is_asked);
     tcase_add_test(guest, in_a_child_the_parent_s_counters_are_dead);
     suite_add_tcase(suite, guest);
     return run_suite(suite);

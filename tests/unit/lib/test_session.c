@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -420,26 +421,25 @@ START_TEST(without_another_thread_there_is_nothing_to_attach_to)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused_before_the_kernel_is_asked)
+START_TEST(a_stop_outlives_an_attachment_that_fails)
 {
-    const struct yarn_listener listener = {.size = sizeof listener, .on_record = on_record};
-    const struct yarn_listener deaf = {.size = sizeof deaf};
-    const struct yarn_session_spec odd = {.size = sizeof odd, .ring_bytes = 5000};
-    const struct yarn_session_spec other = {.size = 4};
-    struct yarn_events *events;
-    struct yarn_session *session = NULL;
-    ck_assert_int_eq(yarn_events_parse("task-clock", &events, NULL), 0);
-    ck_assert_int_eq(yarn_session_new(NULL, NULL, &listener, &session), -EINVAL);
-    ck_assert_int_eq(yarn_session_new(events, NULL, &deaf, &session), -EINVAL);
-    ck_assert_int_eq(yarn_session_new(events, &odd, &listener, &session), -EINVAL);
-    ck_assert_int_eq(yarn_session_new(events, &other, &listener, &session), -EINVAL);
-    ck_assert_ptr_null(session);
-    ck_assert_int_eq(yarn_session_new(events, NULL, &listener, &session), 0);
-    ck_assert_int_eq(yarn_session_start(session), -EINVAL);
-    ck_assert_int_eq(yarn_session_read(session, 0), -EINVAL);
+    struct rlimit limit;
+    begin_steady(1);
+    struct yarn_session *session = open_session(FAULTS, NULL);
+    yarn_session_stop(session);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max}), 0);
+    ck_assert_int_eq(yarn_session_attach(session), -EMFILE);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(yarn_session_attach(session), 0);
+    ck_assert_int_eq(yarn_session_start(session), 0);
+    ck_assert_int_eq(yarn_session_read(session, 0), -ECANCELED);
+    ck_assert_int_eq(yarn_session_detach(session), 0);
+    ck_assert_int_eq(yarn_session_attach(session), 0);
+    ck_assert_int_eq(yarn_session_read(session, 0), 0);
     yarn_session_free(session);
-    yarn_session_free(NULL);
-    yarn_events_free(events);
+    atomic_store(&may_fault, 1);
+    end_all();
 }
 END_TEST
 
@@ -474,10 +474,7 @@ static bool can_attach(void)
 int main(void)
 {
     Suite *suite = suite_create("session");
-    TCase *values = tcase_create("without a kernel");
     TCase *threads = tcase_create("threads that know how often they faulted");
-    tcase_add_test(values, what_cannot_be_is_refused_before_the_kernel_is_asked);
-    suite_add_tcase(suite, values);
     tcase_set_timeout(threads, 60);
     tcase_add_checked_fixture(threads, reset, NULL);
     if (!can_attach())
@@ -486,6 +483,7 @@ int main(void)
     tcase_add_test(threads, per_thread_and_by_time_each_thread_has_every_sample);
     tcase_add_test(threads, each_of_fifty_threads_and_of_those_made_meanwhile_has_every_sample);
     tcase_add_test(threads, a_handler_stops_a_reader_that_waits_without_end);
+    tcase_add_test(threads, a_stop_outlives_an_attachment_that_fails);
     tcase_add_test(threads, without_another_thread_there_is_nothing_to_attach_to);
     tcase_add_test(threads, a_refused_event_has_its_sentence_and_the_others_go_on);
     tcase_add_loop_test(threads, in_a_child_the_session_is_dead_and_the_parent_s_goes_on, 0, 2);
