@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/sched/lane.h"
 
-struct lane {
-    struct yarn_sched_cell *cells;
-    uint64_t from_ns, slice_ns;
-    uint32_t count;
-};
-
 static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, uint64_t to_ns)
 {
-    struct lane *lane = self;
+    const struct yarn_sched_lane *lane = self;
+    from_ns = yarn_u64_max(from_ns, lane->from_ns);
     while (from_ns < to_ns) {
         uint64_t slice = (from_ns - lane->from_ns) / lane->slice_ns;
         if (slice >= lane->count)
@@ -21,12 +16,10 @@ static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, 
     }
 }
 
-void yarn_sched_lane(const struct yarn_sched_log *sched, const struct yarn_sched_life *life,
-                     uint64_t from_ns, uint64_t to_ns, struct yarn_sched_cell *cells,
-                     uint32_t count)
+void yarn_sched_lane_add(const struct yarn_sched_lane *lane, const struct yarn_sched_log *sched,
+                         const struct yarn_sched_life *life, uint64_t from_ns, uint64_t to_ns)
 {
     static const struct yarn_sched_visitor visitor = {.piece = on_piece};
-    struct lane lane = {cells, from_ns, (to_ns - from_ns) / count + 1, count};
-    memset(cells, 0, count * sizeof *cells);
-    yarn_sched_walk(sched, life, from_ns, to_ns, &visitor, &lane);
+    struct yarn_sched_lane own = *lane;
+    yarn_sched_walk(sched, life, from_ns, to_ns, &visitor, &own);
 }

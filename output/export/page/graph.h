@@ -13,11 +13,13 @@
 #include "output/analysis/compare/clusters.h"
 #include "output/analysis/compare/match.h"
 #include "output/analysis/profile/filter.h"
+#include "output/analysis/sched/sched_log.h"
 #include "output/export/page/slices.h"
 
 struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
     struct yarn_slices *slices;         /* borrowed */
+    const struct yarn_sched_log *sched; /* borrowed, settled; NULL: not known, or not shown */
     bool is_part;                       /* something of the recording is left out */
 };
 
@@ -54,9 +56,11 @@ struct yarn_page_thread {
 struct yarn_page_graph {
     struct yarn_page_side sides[2]; /* before, after */
     struct yarn_match match;
-    struct yarn_clusters clusters[2]; /* owned; empty where nothing is compared */
-    bool is_by_runs;                  /* changes are judged by the spread of the runs */
-    uint8_t *is_kernel;               /* owned; a byte a function of `match` */
+    struct yarn_clusters clusters[2];   /* owned; empty where nothing is compared */
+    const struct yarn_sched_log *sched; /* borrowed: of the side after; NULL: not shown */
+    uint32_t *lane_of;  /* owned: of each thread of that profile, in `threads`; or YARN_DUMP_NONE */
+    bool is_by_runs;    /* changes are judged by the spread of the runs */
+    uint8_t *is_kernel; /* owned; a byte a function of `match` */
     struct yarn_page_node *nodes;
     size_t nr_nodes, nodes_capacity;
     uint32_t *leaves; /* nodes where stacks end */

@@ -109,11 +109,27 @@ static void join_equal_cells(struct yarn_page_graph *graph)
     graph->nr_cells = kept;
 }
 
+/* All of the time that threads lived, as far as it is looked at. */
+static void cover_lives(const struct yarn_page_side *side)
+{
+    const struct yarn_sched_log *sched = side->sched;
+    uint64_t from_ns = UINT64_MAX, to_ns = 0;
+    for (size_t i = 0; sched && i < sched->nr_lives; i++) {
+        from_ns = yarn_u64_min(from_ns, sched->lives[i].birth_ns);
+        to_ns = yarn_u64_max(to_ns, sched->lives[i].end_ns);
+    }
+    if (sched)
+        yarn_slices_cover(side->slices, yarn_u64_max(from_ns, sched->from_ns),
+                          yarn_u64_min(to_ns, sched->to_ns));
+}
+
 /* Slices of both sides are equally wide. */
 static int settle_slices(struct yarn_page_graph *graph)
 {
     unsigned shift = 0;
     int err = 0;
+    if (graph->sched)
+        cover_lives(&graph->sides[1]);
     for (size_t side = 0; side < 2; side++) {
         if (graph->sides[side].profile && graph->sides[side].slices->shift > shift)
             shift = graph->sides[side].slices->shift;
@@ -152,6 +168,8 @@ int yarn_page_graph_build(const struct yarn_page_side sides[2], const struct yar
                           struct yarn_page_graph *ret_graph)
 {
     struct yarn_page_graph graph = {.sides = {sides[0], sides[1]}};
+    if (!sides[0].profile)
+        graph.sched = sides[1].sched;
     int err = build(&graph, filter);
     if (err) {
         yarn_page_graph_fini(&graph);
@@ -167,6 +185,7 @@ void yarn_page_graph_fini(struct yarn_page_graph *graph)
     yarn_clusters_fini(&graph->clusters[0]);
     yarn_clusters_fini(&graph->clusters[1]);
     free(graph->is_kernel);
+    free(graph->lane_of);
     free(graph->nodes);
     free(graph->leaves);
     free(graph->events);

@@ -9,7 +9,8 @@ const colours = new Colours(model);
 const say = (text) => { byId("live").textContent = text; };
 let flame, table;
 
-const timeline = new Timeline(model, {
+const sched = readSched(data);
+const timeline = new Timeline(model, sched, {
     span(from, to) {
         model.from = from;
         model.to = to;
@@ -20,7 +21,10 @@ const timeline = new Timeline(model, {
         recompute();
     },
     say,
+    tip: showLines,
 });
+if (sched)
+    timeline.marks = new Marks(sched, data, { draw: timeline.draw, say });
 flame = new Flame(model, colours, { zoom, choose, say, tip: showTip });
 table = new Table(model, { choose });
 
@@ -53,11 +57,15 @@ function choose(fn) {
 }
 
 function showTip(event, node) {
+    showLines(event, node ? flame.describe(node) : null);
+}
+
+function showLines(event, texts) {
     const tip = byId("tip");
-    tip.hidden = !node;
-    if (!node)
+    tip.hidden = !texts;
+    if (!texts)
         return;
-    const [name, ...lines] = flame.describe(node);
+    const [name, ...lines] = texts;
     tip.replaceChildren(element("b", "", name), ...lines.map((line) => element("div", "", line)));
     const box = tip.getBoundingClientRect();
     const left = Math.min(event.clientX + 14, window.innerWidth - box.width - 6);
@@ -90,8 +98,10 @@ function showShare() {
     flame.matches = table.matches = found ? found.matches : null;
     output.textContent = found ? percent(found.share) : byId("search").validity.valid ? "" : "?";
     output.title = found ? `${found.nrMatches} functions match` : "";
+    const nrMarks = timeline.marks?.search(pattern) ?? 0;
     if (found)
-        say(`${found.nrMatches} functions match, ${percent(found.share)} of the samples`);
+        say(`${found.nrMatches} functions match, ${percent(found.share)} of the samples` +
+            (nrMarks ? `; ${grouped(nrMarks)} events` : ""));
 }
 
 /* The next drawn frame that matches, in reading order. */
@@ -140,12 +150,16 @@ function showLegend() {
     if (!data.isDiff && data.flags.some((flags) => flags & PSEUDO))
         entries.push(entry(colours.pseudo(), "[missing frames]"));
     byId("legend").replaceChildren(...entries);
+    byId("state-legend").replaceChildren(
+        ...STATE_NAMES.map((name) => entry(`var(--${name})`, name)));
 }
 
 function stepBack() {
     if (byId("search").value) {
         byId("search").value = "";
         search();
+    } else if (timeline.marks?.chosen >= 0) {
+        timeline.marks.choose(-1);
     } else if (flame.zoom) {
         zoom(0);
     } else if (timeline.chosen.size) {

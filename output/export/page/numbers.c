@@ -113,19 +113,24 @@ static void put_groups(const struct yarn_page_graph *graph, struct yarn_packed *
     }
 }
 
-static uint32_t count_slices(const struct yarn_page_graph *graph)
+uint32_t yarn_page_numbers_slices(const struct yarn_page_graph *graph)
 {
     uint32_t most = 1;
     for (size_t i = 0; i < graph->nr_cells; i++)
         most = graph->cells[i].slice >= most ? graph->cells[i].slice + 1u : most;
-    return most;
+    return graph->sched ? yarn_slices_shown(graph->sides[1].slices) : most;
+}
+
+uint64_t yarn_page_numbers_first_ns(const struct yarn_page_graph *graph)
+{
+    const struct yarn_slices *slices = graph->sides[1].slices;
+    return (slices->base + yarn_slices_first(slices)) << slices->shift;
 }
 
 /* When the first slice begins, after the start of the recording; two have no time in common. */
 static uint64_t start_of(const struct yarn_page_graph *graph)
 {
-    const struct yarn_slices *slices = graph->sides[1].slices;
-    uint64_t first_ns = (slices->base + yarn_slices_first(slices)) << slices->shift;
+    uint64_t first_ns = yarn_page_numbers_first_ns(graph);
     uint64_t start_ns = graph->sides[1].profile->start_ns;
     return graph->sides[0].profile || first_ns < start_ns ? 0 : first_ns - start_ns;
 }
@@ -135,7 +140,7 @@ void yarn_page_numbers_write(const struct yarn_page_graph *graph,
 {
     struct yarn_packed packed = {.file = file};
     yarn_packed_number(&packed, graph->sides[1].slices->shift);
-    yarn_packed_number(&packed, count_slices(graph));
+    yarn_packed_number(&packed, yarn_page_numbers_slices(graph));
     yarn_packed_number(&packed, start_of(graph));
     yarn_packed_number(&packed, graph->sides[0].profile ? 1 : 0);
     for (size_t side = 0; side < 2; side++)

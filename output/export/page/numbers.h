@@ -21,5 +21,9 @@
 
 #include "output/export/page/order.h"
 
+/* How many slices are shown, and when the first begins, on the profile's clock. */
+uint32_t yarn_page_numbers_slices(const struct yarn_page_graph *graph);
+uint64_t yarn_page_numbers_first_ns(const struct yarn_page_graph *graph);
+
 void yarn_page_numbers_write(const struct yarn_page_graph *graph,
                              const struct yarn_page_order *order, FILE *file);

@@ -5,13 +5,17 @@
 #include "output/export/page/graph_build.h"
 #include "output/export/page/html.h"
 #include "output/export/page/numbers.h"
+#include "output/export/page/packed.h"
 #include "output/export/page/parts.h"
+#include "output/export/page/states.h"
 
 struct writing {
     const struct yarn_page *page;
     struct yarn_page_graph graph;
     struct yarn_page_order order;
+    struct yarn_page_entries entries; /* where the graph has `sched` */
     FILE *file;
+    int err;
 };
 
 static void put_part(const struct writing *writing, const struct yarn_page_part *part)
@@ -19,17 +23,17 @@ static void put_part(const struct writing *writing, const struct yarn_page_part 
     (void)fwrite(part->bytes, 1, part->size, writing->file);
 }
 
-static void put_style(const struct writing *writing)
+static void put_style(struct writing *writing)
 {
     put_part(writing, &yarn_page_style);
 }
 
-static void put_script(const struct writing *writing)
+static void put_script(struct writing *writing)
 {
     put_part(writing, &yarn_page_script);
 }
 
-static void put_title(const struct writing *writing)
+static void put_title(struct writing *writing)
 {
     if (writing->page->title)
         yarn_html_text(writing->file, writing->page->title);
@@ -37,49 +41,74 @@ static void put_title(const struct writing *writing)
         yarn_page_about_command(writing->graph.sides[1].profile, writing->file);
 }
 
-static void put_recording(const struct writing *writing)
+static void put_recording(struct writing *writing)
 {
     yarn_page_about_recording(&writing->graph, writing->file);
 }
 
-static void put_missing(const struct writing *writing)
+static void put_missing(struct writing *writing)
 {
     yarn_page_about_missing(&writing->graph, writing->file);
 }
 
-static void put_events(const struct writing *writing)
+static void put_events(struct writing *writing)
 {
     yarn_page_about_events(&writing->graph, writing->file);
 }
 
-static void put_threads(const struct writing *writing)
+static void put_threads(struct writing *writing)
 {
     yarn_page_about_threads(&writing->graph, writing->file);
 }
 
-static void put_modules(const struct writing *writing)
+static void put_modules(struct writing *writing)
 {
     yarn_page_about_modules(&writing->order, writing->file);
 }
 
-static void put_functions(const struct writing *writing)
+static void put_functions(struct writing *writing)
 {
     yarn_page_about_functions(&writing->graph, &writing->order, writing->file);
 }
 
-static void put_numbers(const struct writing *writing)
+static void put_numbers(struct writing *writing)
 {
     yarn_page_numbers_write(&writing->graph, &writing->order, writing->file);
 }
 
+static void put_list(struct writing *writing, const char *id,
+                     void (*put)(const struct yarn_page_entries *entries, FILE *file))
+{
+    (void)fprintf(writing->file, "<ul id=%s hidden>\n", id);
+    put(&writing->entries, writing->file);
+    (void)fputs("</ul>\n", writing->file);
+}
+
+/* What threads did when, and single events: nothing where that is not known. */
+static void put_sched(struct writing *writing)
+{
+    struct yarn_packed packed = {.file = writing->file};
+    if (!writing->graph.sched)
+        return;
+    put_list(writing, "streams", yarn_page_entries_put_streams);
+    put_list(writing, "kinds", yarn_page_entries_put_kinds);
+    put_list(writing, "infos", yarn_page_entries_put_infos);
+    (void)fputs("<script type=\"text/plain\" id=\"sched\">\n", writing->file);
+    writing->err = yarn_page_states_write(&writing->graph, &packed);
+    if (!writing->err)
+        writing->err = yarn_page_entries_write(&writing->entries, &packed);
+    yarn_packed_end(&packed);
+    (void)fputs("\n</script>\n", writing->file);
+}
+
 static const struct slot {
     const char *name;
-    void (*put)(const struct writing *writing);
+    void (*put)(struct writing *writing);
 } slots[] = {
     {"@style@", put_style},     {"@title@", put_title},         {"@recording@", put_recording},
     {"@missing@", put_missing}, {"@events@", put_events},       {"@threads@", put_threads},
     {"@modules@", put_modules}, {"@functions@", put_functions}, {"@numbers@", put_numbers},
-    {"@script@", put_script},
+    {"@sched@", put_sched},     {"@script@", put_script},
 };
 
 static const struct slot *slot_of(const unsigned char *line, size_t size)
@@ -91,7 +120,7 @@ static const struct slot *slot_of(const unsigned char *line, size_t size)
     return NULL;
 }
 
-static void fill_template(const struct writing *writing)
+static void fill_template(struct writing *writing)
 {
     const struct yarn_page_part *part = &yarn_page_template;
     for (size_t at = 0; at < part->size;) {
@@ -116,9 +145,19 @@ int yarn_page_write(const struct yarn_page *page, FILE *file)
         return err;
     err = yarn_page_order_build(&writing.graph, &writing.order);
     if (!err) {
-        fill_template(&writing);
+        if (writing.graph.sched)
+            writing.err = yarn_page_entries_build(&writing.graph, page->streams, page->nr_streams,
+                                                  &writing.entries);
+        if (page->nr_unread) {
+            writing.entries.nr_all = page->nr_unread;
+            writing.entries.has_more = true;
+        }
+        if (!writing.err)
+            fill_template(&writing);
+        if (writing.graph.sched)
+            yarn_page_entries_fini(&writing.entries);
         yarn_page_order_fini(&writing.order);
     }
     yarn_page_graph_fini(&writing.graph);
-    return err;
+    return err ? err : writing.err;
 }

@@ -12,12 +12,17 @@
 #include <stdio.h>
 
 #include "output/analysis/profile/filter.h"
+#include "output/export/page/entries.h"
 #include "output/export/page/graph.h"
 
 struct yarn_page {
     struct yarn_page_side sides[2]; /* before (its profile NULL: there is none), after */
     const struct yarn_filter *filter;
     const char *title; /* borrowed; NULL: the command that was recorded */
+    /* Of the profile after, where its side has `sched`. */
+    const struct yarn_page_stream *streams; /* borrowed */
+    size_t nr_streams;
+    uint64_t nr_unread; /* of their events, at least, where they are too many to be read */
 };
 
 /* -ENOMEM; what goes wrong with the file is the file's. */

@@ -124,27 +124,56 @@ static int add_thread(struct walk *walk, uint32_t first, uint32_t number)
     return 0;
 }
 
-static int map_threads(struct walk *walk, const struct yarn_filter *filter)
+/* Owned by the caller: a byte a thread that is known to have lived; NULL: no memory. */
+static uint8_t *find_living(const struct yarn_page_graph *graph, size_t side)
+{
+    uint8_t *lived = calloc(graph->sides[side].profile->nr_threads + 1, 1);
+    const struct yarn_sched_log *sched = side ? graph->sched : NULL;
+    for (size_t i = 0; lived && sched && i < sched->nr_lives; i++)
+        lived[sched->lives[i].owner] = 1;
+    return lived;
+}
+
+static int add_lanes(struct walk *walk, const struct yarn_filter *filter, const uint8_t *lived)
 {
     struct yarn_page_graph *graph = walk->graph;
     const struct yarn_profile *profile = graph->sides[walk->side].profile;
     const struct yarn_lanes *lanes = &graph->sides[walk->side].slices->lanes;
-    walk->threads = calloc(profile->nr_threads + 1, sizeof *walk->threads);
-    if (!walk->threads)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < profile->nr_threads; i++)
-        walk->threads[i] = YARN_DUMP_NONE;
     int err = 0;
     for (uint32_t i = 0; !err && i < profile->nr_threads; i++) {
         uint32_t first = yarn_lanes_first(lanes, i);
-        if (first == YARN_DUMP_NONE || !profile->threads[i].samples ||
+        if (first == YARN_DUMP_NONE || (!profile->threads[i].samples && !lived[i]) ||
             !yarn_filter_has_thread(filter, profile, i))
             continue;
         if (walk->threads[first] == YARN_DUMP_NONE)
             err = add_thread(walk, first, i);
         else
             join_thread(walk, &graph->threads[walk->threads[first]], i);
+        if (!err && graph->lane_of && walk->side)
+            graph->lane_of[i] = walk->threads[first];
     }
+    return err;
+}
+
+static uint32_t *new_numbers(size_t count)
+{
+    uint32_t *numbers = calloc(count + 1, sizeof *numbers);
+    for (size_t i = 0; numbers && i < count; i++)
+        numbers[i] = YARN_DUMP_NONE;
+    return numbers;
+}
+
+static int map_threads(struct walk *walk, const struct yarn_filter *filter)
+{
+    struct yarn_page_graph *graph = walk->graph;
+    size_t count = graph->sides[walk->side].profile->nr_threads;
+    uint8_t *lived = find_living(graph, walk->side);
+    walk->threads = new_numbers(count);
+    if (graph->sched && walk->side)
+        graph->lane_of = new_numbers(count);
+    bool has_memory = lived && walk->threads && (!graph->sched || !walk->side || graph->lane_of);
+    int err = has_memory ? add_lanes(walk, filter, lived) : -ENOMEM;
+    free(lived);
     return err;
 }
 
@@ -152,11 +181,9 @@ static int map_events(struct walk *walk)
 {
     const struct yarn_page_graph *graph = walk->graph;
     const struct yarn_profile *profile = graph->sides[walk->side].profile;
-    walk->events = calloc(profile->nr_events + 1, sizeof *walk->events);
+    walk->events = new_numbers(profile->nr_events);
     if (!walk->events)
         return -ENOMEM;
-    for (size_t i = 0; i < profile->nr_events; i++)
-        walk->events[i] = YARN_DUMP_NONE;
     for (uint32_t i = 0; i < graph->nr_events; i++) {
         if (graph->events[i].numbers[walk->side] != YARN_DUMP_NONE)
             walk->events[graph->events[i].numbers[walk->side]] = i;

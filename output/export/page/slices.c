@@ -208,7 +208,7 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
     return yarn_cells_add(&slices->cells, &cell);
 }
 
-uint32_t yarn_slices_first(const struct yarn_slices *slices)
+static uint32_t first_with_sample(const struct yarn_slices *slices)
 {
     uint32_t first = slices->count ? slices->count - 1 : 0;
     for (size_t i = 0; i < slices->cells.count; i++) {
@@ -216,6 +216,38 @@ uint32_t yarn_slices_first(const struct yarn_slices *slices)
             first = slices->cells.cells[i].cpu;
     }
     return first;
+}
+
+static uint64_t first_slice(const struct yarn_slices *slices)
+{
+    uint64_t first = slices->base + first_with_sample(slices);
+    return slices->to_ns ? yarn_u64_min(first, slices->from_ns >> slices->shift) : first;
+}
+
+uint32_t yarn_slices_first(const struct yarn_slices *slices)
+{
+    return (uint32_t)(first_slice(slices) - slices->base);
+}
+
+uint32_t yarn_slices_shown(const struct yarn_slices *slices)
+{
+    uint64_t end = slices->base + slices->count;
+    if (slices->to_ns)
+        end = yarn_u64_max(end, (slices->to_ns >> slices->shift) + 1);
+    return (uint32_t)yarn_u64_min(end - first_slice(slices), UINT32_MAX);
+}
+
+void yarn_slices_cover(struct yarn_slices *slices, uint64_t from_ns, uint64_t to_ns)
+{
+    if (!slices->count || to_ns <= from_ns)
+        return;
+    slices->from_ns = from_ns;
+    slices->to_ns = to_ns;
+    while (slices->shift < LAST_SHIFT && yarn_slices_shown(slices) > MAX_SLICES)
+        double_width(slices);
+    uint64_t first = from_ns >> slices->shift;
+    if (first < slices->base)
+        begin_earlier(slices, first, first);
 }
 
 int yarn_slices_settle(struct yarn_slices *slices, const struct yarn_profile *profile,

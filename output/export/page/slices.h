@@ -27,6 +27,7 @@ struct yarn_slices {
     unsigned shift;    /* a slice lasts 1 << shift ns */
     uint64_t base;     /* slice 0 begins at base << shift */
     uint32_t count;
+    uint64_t from_ns, to_ns; /* are shown in any case; to_ns 0: what has samples is */
 };
 
 /* The filter is borrowed and chooses threads; NULL: all. */
@@ -37,8 +38,14 @@ void yarn_slices_fini(struct yarn_slices *slices);
 int yarn_slices_take(void *self, const struct yarn_profile *profile,
                      const struct yarn_timeline_entry *sample);
 
-/* The first slice with a sample. */
+/* The first slice that is shown. */
 uint32_t yarn_slices_first(const struct yarn_slices *slices);
+
+/* How many are shown, from the first on. */
+uint32_t yarn_slices_shown(const struct yarn_slices *slices);
+
+/* After the last sample: shows that time, too. Slices become wider where they are too many. */
+void yarn_slices_cover(struct yarn_slices *slices, uint64_t from_ns, uint64_t to_ns);
 
 /* After the last sample. Slices become 1 << shift ns wide, if they are narrower now. */
 YARN_MUST_CHECK int yarn_slices_settle(struct yarn_slices *slices,

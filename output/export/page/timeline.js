@@ -5,9 +5,12 @@
 const LANE = 18;
 
 class Timeline {
-    /* `on`: { span(from, to), threads(set or null), say(text) }; slices are counted from 0. */
-    constructor(model, on) {
-        Object.assign(this, { model, on });
+    /* `on`: { span(from, to), threads(set or null), say(text), tip(event, lines or null) }; slices are
+     * counted from 0. `sched`: see readSched. */
+    constructor(model, sched, on) {
+        Object.assign(this, { model, sched, on });
+        this.marks = null;
+        this.hasStates = Boolean(sched);
         this.pane = byId("lanes");
         this.canvas = byId("lane-canvas");
         this.space = byId("lane-space");
@@ -17,7 +20,13 @@ class Timeline {
         this.pane.addEventListener("scroll", this.draw, { passive: true });
         this.canvas.addEventListener("pointerdown", (event) => this.pressedAt(event));
         this.canvas.addEventListener("pointermove", (event) => this.dragged(event));
-        this.canvas.addEventListener("pointerup", () => { this.anchor = undefined; });
+        this.canvas.addEventListener("pointerup", (event) => this.released(event));
+        this.canvas.addEventListener("pointerleave", () => this.hoverAt(null));
+        byId("lane-pick").hidden = !sched;
+        byId("lane-kind").addEventListener("change", (event) => {
+            this.hasStates = event.target.value === "states";
+            this.draw();
+        });
         this.canvas.addEventListener("keydown", (event) => this.pressed(event));
         byId("whole").addEventListener("click", () => this.setSpan(0, model.data.nrSlices));
         byId("all").addEventListener("click", () => this.chooseThreads(new Set()));
@@ -35,16 +44,37 @@ class Timeline {
             this.groups.set(group.thread, group);
             weights.set(group.thread, group.weight.reduce((sum, weight) => sum + weight, 0));
         }
-        this.lanes = [...weights.keys()].sort((a, b) => weights.get(b) - weights.get(a) || a - b);
+        const ran = this.ranShares(weights);
+        this.lanes = [...weights.keys()].sort((a, b) =>
+            weights.get(b) - weights.get(a) || ran[b] - ran[a] || a - b);
+        if (this.sched?.rows.some(({ lane }) => lane < 0))
+            this.lanes.push(-1);
         this.loads = new Map();
+        this.parts = new Map();
         this.makeNames();
         this.chooseThreads(new Set());
         this.update();
     }
 
+    /* Threads that are known to have lived have a lane, whatever the event; how long they ran. */
+    ranShares(weights) {
+        const ran = new Float64Array(this.model.data.threads.length);
+        this.sched?.states.lanes.forEach((shares, thread) => {
+            if (!shares)
+                return;
+            for (let i = RUNNING; i < shares.length; i += STATES)
+                ran[thread] += shares[i];
+            if (!weights.has(thread))
+                weights.set(thread, 0);
+        });
+        return ran;
+    }
+
     makeNames() {
         const names = byId("lane-names");
         names.replaceChildren(...this.lanes.map((thread, index) => {
+            if (thread < 0)
+                return element("div", "lane others", "other threads");
             const { comm, tid, pid, process, side, count } = this.model.data.threads[thread];
             const name = element("div", "lane", comm);
             const where = this.model.data.isDiff ? (side ? "after " : "before ") : "";
@@ -96,6 +126,7 @@ class Timeline {
             return;
         this.space.style.height = `${(this.lanes.length + 1) * LANE}px`;
         this.loads.clear();
+        this.parts.clear();
         this.paint();
     }
 
@@ -104,7 +135,9 @@ class Timeline {
         const { data, event } = this.model, columnNs = data.nrSlices * data.sliceNs / width;
         if (data.events[event]?.unit !== "ns" || !this.lanes.length)
             return 2;
-        const { weight, samples } = this.groups.get(this.lanes[0]);
+        const { weight, samples } = this.groups.get(this.lanes[0]) ?? {};
+        if (!weight)
+            return 2;
         return Math.max(1, Math.min(16, Math.ceil(4 * weight[0] / samples[0] / columnNs)));
     }
 
@@ -112,7 +145,7 @@ class Timeline {
     loadOf(thread, nrBars) {
         let load = this.loads.get(thread);
         if (!load) {
-            const { slice, weight, count } = this.groups.get(thread);
+            const { slice, weight, count } = this.groups.get(thread) ?? { count: 0 };
             const scale = nrBars / this.model.data.nrSlices;
             load = new Float64Array(nrBars);
             /* Slices wider than a bar are spread over their bars. */
@@ -129,7 +162,7 @@ class Timeline {
 
     /* Threads that share a lane may have run at once. */
     fullLoadOf(thread, nrBars, full) {
-        if (this.model.data.threads[thread].count === 1)
+        if (thread < 0 || this.model.data.threads[thread].count === 1)
             return full;
         return this.loadOf(thread, nrBars).reduce((a, b) => Math.max(a, b), full);
     }
@@ -155,15 +188,25 @@ class Timeline {
         context.clearRect(0, 0, width, height);
         const nrBars = Math.ceil(width / this.barWidth(width));
         const full = this.fullLoad(lanes, nrBars);
-        lanes.forEach((thread, i) => {
+        const yOf = (lane) => {
+            const at = lanes.indexOf(lane);
+            return at < 0 ? undefined : (first + at + 1) * LANE - scroll;
+        };
+        lanes.forEach((thread) => {
             const isQuiet = this.chosen.size && !this.chosen.has(thread);
             context.globalAlpha = isQuiet ? 0.3 : 1;
             context.fillStyle = style.getPropertyValue("--bar");
-            this.paintLane(context, this.loadOf(thread, nrBars),
-                           this.fullLoadOf(thread, nrBars, full), width,
-                           (first + i + 1) * LANE - scroll);
+            if (this.hasStates)
+                this.paintStates(context, thread, width, yOf(thread), style);
+            else
+                this.paintLane(context, this.loadOf(thread, nrBars),
+                               this.fullLoadOf(thread, nrBars, full), width, yOf(thread));
         });
         context.globalAlpha = 1;
+        if (this.marks) {
+            this.marks.setInks(style);
+            this.marks.paint(context, lanes, yOf, width, style);
+        }
         this.paintAxis(context, width, style);
         this.placeBrush(width);
     }
@@ -175,6 +218,45 @@ class Timeline {
                 continue;
             const high = Math.max(1.5, Math.min(load[bar] / full, 1) * (LANE - 4));
             context.fillRect(bar * wide, y + LANE - 2 - high, wide, high);
+        }
+    }
+
+    /* Shares of the states in each pixel, as slices are spread over them. */
+    partsOf(thread, width) {
+        const shares = this.sched.states.lanes[thread];
+        let parts = this.parts.get(thread);
+        if (parts || !shares)
+            return parts;
+        const { sliceNs, nrSlices } = this.sched.states, { data } = this.model;
+        const scale = width * sliceNs / (data.nrSlices * data.sliceNs), least = Math.min(scale, 1);
+        parts = new Float64Array(width * STATES);
+        for (let i = 0; i < nrSlices; i++) {
+            const from = i * scale, to = from + scale;
+            for (let x = Math.floor(from); x < to && x < width; x++) {
+                const inside = Math.min(to, x + 1) - Math.max(from, x);
+                for (let state = 0; least > 0 && state < STATES; state++)
+                    parts[x * STATES + state] += shares[i * STATES + state] / 255 * inside;
+            }
+        }
+        this.parts.set(thread, parts);
+        return parts;
+    }
+
+    /* From below: running, runnable, unknown, blocked. */
+    paintStates(context, thread, width, y, style) {
+        const parts = thread < 0 ? null : this.partsOf(thread, Math.ceil(width));
+        if (!parts)
+            return;
+        const inks = STATE_NAMES.map((name) => style.getPropertyValue(`--${name}`));
+        for (let x = 0; x < parts.length / STATES; x++) {
+            let below = 0;
+            for (const state of [RUNNING, RUNNABLE, UNKNOWN, BLOCKED]) {
+                const high = Math.min(parts[x * STATES + state], 1 - below) * (LANE - 4);
+                context.fillStyle = inks[state];
+                if (high > 0)
+                    context.fillRect(x, y + LANE - 2 - below * (LANE - 4) - high, 1, high);
+                below += high / (LANE - 4);
+            }
         }
     }
 
@@ -228,7 +310,49 @@ class Timeline {
         this.canvas.setPointerCapture(event.pointerId);
     }
 
+    /* What is under the pointer: its lane, time, and a single event that is near. */
+    at(event) {
+        const box = this.canvas.getBoundingClientRect(), { data } = this.model;
+        const row = Math.floor((event.clientY - box.top + this.pane.scrollTop) / LANE) - 1;
+        const nsOfPixel = data.nrSlices * data.sliceNs / box.width;
+        const time = (event.clientX - box.left) * nsOfPixel, lane = this.lanes?.[row];
+        const mark = lane === undefined || !this.marks ? -1
+            : this.marks.nearest(lane, time, MARK_REACH * nsOfPixel);
+        return { lane, time, mark };
+    }
+
+    hoverAt(event) {
+        const { lane, time, mark } = event ? this.at(event) : { mark: -1 };
+        if (this.marks && this.marks.hovered !== mark) {
+            this.marks.hovered = mark;
+            this.draw();
+        }
+        this.on.tip(event, !event || lane === undefined ? null
+            : mark >= 0 ? this.marks.describe(mark) : this.describeAt(lane, time));
+    }
+
+    /* The shares of the thread's states there; null where there is nothing to say. */
+    describeAt(lane, time) {
+        const shares = this.hasStates && lane >= 0 && this.sched.states.lanes[lane];
+        const { sliceNs } = this.sched?.states ?? {};
+        const at = Math.floor(time / sliceNs) * STATES;
+        const lines = shares ? STATE_NAMES.map((name, i) => [name, shares[at + i]])
+            .filter(([, share]) => share).map(([name, share]) => `${name} ${percent(share / 255)}`) : [];
+        const { comm, tid } = this.model.data.threads[lane] ?? {};
+        const from = Math.floor(time / sliceNs) * sliceNs + this.model.data.startNs;
+        return lines.length ? [`${comm} ${tid}`, `${duration(from)}, ${duration(sliceNs)} long`, ...lines] : null;
+    }
+
+    released(event) {
+        const isClick = this.anchor !== undefined && Math.abs(event.clientX - this.anchorX) < 3;
+        this.anchor = undefined;
+        if (isClick && this.marks)
+            this.marks.choose(this.at(event).mark);
+    }
+
     dragged(event) {
+        if (this.anchor === undefined)
+            this.hoverAt(event);
         if (this.anchor === undefined || Math.abs(event.clientX - this.anchorX) < 3)
             return;
         const at = this.sliceAt(event);
@@ -237,6 +361,8 @@ class Timeline {
 
     pressed(event) {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (this.marks && (event.key === "n" || event.key === "p"))
+            this.marks.step(event.key === "n" ? 1 : -1, this.lanes);
         if (!step)
             return;
         const { from, to, data } = this.model;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 
 #include "output/export/page/page.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/stream/new_file.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
+#include "output/yarnprof/views/couples.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE };
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK };
 
 enum { STACK_BYTES = 88 }; /* with its node of the page */
 
@@ -15,6 +17,8 @@ static const struct yarn_argument arguments[] = {
     {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
      BEFORE},
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
+    {"couplebreak", 0, "[STREAM,…]",
+     "open with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Other options:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -25,6 +29,8 @@ static const struct yarn_argument arguments[] = {
 struct side {
     struct yarn_profile profile;
     struct yarn_slices slices;
+    struct yarn_sched_log sched;
+    struct yarn_wakings wakings;
     bool is_loaded;
 };
 
@@ -33,6 +39,11 @@ struct request {
     const char *path;   /* NULL: standard output */
     const char *before; /* NULL: nothing to compare with */
     const char *title;
+    const char *couplebreak; /* NULL: off */
+    struct yarn_sources sources;
+    struct yarn_couples couples;
+    struct yarn_page_stream *streams; /* owned: as many as couples */
+    uint64_t nr_unread;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -44,6 +55,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case TITLE:
         request->title = value;
+        return 0;
+    case COUPLEBREAK:
+        request->couplebreak = value ? value : "";
         return 0;
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
@@ -79,6 +93,12 @@ static int load(const struct request *request, char *const *paths, struct side *
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
     };
+    side->sched = YARN_SCHED_LOG_EMPTY;
+    side->wakings = YARN_WAKINGS_EMPTY;
+    if (!request->before) {
+        options.sched = &side->sched;
+        options.wakings = &side->wakings;
+    }
     yarn_slices_init(&side->slices, &request->select.filter);
     int status =
         yarn_select_load_view("flamegraph", &request->select, 0, paths, &options, &side->profile);
@@ -89,8 +109,66 @@ static int load(const struct request *request, char *const *paths, struct side *
 static void side_fini(struct side *side)
 {
     yarn_slices_fini(&side->slices);
+    yarn_sched_log_fini(&side->sched);
+    yarn_wakings_fini(&side->wakings);
     if (side->is_loaded)
         yarn_profile_fini(&side->profile);
+}
+
+static bool is_recorded(const struct yarn_sched_log *sched)
+{
+    for (size_t i = 0; i < sched->nr_lives; i++)
+        if (sched->lives[i].is_recorded)
+            return true;
+    return false;
+}
+
+/* Targets of all streams are in the page, which shows those that were asked for. */
+static int break_couples(struct request *request)
+{
+    int status = -1;
+    size_t count = request->couples.count;
+    if (request->couplebreak)
+        status = yarn_couples_break(&request->couples, "flamegraph", request->couplebreak);
+    request->streams = calloc(count + 1, sizeof *request->streams);
+    int err = request->streams ? 0 : -ENOMEM;
+    for (size_t i = 0; status < 0 && !err && i < count; i++) {
+        struct yarn_stream *stream = request->couples.list[i].stream;
+        request->streams[i] = (struct yarn_page_stream){stream, request->couples.list[i].path,
+                                                        yarn_stream_couplebreak_is_on(stream)};
+        err = yarn_stream_couplebreak(stream, true);
+    }
+    return err ? fail(request, err) : status;
+}
+
+/* Threads come onto a core and leave it: two events, of what is looked at. */
+static uint64_t count_switches(const struct yarn_sched_log *sched)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sched->nr_spans; i++)
+        if (sched->spans[i].begin_ns >= sched->from_ns && sched->spans[i].begin_ns <= sched->to_ns)
+            count += 2;
+    return count;
+}
+
+/* When threads ran, and single events, unless they are too many. An exit status, or -1. */
+static int load_sched(struct request *request, char *const *paths, struct side *side)
+{
+    if (request->before || !is_recorded(&side->sched))
+        return -1;
+    int err = yarn_wakings_give(&side->wakings, &side->profile, &side->sched);
+    if (!err)
+        err = yarn_sched_log_settle(&side->sched);
+    if (err)
+        return fail(request, err);
+    int status = yarn_select_sources("flamegraph", paths, &request->sources);
+    if (!request->couplebreak && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX) {
+        request->nr_unread = count_switches(&side->sched);
+        yarn_sources_fini(&request->sources);
+    }
+    for (size_t i = 0; status < 0 && i < request->sources.count; i++)
+        status = yarn_couples_add(&request->couples, "flamegraph", request->sources.list[i].path);
+    return status < 0 ? break_couples(request) : status;
 }
 
 static int write_page(const struct request *request, struct side *before, struct side *after)
@@ -98,10 +176,18 @@ static int write_page(const struct request *request, struct side *before, struct
     struct yarn_new_file file;
     bool is_part = yarn_select_is_part(&request->select);
     struct yarn_page page = {
-        .sides = {{request->before ? &before->profile : NULL, &before->slices, is_part},
-                  {&after->profile, &after->slices, is_part}},
+        .sides = {{.profile = request->before ? &before->profile : NULL,
+                   .slices = &before->slices,
+                   .is_part = is_part},
+                  {.profile = &after->profile,
+                   .slices = &after->slices,
+                   .sched = request->streams ? &after->sched : NULL,
+                   .is_part = is_part}},
         .filter = &request->select.filter,
         .title = request->title,
+        .streams = request->streams,
+        .nr_streams = request->couples.count,
+        .nr_unread = request->nr_unread,
     };
     int err = yarn_new_file_open(&file, request->path, YARN_NEW_FILE_BOUNDED);
     if (err)
@@ -135,9 +221,14 @@ int yarn_verb_flamegraph(int argc, char **argv)
                               (const struct yarn_profile *const[]){&after.profile, &before.profile},
                               request.before ? 2 : 1);
     if (status < 0)
+        status = load_sched(&request, argv + first, &after);
+    if (status < 0)
         status = write_page(&request, &before, &after);
     side_fini(&before);
     side_fini(&after);
+    free(request.streams);
+    yarn_couples_fini(&request.couples);
+    yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.select);
     return status;
 }

@@ -74,12 +74,14 @@ int yarn_sched_timeline_text(const struct yarn_sched_view *view, const struct ya
     struct yarn_sched_cell *cells = calloc(nr_cells, sizeof *cells);
     if (!cells)
         return -ENOMEM;
+    struct yarn_sched_lane lane =
+        yarn_sched_lane_of(cells, (uint32_t)nr_cells, view->from_ns, view->to_ns);
     yarn_sched_head_text(view, out);
     print_head(view, out, has_pid, nr_cells);
     for (size_t i = 0; i < yarn_sched_view_count(view); i++) {
         const struct yarn_sched_row *row = &view->rows[i];
-        yarn_sched_lane(view->sched, row->life, view->from_ns, view->to_ns, cells,
-                        (uint32_t)nr_cells);
+        memset(cells, 0, nr_cells * sizeof *cells);
+        yarn_sched_lane_add(&lane, view->sched, row->life, view->from_ns, view->to_ns);
         if (has_pid)
             (void)fprintf(out->file, "%*u", ID_COLUMNS, yarn_sched_view_pid(view, row));
         (void)fprintf(out->file, "%*u  ", ID_COLUMNS, row->life->tid);

@@ -214,7 +214,9 @@ static void assert_cells(const struct yarn_sched_life *life, const struct yarn_s
     uint64_t states[YARN_SCHED_STATES] = {0};
     if (to_ns - from_ns > UINT64_MAX / 2)
         return;
-    yarn_sched_lane(&sched, life, from_ns, to_ns, cells, YARN_COUNT_OF(cells));
+    struct yarn_sched_lane lane = yarn_sched_lane_of(cells, YARN_COUNT_OF(cells), from_ns, to_ns);
+    memset(cells, 0, sizeof cells);
+    yarn_sched_lane_add(&lane, &sched, life, from_ns, to_ns);
     for (size_t i = 0; i < YARN_COUNT_OF(cells); i++)
         for (size_t j = 0; j < YARN_SCHED_STATES; j++)
             states[j] += cells[i].states[j];

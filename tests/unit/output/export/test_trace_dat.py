@@ -16,47 +16,11 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from packed_dump import Dump  # noqa: E402
+from sched_tracepoints import SWITCH, WAKING, put, switch, waking  # noqa: E402
 from trace_dat import TraceDat  # noqa: E402
 
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
-COMMON = """\
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-"""
-SWITCH = "name: sched_switch\nID: 372\n" + COMMON + """\
-\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
-\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
-\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
-\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
-\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
-\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
-\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
-
-print fmt: "%s:%d ==> %s:%d", REC->prev_comm, REC->prev_pid, REC->next_comm, REC->next_pid
-"""
-WAKING = "name: sched_waking\nID: 375\n" + COMMON + """\
-\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
-\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;
-\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;
-\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;
-
-print fmt: "comm=%s pid=%d", REC->comm, REC->pid
-"""
 MADE = "not-recorded"
-
-
-def switch(prev, next_, state=0, kind=372, common=None):
-    """The raw bytes of sched_switch; each side is (comm, pid)."""
-    return struct.pack("<HBBi16siiq16sii", kind, 0, 0, prev[1] if common is None else common,
-                       prev[0].encode(), prev[1], 120, state, next_[0].encode(), next_[1], 120)
-
-
-def waking(by, comm, pid, core):
-    return struct.pack("<HBBi16siii", 375, 0, 0, by, comm.encode(), pid, 120, core)
 
 
 class Export(unittest.TestCase):
@@ -99,29 +63,14 @@ class Export(unittest.TestCase):
                         unit=dump.text("events"), type=2, period=1, format=dump.text(form))
         return dump
 
-    @staticmethod
-    def put(dump, event, tid, core, events):
-        """Samples of one thread on one core: (time since the dump's, raw bytes), with the four
-        bytes behind them that the kernel fills up with."""
-        raws = [raw + bytes(4) for _, raw in events]
-        number, kinds = len(events), [time for time, _ in events]
-        columns = {"sample": range(number), "address": 0, "raw_bytes": tuple(map(len, raws))}
-        steps = [0] + [b - a - 1000 for a, b in zip(kinds, kinds[1:])]
-        dump.named("STREAMS", 1, {"event": event, "tid": tid, "count": number,
-                                  "first_ns": kinds[0], "period_ns": 1000, "weight": 1})
-        dump.batch("DETAILS", 0, number, columns["sample"], 0, columns["raw_bytes"],
-                   tail=b"".join(raws))
-        dump.named("SAMPLES", number, {"time_ns": tuple(steps), "cpu": core})
-        dump.flush()
-
     def test_pages_that_fill_exactly(self):
         """60 switches of 68 bytes are a page; times have gaps of more than 2^27 ns, and equal ones."""
         times = [0, 0, 5, 5 + 2**27, 5 + 2**28, 6 + 2**28, 10**12] + list(range(2 * 10**12, 2 * 10**12 + 114))
         raws = [switch(("a: b ==> c", 7), ("", 0), i & 1) for i in range(len(times))]
         wake = [(3, waking(7, "x [y]: z", 9, 1)), (2 * 10**12 + 60, waking(7, "w", 10, 0))]
         dump = self.begin(7)
-        self.put(dump, 1, 7, 0, list(zip(times, raws)))
-        self.put(dump, 2, 7, 2, wake)
+        put(dump, 1, 7, 0, list(zip(times, raws)))
+        put(dump, 2, 7, 2, wake)
         got, said = self.export(dump.end())
         self.assertEqual(said, "")
         start = 10**12
@@ -168,8 +117,8 @@ class Export(unittest.TestCase):
         """sched_switch of a process's own threads says who left; who came in, only where a thread
         of its own left. Raw pids are those of the first pid namespace."""
         dump = self.begin(7)
-        self.put(dump, 1, 7, 0, [(2000, switch(("app", 1007), ("app", 1008)))])
-        self.put(dump, 1, 8, 0, [(3000, switch(("app", 1008), ("other", 5), 1))])
+        put(dump, 1, 7, 0, [(2000, switch(("app", 1007), ("app", 1008)))])
+        put(dump, 1, 8, 0, [(3000, switch(("app", 1008), ("other", 5), 1))])
         dump.named("RUNS", 3, {"time_ns": (1000, 2010, 4000), "length_ns": (1005, 995, 50),
                                "tid": (7, 8, 7), "is_preempted": 0})
         got, said = self.export(dump.end())
@@ -180,8 +129,8 @@ class Export(unittest.TestCase):
 
     def test_dumps_of_a_tree(self):
         first, second = self.begin(7, "sh"), self.begin(9, "child")
-        self.put(first, 1, 7, 0, [(t, switch(("sh", 7), ("", 0), 1)) for t in (10, 30)])
-        self.put(second, 1, 9, 0, [(t, switch(("child", 9), ("", 0), 1)) for t in (20, 40)])
+        put(first, 1, 7, 0, [(t, switch(("sh", 7), ("", 0), 1)) for t in (10, 30)])
+        put(second, 1, 9, 0, [(t, switch(("child", 9), ("", 0), 1)) for t in (20, 40)])
         dumps = first.end(), second.end()
         got, _ = self.export(*dumps)
         self.assertEqual([(t - 10**12, raw[8:11]) for t, raw in got.events(0)],
@@ -196,8 +145,8 @@ class Export(unittest.TestCase):
         _, said = self.export(dump.end(), status=1)
         self.assertIn("nothing of the scheduler is in it", said)
         one, other = self.begin(7), self.begin(8, formats=(SWITCH.replace("372", "373"),))
-        self.put(one, 1, 7, 0, [(1, switch(("a", 7), ("b", 8)))])
-        self.put(other, 1, 8, 0, [(1, switch(("b", 8), ("a", 7), kind=373))])
+        put(one, 1, 7, 0, [(1, switch(("a", 7), ("b", 8)))])
+        put(other, 1, 8, 0, [(1, switch(("b", 8), ("a", 7), kind=373))])
         _, said = self.export(one.end(), other.end(), status=1)
         self.assertIn("sched_switch does not mean the same in all dumps", said)
 

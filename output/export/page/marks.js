@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Single events on the lanes of the timeline, the list of their kinds, and the settings of
+ * couplebreak: which streams show the targets of switches and wakings. */
+
+const MARK_REACH = 4; /* pixels from the pointer */
+
+class Marks {
+    /* `on`: { draw(), say(text) }. */
+    constructor(sched, data, on) {
+        Object.assign(this, { sched, data, on });
+        this.chosen = -1;
+        this.hovered = -1;
+        this.found = null;
+        byId("kinds-bar").hidden = false;
+        byId("couplebreak").hidden = false;
+        this.sayHowMany();
+        this.makeKinds();
+        this.makeDialog();
+        this.select();
+        byId("couplebreak").addEventListener("click", () => byId("couplebreak-box").showModal());
+    }
+
+    sayHowMany() {
+        const { nrAll, hasMore, rows } = this.sched;
+        const isTooMany = nrAll > 0 && !rows.length;
+        byId("kinds-note").textContent = isTooMany
+            ? `${hasMore ? "at least " : ""}${grouped(nrAll)} events: show them with --time=A..B` : nrAll ? "" : "no single events";
+    }
+
+    isOn(mark) {
+        return mark.origin < 0 || this.sched.streams[mark.stream].isOn;
+    }
+
+    /* After what is shown has changed: the marks of each lane in the order of time. */
+    select() {
+        const { rows, kinds } = this.sched;
+        this.ofLane = new Map();
+        this.counts = new Uint32Array(kinds.length);
+        rows.forEach((mark, i) => {
+            if (!this.isOn(mark))
+                return;
+            this.counts[mark.kind]++;
+            if (!kinds[mark.kind].isShown)
+                return;
+            if (!this.ofLane.has(mark.lane))
+                this.ofLane.set(mark.lane, []);
+            this.ofLane.get(mark.lane).push(i);
+        });
+        for (const list of this.ofLane.values())
+            list.sort((a, b) => rows[a].time - rows[b].time || a - b);
+        if (this.chosen >= 0 && !this.isShown(this.chosen))
+            this.chosen = -1;
+        this.hovered = -1;
+        this.showKinds();
+        this.on.draw();
+    }
+
+    isShown(index) {
+        const mark = this.sched.rows[index];
+        return this.isOn(mark) && this.sched.kinds[mark.kind].isShown;
+    }
+
+    /* A target's origin, or an origin's target; -1 where there is none, or it is not shown. */
+    twinOf(index) {
+        const { rows } = this.sched;
+        const twin = rows[index].origin >= 0 ? rows[index].origin
+            : rows[index + 1]?.origin === index ? index + 1 : -1;
+        return twin >= 0 && this.isShown(twin) ? twin : -1;
+    }
+
+    /* A name to click, a box to hide it. */
+    makeKinds() {
+        const { kinds } = this.sched;
+        byId("kind-list").replaceChildren(...kinds.map((kind, i) => {
+            const item = element("span", "kind"), box = element("input"), name = element("button", "", kind.name);
+            item.style.setProperty("--mark", this.colour(i));
+            box.type = "checkbox";
+            box.checked = kind.isShown;
+            box.setAttribute("aria-label", `show ${kind.name}`);
+            box.addEventListener("change", () => {
+                kind.isShown = box.checked;
+                this.select();
+            });
+            name.type = "button";
+            name.title = "Go to the next of these events";
+            name.addEventListener("click", () => this.goToKind(i));
+            item.append(box, name, element("small"));
+            return item;
+        }));
+    }
+
+    /* How many there are of each; those that do not occur are not listed. */
+    showKinds() {
+        [...byId("kind-list").children].forEach((item, i) => {
+            item.hidden = !this.counts[i];
+            item.classList.toggle("match", Boolean(this.found?.[i]));
+            item.querySelector("small").textContent = ` ${grouped(this.counts[i])}`;
+        });
+    }
+
+    colour(kind) {
+        const hue = [265, 150, 200, 330, 25, 95][kind % 6];
+        return `hsl(${hue} 65% var(--mark-light))`;
+    }
+
+    /* Kinds whose name matches stand out; how many events that are. */
+    search(pattern) {
+        const { kinds } = this.sched;
+        this.found = pattern && kinds.map((kind) => pattern.test(kind.name));
+        this.showKinds();
+        this.on.draw();
+        return this.found ? this.counts.reduce((sum, count, i) => sum + (this.found[i] ? count : 0), 0) : 0;
+    }
+
+    goToKind(kind) {
+        const shown = this.sched.rows.map((_, i) => i)
+            .filter((i) => this.sched.rows[i].kind === kind && this.isShown(i))
+            .sort((a, b) => this.sched.rows[a].time - this.sched.rows[b].time || a - b);
+        if (shown.length)
+            this.choose(shown[(shown.indexOf(this.chosen) + 1) % shown.length]);
+    }
+
+    /* The next one of the chosen one's lane, or of the first lane that has any. */
+    step(by, lanes) {
+        const first = lanes.find((lane) => this.ofLane.has(lane));
+        const lane = this.chosen >= 0 ? this.sched.rows[this.chosen].lane : first;
+        const list = this.ofLane.get(lane);
+        if (!list)
+            return;
+        const at = list.indexOf(this.chosen);
+        this.choose(list[at < 0 ? 0 : Math.max(0, Math.min(at + by, list.length - 1))]);
+    }
+
+    choose(index) {
+        this.chosen = index;
+        this.on.draw();
+        if (index >= 0)
+            this.on.say(this.describe(index).join(", "));
+    }
+
+    /* The nearest of a lane at that time, within so many ns; -1: none. */
+    nearest(lane, time, reach) {
+        const list = this.ofLane.get(lane) ?? [], { rows } = this.sched;
+        let low = 0, high = list.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (rows[list[middle]].time < time)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        const near = [list[low - 1], list[low]].filter((i) => i !== undefined)
+            .sort((a, b) => Math.abs(rows[a].time - time) - Math.abs(rows[b].time - time))[0];
+        return near !== undefined && Math.abs(rows[near].time - time) <= reach ? near : -1;
+    }
+
+    taskOf({ lane, tid }) {
+        const thread = this.data.threads[lane];
+        return thread && thread.count === 1 ? `${thread.comm}-${tid}` : String(tid);
+    }
+
+    describe(index) {
+        const { rows, kinds, infos } = this.sched, mark = rows[index], twin = this.twinOf(index);
+        const lines = [kinds[mark.kind].name,
+                       `${duration(this.data.startNs + mark.time)}, ${this.taskOf(mark)}, core ${mark.cpu < 0 ? "unknown" : mark.cpu}`];
+        if (mark.info >= 0)
+            lines.push(infos[mark.info]);
+        if (twin >= 0)
+            lines.push(`${rows[index].origin >= 0 ? "origin" : "target"}: ${kinds[rows[twin].kind].name} of ${this.taskOf(rows[twin])}, core ${rows[twin].cpu < 0 ? "unknown" : rows[twin].cpu}`);
+        return lines;
+    }
+
+    /* `yOf(lane)`: the upper edge of a lane that is on the screen, or undefined. */
+    paint(context, lanes, yOf, width, style) {
+        const { rows } = this.sched, whole = this.data.nrSlices * this.data.sliceNs;
+        context.save();
+        for (const lane of lanes) {
+            const y = yOf(lane);
+            for (const i of this.ofLane.get(lane) ?? []) {
+                context.globalAlpha = this.found && !this.found[rows[i].kind] ? 0.15 : 0.9;
+                context.fillStyle = this.inks[rows[i].kind];
+                context.fillRect(Math.round(rows[i].time / whole * width), y + LANE - 7, 1, 6);
+            }
+        }
+        context.restore();
+        for (const index of new Set([this.chosen, this.hovered]))
+            if (index >= 0)
+                this.paintPair(context, index, yOf, whole / width, style);
+    }
+
+    /* The event, its twin, and a line between them. */
+    paintPair(context, index, yOf, nsOfPixel, style) {
+        const { rows } = this.sched, twin = this.twinOf(index);
+        const points = [index, twin].filter((i) => i >= 0 && yOf(rows[i].lane) !== undefined)
+            .map((i) => [rows[i].time / nsOfPixel, yOf(rows[i].lane) + LANE - 4]);
+        context.strokeStyle = context.fillStyle = style.getPropertyValue("--accent");
+        context.beginPath();
+        for (const [x, y] of points)
+            context.lineTo(x, y);
+        context.stroke();
+        for (const [x, y] of points)
+            context.fillRect(x - 2, y - 4, 4, 8);
+    }
+
+    /* Colours as the theme has them. */
+    setInks(style) {
+        const light = style.getPropertyValue("--mark-light");
+        this.inks = this.sched.kinds.map((_, i) => this.colour(i).replace("var(--mark-light)", light));
+    }
+
+    makeDialog() {
+        const { streams } = this.sched;
+        byId("stream-list").replaceChildren(...streams.map((stream) => {
+            const label = element("label"), box = element("input");
+            box.type = "checkbox";
+            box.checked = stream.isOn;
+            box.disabled = !stream.nrKinds;
+            box.addEventListener("change", () => {
+                stream.isOn = box.checked;
+                this.select();
+                this.on.say(`couplebreak ${box.checked ? "on" : "off"}`);
+            });
+            label.append(box, ` ${stream.path} (pid ${stream.pid})`);
+            if (!stream.nrKinds)
+                label.append(element("small", "", " no couples: neither sched_switch nor sched_waking"));
+            return label;
+        }));
+    }
+}
