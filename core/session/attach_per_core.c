@@ -235,8 +235,10 @@ static int attach_of_machine(struct yarn_session *session)
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++) {
         for (uint32_t spec = 0; !err && spec < session->spec->nr_events; spec++)
-            if (!session->specs[spec].error && session->specs[spec].spec.is_of_machine)
+            if (!session->specs[spec].error && session->specs[spec].spec.is_of_machine) {
+                session->watches_machine = true;
                 err = attach_spec(session, spec, YARN_EVENT_EVERY_THREAD, &session->cores[i], NULL);
+            }
         err = err == -ENODEV ? 0 : err;
     }
     return err;

@@ -338,6 +338,11 @@ bool yarn_session_can_count(const struct yarn_session *session, uint32_t number)
     return session->nr_events || session->timer || session->threads || session->wide.events;
 }
 
+bool yarn_session_watches_others(const struct yarn_session *session)
+{
+    return session->wide.events || session->watches_machine;
+}
+
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
 {
     return session->report.attachment->count(session, number);

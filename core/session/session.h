@@ -50,6 +50,9 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
  * on again after. 0 where that is not known. It costs what a count costs. */
 uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
 
+/* Whether its rings may show what other processes do. */
+bool yarn_session_watches_others(const struct yarn_session *session);
+
 /* Whether the kernel writes switch records; else why not, a static sentence. How many it lost. */
 bool yarn_session_records_switches(const struct yarn_session *session);
 const char *yarn_session_switches_refusal(const struct yarn_session *session);

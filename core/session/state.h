@@ -99,6 +99,7 @@ struct yarn_session {
     struct yarn_mapped mapped;      /* of events without descriptors */
     struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;      /* of the descriptors to poll */
+    bool watches_machine;           /* by an event of every thread on every core */
     bool may_drop_events;           /* for want of descriptors */
     bool has_settled;               /* which features the kernel knows is found out */
     bool is_enabled;                /* kept by the attachment per core */

@@ -225,16 +225,17 @@ static struct yarn_recorder *recorder_of_root(void)
     return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
 }
 
-/* Their clocks show other processes. What follows can be kept, and begins while it still may; not
- * in a child on this memory, whose thread it would be. */
-static void leave_cores(struct yarn_recorder *recorder)
+/* What follows can be kept, and begins while it still may; not in a child on this memory, whose
+ * thread it would be. */
+static void leave_others(struct yarn_recorder *recorder)
 {
-    if (!yarn_recorder_watches_cores(recorder) ||
+    if (!yarn_recorder_watches_others(recorder) ||
         !yarn_recorder_stop(recorder, YARN_DUMP_END_STOPPED,
-                            "clocks of whole cores are not kept when the host changes its rights, "
+                            "events of whole cores are not kept when the host changes its rights, "
                             "its root or a namespace; another recording follows"))
         return;
-    recorder->job.options.strategy = YARN_STRATEGY_AUTO;
+    yarn_job_leave_others(&recorder->job,
+                          "the host has changed its rights, its root or a namespace");
     if (yarn_lifecycle_recorder())
         yarn_recorder_restart(recorder);
 }
@@ -244,7 +245,7 @@ static bool must_leave_behind_filter(enum yarn_lifecycle_change_kind kind)
     const struct yarn_recorder *behind = recorder_behind_filter();
     if (!behind || kind == YARN_CHANGE_FILTER)
         return false;
-    return kind >= YARN_CHANGE_ALONE || behind->job.options.strategy == YARN_STRATEGY_CORES;
+    return kind >= YARN_CHANGE_ALONE || yarn_session_watches_others(&behind->recording.session);
 }
 
 struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
@@ -260,7 +261,7 @@ struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_cha
     }
     bool is_filter = kind >= YARN_CHANGE_FILTER;
     if (!is_filter)
-        leave_cores(change.recorder);
+        leave_others(change.recorder);
     if (is_filter)
         change.has_ended =
             yarn_recorder_begin_filter(change.recorder, kind == YARN_CHANGE_FILTER_OF_ALL);

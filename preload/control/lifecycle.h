@@ -61,8 +61,8 @@ enum yarn_lifecycle_change_kind {
 enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags);
 enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind);
 
-/* Around the host's call. A recording by clocks of whole cores ends before any of them; another
- * follows by clocks of the process (except before a filter). The second
+/* Around the host's call. A recording by events of whole cores ends before any of them; another
+ * follows by events of the process (except before a filter). The second
  * returns the `result`: 0 says that it was done. Neither accesses errno, not even to save it: a
  * child that shares the memory may have no thread-local storage. */
 struct yarn_lifecycle_change {

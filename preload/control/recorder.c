@@ -391,12 +391,12 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
     yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);
 }
 
-bool yarn_recorder_watches_cores(struct yarn_recorder *recorder)
+bool yarn_recorder_watches_others(struct yarn_recorder *recorder)
 {
-    if (recorder->job.options.strategy != YARN_STRATEGY_CORES)
+    if (!yarn_job_may_watch_others(&recorder->job))
         return false;
     wait_for_start(recorder, UINT64_MAX);
-    return recorder->recording.session.wide.events;
+    return yarn_session_watches_others(&recorder->recording.session);
 }
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)

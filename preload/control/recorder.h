@@ -58,7 +58,7 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
 
 /* True where events sample other processes, too: then the recording must end before rights change.
  */
-bool yarn_recorder_watches_cores(struct yarn_recorder *recorder);
+bool yarn_recorder_watches_others(struct yarn_recorder *recorder);
 
 /* Writes why the recording failed, where no dump says so; false where there is nothing to report,
  * or it was reported. */

@@ -165,6 +165,13 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
     return err;
 }
 
+void yarn_job_leave_others(struct yarn_job *job, const char *why)
+{
+    if (job->options.strategy == YARN_STRATEGY_CORES)
+        job->options.strategy = YARN_STRATEGY_AUTO;
+    job->machine_refusal = why;
+}
+
 bool yarn_job_is_wanted_early(char *const envp[], const char *path)
 {
     struct yarn_arena arena;

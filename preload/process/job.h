@@ -22,6 +22,7 @@ struct yarn_job {
     struct yarn_facts facts;
     struct yarn_seccomp_probe seccomp; /* of what a filter of system calls permits; all, without */
     char *const *envp;                 /* what the path patterns read of the environment */
+    const char *machine_refusal;       /* why it is not watched any more; NULL: it may be */
     bool host_waits;                   /* the constructor's wait: no host thread runs */
 };
 
@@ -36,6 +37,16 @@ bool yarn_job_is_for(const struct yarn_options *options, const char *path);
 /* Before there is a job, without a system call but for memory: by the path that the program was
  * started by. Where YARN_COMM cannot be decided, it is wanted. */
 bool yarn_job_is_wanted_early(char *const envp[], const char *path);
+
+/* Whether events of it can show other processes: of whole cores, or of the machine. */
+static inline bool yarn_job_may_watch_others(const struct yarn_job *job)
+{
+    return job->options.strategy == YARN_STRATEGY_CORES ||
+           (job->options.sched.kind > YARN_SCHED_TRACEPOINTS && !job->machine_refusal);
+}
+
+/* Such events are left out from now on, for that reason. */
+void yarn_job_leave_others(struct yarn_job *job, const char *why);
 
 /* Idempotent. */
 void yarn_job_fini(struct yarn_job *job);

@@ -64,6 +64,8 @@ static bool is_recorded(const void *self, const char *exe)
 static const char *machine_refusal(const struct yarn_job *job)
 {
     bool wants = false;
+    if (job->machine_refusal)
+        return job->machine_refusal;
     for (size_t i = 0; i < job->events.count; i++)
         wants |= job->events.specs[i].is_of_machine;
     return wants && yarn_ancestors_have_mapped("libyarn_preload.so", is_recorded, job)

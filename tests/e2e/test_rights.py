@@ -82,6 +82,18 @@ class Rights(harness.Case):
                 if way != "helper":
                     self.assertGreater(dumps[-1]["trust"]["samples"], 0)
 
+    def test_the_machine_s_switches_end_before_the_rights_go(self):
+        if not os.access("/sys/kernel/tracing/events/sched/sched_switch/format", os.R_OK):
+            self.skipTest("tracefs is not mounted")
+        for way in ("ids", "raw-ids", "chroot"):
+            with self.subTest(way=way):
+                run, _ = self.check(way, YARN_SCHED="tracepoints:all", YARN_EMPTY="keep")
+                first, last = sorted(harness.info(run.dumps), key=lambda d: d["process"]["start_ns"])
+                self.assertEqual(first["sched"]["got"], "tracepoints:all")
+                self.assertEqual(first["process"]["exit"], "stopped")
+                self.assertNotEqual(last["sched"]["got"], "tracepoints:all")
+                self.assertIn("has changed its rights", last["sched"]["reason"])
+
     def test_handler_that_leaves_while_its_thread_does(self):
         run = self.run_program([RIGHTS, "handler"])
         self.assertEqual((run.status, run.stdout.splitlines()[0]), (0, b"failed: 0"))
