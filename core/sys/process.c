@@ -422,10 +422,10 @@ void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size)
         ret_name[length - 1] = 0;
 }
 
-bool yarn_process_thread_times(pid_t tid, struct yarn_thread_times *ret_times)
+bool yarn_process_thread_schedstat(pid_t tid, struct yarn_thread_schedstat *ret_stat)
 {
     char text[96];
-    uint64_t *const fields[] = {&ret_times->run_ns, &ret_times->wait_ns, &ret_times->nr_runs};
+    uint64_t *const fields[] = {&ret_stat->run_ns, &ret_stat->wait_ns, &ret_stat->nr_runs};
     ssize_t length = read_thread_file(tid, "/schedstat", text, sizeof text);
     const char *at = text;
     for (size_t i = 0; i < YARN_COUNT_OF(fields); i++) {

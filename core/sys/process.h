@@ -114,14 +114,14 @@ bool yarn_process_thread_is_traced(pid_t tid);
 void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size);
 
 /* A thread's schedstat. */
-struct yarn_thread_times {
+struct yarn_thread_schedstat {
     uint64_t run_ns;  /* on a core */
     uint64_t wait_ns; /* for one */
     uint64_t nr_runs; /* how often it came onto one */
 };
 
 /* False where it has gone, or the kernel does not say. */
-bool yarn_process_thread_times(pid_t tid, struct yarn_thread_times *ret_times);
+bool yarn_process_thread_schedstat(pid_t tid, struct yarn_thread_schedstat *ret_stat);
 
 /* Context switches of all threads of this process, those that have ended too. */
 uint64_t yarn_process_nr_switches(void);

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What the kernel's schedstat says of the threads of the calling process: how long each ran, and
- * how long it waited for a core, which no switch record says after a wake-up. Read once a second,
- * and when the recording ends; a thread that ends between has none. Many threads are read at the
- * end only.
+ * how long it waited for a core, which no switch record says after a wake-up. A thread that ends
+ * between two readings has none of the time after the first. So they are close together when
+ * threads have come or gone lately (a 128th of the time since, at least 20 ms, and a 256th of the
+ * time may go into them), later a second apart. Of many threads, and of one that is alone, there is
+ * one at the end.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
@@ -14,9 +16,23 @@
 
 #include "output/dump/writer.h"
 
-/* False where the thread is gone, or its numbers are not readable. */
-bool yarn_thread_times_read(pid_t tid, struct yarn_dump_thread_time *ret_row);
+enum { YARN_THREAD_TIMES_ROWS = 256 };
 
-/* Of all threads but `reader_tid`; of no more than some unless `is_last`. */
-void yarn_thread_times_write(struct yarn_dump_writer *writer, pid_t pid, pid_t reader_tid,
+struct yarn_thread_times {
+    pid_t pid, reader_tid;
+    uint64_t since_ns; /* as many threads as now */
+    uint64_t next_ns;  /* reading */
+    int nr_threads;
+    size_t count; /* of rows that are not written yet */
+    struct yarn_dump_thread_time rows[YARN_THREAD_TIMES_ROWS];
+};
+
+/* Reads the first thread's: what it used before does not count. */
+void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t pid, pid_t reader_tid);
+
+/* Reads those of all threads if it is time to. */
+void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns);
+
+/* What was read; `is_last`: reads all once more. */
+void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_writer *writer,
                              bool is_last);

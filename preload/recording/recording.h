@@ -13,6 +13,7 @@
 #pragma once
 
 #include "preload/account/account.h"
+#include "preload/account/thread_times.h"
 #include "preload/dump/process_dump.h"
 #include "preload/pipeline/pipeline.h"
 #include "preload/recording/reports.h"
@@ -34,9 +35,8 @@ struct yarn_recording {
     uint64_t counters_at_ns;                 /* when YARN_COUNTERS are stored next */
     uint64_t drained_ns;   /* when the last drain began that was not the last of all; 0: none */
     uint64_t cut_since_ns; /* switch records were cut out; 0: they are not */
-    uint64_t times_at_ns;  /* when the threads' schedstat is read next */
-    struct yarn_dump_thread_time at_start; /* of the first thread; time 0: none, or in the dump */
-    bool is_cut_noted;                     /* in the dump */
+    struct yarn_thread_times times;
+    bool is_cut_noted; /* in the dump */
     bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */

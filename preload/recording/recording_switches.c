@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/clock.h"
-#include "preload/account/thread_times.h"
 #include "preload/recording/recording.h"
-
-#define TIMES_EVERY_NS YARN_NS_PER_SECOND
 
 static void start(struct yarn_recording *recording, uint64_t time_ns)
 {
@@ -20,8 +17,9 @@ static void stop(struct yarn_recording *recording, uint64_t time_ns)
 void yarn_recording_start_switches(struct yarn_recording *recording)
 {
     uint64_t since_ns;
-    if (recording->pipeline.runs && !recording->drained_ns) /* what it used before does not count */
-        (void)yarn_thread_times_read(recording->job->facts.pid, &recording->at_start);
+    if (recording->pipeline.runs && !recording->drained_ns)
+        yarn_thread_times_begin(&recording->times, recording->job->facts.pid,
+                                recording->pipeline.spec.reader_tid);
     if (recording->pipeline.runs && !yarn_session_switches_are_cut(&recording->session, &since_ns))
         start(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
@@ -47,6 +45,7 @@ void yarn_recording_follow_switches(struct yarn_recording *recording)
     uint64_t since_ns;
     if (!recording->pipeline.runs)
         return;
+    yarn_thread_times_attend(&recording->times, recording->drained_ns);
     if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
         yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
     bool are_cut = yarn_session_switches_are_cut(&recording->session, &since_ns);
@@ -72,18 +71,6 @@ void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t tim
     stop(recording, time_ns);
 }
 
-static void write_times(struct yarn_recording *recording, bool is_last)
-{
-    if (recording->at_start.time_ns)
-        yarn_dump_write_thread_times(recording->dump.writer, &recording->at_start, 1);
-    recording->at_start.time_ns = 0;
-    if (!is_last && recording->drained_ns < recording->times_at_ns)
-        return;
-    recording->times_at_ns = recording->drained_ns + TIMES_EVERY_NS;
-    yarn_thread_times_write(recording->dump.writer, recording->job->facts.pid,
-                            recording->pipeline.spec.reader_tid, is_last);
-}
-
 void yarn_recording_write_switches(struct yarn_recording *recording, bool is_last)
 {
     struct yarn_switch_runs *runs = recording->pipeline.runs;
@@ -95,5 +82,5 @@ void yarn_recording_write_switches(struct yarn_recording *recording, bool is_las
     if (!is_last)
         yarn_switch_runs_divide(runs, read_ns);
     yarn_switch_runs_write(runs, recording->dump.writer);
-    write_times(recording, is_last);
+    yarn_thread_times_write(&recording->times, recording->dump.writer, is_last);
 }

@@ -50,6 +50,21 @@ class Switches(harness.Case):
         self.assertGreater(first[0]["unknown_ns"], 0)
         self.assertLess(first[0]["unknown_ns"], first[0]["life_ns"] - 3 * 10**8)
 
+    def test_runnable_is_the_schedstat_of_threads_that_end_before_the_process(self):
+        run = self.run_program([harness.HOSTS / "sleeper", 2500])
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
+        rows = {row["tid"]: row for row in table["threads"]}
+        if all(row["runnable_from"] == "records" for row in rows.values()):
+            self.skipTest("no switch records, or no schedstat")
+        for line in run.stdout.decode().splitlines():
+            tid, what, _, wait_ns, _ = line.split()
+            share = rows[int(tid)]["runnable_ns"] / int(wait_ns)
+            print(f"{what}: runnable {100 * share:.1f} % of schedstat's")
+            # What a thread waits in after the last reading is not known; that one is soon before.
+            self.assertLess(share, 1.02)
+            self.assertGreater(share, 0.98 if what == "burn" else 0.8)
+
 
 if __name__ == "__main__":
     unittest.main()
