@@ -79,6 +79,12 @@ void yarn_looks_close(struct yarn_looks *looks)
 
 /* ---- one look ---- */
 
+/* It has gone, or /proc is another namespace's, or there is none. */
+static bool has_gone(const struct yarn_looks *looks, const struct yarn_wait *wait)
+{
+    return !yarn_process_has_thread(looks->spec.facts->pid, (pid_t)wait->tid);
+}
+
 /* -ESRCH: the thread has gone; -EAGAIN: it is awake; all else is a refusal. */
 static int read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
                         struct yarn_blocked *ret_blocked)
@@ -86,7 +92,7 @@ static int read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
     bool is_kept = wait->fd >= 0;
     int fd = is_kept ? wait->fd : yarn_blocked_open((pid_t)wait->tid);
     if (fd < 0)
-        return fd == -ENOENT ? -ESRCH : fd;
+        return fd == -ENOENT && has_gone(looks, wait) ? -ESRCH : fd;
     int err = yarn_blocked_read(fd, ret_blocked) ? 0 : -EAGAIN;
     if (!is_kept && looks->nr_files < FILES_MAX && yarn_process_has_spare_files(FILES_SPARE)) {
         wait->fd = fd;

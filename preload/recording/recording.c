@@ -50,8 +50,8 @@ static void note_slower_looks(struct yarn_recording *recording)
         yarn_preamble_write_looks(recording->dump.writer, recording->job, &recording->looked_at);
 }
 
-/* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE): what was opened before
- * stays readable. Once. */
+/* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc of
+ * its namespace: what was opened before stays readable. Once. */
 static void note_refused_looks(struct yarn_recording *recording)
 {
     int refusal = recording->pipeline.looks.refusal;

@@ -4,6 +4,8 @@
 import bisect
 import collections
 import json
+import os
+import shutil
 import unittest
 
 import harness
@@ -127,6 +129,16 @@ class OffCpu(harness.Case):
         self.assertIn("switch records", event["reason"])
 
     @harness.once
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    def test_where_proc_is_another_namespace_s(self):
+        """No thread can be looked at there: the dump says so."""
+        argv = ["unshare", "--pid", "--fork", BLOCKED, "known", 100]
+        run = self.run_program(argv, YARN_EVENTS=EVENTS)
+        if run.status == 1 and not run.stdout:
+            self.skipTest("no namespace of processes may be made here")
+        said = [text["text"] for dump in harness.info(run.dumps) for text in dump["messages"]]
+        self.assertTrue([text for text in said if "could not be looked at" in text], said)
+
     def test_all_views(self):
         run, dump = self.recorded("known", 200)
         for form in ("folded", "pprof", "speedscope", "firefox", "callgrind", "chrome", "perf.data",
