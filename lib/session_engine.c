@@ -9,7 +9,6 @@
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
-#include "lib/session_doubles.h"
 #include "lib/session_unwind.h"
 #include "lib/session_wake.h"
 
@@ -18,6 +17,9 @@ enum {
     ROUNDS = 16,
     FREQUENCY_HZ = 999,
     INTERVAL_MS = 100,
+    CONFIRM_MS = 2,
+    CONFIRM_FACTOR = 8,
+    CONFIRM_LAST_MS = 2000,
     RECORD_MAX = 1 << 16,
 };
 
@@ -32,14 +34,13 @@ struct yarn_session_engine {
     struct yarn_session session;
     struct yarn_ring_reader reader;
     struct perf_event_attr *attrs; /* by number of the event, as it was opened */
-    struct yarn_session_doubles doubles;
-    bool may_have_doubles;
-    uint8_t *room; /* for a record that wraps in its ring */
+    uint8_t *room;                 /* for a record that wraps in its ring */
     enum state state;
     int error; /* of the last attach */
     int wake_fd;
     _Atomic uint32_t command; /* 1: to stop */
     uint64_t nr_given;
+    uint64_t confirm_at_ns, confirm_step_ns; /* of the start; step 0: done */
     struct yarn_session_engine_report report;
 };
 
@@ -202,18 +203,10 @@ static int open_reader(struct yarn_session_engine *engine)
                             &engine->session, &engine->command);
 }
 
-static int open_doubles(struct yarn_session_engine *engine)
-{
-    engine->may_have_doubles = engine->session.report.attachment == &yarn_attach_per_core &&
-                               engine->session.report.nr_late_threads;
-    return engine->may_have_doubles ? yarn_session_doubles_open(&engine->doubles) : 0;
-}
-
 static void close_all(struct yarn_session_engine *engine)
 {
     yarn_reader_close(&engine->reader);
     yarn_session_close(&engine->session);
-    yarn_session_doubles_close(&engine->doubles);
     engine->state = DETACHED;
 }
 
@@ -242,8 +235,6 @@ int yarn_session_engine_attach(struct yarn_session_engine *engine)
     if (!engine->session.report.nr_threads)
         return fail(engine, -ESRCH, "there is no thread but the one that reads");
     err = open_reader(engine);
-    if (!err)
-        err = open_doubles(engine);
     if (err)
         return fail(engine, err, "no memory or no descriptor for the reader");
     for (uint32_t i = 0; i < engine->spec.nr_events; i++)
@@ -258,8 +249,25 @@ int yarn_session_engine_start(struct yarn_session_engine *engine)
     if (engine->state != ATTACHED)
         return engine->state == STARTED ? 0 : -EINVAL;
     yarn_session_enable(&engine->session);
+    engine->confirm_step_ns = CONFIRM_MS * YARN_NS_PER_MS;
+    engine->confirm_at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + engine->confirm_step_ns;
     engine->state = STARTED;
     return 0;
+}
+
+/* Why again: events that a thread inherits may miss the first. How long until it is due. */
+static uint64_t confirm_start(struct yarn_session_engine *engine, uint64_t now_ns)
+{
+    if (engine->state != STARTED || !engine->confirm_step_ns)
+        return UINT64_MAX;
+    if (now_ns < engine->confirm_at_ns)
+        return engine->confirm_at_ns - now_ns;
+    yarn_session_enable(&engine->session);
+    engine->confirm_step_ns *= CONFIRM_FACTOR;
+    if (engine->confirm_step_ns > CONFIRM_LAST_MS * YARN_NS_PER_MS)
+        engine->confirm_step_ns = 0;
+    engine->confirm_at_ns = now_ns + engine->confirm_step_ns;
+    return engine->confirm_step_ns ? engine->confirm_step_ns : UINT64_MAX;
 }
 
 /* ---- reading ---- */
@@ -274,20 +282,11 @@ static const void *in_one_piece(const struct yarn_session_engine *engine,
     return engine->room;
 }
 
-static bool is_double(struct yarn_session_engine *engine, const struct yarn_typed_record *record)
-{
-    uint32_t number = record->type == YARN_RECORD_SAMPLE
-                          ? record->event
-                          : yarn_table_find(&engine->session.numbers, record->id);
-    return engine->may_have_doubles && number != YARN_RECORD_NO_EVENT &&
-           yarn_session_doubles_has(&engine->doubles, record, number);
-}
-
 static void tell(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_session_engine *engine = self;
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
-    if (!record->header || is_double(engine, record))
+    if (!record->header)
         return;
     if (record->type == YARN_RECORD_LOST)
         engine->report.nr_lost += record->lost.count;
@@ -344,9 +343,9 @@ int yarn_session_engine_read(struct yarn_session_engine *engine, int timeout_ms)
     if (engine->state == STOPPED)
         return -ECANCELED;
     for (;;) {
+        uint64_t pause_ns = yarn_u64_min(confirm_start(engine, now_ns), engine->spec.interval_ns);
         if (now_ns < end_ns)
-            yarn_reader_wait(&engine->reader,
-                             yarn_u64_min(end_ns - now_ns, engine->spec.interval_ns));
+            yarn_reader_wait(&engine->reader, yarn_u64_min(end_ns - now_ns, pause_ns));
         if (atomic_load(&engine->command))
             return finish(engine);
         int count = drain(engine, false);

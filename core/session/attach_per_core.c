@@ -6,11 +6,13 @@
 #include "core/session/core_clocks.h"
 #include "core/session/core_rings.h"
 #include "core/session/cpu_wide.h"
+#include "core/session/doubles.h"
 #include "core/session/groups.h"
 #include "core/session/probe.h"
 #include "core/session/session.h"
 #include "core/session/switch_event.h"
 #include "core/session/thread_scan.h"
+#include "core/sys/clock.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
@@ -439,6 +441,8 @@ static int change_per_core(struct yarn_session *session, const struct yarn_plan 
     }
     session->report.got = *plan;
     session->watch_generation++;
+    if (session->doubles) /* no thread appeared while the others were opened */
+        session->doubles->end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     enable_events(session);
     retire(session, &events);
     return 0;

@@ -39,7 +39,7 @@ struct yarn_session_report {
     struct yarn_plan asked, got;
     uint32_t features;      /* enum yarn_attr_feature that the kernel took */
     size_t nr_threads;      /* attached at the start */
-    size_t nr_late_threads; /* appeared while attaching: possibly attached twice */
+    size_t nr_late_threads; /* appeared while attaching: may have inherited events, too */
     unsigned nr_scans;      /* of the list of threads, while attaching */
     bool is_stable;         /* the last of them found none that was new */
     size_t nr_rings;

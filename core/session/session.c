@@ -4,6 +4,7 @@
 #include "core/session/attach.h"
 #include "core/session/changeover.h"
 #include "core/session/core_clocks.h"
+#include "core/session/doubles.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
@@ -93,6 +94,14 @@ static int init_reads(struct yarn_session *session)
     return session->reads ? yarn_group_reads_open(session->reads) : 0;
 }
 
+static int init_doubles(struct yarn_session *session)
+{
+    if (!session->report.nr_late_threads)
+        return 0;
+    session->doubles = YARN_ARENA_NEW(&session->arena, struct yarn_session_doubles, 1);
+    return session->doubles ? yarn_session_doubles_open(session->doubles) : -ENOMEM;
+}
+
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
 static size_t arena_bytes(const struct wanted *wanted)
 {
@@ -131,6 +140,8 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
         err = init_layouts(session);
     if (!err)
         err = init_reads(session);
+    if (!err)
+        err = init_doubles(session);
     if (!err)
         return 0;
     if (!session->report.failure) {
@@ -286,9 +297,31 @@ static void observe_sample(const struct observer *observer, const struct yarn_ty
         observer->listener->record(observer->listener->self, record);
 }
 
+static bool has_twins(const struct yarn_event_spec *spec)
+{
+    bool is_at_once = spec->kind == YARN_EVENT_SOFTWARE || spec->kind == YARN_EVENT_TRACEPOINT ||
+                      spec->kind == YARN_EVENT_PROBE;
+    return is_at_once && spec->period == 1 && !spec->frequency;
+}
+
+/* A clock of a whole core is nobody's second one. */
+static bool is_double(const struct yarn_session *session, const struct yarn_typed_record *record)
+{
+    if (!session->doubles)
+        return false;
+    bool is_sample = record->type == YARN_RECORD_SAMPLE;
+    uint32_t number = is_sample ? record->event : yarn_table_find(&session->numbers, record->id);
+    bool is_of_core = session->wide.events && number == session->wide.spec;
+    return number != YARN_RECORD_NO_EVENT && !is_of_core &&
+           yarn_session_doubles_has(session->doubles, record, number,
+                                    has_twins(&session->specs[number].spec));
+}
+
 static void observe(void *self, const struct yarn_typed_record *record)
 {
     struct observer *observer = self;
+    if (is_double(observer->session, record))
+        return;
     if (record->type == YARN_RECORD_SAMPLE) {
         observe_sample(observer, record);
         return;
@@ -407,6 +440,9 @@ void yarn_session_close(struct yarn_session *session)
     if (session->reads)
         yarn_group_reads_close(session->reads);
     session->reads = NULL;
+    if (session->doubles)
+        yarn_session_doubles_close(session->doubles);
+    session->doubles = NULL;
     session->specs = NULL;
     yarn_arena_close(&session->arena);
 }

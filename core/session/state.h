@@ -18,6 +18,7 @@
 struct yarn_timer_sampler;
 struct yarn_thread_rings;
 struct yarn_group_reads;
+struct yarn_session_doubles;
 
 struct yarn_session_core {
     int cpu;
@@ -109,6 +110,7 @@ struct yarn_session {
     struct yarn_changeover change;
     uint64_t soon_ns; /* how soon to read again, beyond what the rings need; 0 */
     struct yarn_merge merge;
+    struct yarn_session_doubles *doubles; /* threads may have two events of a kind; NULL: none */
 };
 
 #define YARN_SESSION_CLOSED ((struct yarn_session){.spec = NULL})

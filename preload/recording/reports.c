@@ -25,7 +25,7 @@ static void add_steps(struct yarn_reports *reports)
     if (report->nr_late_threads)
         yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,
                           "threads appeared while events were attached",
-                          "some may be counted twice");
+                          "totals of events may have some of them twice; samples do not");
     for (size_t i = 0; i < session->spec->nr_events; i++)
         if (session->specs[i].error && !session->specs[i].spec.is_if_permitted)
             yarn_messages_add(reports->messages, YARN_DUMP_MESSAGE_WARNING,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/session_doubles.h"
+#include "core/session/doubles.h"
 
-enum { FIRST = 256, THREADS_MAX = 1 << 16, WRITERS_MAX = 1 << 18, ID_BITS = 31 };
+enum { FIRST = 256, THREADS_MAX = 1 << 16, WRITERS_MAX = 1 << 18, ID_BITS = 28, SILENT_MOST = 4 };
 
 int yarn_session_doubles_open(struct yarn_session_doubles *doubles)
 {
-    *doubles =
-        (struct yarn_session_doubles){.writers = YARN_TABLE_CLOSED, .lives = YARN_TABLE_CLOSED};
+    *doubles = (struct yarn_session_doubles){
+        .writers = YARN_TABLE_CLOSED, .lives = YARN_TABLE_CLOSED, .end_ns = UINT64_MAX};
     int err = yarn_table_open(&doubles->writers, FIRST, WRITERS_MAX);
     if (!err)
         err = yarn_table_open(&doubles->lives, FIRST, THREADS_MAX);
@@ -37,48 +37,53 @@ static uint64_t key_of(const struct yarn_typed_record *record, uint32_t life, ui
     return yarn_hash_u64(key ^ ((uint64_t)number << 32 | record->cpu));
 }
 
+/* The writer is another one once this many of others have come in a row: the kernel exchanges
+ * events of threads, and one that missed the start may be where the writer was. */
 static bool is_of_another(struct yarn_session_doubles *doubles,
                           const struct yarn_typed_record *record, uint32_t life, uint32_t number)
 {
-    const uint32_t id = (uint32_t)record->id & ((UINT32_C(1) << ID_BITS) - 1);
+    const uint32_t one_more = UINT32_C(1) << ID_BITS;
+    const uint32_t id = (uint32_t)record->id & (one_more - 1);
     uint64_t key = key_of(record, life, number);
     uint32_t writer = yarn_table_find(&doubles->writers, key);
-    if (writer == YARN_TABLE_NONE)
-        put(doubles, &doubles->writers, key, id);
-    return writer != YARN_TABLE_NONE && writer != id;
+    if (writer == id)
+        return false;
+    bool is_new = writer == YARN_TABLE_NONE;
+    bool is_another = !is_new && (writer & (one_more - 1)) != id && writer >> ID_BITS < SILENT_MOST;
+    put(doubles, &doubles->writers, key, is_another ? writer + one_more : id);
+    return is_another;
 }
 
-/* Where one occurrence is a sample of two software events the kernel (6.18) gives both records the
- * time and the id of the first, whichever that is: then one of the two goes on, whatever its id. */
-static bool is_double_sample(struct yarn_session_doubles *doubles,
-                             const struct yarn_typed_record *record, uint32_t life, uint32_t number)
+/* The second of two. Where one occurrence is a sample of two software events the kernel (6.18)
+ * gives both records the time and the id of the first, whichever that is. */
+static bool is_twin(struct yarn_session_doubles *doubles, const struct yarn_typed_record *record,
+                    uint32_t number)
 {
     size_t place = yarn_hash_u64((uint64_t)number << 32 | record->cpu);
     struct yarn_session_latest *latest = &doubles->latest[place % YARN_SESSION_DOUBLES_LATEST];
-    bool is_twin = latest->time_ns == record->time_ns && latest->tid == record->tid &&
-                   latest->cpu == record->cpu && latest->number == number;
-    bool is_double = is_twin ? latest->went_on : is_of_another(doubles, record, life, number);
-    *latest = (struct yarn_session_latest){
-        .time_ns = record->time_ns,
-        .tid = record->tid,
-        .cpu = record->cpu,
-        .number = number,
-        .went_on = !is_double || (is_twin && latest->went_on),
-    };
-    return is_double;
+    const struct yarn_session_latest own = {
+        .time_ns = record->time_ns, .tid = record->tid, .cpu = record->cpu, .number = number};
+    bool is_second = latest->time_ns == own.time_ns && latest->tid == own.tid &&
+                     latest->cpu == own.cpu && latest->number == own.number;
+    *latest = own;
+    return is_second;
 }
 
 bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
-                              const struct yarn_typed_record *record, uint32_t number)
+                              const struct yarn_typed_record *record, uint32_t number,
+                              bool has_twins)
 {
+    /* What was lost of a ring is nobody's: it is counted whoever wrote it. */
+    if (record->type == YARN_RECORD_LOST || record->time_ns >= doubles->end_ns)
+        return false;
     uint32_t life = life_of(doubles, record->tid);
     bool has_ended = life & 1;
     if (has_ended && record->type == YARN_RECORD_EXIT)
         return true;
     if (has_ended) /* its number belongs to another thread now, whose start was lost */
         put(doubles, &doubles->lives, record->tid, ++life);
-    if (record->type == YARN_RECORD_SAMPLE)
-        return is_double_sample(doubles, record, life, number);
+    if (record->type == YARN_RECORD_SAMPLE && has_twins)
+        return is_twin(doubles, record, number);
     if (is_of_another(doubles, record, life, number))
         return true;
     if (record->type == YARN_RECORD_EXIT)
