@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "output/stream/stream.h"
 
 struct reading {
@@ -104,6 +106,14 @@ static int take(void *self, const struct yarn_trace_file_core *core, uint64_t ti
     return yarn_stream_add_entry(reading->stream, &entry);
 }
 
+static int compare_gaps(const void *a, const void *b)
+{
+    const struct yarn_trace_gap *left = a, *right = b;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return left->cpu < right->cpu ? -1 : left->cpu > right->cpu;
+}
+
 static void say_fault(const struct yarn_trace_file *file, struct yarn_text *why)
 {
     if (!file->fault.why)
@@ -126,6 +136,8 @@ int yarn_stream_read_trace(struct yarn_stream *stream, const char *path, struct 
         err = add_names(stream, stream->trace.names);
     if (!err)
         err = yarn_trace_file_each(&stream->trace, take, &reading);
+    if (!err && stream->trace.nr_gaps)
+        qsort(stream->trace.gaps, stream->trace.nr_gaps, sizeof *stream->trace.gaps, compare_gaps);
     if (err)
         say_fault(&stream->trace, why);
     return err;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 enum {
     OPTION_DONE = 0,
     OPTION_BUFFER = 3,
+    OPTION_CLOCK,
     OPTION_OFFSET = 7,
     OPTION_TSC2NSEC = 14,
     OPTION_HEADERS = 16,
@@ -27,7 +27,10 @@ enum {
     OPTION_SECTIONS_MAX = 4096,
     TAG_BYTES = 10,
     PAGE_MAX = 1 << 20,
+    COPY_BYTES = 256 << 10,
 };
+
+static const char magic[] = "\x17\x08\x44tracing";
 
 /* What ended a cursor that began at `base` in the file. */
 static int check(struct yarn_trace_file *file, const struct yarn_cursor *cursor, uint64_t base,
@@ -43,6 +46,10 @@ static int add_core(struct yarn_trace_file *file, uint32_t cpu, uint64_t at, uin
     if (!yarn_span_has(file->bytes, at, size))
         return yarn_trace_refuse(file, file->bytes.size,
                                  "the file is cut: events lie behind its end");
+    /* Why: buffers that share their pages would make a small file one without end. */
+    if (size > file->bytes.size - file->core_bytes)
+        return yarn_trace_refuse(file, at, "events that lie where others do");
+    file->core_bytes += size;
     int err = YARN_GROWN_RESERVE(&file->cores, file->nr_cores, &file->cores_capacity);
     if (!err)
         file->cores[file->nr_cores++] = (struct yarn_trace_file_core){
@@ -58,6 +65,28 @@ static void take_offset(struct yarn_trace_file *file, struct yarn_span data)
     bool is_minus = text && text[0] == '-';
     if (text && !yarn_parse_number(text + is_minus, strlen(text + is_minus), &offset))
         file->offset_ns = is_minus ? 0 - offset : offset;
+}
+
+/* Times are cycles: ns are these times `mult`, shifted. */
+static int take_scale(struct yarn_trace_file *file, struct yarn_span data, uint64_t at)
+{
+    struct yarn_cursor cursor = yarn_cursor_of(data);
+    file->scale.mult = yarn_cursor_u32(&cursor);
+    file->scale.shift = yarn_cursor_u32(&cursor);
+    int err = check(file, &cursor, at, "cycles without what makes them ns");
+    return !err && file->scale.shift > 63
+               ? yarn_trace_refuse(file, at, "cycles that no shift makes ns")
+               : err;
+}
+
+/* All clocks, the chosen one in brackets. */
+static void take_clock(struct yarn_trace_file *file, struct yarn_span data)
+{
+    static const char *const others[] = {"[counter]", "[uptime]", "[x86-tsc]", "[ppc-tb]",
+                                         "[s390-tod]"};
+    const char *text = yarn_span_text(data, 0);
+    for (size_t i = 0; text && i < YARN_COUNT_OF(others); i++)
+        file->has_ticks |= strstr(text, others[i]) != NULL;
 }
 
 static int take_buffer(struct yarn_trace_file *file, struct yarn_span data, uint64_t at)
@@ -134,8 +163,10 @@ static int take_option(struct yarn_trace_file *file, unsigned id, struct yarn_sp
         take_offset(file, data);
         return 0;
     case OPTION_TSC2NSEC:
-        file->fault = (struct yarn_trace_fault){at, "its times are cycles of a processor"};
-        return -ENOTSUP;
+        return take_scale(file, data, at);
+    case OPTION_CLOCK:
+        take_clock(file, data);
+        return 0;
     case OPTION_HEADERS:
     case OPTION_FTRACE:
     case OPTION_FORMATS:
@@ -177,8 +208,10 @@ static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *curs
     uint64_t at = yarn_cursor_u64(cursor);
     int err = check(file, cursor, 0, "the file is cut in its head");
     file->is_packed = strcmp(packing, "none") != 0;
-    if (!err && file->is_packed && strcmp(packing, "zstd") != 0) {
-        file->fault = (struct yarn_trace_fault){cursor->at, "it is compressed, and not by zstd"};
+    file->is_deflated = strcmp(packing, "zlib") == 0;
+    if (!err && file->is_packed && !file->is_deflated && strcmp(packing, "zstd") != 0) {
+        file->fault =
+            (struct yarn_trace_fault){cursor->at, "it is compressed, neither by zstd nor by zlib"};
         return -ENOTSUP;
     }
     if (!err && !at)
@@ -188,20 +221,6 @@ static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *curs
                   ? take_options(file, at, &at)
                   : yarn_trace_refuse(file, at, "options that go on in a circle");
     return err;
-}
-
-/* The options of version 6 lie in the file one behind the other. */
-static int skip_options(struct yarn_trace_file *file, struct yarn_cursor *cursor)
-{
-    int err = 0;
-    for (;;) {
-        unsigned id = yarn_cursor_u16(cursor);
-        if (cursor->failed || id == OPTION_DONE || err)
-            return err ? err : check(file, cursor, 0, "the file is cut in its options");
-        struct yarn_span data = yarn_cursor_span(cursor, yarn_cursor_u32(cursor));
-        if (id == OPTION_OFFSET || id == OPTION_TSC2NSEC)
-            err = take_option(file, id, data, cursor->at);
-    }
 }
 
 static bool is_tag(struct yarn_span tag, const char *name)
@@ -221,6 +240,40 @@ static int read_cores_6(struct yarn_trace_file *file, struct yarn_cursor *cursor
     return err;
 }
 
+/* Of an instance: as many cores as the first has, at another place. */
+static int take_buffer_6(struct yarn_trace_file *file, struct yarn_span data, uint64_t option_at,
+                         uint32_t nr_cores)
+{
+    uint64_t at;
+    if (!yarn_span_read(data, 0, &at, sizeof at))
+        return yarn_trace_refuse(file, option_at, "a buffer is cut");
+    struct yarn_cursor cursor = yarn_cursor_of(file->bytes);
+    yarn_cursor_skip(&cursor, at);
+    struct yarn_span tag = yarn_cursor_span(&cursor, TAG_BYTES);
+    int err = check(file, &cursor, 0, "the file is cut: a buffer lies behind its end");
+    if (!err && !is_tag(tag, "flyrecord"))
+        err = yarn_trace_refuse(file, at, "no events as bytes");
+    return err ? err : read_cores_6(file, &cursor, nr_cores);
+}
+
+/* The options of version 6 lie in the file one behind the other. */
+static int take_options_6(struct yarn_trace_file *file, struct yarn_cursor *cursor,
+                          uint32_t nr_cores)
+{
+    int err = 0;
+    for (;;) {
+        unsigned id = yarn_cursor_u16(cursor);
+        if (cursor->failed || id == OPTION_DONE || err)
+            return err ? err : check(file, cursor, 0, "the file is cut in its options");
+        struct yarn_span data = yarn_cursor_span(cursor, yarn_cursor_u32(cursor));
+        uint64_t at = cursor->at - data.size;
+        if (!cursor->failed && id == OPTION_BUFFER)
+            err = take_buffer_6(file, data, at, nr_cores);
+        else if (id == OPTION_OFFSET || id == OPTION_TSC2NSEC || id == OPTION_CLOCK)
+            err = take_option(file, id, data, at);
+    }
+}
+
 static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *cursor)
 {
     yarn_trace_take_headers(file, cursor);
@@ -235,7 +288,7 @@ static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *curs
     if (!err)
         err = check(file, cursor, 0, "the file is cut before its events");
     if (!err && is_tag(tag, "options  ")) {
-        err = skip_options(file, cursor);
+        err = take_options_6(file, cursor, nr_cores);
         tag = yarn_cursor_span(cursor, TAG_BYTES);
     }
     if (!err)
@@ -255,7 +308,6 @@ static int compare_cores(const void *a, const void *b)
 
 static int read_all(struct yarn_trace_file *file)
 {
-    static const char magic[] = "\x17\x08\x44tracing";
     struct yarn_cursor cursor = yarn_cursor_of(file->bytes);
     struct yarn_span begin = yarn_cursor_span(&cursor, sizeof magic - 1);
     if (cursor.failed || memcmp(begin.data, magic, sizeof magic - 1) != 0)
@@ -288,29 +340,55 @@ int yarn_trace_file_open_bytes(struct yarn_trace_file *file, struct yarn_span by
     return read_all(file);
 }
 
-static int map_file(const char *path, struct yarn_span *ret_bytes)
+static int put_all(int fd, uint8_t *buffer, struct yarn_scratch *copy)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int err = fstat(fd, &status) ? -errno : 0;
-    if (!err && (!S_ISREG(status.st_mode) || !status.st_size))
-        err = -ENOEXEC;
-    void *at = err ? MAP_FAILED : mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (!err && at == MAP_FAILED)
-        err = -errno;
-    close(fd);
+    for (;;) {
+        ssize_t got = read(fd, buffer, COPY_BYTES);
+        int err = got < 0 ? -errno : 0;
+        if (!err && got)
+            err = yarn_scratch_put(copy, yarn_span_of(buffer, (size_t)got));
+        if (!got || (err && err != -EINTR))
+            return err;
+    }
+}
+
+/* Why: a mapped file that others make shorter ends the process that reads it. */
+static int map_copy(int fd, struct yarn_span *ret_bytes)
+{
+    struct yarn_scratch copy = YARN_SCRATCH_CLOSED;
+    uint8_t *buffer = malloc(COPY_BYTES);
+    int err = buffer ? yarn_scratch_open(&copy) : -ENOMEM;
     if (!err)
-        *ret_bytes = yarn_span_of(at, (size_t)status.st_size);
+        err = put_all(fd, buffer, &copy);
+    if (!err)
+        err = yarn_scratch_map(&copy, ret_bytes);
+    yarn_scratch_close(&copy);
+    free(buffer);
     return err;
+}
+
+static int check_begin(int fd)
+{
+    char begin[sizeof magic - 1];
+    struct stat status;
+    if (fstat(fd, &status))
+        return -errno;
+    if (!S_ISREG(status.st_mode) || pread(fd, begin, sizeof begin, 0) != sizeof begin)
+        return -ENOEXEC;
+    return memcmp(begin, magic, sizeof begin) == 0 ? 0 : -ENOEXEC;
 }
 
 int yarn_trace_file_open(struct yarn_trace_file *file, const char *path)
 {
     struct yarn_span bytes = YARN_SPAN_EMPTY;
     *file = (struct yarn_trace_file){0};
-    int err = map_file(path, &bytes);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int err = check_begin(fd);
+    if (!err)
+        err = map_copy(fd, &bytes);
+    (void)close(fd);
     if (err)
         return err;
     err = yarn_trace_file_open_bytes(file, bytes);
@@ -321,12 +399,13 @@ int yarn_trace_file_open(struct yarn_trace_file *file, const char *path)
 void yarn_trace_file_close(struct yarn_trace_file *file)
 {
     if (file->is_mapped)
-        (void)munmap((void *)(uintptr_t)file->bytes.data, file->bytes.size);
+        yarn_scratch_unmap(file->bytes);
     yarn_scratch_unmap(file->unpacked);
     for (size_t i = 0; i < file->nr_blocks; i++)
         free(file->blocks[i]);
     free(file->blocks);
     free(file->formats);
+    free(file->gaps);
     free(file->cores);
     *file = (struct yarn_trace_file){0};
 }

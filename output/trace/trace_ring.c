@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/trace/grown.h"
 #include "output/trace/scratch.h"
 #include "output/trace/trace_file.h"
 
@@ -11,6 +12,8 @@ enum {
     TIME_BITS = 27,
     STAMP_BITS = 59,
     COMMIT_MASK = (1 << 27) - 1,
+    HAS_COUNT_BIT = 30,
+    HAS_LOST_BIT = 31,
     WORD = 4,
     FORGET_BYTES = 1 << 20,
 };
@@ -23,12 +26,24 @@ struct walk {
     uint64_t time_ns;
 };
 
+/* Why in parts: a product of 96 bits. */
+static uint64_t scaled(const struct yarn_trace_file *file, uint64_t time)
+{
+    uint64_t mult = file->scale.mult, shift = file->scale.shift;
+    if (!mult)
+        return time + file->offset_ns;
+    uint64_t low = (time & UINT32_MAX) * mult, high = (time >> 32) * mult + (low >> 32);
+    low &= UINT32_MAX;
+    time = shift < 32 ? (high << (32 - shift)) + (low >> shift) : high >> (shift - 32);
+    return time + file->offset_ns;
+}
+
 static int give(struct walk *walk, struct yarn_cursor *cursor, uint64_t size)
 {
     struct yarn_span event = yarn_cursor_span(cursor, size);
     if (cursor->failed)
         return 0;
-    return walk->take(walk->self, walk->core, walk->time_ns + walk->file->offset_ns, event);
+    return walk->take(walk->self, walk->core, scaled(walk->file, walk->time_ns), event);
 }
 
 /* True: the page has no more. */
@@ -79,6 +94,21 @@ static int walk_page(struct walk *walk, struct yarn_cursor *cursor)
     return err;
 }
 
+/* `count`: behind the events, where the bit says so. */
+static int add_gap(struct walk *walk, bool has_count, struct yarn_cursor count)
+{
+    struct yarn_trace_file *file = walk->file;
+    uint64_t lost = file->long_bytes == 8 ? yarn_cursor_u64(&count) : yarn_cursor_u32(&count);
+    int err = YARN_GROWN_RESERVE(&file->gaps, file->nr_gaps, &file->gaps_capacity);
+    if (err)
+        return err;
+    lost = has_count && !count.failed && lost ? lost : 1;
+    file->nr_lost = lost > UINT64_MAX - file->nr_lost ? UINT64_MAX : file->nr_lost + lost;
+    file->gaps[file->nr_gaps++] = (struct yarn_trace_gap){
+        .time_ns = scaled(file, walk->time_ns), .nr_lost = lost, .cpu = walk->core->cpu};
+    return 0;
+}
+
 /* `at`: of the page, as the fault says it. */
 static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
 {
@@ -86,11 +116,14 @@ static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
     walk->time_ns = yarn_cursor_u64(&head);
     uint64_t commit = walk->file->long_bytes == 8 ? yarn_cursor_u64(&head) : yarn_cursor_u32(&head);
     struct yarn_span data = yarn_span_from(page, head.at);
+    bool has_lost = commit >> HAS_LOST_BIT & 1, has_count = commit >> HAS_COUNT_BIT & 1;
     commit &= COMMIT_MASK;
     if (head.failed || commit > data.size)
         return yarn_trace_refuse(walk->file, at, "a page with more events than it can hold");
     struct yarn_cursor cursor = yarn_cursor_of(yarn_span_sub(data, 0, commit));
-    int err = walk_page(walk, &cursor);
+    int err = has_lost ? add_gap(walk, has_count, yarn_cursor_of(yarn_span_from(data, commit))) : 0;
+    if (!err)
+        err = walk_page(walk, &cursor);
     if (!err && cursor.failed)
         err = yarn_trace_refuse(walk->file, at + head.at + cursor.at,
                                 "an event that goes on behind its page");

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "output/trace/grown.h"
+#include "output/trace/inflate.h"
 #include "output/trace/scratch.h"
 
 /* Of all that is unpacked into memory, and of one chunk. */
@@ -20,10 +21,10 @@ static struct yarn_span take_packed(struct yarn_cursor *cursor, uint32_t *ret_by
 static int unpack(struct yarn_trace_file *file, struct yarn_span packed, uint64_t at, void *bytes,
                   size_t size)
 {
-    size_t got = ZSTD_decompress(bytes, size, packed.data, packed.size);
-    return ZSTD_isError(got) || got != size
-               ? yarn_trace_refuse(file, at, "compressed bytes that are not what they say")
-               : 0;
+    bool is_good = file->is_deflated
+                       ? yarn_inflate(packed, bytes, size)
+                       : ZSTD_decompress(bytes, size, packed.data, packed.size) == size;
+    return is_good ? 0 : yarn_trace_refuse(file, at, "compressed bytes that are not what they say");
 }
 
 int yarn_trace_unpack_section(struct yarn_trace_file *file, struct yarn_span packed, uint64_t at,

@@ -93,6 +93,21 @@ class Library(harness.Case):
                 with self.subTest(compiler=compiler, seed=seed):
                     self.check_stream(program, seed)
 
+    def test_a_trace_that_is_cut_while_open_is_still_read(self):
+        path = self.folder() / "trace.dat"
+        path.write_bytes(made_trace.build(*made_trace.generate(random.Random(1), 2000)))
+        code = ("import ctypes, os, sys\n"
+                "lib, stream, count = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.c_size_t()\n"
+                "for name in ('entries', 'dump_text'): getattr(lib, 'yarn_stream_' + name).restype = ctypes.c_void_p\n"
+                "assert lib.yarn_stream_open(sys.argv[2].encode(), 0, ctypes.byref(stream)) == 0\n"
+                "first = lib.yarn_stream_entries(stream, ctypes.byref(count))\n"
+                "row = lambda at: ctypes.string_at(lib.yarn_stream_dump_text(stream, ctypes.c_void_p(first + 32 * at)))\n"
+                "before = [row(at) for at in range(count.value)]\n"
+                "os.truncate(sys.argv[2], 0)\n"
+                "print([row(at) for at in range(count.value)] == before, count.value > 1000)\n")
+        done = run(sys.executable, "-c", code, self.library / "libyarn.so", path, env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (0, "True True\n"))
+
     def check_stream(self, program, seed):
         cores, names = made_trace.generate(random.Random(seed), 200 * (seed % 3))
         path = self.folder() / "trace.dat"

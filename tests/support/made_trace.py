@@ -2,6 +2,7 @@
 """Made traces as trace.dat of version 7, and what couplebreak makes of them by its rules: target by target,
 without regard to time."""
 import struct
+import zlib
 SW = b"""name: sched_switch
 ID: 316
 format:
@@ -48,12 +49,17 @@ format:
 print fmt: "NR %ld", REC->id
 """
 def sized(b): return struct.pack("<Q", len(b)) + b
-def build(cores, names):
-    """cores: {cpu: [(time, bytes)]}; returns a version 7 file."""
-    head = b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", 4096) + b"none\0\0"
+def deflated(b, level): return struct.pack("<II", len(z := zlib.compress(b, level)), len(b)) + z
+def build(cores, names, level=None, options=(), lost={}):
+    """cores: {cpu: [(time, bytes)]}; returns a version 7 file, packed by zlib where a level is given. lost: {cpu: (before
+    which event, how many)}."""
+    packing = b"none\0\0" if level is None else b"zlib\x001\0"
+    head = b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", 4096) + packing
     out = bytearray(head + bytes(8))
     def section(n, body):
-        at = len(out); out.extend(struct.pack("<HHIQ", n, 0, 0, len(body)) + body); return at
+        flag = int(level is not None and n != 0)
+        if flag: body = deflated(body, level)
+        at = len(out); out.extend(struct.pack("<HHIQ", n, flag, 0, len(body)) + body); return at
     ph = b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n"
     eh = b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n"
     opts = []
@@ -66,11 +72,15 @@ def build(cores, names):
     places = []
     for cpu, events in sorted(cores.items()):
         out.extend(bytes(-len(out) % 4096)); at = len(out)
-        page, t0, last = b"", 0, 0
+        page, t0, last, missed = b"", 0, 0, None
         def flush():
-            nonlocal page
-            if page: out.extend(struct.pack("<QQ", t0, len(page)) + page.ljust(4080, b"\0")); page = b""
-        for t, b in events:
+            nonlocal page, missed
+            flags, count = (0, b"") if missed is None else (3 << 30, struct.pack("<Q", missed))
+            if page:
+                out.extend(struct.pack("<QQ", t0, len(page) | flags) + (page + count).ljust(4080, b"\0"))
+                page, missed = b"", None
+        for n, (t, b) in enumerate(events):
+            if cpu in lost and lost[cpu][0] == n: flush(); missed = lost[cpu][1]
             d = t - last if page else 0
             enc = struct.pack("<I", len(b) // 4 | (d & 0x7ffffff) << 5) + b
             if d >> 27: enc = struct.pack("<II", 30 | (d & 0x7ffffff) << 5, d >> 27) + struct.pack("<I", len(b) // 4) + b
@@ -78,11 +88,15 @@ def build(cores, names):
             if not page: t0 = t; enc = struct.pack("<I", len(b) // 4) + b
             page += enc; last = t
         flush()
+        if level is not None and len(out) > at:
+            pages = bytes(out[at:]); del out[at:]
+            chunks = [pages[i:i + 3 * 4096] for i in range(0, len(pages), 3 * 4096)]
+            out.extend(struct.pack("<I", len(chunks)) + b"".join(deflated(c, level) for c in chunks))
         places.append((cpu, at, len(out) - at))
     struct.pack_into("<Q", out, bufat + 8, len(out) - bufat - 16)
     opts.append((8, struct.pack("<I", len(cores)))); opts.append((4, b"[mono]\0"))
     opts.append((3, struct.pack("<Q", bufat) + b"\0mono\0" + struct.pack("<II", 4096, len(places)) + b"".join(struct.pack("<IQQ", *p) for p in places)))
-    opts.append((0, bytes(8)))
+    opts.extend(options); opts.append((0, bytes(8)))
     at = section(0, b"".join(struct.pack("<HI", n, len(b)) + b for n, b in opts))
     struct.pack_into("<Q", out, len(head), at)
     return bytes(out)

@@ -12,6 +12,7 @@ struct core {
     bool is_known;
     uint32_t pid;
     uint64_t since_ns;
+    uint64_t seen_ns; /* its last entry */
 };
 
 struct reading {
@@ -23,6 +24,7 @@ struct reading {
     bool has_wakings;
     struct yarn_table lives; /* pid to its last life */
     struct core *cores;      /* owned */
+    size_t nr_gaps;          /* that were passed */
 };
 
 static int64_t value(const struct reading *reading, const struct yarn_entry *entry,
@@ -102,7 +104,7 @@ static int take_switch(struct reading *reading, const struct yarn_entry *entry)
         err = add_span(reading, prev, &span);
     if (state & ENDED)
         end_life(reading, prev);
-    *core = (struct core){true, next, entry->time_ns};
+    *core = (struct core){true, next, entry->time_ns, entry->time_ns};
     return err;
 }
 
@@ -119,8 +121,35 @@ static int take_waking(struct reading *reading, const struct yarn_entry *entry)
                                      reading->dump, (uint32_t)entry->pid);
 }
 
+/* Events were lost: who was on the core may have left it, and who is on it is unknown. */
+static int pass_gap(struct reading *reading, uint32_t cpu)
+{
+    struct core *core = &reading->cores[cpu & (CORES_MAX - 1)];
+    const struct yarn_sched_span span = {.begin_ns = core->since_ns,
+                                         .length_ns = core->seen_ns - core->since_ns,
+                                         .cpu = cpu & (CORES_MAX - 1),
+                                         .is_open = true};
+    int err = core->is_known ? add_span(reading, core->pid, &span) : 0;
+    core->is_known = false;
+    return err;
+}
+
+static int pass_gaps(struct reading *reading, uint64_t time_ns)
+{
+    const struct yarn_trace_file *file = &reading->stream->trace;
+    int err = 0;
+    while (!err && reading->nr_gaps < file->nr_gaps &&
+           file->gaps[reading->nr_gaps].time_ns <= time_ns)
+        err = pass_gap(reading, file->gaps[reading->nr_gaps++].cpu);
+    return err;
+}
+
 static int take(struct reading *reading, const struct yarn_entry *entry)
 {
+    int err = pass_gaps(reading, entry->time_ns);
+    if (err)
+        return err;
+    reading->cores[entry->cpu & (CORES_MAX - 1)].seen_ns = entry->time_ns;
     const struct yarn_stream_event *event = yarn_stream_event_of(reading->stream, entry);
     if (event && event->kind == YARN_STREAM_SWITCH)
         return take_switch(reading, entry);
@@ -155,6 +184,7 @@ static int add_dump(struct reading *reading, const char *name, uint64_t start_ns
 {
     struct yarn_profile *profile = reading->profile;
     struct yarn_profile_dump dump = {.process = {.start_ns = start_ns}};
+    dump.trust.stored.value[YARN_DUMP_TOTAL_SWITCHES_LOST] = reading->stream->trace.nr_lost;
     dump.path = yarn_strings_keep(&profile->strings, yarn_span_of_text(name));
     int err = dump.path
                   ? yarn_strings_intern(&profile->strings, yarn_span_of_text(name), &dump.comm)

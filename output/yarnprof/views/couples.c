@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "output/analysis/value/array.h"
+#include "output/stream/stream.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/stream/status.h"
 
@@ -37,6 +38,17 @@ int yarn_couples_kind(const char *verb, char *const *paths, bool *ret_is_trace)
     return YARN_STATUS_USAGE;
 }
 
+/* Of lost events `sched` has a warning of its own. */
+static void say_of_trace(const char *verb, const char *path, const struct yarn_stream *stream)
+{
+    const struct yarn_trace_file *file = &stream->trace;
+    if (file->has_ticks && !file->scale.mult)
+        yarn_complain(verb, "%s: its clock does not count ns: each count is shown as one", path);
+    if (file->nr_lost && strcmp(verb, "sched") != 0)
+        yarn_complain(verb, "%s: %" PRIu64 " events were lost while it was recorded", path,
+                      file->nr_lost);
+}
+
 int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char *path)
 {
     bool is_trace = yarn_couples_is_trace(path);
@@ -47,6 +59,8 @@ int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char 
         int err = yarn_stream_load(path, index, &why, &item.stream);
         if (err == -ENOENT && index)
             return -1;
+        if (!err)
+            say_of_trace(verb, path, item.stream);
         if (!err)
             err = YARN_ARRAY_PUT(&couples->list, &couples->count, &couples->capacity, &item);
         if (err) {

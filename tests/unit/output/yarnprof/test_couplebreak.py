@@ -6,11 +6,12 @@ refused."""
 import json
 import pathlib
 import random
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 import made_trace
-from command_line import WithDumps, main
+from command_line import WithDumps, main, run
 
 TRACES = 30
 MANY = [0, 1, 5, 60, 400]
@@ -97,6 +98,49 @@ class Couplebreak(WithDumps):
                 self.assertIn(why, self.refused(f"--load={view}"))
         view.write_text("no JSON")
         self.assertIn(f"{view}: ", self.refused(f"--load={view}"))
+
+    def test_what_zlib_packed_is_the_same(self):
+        for seed, level in [(1, 0), (2, 1), (3, 9), (8, 6)]:
+            cores, names = made_trace.generate(random.Random(seed), 400)
+            path, packed = self.folder / "plain.dat", self.folder / "packed.dat"
+            path.write_bytes(made_trace.build(cores, names))
+            data = made_trace.build(cores, names, level)
+            packed.write_bytes(data)
+            with self.subTest(seed=seed, level=level):
+                self.assertEqual(self.good("script", "--couplebreak", packed), self.good("script", "--couplebreak", path))
+            for at in random.Random(seed).sample(range(40, len(data)), 20):
+                packed.write_bytes(data[:at])
+                self.assertRegex(self.refused(packed), r"\(at byte \d+\)")
+
+    def test_cycles_become_ns_as_the_file_says(self):
+        cores, names = made_trace.generate(random.Random(9), 60)
+        far = {cpu: [(time + (1 << 60), event) for time, event in events] for cpu, events in cores.items()}
+        path = self.folder / "cycles.dat"
+        for mult, shift in [(858993459, 31), (1 << 31, 0), (0xffffffff, 40)]:
+            path.write_bytes(made_trace.build(far, names, options=[(14, struct.pack("<IIQ", mult, shift, 0))]))
+            got = self.json("--couplebreak", path)["events"]
+            want = [row[0] * mult >> shift & (1 << 64) - 1 for row in made_trace.model(far)]
+            with self.subTest(mult=mult, shift=shift):
+                self.assertEqual(sorted(e["time_ns"] for e in got), sorted(want))
+
+    def switches(self, *rows):
+        """Of core 0: (time, who leaves, state, who comes)."""
+        comm = b"task".ljust(16, b"\0")
+        return {0: [(time, struct.pack("<HBBi", 316, 0, 0, prev) + comm + struct.pack("<iiq", prev, 120, state) + comm
+                     + struct.pack("<ii", nxt, 120)) for time, prev, state, nxt in rows]}
+
+    def test_lost_events_are_counted_and_who_was_there_is_unknown(self):
+        rows = [(10, 0, 0, 7), (5000, 8, 1, 0), (5500, 0, 0, 7), (6000, 7, 1, 0)]
+        path, names = self.folder / "lost.dat", {7: "seven", 8: "eight"}
+        for number, want in [(41, 41), (0, 1)]:
+            path.write_bytes(made_trace.build(self.switches(*rows), names, lost={0: (1, number)}))
+            got = self.json(path)
+            self.assertEqual(got["notes"]["switches_lost"], want)
+            self.assertIn(f"{want} events were lost", run("script", path).stderr)
+            threads = {thread["tid"]: thread for thread in got["threads"]}
+            keys = ("life_ns", "running_ns", "unknown_ns")
+            self.assertEqual([threads[7][key] for key in keys], [5990, 500, 5490])
+            self.assertEqual(threads[8]["running_ns"], 0)
 
     def test_a_trace_that_is_cut_is_refused_with_the_place(self):
         path, _ = self.trace(5, 60)
