@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session of libyarn in a kernel that is made. */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <yarn/session.h>
+
+#include "tests/support/fake_perf.h"
+#include "tests/support/suite.h"
+
+enum { TIMEOUT_MS = 10 /* the first repetition is after 2 */, FDS_MAX = 64 };
+
+static void take(void *self, size_t event, const struct yarn_record *record)
+{
+    (void)self;
+    (void)event;
+    (void)record;
+}
+
+static struct yarn_session *open_session(const char *words)
+{
+    const struct yarn_listener listener = {.size = sizeof listener, .on_record = take};
+    const struct yarn_session_spec spec = {
+        .size = sizeof spec, .reader = YARN_READER_TIMED, .includes_caller = true};
+    struct yarn_events *events = NULL;
+    struct yarn_session *session = NULL;
+    ck_assert_int_eq(yarn_events_parse(words, &events, NULL), 0);
+    ck_assert_int_eq(yarn_session_new(events, &spec, &listener, &session), 0);
+    yarn_events_free(events);
+    ck_assert_int_eq(yarn_session_attach(session), 0);
+    return session;
+}
+
+/* As where a thread inherits it at that very moment. */
+static void miss(void)
+{
+    ck_assert(fake_perf_next(NULL)->is_enabled);
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        yarn_perf_disable(fd);
+    ck_assert(!fake_perf_next(NULL)->is_enabled);
+}
+
+START_TEST(a_start_that_an_event_missed_is_repeated)
+{
+    struct yarn_session *session = open_session("task-clock");
+    ck_assert_int_eq(yarn_session_start(session), 0);
+    miss();
+    ck_assert_int_eq(yarn_session_read(session, TIMEOUT_MS), 0);
+    ck_assert(fake_perf_next(NULL)->is_enabled);
+    yarn_session_free(session);
+}
+END_TEST
+
+START_TEST(what_was_not_started_stays_so)
+{
+    struct yarn_session *session = open_session("task-clock");
+    ck_assert_int_eq(yarn_session_read(session, TIMEOUT_MS), 0);
+    ck_assert(!fake_perf_next(NULL)->is_enabled);
+    yarn_session_free(session);
+}
+END_TEST
+
+static int refuse_clock(const struct fake_perf_event *event)
+{
+    bool is_other =
+        event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_PAGE_FAULTS;
+    return is_other && event->attr.use_clockid ? -EINVAL : 0;
+}
+
+START_TEST(an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence)
+{
+    const char *reason = NULL;
+    fake_perf_judge = refuse_clock;
+    struct yarn_session *session = open_session("task-clock,page-faults");
+    ck_assert_int_eq(yarn_session_error(session, 0, &reason), 0);
+    ck_assert_int_lt(yarn_session_error(session, 1, &reason), 0);
+    ck_assert_ptr_nonnull(reason);
+    ck_assert_ptr_nonnull(strstr(reason, "CLOCK_MONOTONIC"));
+    yarn_session_free(session);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session_made");
+    TCase *tcase = tcase_create("a kernel that is made");
+    tcase_add_checked_fixture(tcase, fake_perf_reset, fake_perf_reset);
+    tcase_add_test(tcase, a_start_that_an_event_missed_is_repeated);
+    tcase_add_test(tcase, what_was_not_started_stays_so);
+    tcase_add_test(tcase, an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
