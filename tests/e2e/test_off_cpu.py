@@ -136,7 +136,10 @@ class OffCpu(harness.Case):
         run = self.run_program(argv, YARN_EVENTS=EVENTS)
         if run.status == 1 and not run.stdout:
             self.skipTest("no namespace of processes may be made here")
-        said = [text["text"] for dump in harness.info(run.dumps) for text in dump["messages"]]
+        dumps = harness.info(run.dumps)
+        if any(event["errno"] for dump in dumps for event in dump["events"]):
+            self.skipTest("off-cpu or its switch records are refused here")
+        said = [text["text"] for dump in dumps for text in dump["messages"]]
         self.assertTrue([text for text in said if "could not be looked at" in text], said)
 
     def test_all_views(self):
