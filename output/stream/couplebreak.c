@@ -193,21 +193,22 @@ int yarn_stream_couplebreak(struct yarn_stream *stream, bool on)
 
 unsigned yarn_stream_n_couplebreak_events(const struct yarn_stream *stream)
 {
-    return (unsigned)stream->nr_target_ids;
+    return stream ? (unsigned)stream->nr_target_ids : 0;
 }
 
 uint32_t yarn_stream_couplebreak_flags(const struct yarn_stream *stream)
 {
-    return stream->flags;
+    return stream ? stream->flags : 0;
 }
 
 bool yarn_stream_couplebreak_is_on(const struct yarn_stream *stream)
 {
-    return stream->is_on;
+    return stream && stream->is_on;
 }
 
 const int *yarn_stream_couplebreak_ids(const struct yarn_stream *stream, size_t *ret_count)
 {
-    *ret_count = stream->nr_target_ids;
-    return stream->target_ids;
+    if (ret_count)
+        *ret_count = stream ? stream->nr_target_ids : 0;
+    return stream ? stream->target_ids : NULL;
 }

@@ -147,6 +147,8 @@ static bool is_called(const struct yarn_stream_event *event, const char *name)
 
 int yarn_stream_find_event(const struct yarn_stream *stream, const char *name, int *ret_id)
 {
+    if (!stream || !name || !ret_id)
+        return -EINVAL;
     for (size_t i = 0; i < stream->nr_target_ids; i++) {
         if (strcmp(yarn_couplebreak_event_name(stream->target_ids[i]), name) == 0) {
             *ret_id = stream->target_ids[i];

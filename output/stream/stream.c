@@ -164,19 +164,21 @@ int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_
 
 const struct yarn_entry *yarn_stream_entries(const struct yarn_stream *stream, size_t *ret_count)
 {
-    *ret_count = stream->nr_entries;
-    return stream->entries;
+    if (ret_count)
+        *ret_count = stream ? stream->nr_entries : 0;
+    return stream ? stream->entries : NULL;
 }
 
 const int *yarn_stream_event_ids(const struct yarn_stream *stream, size_t *ret_count)
 {
-    *ret_count = stream->nr_events;
-    return stream->ids;
+    if (ret_count)
+        *ret_count = stream ? stream->nr_events : 0;
+    return stream ? stream->ids : NULL;
 }
 
 uint32_t yarn_stream_pid(const struct yarn_stream *stream)
 {
-    return stream->pid;
+    return stream ? stream->pid : 0;
 }
 
 struct yarn_span yarn_stream_record(const struct yarn_stream *stream,

@@ -180,6 +180,24 @@ START_TEST(what_cannot_be_is_refused_before_the_kernel_is_asked)
 }
 END_TEST
 
+START_TEST(what_is_no_stream_has_nothing)
+{
+    size_t count = 7;
+    int id;
+    ck_assert_ptr_null(yarn_stream_entries(NULL, &count));
+    ck_assert_uint_eq(count, 0);
+    ck_assert_ptr_null(yarn_stream_event_ids(NULL, NULL));
+    ck_assert_ptr_null(yarn_stream_couplebreak_ids(NULL, NULL));
+    ck_assert_int_eq(yarn_stream_find_event(NULL, "sched/sched_switch", &id), -EINVAL);
+    ck_assert_int_eq(yarn_stream_couplebreak(NULL, true), -EINVAL);
+    ck_assert(!yarn_stream_couplebreak_is_on(NULL));
+    ck_assert_uint_eq(yarn_stream_n_couplebreak_events(NULL), 0);
+    ck_assert_uint_eq(yarn_stream_couplebreak_flags(NULL), 0);
+    ck_assert_uint_eq(yarn_stream_pid(NULL), 0);
+    yarn_stream_free(NULL);
+}
+END_TEST
+
 START_TEST(in_a_child_the_parent_s_counters_are_dead)
 {
     struct yarn_events *events = NULL;
@@ -220,6 +238,7 @@ int main(void)
     tcase_add_test(guest, threads_with_counters_of_their_own_do_not_meet);
     tcase_add_test(guest, errno_is_kept_also_where_a_call_fails);
     tcase_add_test(guest, null_is_refused_where_something_is_needed);
+    tcase_add_test(guest, what_is_no_stream_has_nothing);
     tcase_add_test(guest, what_cannot_be_is_refused_before_the_kernel_is_asked);
     tcase_add_test(guest, in_a_child_the_parent_s_counters_are_dead);
     suite_add_tcase(suite, guest);
