@@ -14,18 +14,19 @@ class Marks {
         this.found = null;
         byId("kinds-bar").hidden = false;
         byId("couplebreak").hidden = false;
-        this.sayHowMany();
+        byId("kinds-note").textContent = this.howMany();
         this.makeKinds();
         this.makeDialog();
         this.select();
         byId("couplebreak").addEventListener("click", () => byId("couplebreak-box").showModal());
     }
 
-    sayHowMany() {
+    howMany() {
         const { nrAll, hasMore, rows } = this.sched;
-        const isTooMany = nrAll > 0 && !rows.length;
-        byId("kinds-note").textContent = isTooMany
-            ? `${hasMore ? "at least " : ""}${grouped(nrAll)} events: show them with --time=A..B` : nrAll ? "" : "no single events";
+        if (!nrAll)
+            return "no single events";
+        return rows.length ? ""
+            : `${hasMore ? "at least " : ""}${grouped(nrAll)} events: show them with --time=A..B`;
     }
 
     isOn(mark) {
@@ -173,20 +174,28 @@ class Marks {
 
     /* `yOf(lane)`: the upper edge of a lane that is on the screen, or undefined. */
     paint(context, lanes, yOf, width, style) {
-        const { rows } = this.sched, whole = this.data.nrSlices * this.data.sliceNs;
+        const whole = this.data.nrSlices * this.data.sliceNs;
         context.save();
-        for (const lane of lanes) {
-            const y = yOf(lane);
-            for (const i of this.ofLane.get(lane) ?? []) {
-                context.globalAlpha = this.found && !this.found[rows[i].kind] ? 0.15 : 0.9;
-                context.fillStyle = this.inks[rows[i].kind];
-                context.fillRect(Math.round(rows[i].time / whole * width), y + LANE - 7, 1, 6);
-            }
-        }
+        for (const lane of lanes)
+            this.paintLane(context, this.ofLane.get(lane) ?? [], yOf(lane), width / whole);
         context.restore();
         for (const index of new Set([this.chosen, this.hovered]))
             if (index >= 0)
                 this.paintPair(context, index, yOf, whole / width, style);
+    }
+
+    /* One tick a kind and pixel: what is drawn is bounded by the screen, not by the events. */
+    paintLane(context, list, y, pixelsOfNs) {
+        const { rows, kinds } = this.sched, last = new Int32Array(kinds.length).fill(-1);
+        for (const i of list) {
+            const { kind, time } = rows[i], x = Math.round(time * pixelsOfNs);
+            if (x === last[kind])
+                continue;
+            last[kind] = x;
+            context.globalAlpha = this.found && !this.found[kind] ? 0.15 : 0.9;
+            context.fillStyle = this.inks[kind];
+            context.fillRect(x, y + LANE - 7, 1, 6);
+        }
     }
 
     /* The event, its twin, and a line between them. */
@@ -226,5 +235,7 @@ class Marks {
                 label.append(element("small", "", " no couples: neither sched_switch nor sched_waking"));
             return label;
         }));
+        if (!streams.length)
+            byId("stream-list").textContent = `No stream is in this page: ${this.howMany()}`;
     }
 }

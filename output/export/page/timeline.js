@@ -10,7 +10,8 @@ class Timeline {
     constructor(model, sched, on) {
         Object.assign(this, { model, sched, on });
         this.marks = null;
-        this.hasStates = Boolean(sched);
+        const isKnown = Boolean(sched?.states.lanes.some(Boolean));
+        this.hasStates = isKnown;
         this.pane = byId("lanes");
         this.canvas = byId("lane-canvas");
         this.space = byId("lane-space");
@@ -22,7 +23,7 @@ class Timeline {
         this.canvas.addEventListener("pointermove", (event) => this.dragged(event));
         this.canvas.addEventListener("pointerup", (event) => this.released(event));
         this.canvas.addEventListener("pointerleave", () => this.hoverAt(null));
-        byId("lane-pick").hidden = !sched;
+        byId("lane-pick").hidden = byId("state-legend").hidden = !isKnown;
         byId("lane-kind").addEventListener("change", (event) => {
             this.hasStates = event.target.value === "states";
             this.draw();

@@ -154,7 +154,7 @@ static uint64_t count_switches(const struct yarn_sched_log *sched)
 /* When threads ran, and single events, unless they are too many. An exit status, or -1. */
 static int load_sched(struct request *request, char *const *paths, struct side *side)
 {
-    if (request->before || !is_recorded(&side->sched))
+    if (request->before || (!is_recorded(&side->sched) && !request->couplebreak))
         return -1;
     int err = yarn_wakings_give(&side->wakings, &side->profile, &side->sched);
     if (!err)
@@ -209,6 +209,10 @@ int yarn_verb_flamegraph(int argc, char **argv)
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status < 0 && yarn_new_file_is_terminal(request.path)) {
         yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0 && request.before && request.couplebreak) {
+        yarn_complain("flamegraph", "--couplebreak is of one recording, --before compares two");
         status = YARN_STATUS_USAGE;
     }
     if (status < 0)

@@ -28,22 +28,24 @@ SCHEDULING = 64
 TARGETS = "couplebreak/sched_switch[target]", "couplebreak/sched_waking[target]"
 
 
-def lives(nr_samples=400):
+def lives(nr_samples=400, has_runs=True):
     """Thread 7 runs for 100 ms, is blocked for 100, runs for 50 and is preempted for 50, runs for 100
     ms to the end; thread 8 runs in its second 100 ms."""
     dump = Dump()
     dump.begin(pid=7, name="app")
     dump.record("THREAD", tid=8, comm=dump.text("worker"))
     dump.samples(nr_samples, stream={"tid": 7, "period_ns": MS, "weight": MS}, stack=0, stack_end=5)
+    if not has_runs:
+        return dump
     dump.named("RUNS", 4, {"time_ns": (0, 100 * MS, 200 * MS, 300 * MS),
                            "length_ns": (100 * MS, 100 * MS, 50 * MS, 100 * MS),
                            "tid": (7, 8, 7, 7), "cpu": (0, 1, 0, 1), "is_preempted": (0, 0, 1, 0)})
     return dump
 
 
-def couples(nr_more=0):
+def couples(nr_more=0, has_runs=True):
     """Thread 7 wakes 8, which comes in on core 1 5 us later; 8 gives way to a thread of another."""
-    dump = lives()
+    dump = lives(has_runs=has_runs)
     for number, form in enumerate((SWITCH, WAKING), 1):
         name = dump.text("sched:" + re.match("name: (.*)", form)[1])
         dump.record("EVENT", number=number, name=name, asked=name, got=name, unit=dump.text("events"),
@@ -53,6 +55,16 @@ def couples(nr_more=0):
     put(dump, 1, 8, 1, [(60 * MS, switch(("worker", 8), ("other", 99)))])
     for first in range(0, nr_more, 1000):
         put(dump, 2, 7, 0, [(70 * MS + i, waking(7, "worker", 8, 1)) for i in range(first, first + 1000)])
+    return dump
+
+
+def restless(count):
+    """Thread 7 comes and goes that often."""
+    dump = lives(has_runs=False)
+    for first in range(0, count, 5000):
+        dump.named("RUNS", 5000, {"time_ns": tuple(6000 * i for i in range(first, first + 5000)),
+                                  "length_ns": (3000,) * 5000, "tid": (7,) * 5000,
+                                  "cpu": (0,) * 5000, "is_preempted": (0,) * 5000})
     return dump
 
 
@@ -99,7 +111,9 @@ class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn_lanes."))
-        for name, dump in [("lives", lives()), ("couples", couples()), ("many", couples(100_000))]:
+        for name, dump in [("lives", lives()), ("couples", couples()), ("many", couples(100_000)),
+                           ("dense", couples(8_000)), ("restless", restless(55_000)),
+                           ("asked", couples(has_runs=False))]:
             dump.record("END", time_ns=400 * MS)
             (cls.folder / f"{name}.dump").write_bytes(dump.bytes())
 
@@ -146,6 +160,13 @@ class Numbers(Pages):
     def test_a_stream_that_is_not_there_is_refused(self):
         said = self.run_tool("flamegraph", "--couplebreak=4711", "couples.dump", "-o", "page.html", status=1)
         self.assertIn("there is no stream 4711", said)
+        said = self.run_tool("flamegraph", "--couplebreak=4711", "asked.dump", "-o", "page.html", status=1)
+        self.assertIn("there is no stream 4711", said)
+
+    def test_two_recordings_have_no_couplebreak(self):
+        said = self.run_tool("flamegraph", "--couplebreak", "--before", "lives.dump", "couples.dump",
+                             "-o", "page.html", status=2)
+        self.assertIn("--couplebreak is of one recording", said)
 
 
 @unittest.skipUnless(BROWSER, "no chromium is installed")
@@ -241,9 +262,44 @@ class Shown(Pages):
         self.assertEqual(self.ask("return $('kinds-note').textContent;"),
                          "100,011 events: show them with --time=A..B")
         self.assertEqual(self.kinds(), {})
+        self.assertEqual(self.ask("return $('stream-list').querySelectorAll('input').length;"), 1)
         self.see("many.dump", "--time=0..69ms")
         self.assertEqual(self.ask("return $('kinds-note').textContent;"), "")
         self.assertEqual(self.kinds()["sched/sched_switch"], 2)
+
+    def test_the_settings_say_why_no_stream_is_there(self):
+        self.see("restless.dump")
+        self.assertEqual(self.ask("$('couplebreak').click(); return $('stream-list').innerText;"),
+                         "No stream is in this page: at least 110,000 events: show them with --time=A..B")
+
+    def test_drawing_is_bounded_by_the_screen(self):
+        self.see("--couplebreak", "dense.dump")
+        drawn = self.ask("const own = CanvasRenderingContext2D.prototype, fill = own.fillRect;"
+                         "let count = 0; own.fillRect = function (...box) { count++; fill.apply(this, box); };"
+                         "document.querySelector('.lane').click(); await settled(); return count;")
+        self.assertGreater(drawn, 10)
+        self.assertLess(drawn, 8_000)
+
+    def test_tracepoints_without_switch_records_are_shown_where_asked_for(self):
+        self.see("--couplebreak", "asked.dump")
+        self.assertEqual(self.kinds(), {"sched/sched_switch": 2, "sched/sched_waking": 1,
+                                        TARGETS[0]: 2, TARGETS[1]: 1})
+        self.assertEqual(self.ask("return [$('lane-pick').hidden, $('state-legend').hidden];"), [True, True])
+        self.assertNotIn('id="sched"', self.make("asked.dump").read_text())
+
+    def test_a_narrow_window_holds_the_bar(self):
+        size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.ask("Emulation.setDeviceMetricsOverride", width=420, **size)
+        try:
+            self.see("lives.dump")
+            outside = self.ask("const bar = document.querySelector('#timeline .bar').getBoundingClientRect();"
+                               "return [...document.querySelectorAll('#timeline .bar > *')].filter((part) => {"
+                               " const box = part.getBoundingClientRect();"
+                               " return box.top < bar.top || box.bottom > bar.bottom || box.right > bar.right;"
+                               "}).map((part) => part.id).filter((id) => !$(id).hidden);")
+            self.assertEqual(outside, [])
+        finally:
+            self.browser.ask("Emulation.setDeviceMetricsOverride", width=1400, **size)
 
 
 if __name__ == "__main__":
