@@ -139,6 +139,8 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
         yarn_usable_probes(is_user ? "uprobe_events" : "kprobe_events", ret_usable);
         if (own.site.path && own.site.path[0] == '/' && access(own.site.path, R_OK))
             say(ret_usable, false, "the file cannot be read, or there is none");
+        if (ret_usable->is_usable && own.site.symbol)
+            say(ret_usable, true, "its symbol is looked up when recording begins");
         return;
     }
     if (own.kind == YARN_EVENT_OFF_CPU) {
