@@ -11,6 +11,7 @@
 #include "core/sys/process.h"
 #include "lib/session_unwind.h"
 #include "lib/session_wake.h"
+#include "unwind/symbol/place.h"
 
 enum {
     CPUS_MAX = 1024,
@@ -113,7 +114,7 @@ static struct yarn_session_request spec_of(const struct yarn_session_engine_spec
         .includes_reader = spec->includes_caller,
         .may_refuse_threads = true,
         .needs_descriptors = true,
-        .find_symbol = yarn_session_unwinder_find,
+        .find_symbol = yarn_symbol_place_find,
         /* Records are handed on as the kernel stamped them, and the thread is the program's. */
         .clock_refusal = "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered",
     };

@@ -7,7 +7,6 @@
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
 #include "unwind/registers.h"
-#include "unwind/symbol/place.h"
 #include "unwind/unwinder.h"
 
 struct yarn_session_unwinder {
@@ -110,18 +109,4 @@ void yarn_session_unwinder_free(struct yarn_session_unwinder *unwinder)
     if (unwinder->map)
         yarn_module_map_free(unwinder->map);
     yarn_pages_unmap(unwinder, sizeof *unwinder);
-}
-
-bool yarn_session_unwinder_find(void *self, const char *symbol, uint64_t *ret_address)
-{
-    struct yarn_module_map *map;
-    struct yarn_symbol_place place = {.address = 0};
-    (void)self;
-    if (yarn_module_map_new(&map, "/proc/self"))
-        return false;
-    bool is_found =
-        !yarn_module_map_read_proc(map, 0) && yarn_symbol_place_find(map, symbol, &place);
-    yarn_module_map_free(map);
-    *ret_address = place.address;
-    return is_found;
 }

@@ -32,6 +32,3 @@ YARN_MUST_CHECK int yarn_session_unwinder_walk(struct yarn_session_unwinder *unw
 
 /* Takes NULL. */
 void yarn_session_unwinder_free(struct yarn_session_unwinder *unwinder);
-
-/* Where a symbol of the process is; as yarn_session_spec.find_symbol. */
-bool yarn_session_unwinder_find(void *self, const char *symbol, uint64_t *ret_address);

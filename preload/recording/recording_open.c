@@ -39,21 +39,6 @@ static void follow_filter(struct yarn_recording *recording)
                               "a seccomp filter would end the program for", probe->deadly[i]);
 }
 
-/* As the process is mapped now: before anything is recorded. */
-static bool find_symbol(void *self, const char *symbol, uint64_t *ret_address)
-{
-    struct yarn_module_map *map;
-    struct yarn_symbol_place place = {.address = 0};
-    (void)self;
-    if (yarn_module_map_new(&map, "/proc/self"))
-        return false;
-    bool is_found =
-        !yarn_module_map_read_proc(map, 0) && yarn_symbol_place_find(map, symbol, &place);
-    yarn_module_map_free(map);
-    *ret_address = place.address;
-    return is_found;
-}
-
 static bool is_recorded(const void *self, const char *exe)
 {
     const struct yarn_job *job = self;
@@ -92,7 +77,7 @@ static int open_session(struct yarn_recording *recording)
         .switch_rate_max_hz = options->sched.rate_max_hz,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
-        .find_symbol = find_symbol,
+        .find_symbol = yarn_symbol_place_find,
         .machine_refusal = machine_refusal(recording->job),
     };
     follow_filter(recording);

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "unwind/module_map.h"
 #include "unwind/symbol/symbol_table.h"
 
 /* Something that has an address of the file's own. */
@@ -29,7 +30,7 @@ static bool find_in(const struct yarn_symbol_table *table, const char *name, Elf
 }
 
 static bool find_in_module(const struct yarn_module *module, const char *name,
-                           struct yarn_symbol_place *ret_place)
+                           uint64_t *ret_address)
 {
     static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
     Elf64_Sym symbol;
@@ -37,25 +38,32 @@ static bool find_in_module(const struct yarn_module *module, const char *name,
         struct yarn_symbol_table table = yarn_symbol_table_of(module->image, types[i]);
         if (!find_in(&table, name, &symbol))
             continue;
-        *ret_place = (struct yarn_symbol_place){
-            .address = symbol.st_value + module->bias,
-            .size = symbol.st_size,
-        };
+        *ret_address = symbol.st_value + module->bias;
         return true;
     }
     return false;
 }
 
-bool yarn_symbol_place_find(struct yarn_module_map *map, const char *name,
-                            struct yarn_symbol_place *ret_place)
+static bool find_in_map(struct yarn_module_map *map, const char *name, uint64_t *ret_address)
 {
     for (uint32_t i = 0; i < yarn_module_map_count(map); i++) {
         const struct yarn_module *module = yarn_module_map_at(map, i);
         if (module->kind == YARN_MODULE_ANONYMOUS ||
             yarn_module_map_find(map, module->start) != module || !module->image)
             continue;
-        if (find_in_module(module, name, ret_place))
+        if (find_in_module(module, name, ret_address))
             return true;
     }
     return false;
+}
+
+bool yarn_symbol_place_find(void *self, const char *symbol, uint64_t *ret_address)
+{
+    struct yarn_module_map *map;
+    (void)self;
+    if (yarn_module_map_new(&map, "/proc/self"))
+        return false;
+    bool is_found = !yarn_module_map_read_proc(map, 0) && find_in_map(map, symbol, ret_address);
+    yarn_module_map_free(map);
+    return is_found;
 }
