@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/stream/out.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -141,4 +142,14 @@ const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint)
 const char *yarn_out_plain(const struct yarn_out *out)
 {
     return out->has_color ? "\033[0m" : "";
+}
+
+void yarn_out_warn(const struct yarn_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(out->file, "%swarning: ", yarn_out_paint(out, YARN_PAINT_WARNING));
+    (void)vfprintf(out->file, format, args);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
+    va_end(args);
 }

@@ -63,3 +63,6 @@ YARN_MUST_CHECK int yarn_out_finish(struct yarn_out *out, const char *verb, int 
 /* Escape sequences; "" where there is no colour. */
 const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint);
 const char *yarn_out_plain(const struct yarn_out *out);
+
+/* A line of what is printed, as printf. */
+void yarn_out_warn(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);

@@ -64,36 +64,29 @@ static void print_size(const struct yarn_profile_report *report, const struct ya
     (void)fputc('\n', out->file);
 }
 
-static void warn(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
-static void warn(const struct yarn_out *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)fprintf(out->file, "%swarning: ", yarn_out_paint(out, YARN_PAINT_WARNING));
-    (void)vfprintf(out->file, format, args);
-    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
-    va_end(args);
-}
-
 static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out *out)
 {
     struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
     if (gaps.truncated > 0)
-        warn(out,
-             "%.1f %% of the stacks are cut: their outer part is [truncated]; the most that the "
-             "kernel "
-             "copies is YARN_CALLGRAPH=dwarf:65528",
-             gaps.truncated);
+        yarn_out_warn(
+            out,
+            "%.1f %% of the stacks are cut: their outer part is [truncated]; the most that the "
+            "kernel "
+            "copies is YARN_CALLGRAPH=dwarf:65528",
+            gaps.truncated);
     if (gaps.no_unwind_info > 0)
-        warn(out, "%.1f %% of the stacks end where there is [no unwind information]",
-             gaps.no_unwind_info);
+        yarn_out_warn(out, "%.1f %% of the stacks end where there is [no unwind information]",
+                      gaps.no_unwind_info);
     if (gaps.failed > 0)
-        warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]", gaps.failed);
+        yarn_out_warn(out, "%.1f %% of the stacks could not be unwound: [unwinding failed]",
+                      gaps.failed);
     if (gaps.none > 0)
-        warn(out, "%.1f %% of the samples have no stack: their callers are unknown", gaps.none);
+        yarn_out_warn(out, "%.1f %% of the samples have no stack: their callers are unknown",
+                      gaps.none);
     if (gaps.unknown > 0)
-        warn(out, "%.1f %% of the samples are in code of which nothing is known: [unknown]",
-             gaps.unknown);
+        yarn_out_warn(out,
+                      "%.1f %% of the samples are in code of which nothing is known: [unknown]",
+                      gaps.unknown);
 }
 
 /* As far as recordings that were cut off state how much may be missing. */
@@ -106,11 +99,11 @@ static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_ou
     }
     if (!nr_cut)
         return;
-    warn(out, "%s%s did not end cleanly: the last moments%s are missing%s%s",
-         profile->nr_dumps == 1 ? "the recording" : yarn_number_grouped(nr_cut).text,
-         profile->nr_dumps == 1 ? "" : " of the recordings", nr_cut == 1 ? "" : " of each",
-         unwritten_ns ? ", up to " : "",
-         unwritten_ns ? yarn_number_duration(unwritten_ns).text : "");
+    yarn_out_warn(out, "%s%s did not end cleanly: the last moments%s are missing%s%s",
+                  profile->nr_dumps == 1 ? "the recording" : yarn_number_grouped(nr_cut).text,
+                  profile->nr_dumps == 1 ? "" : " of the recordings", nr_cut == 1 ? "" : " of each",
+                  unwritten_ns ? ", up to " : "",
+                  unwritten_ns ? yarn_number_duration(unwritten_ns).text : "");
 }
 
 static void warn_of_missing(const struct yarn_profile_report *report, const struct yarn_out *out)
@@ -118,23 +111,27 @@ static void warn_of_missing(const struct yarn_profile_report *report, const stru
     const struct yarn_trust *trust = &report->trust;
     struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
     if (gaps.lost > 0)
-        warn(out, "%s of %s samples were lost (%.1f %%)", yarn_number_grouped(trust->lost).text,
-             yarn_number_grouped(trust->samples + trust->lost).text, gaps.lost);
+        yarn_out_warn(out, "%s of %s samples were lost (%.1f %%)",
+                      yarn_number_grouped(trust->lost).text,
+                      yarn_number_grouped(trust->samples + trust->lost).text, gaps.lost);
     if (gaps.kernel > 0 && yarn_kernel_is_refused(report->profile))
-        warn(out, "%.1f %% of the CPU time was spent in the kernel, which may not be sampled: %s",
-             gaps.kernel, yarn_kernel_remedy());
+        yarn_out_warn(
+            out, "%.1f %% of the CPU time was spent in the kernel, which may not be sampled: %s",
+            gaps.kernel, yarn_kernel_remedy());
     else if (gaps.kernel > 0)
-        warn(out, "%.1f %% of the CPU time was spent in the kernel, which the event leaves out",
-             gaps.kernel);
+        yarn_out_warn(out,
+                      "%.1f %% of the CPU time was spent in the kernel, which the event leaves out",
+                      gaps.kernel);
     if (gaps.unsampled > 0)
-        warn(out, "%s of CPU time passed unsampled (%.1f %%)",
-             yarn_number_duration(trust->unsampled_ns).text, gaps.unsampled);
+        yarn_out_warn(out, "%s of CPU time passed unsampled (%.1f %%)",
+                      yarn_number_duration(trust->unsampled_ns).text, gaps.unsampled);
     if (trust->throttled)
-        warn(out, "the kernel throttled the sampling %s",
-             yarn_number_of_things(trust->throttled, "time").text);
+        yarn_out_warn(out, "the kernel throttled the sampling %s",
+                      yarn_number_of_things(trust->throttled, "time").text);
     warn_of_cut(report->profile, out);
     if (trust->disagrees)
-        warn(out, "the dump holds other samples than the recorder counted; see yarnprof info");
+        yarn_out_warn(out,
+                      "the dump holds other samples than the recorder counted; see yarnprof info");
 }
 
 static void note(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
@@ -222,5 +219,5 @@ void yarn_report_print_head(const struct yarn_profile_report *report, const stru
     warn_of_stacks(&report->trust, out);
     hint_at_symbols(report, out);
     if (!report->trust.samples)
-        warn(out, "there is no sample");
+        yarn_out_warn(out, "there is no sample");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <stdarg.h>
 
 #include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/stream/numbers.h"
@@ -132,17 +131,6 @@ static void print_row(const struct yarn_sched_view *view, const struct shape *sh
     (void)fputc('\n', out->file);
 }
 
-static void warn(const struct yarn_out *out, const char *format, ...) YARN_PRINTF(2, 3);
-static void warn(const struct yarn_out *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)fprintf(out->file, "%swarning: ", yarn_out_paint(out, YARN_PAINT_WARNING));
-    (void)vfprintf(out->file, format, args);
-    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
-    va_end(args);
-}
-
 static void note_waits(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
     bool has_schedstat = false, has_records_only = false;
@@ -183,19 +171,20 @@ void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn
     struct yarn_sched_missing missing = yarn_sched_view_missing(view);
     (void)fputc('\n', out->file);
     if (missing.nr_unrecorded)
-        warn(out, "of %s no switches were recorded (YARN_SCHED): their time is unknown",
-             yarn_number_of_things(missing.nr_unrecorded, "dump").text);
+        yarn_out_warn(out, "of %s no switches were recorded (YARN_SCHED): their time is unknown",
+                      yarn_number_of_things(missing.nr_unrecorded, "dump").text);
     if (missing.cut_ns)
-        warn(out,
-             "switches were cut out for %s, while there were more than YARN_SCHED allows: what "
-             "threads did then is unknown",
-             yarn_number_duration(missing.cut_ns).text);
+        yarn_out_warn(
+            out,
+            "switches were cut out for %s, while there were more than YARN_SCHED allows: what "
+            "threads did then is unknown",
+            yarn_number_duration(missing.cut_ns).text);
     if (missing.lost)
-        warn(out, "%s lost: what follows each is unknown until the thread's next",
-             yarn_number_of_things(missing.lost, "switch record").text);
+        yarn_out_warn(out, "%s lost: what follows each is unknown until the thread's next",
+                      yarn_number_of_things(missing.lost, "switch record").text);
     if (missing.refused)
-        warn(out, "%s left out: they contradict others",
-             yarn_number_of_things(missing.refused, "span").text);
+        yarn_out_warn(out, "%s left out: they contradict others",
+                      yarn_number_of_things(missing.refused, "span").text);
     note_refusals(view, out);
     note_waits(view, out);
 }
