@@ -12,7 +12,7 @@ struct yarn_thread_name {
 
 static struct yarn_thread_name *find(struct yarn_thread_names *names, uint32_t tid)
 {
-    uint32_t place = names->places.slots ? yarn_table_find(&names->places, tid) : YARN_TABLE_NONE;
+    uint32_t place = yarn_table_find(&names->places, tid);
     return place == YARN_TABLE_NONE ? NULL : &names->rows[place];
 }
 

@@ -3,6 +3,8 @@
 
 #include "core/base/pages.h"
 
+enum { REMEMBERED_FIRST = 64, REMEMBERED_MOST = 1 << 24 };
+
 struct yarn_table_slot {
     uint64_t key;
     uint32_t value; /* 1 + the caller's value, 0 while the slot is free */
@@ -86,6 +88,14 @@ int yarn_table_put(struct yarn_table *table, uint64_t key, uint32_t value)
     slot->key = key;
     slot->value = value + 1;
     return 0;
+}
+
+int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value)
+{
+    int err = table->slots ? 0 : yarn_table_open(table, REMEMBERED_FIRST, REMEMBERED_MOST);
+    if (!err)
+        err = yarn_table_put(table, key, value);
+    return err == -ENOSPC ? 0 : err;
 }
 
 void yarn_table_clear(struct yarn_table *table)

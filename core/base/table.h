@@ -25,11 +25,15 @@ struct yarn_table {
 /* Both are rounded up to powers of two. */
 YARN_MUST_CHECK int yarn_table_open(struct yarn_table *table, size_t capacity, size_t max_capacity);
 
-/* YARN_TABLE_NONE where the key is absent. */
+/* YARN_TABLE_NONE where the key is absent, or the table closed. */
 uint32_t yarn_table_find(const struct yarn_table *table, uint64_t key);
 
 /* Adds or replaces. -ENOSPC where the cap is reached, -ENOMEM where no memory is available. */
 YARN_MUST_CHECK int yarn_table_put(struct yarn_table *table, uint64_t key, uint32_t value);
+
+/* As put, for what may be forgotten: opens the table at the first, and leaves out what is above 16
+ * million. -ENOMEM. */
+YARN_MUST_CHECK int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value);
 
 /* Forgets every key, keeps the memory. */
 void yarn_table_clear(struct yarn_table *table);

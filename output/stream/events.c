@@ -4,8 +4,6 @@
 #include "output/stream/stream.h"
 #include "output/trace/grown.h"
 
-enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24 };
-
 static char *copy(struct yarn_span text)
 {
     char *copied = malloc(text.size + 1);
@@ -15,20 +13,6 @@ static char *copy(struct yarn_span text)
         copied[text.size] = 0;
     }
     return copied;
-}
-
-/* What is full remembers no more. */
-static int put(struct yarn_table *table, uint32_t key, uint32_t value)
-{
-    int err = table->slots ? 0 : yarn_table_open(table, TABLE_FIRST, TABLE_MOST);
-    if (!err)
-        err = yarn_table_put(table, key, value);
-    return err == -ENOSPC ? 0 : err;
-}
-
-static uint32_t find(const struct yarn_table *table, uint32_t key)
-{
-    return table->slots ? yarn_table_find(table, key) : YARN_TABLE_NONE;
 }
 
 static void find_field(struct yarn_span format, const char *name, struct yarn_trace_field *ret)
@@ -70,12 +54,12 @@ int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span n
     event.fields = yarn_span_of(event.format, format.size);
     find_target(&event);
     stream->events[stream->nr_events] = event;
-    return put(&stream->by_id, (uint32_t)id, (uint32_t)stream->nr_events++);
+    return yarn_table_remember(&stream->by_id, (uint32_t)id, (uint32_t)stream->nr_events++);
 }
 
 const struct yarn_stream_event *yarn_stream_event_by_id(const struct yarn_stream *stream, int id)
 {
-    uint32_t at = find(&stream->by_id, (uint32_t)id);
+    uint32_t at = yarn_table_find(&stream->by_id, (uint32_t)id);
     return at == YARN_TABLE_NONE ? NULL : &stream->events[at];
 }
 
@@ -89,7 +73,7 @@ const struct yarn_stream_event *yarn_stream_event_of(const struct yarn_stream *s
 int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_span comm)
 {
     struct yarn_stream_name name = {{0}};
-    uint32_t at = find(&stream->by_pid, pid);
+    uint32_t at = yarn_table_find(&stream->by_pid, pid);
     memcpy(name.comm, comm.data ? comm.data : (const uint8_t *)"",
            yarn_size_min(comm.size, sizeof name.comm - 1));
     if (at != YARN_TABLE_NONE) {
@@ -100,12 +84,12 @@ int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_s
     if (err)
         return err;
     stream->names[stream->nr_names] = name;
-    return put(&stream->by_pid, pid, (uint32_t)stream->nr_names++);
+    return yarn_table_remember(&stream->by_pid, pid, (uint32_t)stream->nr_names++);
 }
 
 const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
-    uint32_t at = find(&stream->by_pid, (uint32_t)entry->pid);
+    uint32_t at = yarn_table_find(&stream->by_pid, (uint32_t)entry->pid);
     if (!entry->pid)
         return "<idle>";
     return at == YARN_TABLE_NONE ? "<...>" : stream->names[at].comm;
@@ -113,23 +97,25 @@ const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn
 
 int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid)
 {
-    uint32_t tid = find(&stream->tids, raw_pid);
+    uint32_t tid = yarn_table_find(&stream->tids, raw_pid);
     return (int)(tid == YARN_TABLE_NONE ? raw_pid : tid);
 }
 
 int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t tid)
 {
-    return put(&stream->tids, raw_pid, tid);
+    return yarn_table_remember(&stream->tids, raw_pid, tid);
 }
 
 int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid)
 {
-    return find(&stream->own, tid) == YARN_TABLE_NONE ? put(&stream->own, tid, 0) : 0;
+    return yarn_table_find(&stream->own, tid) == YARN_TABLE_NONE
+               ? yarn_table_remember(&stream->own, tid, 0)
+               : 0;
 }
 
 bool yarn_stream_is_own(const struct yarn_stream *stream, int tid)
 {
-    return find(&stream->own, (uint32_t)tid) != YARN_TABLE_NONE;
+    return yarn_table_find(&stream->own, (uint32_t)tid) != YARN_TABLE_NONE;
 }
 
 static bool is_called(const struct yarn_stream_event *event, const char *name)

@@ -35,9 +35,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
     if (!id || id >= YARN_STREAM_ID_PLAIN)
         id = YARN_STREAM_ID_PLAIN + (event->number & (YARN_STREAM_ID_PLAIN - 1));
     int err = yarn_stream_add_event(reading->stream, (int)id, event->name, event->format);
-    if (!err && !reading->by_event.slots)
-        err = yarn_table_open(&reading->by_event, 16, (size_t)1 << 20);
-    return err ? err : yarn_table_put(&reading->by_event, event->number, (uint32_t)id);
+    return err ? err : yarn_table_remember(&reading->by_event, event->number, (uint32_t)id);
 }
 
 static int name_thread(struct reading *reading, uint32_t tid, struct yarn_span comm)
@@ -110,8 +108,7 @@ static int cpu_of(uint32_t cpu)
 
 static int add_sample(struct reading *reading, const struct yarn_dump_sample *sample)
 {
-    uint32_t id = reading->by_event.slots ? yarn_table_find(&reading->by_event, sample->event)
-                                          : YARN_TABLE_NONE;
+    uint32_t id = yarn_table_find(&reading->by_event, sample->event);
     struct yarn_entry entry = {
         .time_ns = sample->time_ns,
         .event_id = (int)id,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event/trace_format.h"
 #include "output/analysis/load/loader.h"
+#include "output/analysis/load/raw_threads.h"
 #include "output/analysis/load/show_tracepoint.h"
 #include "output/analysis/value/array.h"
 #include "output/text/data_source.h"
@@ -52,45 +53,11 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     return 0;
 }
 
-/* False where the event has no such field. */
-static bool read_pid(struct yarn_span format, const char *name, struct yarn_span raw,
-                     uint32_t *ret_pid)
-{
-    struct yarn_trace_field field;
-    uint64_t number;
-    if (!yarn_trace_format_find(format, yarn_span_of_text(name), &field) ||
-        !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &number))
-        return false;
-    *ret_pid = (uint32_t)number;
-    return true;
-}
-
-/* One side of sched_switch. */
-static int note_comm(struct yarn_loader *loader, struct yarn_span format, struct yarn_span raw,
-                     const char *pid_name, const char *comm_name)
-{
-    struct yarn_trace_field field;
-    uint32_t pid, comm;
-    if (!read_pid(format, pid_name, raw, &pid) ||
-        !yarn_trace_format_find(format, yarn_span_of_text(comm_name), &field))
-        return 0;
-    int err = 0;
-    if (!loader->raw_comms.slots)
-        err = yarn_table_open(&loader->raw_comms, 64, (size_t)1 << 24);
-    if (!err)
-        err = yarn_strings_intern(&loader->profile->strings, yarn_trace_field_bytes(&field, raw),
-                                  &comm);
-    if (!err)
-        err = yarn_table_put(&loader->raw_comms, pid, comm);
-    return err == -ENOSPC ? 0 : err;
-}
-
 static int name_runner(struct yarn_loader *loader, uint32_t pid, uint32_t *ret_comm)
 {
     char name[16];
     struct yarn_text text = yarn_text_of(name, sizeof name);
-    *ret_comm =
-        loader->raw_comms.slots ? yarn_table_find(&loader->raw_comms, pid) : YARN_TABLE_NONE;
+    *ret_comm = yarn_table_find(&loader->raw_comms, pid);
     if (*ret_comm != YARN_TABLE_NONE)
         return 0;
     yarn_text_add_format(&text, ":%lu", (uint64_t)pid);
@@ -104,10 +71,9 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample
 {
     struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
     uint32_t pid;
-    int err = note_comm(loader, format, sample->raw, "prev_pid", "prev_comm");
-    if (!err)
-        err = note_comm(loader, format, sample->raw, "next_pid", "next_comm");
-    if (err || !read_pid(format, "common_pid", sample->raw, &pid))
+    int err = yarn_raw_thread_note_switch(&loader->raw_comms, &loader->profile->strings, format,
+                                          sample->raw);
+    if (err || !yarn_raw_thread_pid(format, "common_pid", sample->raw, &pid))
         return err;
     if (entry->detail)
         loader->profile->details[entry->detail - 1].raw_pid = pid;

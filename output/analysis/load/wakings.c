@@ -3,50 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/event/trace_format.h"
+#include "output/analysis/load/raw_threads.h"
 #include "output/analysis/value/array.h"
-
-enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24 };
-
-static bool read_pid(struct yarn_span format, const char *name, struct yarn_span raw,
-                     uint32_t *ret_pid)
-{
-    struct yarn_trace_field field;
-    uint64_t number;
-    if (!yarn_trace_format_find(format, yarn_span_of_text(name), &field) ||
-        !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &number))
-        return false;
-    *ret_pid = (uint32_t)number;
-    return true;
-}
-
-/* What is full remembers no more. */
-static int put(struct yarn_table *table, uint32_t key, uint32_t value)
-{
-    int err = table->slots ? 0 : yarn_table_open(table, TABLE_FIRST, TABLE_MOST);
-    if (!err)
-        err = yarn_table_put(table, key, value);
-    return err == -ENOSPC ? 0 : err;
-}
-
-static uint32_t find(const struct yarn_table *table, uint32_t key)
-{
-    return table->slots ? yarn_table_find(table, key) : YARN_TABLE_NONE;
-}
-
-/* PID and COMM are fields of the sample. */
-static int note_comm(struct yarn_wakings *wakings, struct yarn_profile *profile,
-                     struct yarn_span format, struct yarn_span raw, const char *pid_name,
-                     const char *comm_name)
-{
-    struct yarn_trace_field field;
-    uint32_t pid, comm;
-    if (!read_pid(format, pid_name, raw, &pid) ||
-        !yarn_trace_format_find(format, yarn_span_of_text(comm_name), &field))
-        return 0;
-    int err = yarn_strings_intern(&profile->strings, yarn_trace_field_bytes(&field, raw), &comm);
-    return err ? err : put(&wakings->comms, pid, comm);
-}
 
 static bool is_waking(struct yarn_span format)
 {
@@ -57,10 +15,10 @@ static bool is_waking(struct yarn_span format)
 static int note_comms(struct yarn_wakings *wakings, struct yarn_profile *profile,
                       struct yarn_span format, struct yarn_span raw)
 {
-    int err = note_comm(wakings, profile, format, raw, "prev_pid", "prev_comm");
-    if (!err)
-        err = note_comm(wakings, profile, format, raw, "next_pid", "next_comm");
-    return err ? err : note_comm(wakings, profile, format, raw, "pid", "comm");
+    int err = yarn_raw_thread_note_switch(&wakings->comms, &profile->strings, format, raw);
+    return err ? err
+               : yarn_raw_thread_note(&wakings->comms, &profile->strings, format, raw, "pid",
+                                      "comm");
 }
 
 int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
@@ -73,13 +31,14 @@ int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
         .woken = {.thread = YARN_DUMP_NONE},
     };
     int err = note_comms(wakings, profile, format, sample->raw);
-    if (err || !read_pid(format, "common_pid", sample->raw, &waking.waker.raw_pid))
+    if (err || !yarn_raw_thread_pid(format, "common_pid", sample->raw, &waking.waker.raw_pid))
         return err;
     if (thread != YARN_DUMP_NONE) {
         wakings->has_other_numbers |= profile->threads[thread].tid != waking.waker.raw_pid;
-        err = put(&wakings->threads, waking.waker.raw_pid, thread);
+        err = yarn_table_remember(&wakings->threads, waking.waker.raw_pid, thread);
     }
-    if (err || !is_waking(format) || !read_pid(format, "pid", sample->raw, &waking.woken.raw_pid))
+    if (err || !is_waking(format) ||
+        !yarn_raw_thread_pid(format, "pid", sample->raw, &waking.woken.raw_pid))
         return err;
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }
@@ -96,9 +55,9 @@ static int index_threads(const struct yarn_profile *profile, struct by_tid *ret_
     ret_index->before = calloc(profile->nr_threads + 1, sizeof *ret_index->before);
     int err = ret_index->before ? 0 : -ENOMEM;
     for (size_t i = 0; !err && i < profile->nr_threads; i++) {
-        uint32_t found = find(&ret_index->last, profile->threads[i].tid);
+        uint32_t found = yarn_table_find(&ret_index->last, profile->threads[i].tid);
         ret_index->before[i] = found == YARN_TABLE_NONE ? YARN_DUMP_NONE : found;
-        err = put(&ret_index->last, profile->threads[i].tid, (uint32_t)i);
+        err = yarn_table_remember(&ret_index->last, profile->threads[i].tid, (uint32_t)i);
     }
     return err;
 }
@@ -111,12 +70,12 @@ static bool lives_at(const struct yarn_profile_thread *thread, uint64_t time_ns)
 static void resolve(const struct yarn_wakings *wakings, const struct yarn_profile *profile,
                     const struct by_tid *index, uint64_t time_ns, struct yarn_waking_side *side)
 {
-    uint32_t found = find(&wakings->threads, side->raw_pid);
+    uint32_t found = yarn_table_find(&wakings->threads, side->raw_pid);
     if (side->thread == YARN_DUMP_NONE && found != YARN_TABLE_NONE &&
         lives_at(&profile->threads[found], time_ns))
         side->thread = found;
     if (side->thread == YARN_DUMP_NONE && !wakings->has_other_numbers) {
-        found = find(&index->last, side->raw_pid);
+        found = yarn_table_find(&index->last, side->raw_pid);
         for (uint32_t at = found == YARN_TABLE_NONE ? YARN_DUMP_NONE : found;
              at != YARN_DUMP_NONE && side->thread == YARN_DUMP_NONE; at = index->before[at])
             if (lives_at(&profile->threads[at], time_ns))

@@ -59,7 +59,7 @@ static const char *comm_of_waker(const struct yarn_sched_view *view, uint32_t nu
     }
     if (group->space == YARN_SCHED_FOREIGN && !group->tid)
         return "<idle>";
-    uint32_t comm = view->wakers->slots ? yarn_table_find(view->wakers, group->tid) : 0;
+    uint32_t comm = yarn_table_find(view->wakers, group->tid);
     return yarn_profile_text(profile, comm == YARN_TABLE_NONE ? 0 : comm);
 }
 
