@@ -129,6 +129,7 @@ static void write_messages(struct yarn_process_dump *dump)
         };
         yarn_dump_write_message(dump->writer, &record);
     }
+    dump->account->totals.value[YARN_DUMP_TOTAL_MESSAGES_LOST] = dump->messages->nr_dropped;
 }
 
 void yarn_process_dump_flush(struct yarn_process_dump *dump)

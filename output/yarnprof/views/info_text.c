@@ -353,6 +353,8 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
                       yarn_number_grouped(trust->ends_unknown).text,
                       yarn_number_duration(trust->ends_unknown_ns).text);
     }
+    if (trust->messages_lost)
+        print_value(out, "messages lost", yarn_number_grouped(trust->messages_lost).text);
     print_label(out, "profiler's own");
     (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
     if (cpu_ns)

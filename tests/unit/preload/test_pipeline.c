@@ -401,6 +401,18 @@ START_TEST(messages_are_stored_once_and_a_warning_is_worth_a_dump)
 }
 END_TEST
 
+START_TEST(messages_that_found_no_room_are_in_the_totals)
+{
+    for (int i = 0; i < YARN_MESSAGES_MAX + 3; i++)
+        yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, "again", NULL);
+    ck_assert(yarn_process_dump_begin(&made.dump));
+    made_process_read();
+    ck_assert_uint_eq(made_process_lines("message "), YARN_MESSAGES_MAX);
+    ck_assert_uint_eq(total(YARN_DUMP_TOTAL_MESSAGES_LOST), 3);
+    ck_assert_ptr_nonnull(strstr(made_process_line("totals "), " 34=3"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pipeline");
@@ -439,6 +451,7 @@ int main(void)
     tcase_add_test(tcase, a_file_that_cannot_be_made_is_tried_once_and_fails_the_recording);
     tcase_add_test(tcase, a_reserved_file_that_stays_empty_goes_away);
     tcase_add_test(tcase, messages_are_stored_once_and_a_warning_is_worth_a_dump);
+    tcase_add_test(tcase, messages_that_found_no_room_are_in_the_totals);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
