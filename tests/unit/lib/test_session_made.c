@@ -8,7 +8,8 @@
 #include "tests/support/fake_perf.h"
 #include "tests/support/suite.h"
 
-enum { TIMEOUT_MS = 10 /* the first repetition is after 2 */, FDS_MAX = 64 };
+/* The first repetition is after 2 ms, or as soon as a loaded machine lets the reader look. */
+enum { TIMEOUT_MS = 10, READS_MOST = 100, FDS_MAX = 64 };
 
 static void take(void *self, size_t event, const struct yarn_record *record)
 {
@@ -45,7 +46,8 @@ START_TEST(a_start_that_an_event_missed_is_repeated)
     struct yarn_session *session = open_session("task-clock");
     ck_assert_int_eq(yarn_session_start(session), 0);
     miss();
-    ck_assert_int_eq(yarn_session_read(session, TIMEOUT_MS), 0);
+    for (unsigned i = 0; i < READS_MOST && !fake_perf_next(NULL)->is_enabled; i++)
+        ck_assert_int_eq(yarn_session_read(session, TIMEOUT_MS), 0);
     ck_assert(fake_perf_next(NULL)->is_enabled);
     yarn_session_free(session);
 }
