@@ -136,20 +136,34 @@ static term_fn *find_term(struct yarn_span key)
     return NULL;
 }
 
-/* 'EXPR' with the quotes, in which commas and slashes are what they are. */
-static int take_filter(struct yarn_event_reader *reader, struct yarn_event_spec *spec)
+/* What stands in quotes, in which commas and slashes are what they are. */
+static int find_quoted(struct yarn_event_reader *reader, struct yarn_span *ret_text)
 {
     char quote = yarn_event_reader_peek(reader, 0);
-    if (quote != '\'' && quote != '"')
-        return yarn_event_reader_fail(reader, reader->at, 0,
-                                      "a filter stands in quotes: filter='…'");
-    reader->at++;
-    struct yarn_span rest = yarn_span_from(reader->text, reader->at);
+    struct yarn_span rest = yarn_span_from(reader->text, reader->at + 1);
     const uint8_t *end = rest.size ? memchr(rest.data, quote, rest.size) : NULL;
     if (!end)
-        return yarn_event_reader_fail(reader, reader->at - 1, 1, "the closing quote is missing");
-    struct yarn_span text = yarn_span_sub(rest, 0, (size_t)(end - rest.data));
-    int err = yarn_event_check_filter(reader, spec, text, reader->error);
+        return yarn_event_reader_fail(reader, reader->at, 1, "the closing quote is missing");
+    *ret_text = yarn_span_sub(rest, 0, (size_t)(end - rest.data));
+    return 0;
+}
+
+static bool is_quote(char letter)
+{
+    return letter == '\'' || letter == '"';
+}
+
+static int take_filter(struct yarn_event_reader *reader, struct yarn_event_spec *spec)
+{
+    if (!is_quote(yarn_event_reader_peek(reader, 0)))
+        return yarn_event_reader_fail(reader, reader->at, 0,
+                                      "a filter stands in quotes: filter='…'");
+    struct yarn_span text;
+    int err = find_quoted(reader, &text);
+    if (err)
+        return err;
+    reader->at++;
+    err = yarn_event_check_filter(reader, spec, text, reader->error);
     if (err) {
         reader->error->at += reader->at;
         return err;
@@ -159,7 +173,7 @@ static int take_filter(struct yarn_event_reader *reader, struct yarn_event_spec 
     return spec->filter ? 0 : -ENOMEM;
 }
 
-/* KEY=VALUE of any event, up to the comma or the slash behind it. */
+/* KEY=VALUE of any event, up to the comma or the slash behind it; a name may stand in quotes. */
 static int take_term(struct yarn_event_reader *reader, struct yarn_event_spec *spec,
                      struct yarn_span key, term_fn *take)
 {
@@ -168,13 +182,18 @@ static int take_term(struct yarn_event_reader *reader, struct yarn_event_spec *s
     reader->at += key.size + 1;
     if (!take)
         return take_filter(reader, spec);
+    bool is_quoted = take == take_name && is_quote(yarn_event_reader_peek(reader, 0));
     struct yarn_span value = yarn_event_reader_until(reader, ",/");
-    int err = take(spec, (const char *)value.data, value.size, reader->error);
+    int err = is_quoted ? find_quoted(reader, &value) : 0;
+    if (err)
+        return err;
+    reader->at += is_quoted;
+    err = take(spec, (const char *)value.data, value.size, reader->error);
     if (err) {
         reader->error->at += reader->at;
         return err;
     }
-    reader->at += value.size;
+    reader->at += value.size + is_quoted;
     return 0;
 }
 

@@ -192,6 +192,20 @@ static void add_branches(const struct yarn_event_spec *spec, struct terms *terms
     }
 }
 
+/* Names of probes hold paths. A name that has both kinds of quotes cannot be written. */
+static void add_name(const struct yarn_event_spec *spec, struct terms *terms)
+{
+    bool has_single = strchr(spec->name, '\''), has_double = strchr(spec->name, '"');
+    bool is_plain = !strpbrk(spec->name, ",/'\"");
+    if (has_single && has_double)
+        return;
+    const char *quote = is_plain ? "" : has_single ? "\"" : "'";
+    begin_term(terms, "name=");
+    yarn_text_add(terms->text, quote);
+    yarn_text_add(terms->text, spec->name);
+    yarn_text_add(terms->text, quote);
+}
+
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text)
 {
     struct terms terms = begin(spec, text);
@@ -207,10 +221,8 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
         begin_term(&terms, "call-graph=");
         yarn_callgraph_describe(&spec->callgraph, text);
     }
-    if (spec->has_own_name) {
-        begin_term(&terms, "name=");
-        yarn_text_add(text, spec->name);
-    }
+    if (spec->has_own_name)
+        add_name(spec, &terms);
     add_branches(spec, &terms);
     if (spec->filter) {
         bool has_quote = strchr(spec->filter, '\'');

@@ -122,6 +122,17 @@ class Probes(harness.Case):
             self.assertEqual(dump["events"][0]["name"], "hits")
         self.assertFalse([line for line in definitions() if got.pop().split(":")[0] in line])
 
+    def test_record_takes_probes_by_path_under_their_own_name(self):
+        event = f"uprobe:{PROBED}:probed_function"
+        folder = self.folder()
+        done = harness.yarnprof(
+            "record", f"-o{folder}/", "-e", f"{event}/call-graph=no/", "--", PROBED, "10"
+        )
+        self.assertEqual(done.returncode, 0)
+        (dump,) = harness.info(folder)
+        self.assert_exact(dump["events"][0], THREADS * 10)
+        self.assertTrue(event.startswith(dump["events"][0]["name"]))
+
     def test_record_refuses_what_cannot_be_had(self):
         done = harness.yarnprof(
             "record", "-e", f"uprobe:{PROBED}:no_such_function", "--", "/bin/true", check=False

@@ -219,6 +219,8 @@ static const struct {
     {"cycles/name=0123456789012345678901234567890123456789012345678901234567890123/",
      "0123456789012345678901234567890123456789012345678901234567890123", "63 bytes"},
     {"cycles/name=a\nb/", "\n", "control"},
+    {"cycles/name='a,b/", "'", "closing quote"},
+    {"cycles/name=''/", "", "name is missing"},
     {"iTLB-stores", "iTLB-stores", "this cache"},
     {"branch-prefetches", "branch-prefetches", "this cache"},
     {"L1-dcache-loads-and-more", "L1-dcache-loads-and-more", "not a known event"},

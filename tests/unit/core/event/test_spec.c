@@ -111,6 +111,8 @@ static const char *const round_trips[] = {
     "page-faults/period=1/",
     "cycles/freq=99,call-graph=dwarf:8192/",
     "cycles/period=7,call-graph=none,name=mine/k",
+    "cycles/name='uprobe:/a/b,c:d'/",
+    "cycles/name=\"it's\"/u",
     "L1-dcache-load-misses:u",
     "r1c2/call-graph=fp/",
     "mem:counter+8/4:rw/period=7,branch=any|u/ukh",
