@@ -16,7 +16,7 @@
 
 #include "unwind/rule_cache.h"
 
-/* Whether the rule hangs on the frame pointer, and in such a way that it can be searched. */
+/* Whether the rule uses the frame pointer, in a form whose frame can be searched for. */
 bool yarn_frame_search_applies(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
                                const struct yarn_registers *registers);
 

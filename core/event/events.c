@@ -8,7 +8,7 @@
 
 enum { ARENA_BYTES = 1 << 20 };
 
-static void tell_fault(const struct yarn_parse_error *error, struct yarn_fault *ret_fault)
+static void report_fault(const struct yarn_parse_error *error, struct yarn_fault *ret_fault)
 {
     if (!ret_fault)
         return;
@@ -36,7 +36,7 @@ int yarn_events_parse(const char *text, struct yarn_events **ret_events,
         text = "";
     int err = yarn_event_list_parse(text, strlen(text), &events->arena, &events->list, &error);
     if (err) {
-        tell_fault(&error, ret_fault);
+        report_fault(&error, ret_fault);
         yarn_events_free(events);
         return err;
     }

@@ -51,7 +51,7 @@ struct listing {
     void *self;
 };
 
-static bool tell_name(void *self, const char *name)
+static bool pass_name(void *self, const char *name)
 {
     const struct listing *listing = self;
     return name[0] == '.' || listing->tell(listing->self, name);
@@ -63,7 +63,7 @@ int yarn_machine_list(const char *path, yarn_machine_name_fn *tell, void *self)
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
         return fd;
-    int err = yarn_folder_list(fd, tell_name, &listing);
+    int err = yarn_folder_list(fd, pass_name, &listing);
     yarn_file_close(fd);
     return err;
 }

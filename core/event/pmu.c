@@ -183,7 +183,7 @@ struct events {
     void *self;
 };
 
-static bool tell_event(void *self, const char *name)
+static bool pass_event(void *self, const char *name)
 {
     const struct events *events = self;
     return is_beside(yarn_span_of_text(name)) || events->tell(events->self, name);
@@ -192,5 +192,5 @@ static bool tell_event(void *self, const char *name)
 void yarn_pmu_list_events(const struct yarn_pmu *pmu, yarn_machine_name_fn *tell, void *self)
 {
     struct events events = {tell, self};
-    list_in(pmu, "events", tell_event, &events);
+    list_in(pmu, "events", pass_event, &events);
 }

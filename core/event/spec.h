@@ -113,8 +113,8 @@ static inline bool yarn_event_spec_leads(const struct yarn_event_spec *specs, si
     return specs[index].group && (!index || specs[index - 1].group != specs[index].group);
 }
 
-/* A negative errno and a static sentence where there is nothing yet that the kernel could be asked
- * for on a thread: it does not tell, or symbols and probes are to be resolved before. */
+/* A negative errno and a static sentence where it cannot be counted on a thread: it can only be
+ * recorded, or a symbol or probe of it has no address yet. */
 YARN_MUST_CHECK int yarn_event_spec_check(const struct yarn_event_spec *spec, const char **ret_why);
 
 /* Turns a spec with is_auto from cycles into cpu-clock, keeping what was asked about rate,

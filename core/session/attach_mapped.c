@@ -61,7 +61,7 @@ static int make_room(struct yarn_session *session)
     return err ? yarn_probe_fail(session, "no memory for the table of events", err) : 0;
 }
 
-/* There are descriptors for one event, which then is alone. */
+/* There are descriptors for one event only: it is opened without its group. */
 static void leave_group(struct yarn_session *session)
 {
     uint32_t first = yarn_group_first(session, session->mapped.spec);

@@ -26,8 +26,8 @@ enum {
 /* ---- scanning ---- */
 
 /* What was on its way before its watch was: the name, once. */
-static void tell_name(const struct yarn_session *session, pid_t tid,
-                      const struct yarn_record_listener *listener)
+static void report_name(const struct yarn_session *session, pid_t tid,
+                        const struct yarn_record_listener *listener)
 {
     uint32_t pid = (uint32_t)session->spec->pid;
     struct yarn_typed_record record = {
@@ -115,7 +115,7 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         if (!threads->is_enabled)
             continue;
         begin_thread(session, &threads->of_slot[number]);
-        tell_name(session, threads->tids[i], listener);
+        report_name(session, threads->tids[i], listener);
     }
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);

@@ -51,8 +51,8 @@ static bool is_held(const struct yarn_timer_threads *threads, size_t number)
 
 /* ---- what the kernel would report ---- */
 
-static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record_type type,
-                      pid_t tid, const struct yarn_record_listener *listener)
+static void report_task(const struct yarn_timer_threads *threads, enum yarn_record_type type,
+                        pid_t tid, const struct yarn_record_listener *listener)
 {
     uint32_t pid = (uint32_t)threads->terms->pid;
     struct yarn_typed_record record = {
@@ -68,8 +68,8 @@ static void tell_task(const struct yarn_timer_threads *threads, enum yarn_record
 }
 
 /* Why again and again: threads name themselves some time after their start. */
-static void tell_name(const struct yarn_timer_threads *threads, struct yarn_timer_thread *thread,
-                      pid_t tid, const struct yarn_record_listener *listener)
+static void report_name(const struct yarn_timer_threads *threads, struct yarn_timer_thread *thread,
+                        pid_t tid, const struct yarn_record_listener *listener)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     char name[YARN_TIMER_NAME_BYTES];
@@ -269,7 +269,7 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
     end_block(threads, thread);
     thread->ticked_ns = 0;
     threads->nr_found++;
-    tell_task(threads, YARN_RECORD_FORK, tid, listener);
+    report_task(threads, YARN_RECORD_FORK, tid, listener);
     return 0;
 }
 
@@ -355,7 +355,7 @@ static void give_back(struct yarn_timer_threads *threads, uint32_t number,
 {
     struct yarn_timer_slot *slot = &yarn_timer_slots[number];
     threads->nr_lost_before += atomic_load(&slot->nr_lost);
-    tell_task(threads, YARN_RECORD_EXIT, slot->tid, listener);
+    report_task(threads, YARN_RECORD_EXIT, slot->tid, listener);
     yarn_timer_slot_tear_down(slot);
     threads->of_slot[number].ring = YARN_RING_CLOSED;
 }
@@ -381,7 +381,7 @@ void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_m
         if (!is_held(threads, i))
             continue;
         if (!is_drained(thread)) {
-            tell_name(threads, thread, yarn_timer_slots[i].tid, listener);
+            report_name(threads, thread, yarn_timer_slots[i].tid, listener);
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &thread->ring};
         } else if (thread->is_gone) {
             give_back(threads, i, listener);

@@ -100,7 +100,7 @@ uint64_t yarn_process_birth_ns(pid_t pid);
  * out. */
 uint64_t yarn_process_blocked_signals(pid_t tid);
 
-/* Those that are sent to the thread itself and wait, a mask; 0 where that cannot be found out. */
+/* Signals pending for the thread itself, not for the process; a mask, 0 where it is unknown. */
 uint64_t yarn_process_pending_signals(pid_t tid);
 
 /* False where the process has no memory locked for devices or perf's rings beyond the user's

@@ -33,6 +33,6 @@ void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t pid, pid_t r
 /* Reads those of all threads if it is time to. */
 void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns);
 
-/* What was read; `is_last`: reads all once more. */
+/* Writes what was read; `is_last`: reads every thread once more before. */
 void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_writer *writer,
                              bool is_last);

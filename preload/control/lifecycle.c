@@ -110,7 +110,7 @@ void yarn_lifecycle_end(int status)
     yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, status);
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (yarn_recorder_tell_failure(recorder, &line) && has_stderr_of_start())
+    if (yarn_recorder_report_failure(recorder, &line) && has_stderr_of_start())
         print_line(&line);
 }
 

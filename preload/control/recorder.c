@@ -405,7 +405,7 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
                                                      : -ESRCH;
 }
 
-bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line)
+bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_text *line)
 {
     if (yarn_state_is_recording(&recorder->state) || !recorder->recording.failure.is_unstored)
         return false;

@@ -62,7 +62,7 @@ bool yarn_recorder_watches_others(struct yarn_recorder *recorder);
 
 /* Writes why the recording failed, where no dump says so; false where there is nothing to report,
  * or it was reported. */
-bool yarn_recorder_tell_failure(struct yarn_recorder *recorder, struct yarn_text *line);
+bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_text *line);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless
  * the reader does not answer in time. Idempotent. */

@@ -157,7 +157,7 @@ static void write_end(struct yarn_process_dump *dump, enum yarn_dump_end_reason 
 }
 
 /* The end of a dump that ran out of room. */
-static void write_last_words(struct yarn_process_dump *dump)
+static void write_failed_end(struct yarn_process_dump *dump)
 {
     struct yarn_failure *failure = dump->failure;
     int err = yarn_dump_writer_error(dump->writer);
@@ -188,7 +188,7 @@ void yarn_process_dump_end(struct yarn_process_dump *dump, enum yarn_dump_end_re
     }
     write_end(dump, reason, status);
     if (yarn_dump_writer_error(dump->writer))
-        write_last_words(dump);
+        write_failed_end(dump);
 }
 
 void yarn_process_dump_close(struct yarn_process_dump *dump)

@@ -76,7 +76,7 @@ static struct slot *slot_of(struct yarn_switch_runs *runs, uint32_t tid)
     return slot;
 }
 
-/* Two events of a thread tell of one switch while others take the place of the first. */
+/* The same switch, reported by a second event of the thread while events are being replaced. */
 static bool is_again(const struct slot *slot, const struct yarn_typed_record *record)
 {
     return slot->tid == record->tid && slot->cpu == record->cpu &&

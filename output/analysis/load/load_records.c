@@ -57,7 +57,7 @@ static int keep_bytes(struct yarn_loader *loader, struct yarn_span *span)
     return 0;
 }
 
-/* Texts with NULs between them: each becomes legible. */
+/* Texts separated by NULs: what is not printable in them is escaped. */
 static int keep_list(struct yarn_loader *loader, struct yarn_span *list)
 {
     size_t size = 0;

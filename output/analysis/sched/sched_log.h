@@ -16,7 +16,7 @@
 
 #include "core/base/table.h"
 
-/* The space of who is no thread of any process that was recorded. */
+/* The space of threads of processes that were not recorded. */
 #define YARN_SCHED_FOREIGN UINT32_MAX
 
 struct yarn_sched_life {

@@ -16,7 +16,7 @@ struct yarn_branches {
     size_t count, capacity;
 };
 
-/* Both ends decide whether a function passes: one is enough. -ENOMEM. */
+/* A branch passes the filter where the function at either end does. -ENOMEM. */
 YARN_MUST_CHECK int yarn_branches_build(const struct yarn_profile *profile,
                                         const struct yarn_filter *filter,
                                         struct yarn_branches *ret_branches);

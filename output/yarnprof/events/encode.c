@@ -47,7 +47,7 @@ static int encode(struct yarn_span words, struct yarn_event_encoding *ret_encodi
 }
 
 /* EVENT, or EVENT:UMASK for each of its umasks. */
-static bool tell_event(const pfm_event_info_t *event, yarn_machine_name_fn *tell, void *self)
+static bool pass_event(const pfm_event_info_t *event, yarn_machine_name_fn *tell, void *self)
 {
     char name[NAME_MAX_BYTES];
     bool has_umask = false, goes_on = true;
@@ -63,7 +63,7 @@ static bool tell_event(const pfm_event_info_t *event, yarn_machine_name_fn *tell
     return has_umask ? goes_on : tell(self, event->name);
 }
 
-static bool tell_pmu(pfm_pmu_t number, yarn_machine_name_fn *tell, void *self)
+static bool pass_pmu(pfm_pmu_t number, yarn_machine_name_fn *tell, void *self)
 {
     pfm_pmu_info_t pmu = {.size = sizeof pmu};
     if (pfm_get_pmu_info(number, &pmu) != PFM_SUCCESS || !pmu.is_present ||
@@ -72,7 +72,7 @@ static bool tell_pmu(pfm_pmu_t number, yarn_machine_name_fn *tell, void *self)
     for (int i = pmu.first_event; i >= 0; i = pfm_get_event_next(i)) {
         pfm_event_info_t event = {.size = sizeof event};
         if (pfm_get_event_info(i, PFM_OS_NONE, &event) == PFM_SUCCESS &&
-            !tell_event(&event, tell, self))
+            !pass_event(&event, tell, self))
             return false;
     }
     return true;
@@ -82,7 +82,7 @@ static void list_all(yarn_machine_name_fn *tell, void *self)
 {
     bool goes_on = is_ready();
     for (int i = PFM_PMU_NONE; i < PFM_PMU_MAX && goes_on; i++)
-        goes_on = tell_pmu((pfm_pmu_t)i, tell, self);
+        goes_on = pass_pmu((pfm_pmu_t)i, tell, self);
 }
 #else
 static int encode(struct yarn_span words, struct yarn_event_encoding *ret_encoding)

@@ -144,7 +144,7 @@ static double seconds_of(uint64_t ns)
     return (double)ns / (double)YARN_NS_PER_SECOND;
 }
 
-static void tell_interval(struct counting *counting, double seconds, double at_seconds)
+static void report_interval(struct counting *counting, double seconds, double at_seconds)
 {
     struct yarn_stat_run *run = counting->run;
     read_all(counting);
@@ -180,7 +180,7 @@ static void watch(struct counting *counting, struct yarn_spawn *spawn)
         bool is_over = wait_until(counting, spawn, spawn->begin_ns + nr * interval_ns);
         uint64_t end_ns = is_over ? spawn->end_ns : yarn_spawn_now_ns();
         double at = seconds_of(end_ns - spawn->begin_ns);
-        tell_interval(counting, at - before, at);
+        report_interval(counting, at - before, at);
         before = at;
         if (is_over)
             return;

@@ -312,7 +312,7 @@ static char *line_of(char *const argv[])
     return line;
 }
 
-static int tell_failure(const char *name, int err)
+static int complain_of_failure(const char *name, int err)
 {
     yarn_complain("stat", "%s: %s", name, strerror(-err));
     return err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
@@ -353,7 +353,7 @@ static int count(struct request *request, char *const argv[])
     sums.values = calloc(room, YARN_STAT_EVENTS_MAX * sizeof *sums.values);
     sums.walls = calloc(room, sizeof *sums.walls);
     int err = sums.values && sums.walls ? run_all(request, &sums, argv) : -ENOMEM;
-    int status = err ? tell_failure(argv[0], err) : show(request, &sums, argv);
+    int status = err ? complain_of_failure(argv[0], err) : show(request, &sums, argv);
     free(sums.values);
     free(sums.walls);
     yarn_stat_run_fini(&request->run);
@@ -375,7 +375,7 @@ static int show_dumps(struct request *request, char *const *paths)
         else
             request->intervals = dump.intervals, request->nr_intervals = dump.nr_intervals;
         request->has_dumps = true;
-        status = err ? tell_failure("by thread", err) : print(request, &totals);
+        status = err ? complain_of_failure("by thread", err) : print(request, &totals);
         request->intervals = NULL;
         request->nr_intervals = 0;
     }

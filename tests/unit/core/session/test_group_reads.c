@@ -38,7 +38,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
     nr_told++;
 }
 
-static void tell_malformed(void *self, uint32_t kernel_type, size_t size)
+static void count_malformed(void *self, uint32_t kernel_type, size_t size)
 {
     (void)self;
     (void)kernel_type;
@@ -56,7 +56,7 @@ static void sample_of(uint64_t id, uint64_t leader, uint32_t tid, uint64_t first
     record.sample.layout = &layout;
     record.sample.nr_counters = 2;
     record.sample.counters.first = yarn_span_of(words, sizeof words);
-    const struct yarn_record_listener listener = {.record = tell, .malformed = tell_malformed};
+    const struct yarn_record_listener listener = {.record = tell, .malformed = count_malformed};
     weights[0] = weights[1] = nr_told = 0;
     yarn_group_reads_tell(&reads, &numbers, &record, &listener);
 }
