@@ -94,8 +94,8 @@ class Stat(harness.Case):
         self.assertEqual(stat("-e", "tusk-clock", "--", "true").returncode, 2)
         self.assertIn("task-clock?", stat("-e", "tusk-clock", "--", "true").stderr)
 
-    def test_signals_are_passed_on(self):
-        with subprocess.Popen([harness.YARNPROF, "stat", "-e", "task-clock", "--", "sh", "-c",
+    def test_signals_are_passed_on_and_end_the_runs(self):
+        with subprocess.Popen([harness.YARNPROF, "stat", "-r3", "-e", "task-clock", "--", "sh", "-c",
                                "trap 'exit 5' TERM; echo; while :; do sleep 0.05; done"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdout.readline()

@@ -9,13 +9,19 @@
 
 #include "output/yarnprof/stream/status.h"
 
-static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t child_pid, has_passed_on;
 
 /* The terminal sends SIGINT and SIGQUIT to the command as well; the others come to us alone. */
 static void pass_on(int number)
 {
+    has_passed_on = 1;
     if (child_pid > 0)
         (void)kill((pid_t)child_pid, number);
+}
+
+bool yarn_spawn_is_told_to_end(void)
+{
+    return has_passed_on;
 }
 
 static const struct {

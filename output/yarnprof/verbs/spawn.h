@@ -44,3 +44,6 @@ YARN_MUST_CHECK bool yarn_spawn_wait(struct yarn_spawn *spawn, uint64_t timeout_
 /* Waits for the end, and gives back all that was taken. *ret_status: the command's own, or 128 and
  * its signal. A negative errno where there was no command. */
 YARN_MUST_CHECK int yarn_spawn_finish(struct yarn_spawn *spawn, int *ret_status);
+
+/* A signal that ends came to this process: no other command is to be started. */
+bool yarn_spawn_is_told_to_end(void);

@@ -9,6 +9,7 @@
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/verbs/spawn.h"
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"
@@ -290,7 +291,7 @@ static int run_all(struct request *request, struct sums *sums, char *const argv[
         if (err)
             return err;
         add_run(sums, &request->run);
-        if (request->run.status == interrupted)
+        if (request->run.status == interrupted || yarn_spawn_is_told_to_end())
             break;
     }
     return 0;
