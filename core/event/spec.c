@@ -196,7 +196,7 @@ static void add_branches(const struct yarn_event_spec *spec, struct terms *terms
 static void add_name(const struct yarn_event_spec *spec, struct terms *terms)
 {
     bool has_single = strchr(spec->name, '\''), has_double = strchr(spec->name, '"');
-    bool is_plain = !strpbrk(spec->name, ",/'\"");
+    bool is_plain = !spec->name[strcspn(spec->name, ",/'\"")];
     if (has_single && has_double)
         return;
     const char *quote = is_plain ? "" : has_single ? "\"" : "'";
