@@ -51,10 +51,25 @@ bool yarn_event_spec_is_on(const struct yarn_event_spec *spec, int cpu)
     return !spec->cpus || yarn_cpu_list_has(spec->cpus, (unsigned)cpu);
 }
 
+/* Of a long one the kind and the end: probes of one long path differ there. */
+static void add_event(const char *event, struct yarn_text *text)
+{
+    enum { ROOM = YARN_EVENT_NAME_MAX - 16 }; /* modifiers follow */
+    static const char gap[] = "…";
+    size_t size = strlen(event), head = strcspn(event, ":") + 1;
+    if (size >= YARN_EVENT_NAME_MAX && head < ROOM / 2) {
+        yarn_text_add_sized(text, event, head);
+        yarn_text_add(text, gap);
+        for (event += size - (ROOM - head - strlen(gap)); (*event & 0xc0) == 0x80;)
+            event++; /* within a letter */
+    }
+    yarn_text_add(text, event);
+}
+
 void yarn_event_spec_name(struct yarn_event_spec *spec)
 {
     struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
-    yarn_text_add(&text, spec->event);
+    add_event(spec->event, &text);
     add_modifiers(spec, spec->has_modifiers, false, &text);
     spec->has_own_name = false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 
 #include "core/event/catalog.h"
 #include "core/event/parse.h"
@@ -132,6 +133,18 @@ START_TEST(a_description_reads_back_as_the_same_spec)
 }
 END_TEST
 
+START_TEST(names_of_probes_in_one_long_path_differ)
+{
+    const char *folder = "uprobe:/a-folder/a-folder/a-folder/a-folder/a-folder/a-folder/lib.so:";
+    char one[128], two[128];
+    (void)snprintf(one, sizeof one, "%sone:u", folder);
+    (void)snprintf(two, sizeof two, "%stwo:u", folder);
+    struct yarn_event_spec first = parse_one(one), second = parse_one(two);
+    ck_assert_str_eq(first.name, "uprobe:…/a-folder/a-folder/a-folder/lib.so:one:u");
+    ck_assert_str_ne(first.name, second.name);
+}
+END_TEST
+
 START_TEST(precision_is_lowered_step_by_step)
 {
     struct yarn_event_spec spec = parse_one("cycles:P"), software = parse_one("page-faults:pp");
@@ -172,6 +185,7 @@ int main(void)
     tcase_add_test(specs, what_is_not_auto_does_not_fall_back);
     tcase_add_loop_test(specs, a_description_reads_back_as_the_same_spec, 0,
                         YARN_COUNT_OF(round_trips));
+    tcase_add_test(specs, names_of_probes_in_one_long_path_differ);
     tcase_add_test(specs, precision_is_lowered_step_by_step);
     tcase_add_test(specs, every_entry_of_the_catalogue_is_found_by_name_and_alias);
     suite_add_tcase(suite, specs);
