@@ -51,7 +51,8 @@ void yarn_dump_read_accesses(struct yarn_dump_record_reader *reader, struct yarn
 {
     struct yarn_cursor cursor = yarn_cursor_of(payload);
     reader->nr_accesses = 0;
-    if (decode(reader, YARN_DUMP_RECORD_ACCESSES, &cursor, &reader->nr_accesses))
+    if (decode(reader, YARN_DUMP_RECORD_ACCESSES, &cursor, &reader->nr_accesses) &&
+        reader->nr_accesses)
         memcpy(reader->accesses, reader->rows, reader->nr_accesses * sizeof *reader->accesses);
 }
 

@@ -346,15 +346,15 @@ static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols 
         return false;
     uint64_t key = yarn_hash_u64(module->image_id) ^ stub.start;
     uint32_t at = yarn_table_find(&symbols->stub_name_at, key);
-    const char *name = (const char *)symbols->stub_names.base + at;
     if (at == YARN_TABLE_NONE) {
-        name = make_stub_name(symbols, module, &stub);
+        const char *name = make_stub_name(symbols, module, &stub);
         if (!name)
             return false;
         at = (uint32_t)((const uint8_t *)name - symbols->stub_names.base);
         if (yarn_table_put(&symbols->stub_name_at, key, at) != 0)
             return false;
     }
+    const char *name = (const char *)symbols->stub_names.base + at;
     *ret_symbol =
         (struct yarn_symbol){.name = yarn_span_of_text(name), .start = stub.start, .end = stub.end};
     return true;
