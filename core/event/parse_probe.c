@@ -78,6 +78,8 @@ static int take_place(struct yarn_event_reader *reader, struct yarn_event_spec *
         return take_symbol(reader, spec, yarn_event_reader_until(reader, "/:,} "));
     if (split(rest, &path, &symbol) || !path.size)
         return yarn_event_reader_fail(reader, reader->at, rest.size, "is not PATH:SYMBOL");
+    if (path.data[path.size - 1] == '/')
+        return yarn_event_reader_fail(reader, reader->at, path.size, "a folder is no file");
     spec->site.path = yarn_arena_text(reader->arena, (const char *)path.data, path.size);
     reader->at += path.size + 1;
     return spec->site.path ? take_symbol(reader, spec, symbol) : -ENOMEM;
