@@ -29,5 +29,5 @@ void yarn_option_fault_describe(const struct yarn_option_fault *fault, struct ya
         add_printable(text, fault->word);
         yarn_text_add(text, "\": ");
     }
-    yarn_text_add_format(text, "%s; expected %s", fault->why, fault->right);
+    yarn_text_add_format(text, "%s; %s would be right", fault->why, fault->right);
 }

