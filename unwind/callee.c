@@ -45,3 +45,28 @@ bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, ui
     return cache->machine->is_call(code, &target) && target &&
            follow_stub(cache, return_address + (uint64_t)target, ret_callee);
 }
+
+/* Bytes that only look like a jump there count as one: then nothing is proven. */
+static bool jumps_into(struct yarn_rule_cache *cache, uint64_t from, uint64_t start, uint32_t size)
+{
+    struct yarn_cached_rule found = yarn_rule_cache_find(cache, from);
+    struct yarn_span code = code_at(yarn_module_map_find(cache->map, from), from);
+    uint64_t left = found.function + (uint64_t)found.function_size - (uint32_t)from;
+    int64_t target;
+    if (!found.function_size || left > found.function_size || left > code.size)
+        return true;
+    code.size = (size_t)left;
+    for (size_t at = 0; at < code.size; at++)
+        if (cache->machine->jump_target(yarn_span_from(code, at), &target) &&
+            from + at + (uint64_t)target - start < size)
+            return true;
+    return false;
+}
+
+bool yarn_callee_may_be(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t start,
+                        uint32_t size)
+{
+    uint64_t callee;
+    return !yarn_callee_find(cache, return_address, &callee) || callee - start < size ||
+           jumps_into(cache, callee, start, size);
+}

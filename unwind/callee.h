@@ -13,3 +13,8 @@
 
 /* False where it is no return address, or its call proves nothing. */
 bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t *ret_callee);
+
+/* False where the call provably leads to code that is not those bytes, and from which no direct
+ * jump leads into them: neither a tail call nor a part of the function that lies elsewhere. */
+bool yarn_callee_may_be(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t start,
+                        uint32_t size);

@@ -78,6 +78,9 @@ struct yarn_unwind_machine {
     bool (*call_slot)(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot);
     /* Whether the code at the address begins with a jump through such a word. */
     bool (*stub_slot)(struct yarn_span code, uint64_t address, uint64_t *ret_slot);
+    /* Whether the code begins with a direct jump, conditional or not: *ret_target is where it leads
+     * relative to the code's begin. */
+    bool (*jump_target)(struct yarn_span code, int64_t *ret_target);
 };
 
 /* That of the process itself: rule_ARCH.c. */

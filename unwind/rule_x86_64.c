@@ -258,6 +258,26 @@ static bool call_slot(struct yarn_span code, uint64_t return_address, uint64_t *
     return true;
 }
 
+/* eb and 7x are short, e9 and 0f 8x have four bytes. */
+static bool jump_target(struct yarn_span code, int64_t *ret_target)
+{
+    enum { SHORT_SIZE = 2, OP_SHORT = 0xeb, OP_NEAR = 0xe9, TWO_BYTES = 0x0f };
+    const uint8_t *at = code.data;
+    int32_t relative;
+    if (code.size < SHORT_SIZE)
+        return false;
+    if (at[0] == OP_SHORT || (at[0] & 0xf0) == 0x70) {
+        *ret_target = SHORT_SIZE + (int8_t)at[1];
+        return true;
+    }
+    size_t size = at[0] == OP_NEAR ? 1 : at[0] == TWO_BYTES && (at[1] & 0xf0) == 0x80 ? 2 : 0;
+    if (!size || code.size < size + sizeof relative)
+        return false;
+    memcpy(&relative, at + size, sizeof relative);
+    *ret_target = (int64_t)(size + sizeof relative) + relative;
+    return true;
+}
+
 /* `jmp *disp(%rip)` is ff 25 and four bytes, after endbr64 or bnd in some stubs. */
 static bool stub_slot(struct yarn_span code, uint64_t address, uint64_t *ret_slot)
 {
@@ -288,4 +308,5 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .is_call = is_call,
     .call_slot = call_slot,
     .stub_slot = stub_slot,
+    .jump_target = jump_target,
 };

@@ -2,6 +2,7 @@
 #include "unwind/unwinder.h"
 
 #include "core/base/pages.h"
+#include "unwind/callee.h"
 #include "unwind/fallback.h"
 #include "unwind/frame_search.h"
 #include "unwind/libunwind_step.h"
@@ -32,6 +33,7 @@ struct walk {
     bool is_at_start;   /* of the thread, as the tables have it: not by a zero on the stack */
     unsigned nr_proven; /* frames up to it */
     uint64_t searched_from, function;
+    bool is_refuted; /* some call on the way leads elsewhere than to the frame that returns there */
     struct yarn_frame_slots taken;
     struct yarn_frames *frames;
 };
@@ -190,11 +192,16 @@ static void take_slot(struct walk *walk, uint64_t slot)
 
 /* After a step by the rule from a frame with that frame pointer: a realigned one has a copy of its
  * return address. */
-static void note_slots(struct walk *walk, const struct yarn_cached_rule *found, uint64_t marked)
+static void note_slots(struct walk *walk, const struct yarn_cached_rule *found, uint64_t lookup_ip,
+                       uint64_t marked)
 {
     enum { WORD_SIZE = 8 };
     if (!walk->has_searched)
         return;
+    uint64_t function = lookup_ip - ((uint32_t)lookup_ip - found->function);
+    walk->is_refuted |= found->function_size && !found->rule.is_signal &&
+                        !yarn_callee_may_be(&walk->unwinder->cache, walk->registers.ip, function,
+                                            found->function_size);
     uint64_t is_other = (uint32_t)walk->function != found->function;
     if (found->rule.kind == YARN_RULE_DEREF)
         take_slot(walk, (marked + WORD_SIZE) | is_other);
@@ -206,7 +213,7 @@ static void check_search(struct walk *walk)
 {
     struct yarn_frames *frames = walk->frames;
     if (!walk->has_searched || frames->count == walk->nr_proven ||
-        (walk->is_at_start &&
+        (walk->is_at_start && !walk->is_refuted &&
          yarn_frame_is_sole(&walk->unwinder->cache, walk->stack, walk->function,
                             walk->searched_from, walk->registers.sp, &walk->taken)))
         return;
@@ -287,7 +294,7 @@ static bool run(struct walk *walk)
         }
         if (is_senseless(walk))
             return false;
-        note_slots(walk, &found, marked);
+        note_slots(walk, &found, lookup_ip, marked);
         forget_landed(walk, &found.rule);
     }
 }

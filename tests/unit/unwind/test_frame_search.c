@@ -108,6 +108,46 @@ static APART void leave_frames(uint64_t word)
 static uint64_t left_behind;
 THREAD_OF(over_left, leave_frames(left_behind); wait_after_alloca())
 
+/* Of the frames that the first call leaves behind one is where the second allocates, which is
+ * jumped to: the call before its return address leads to another function. */
+static volatile size_t small = 16, large = 4000;
+
+static APART void allocate(size_t size, bool waits)
+{
+    volatile char *bytes = alloca(size);
+    bytes[0] = 1;
+    if (waits)
+        wait_plainly();
+    bytes[1] = 1;
+}
+
+static APART void left_inner(void)
+{
+    volatile char bytes[40] = {1};
+    allocate(small, large < small);
+    bytes[1] = bytes[0];
+}
+
+static APART void left_outer(void)
+{
+    volatile char bytes[400];
+    bytes[0] = 1;
+    left_inner();
+    (void)bytes[0];
+}
+
+static APART void jump_on(void)
+{
+    allocate(large, large > small);
+}
+
+static APART void call_jumper(void)
+{
+    jump_on();
+    __asm__ volatile("");
+}
+THREAD_OF(jumped, left_outer(); call_jumper())
+
 static void (*volatile indirect)(void) = wait_after_alloca;
 THREAD_OF(indirect, indirect())
 
@@ -176,6 +216,17 @@ START_TEST(a_frame_below_an_indirect_call_is_not_guessed)
     ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_after_alloca), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)run_indirect), 0);
+    end(thread);
+}
+END_TEST
+
+START_TEST(a_frame_behind_a_jump_is_none_that_was_left_behind)
+{
+    pthread_t thread;
+    look(run_jumped, &thread);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)allocate), 1);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)left_inner), 0);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)left_outer), 0);
     end(thread);
 }
 END_TEST
@@ -278,6 +329,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_wait_is_walked_to_its_thread_without_a_register, 0,
                         YARN_COUNT_OF(known));
     tcase_add_test(tcase, a_frame_below_an_indirect_call_is_not_guessed);
+    tcase_add_test(tcase, a_frame_behind_a_jump_is_none_that_was_left_behind);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("made stacks");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
