@@ -111,8 +111,9 @@ static void decode_counters(struct walk *walk, struct yarn_record_sample *sample
         sample->time_running_ns = walk_u64(&times);
     if (is_group)
         *walk = times;
-    else
-        words += (times.at - walk->at) / WORD - 1;
+    else /* by the format: what is cut off is missing */
+        words += UINT64_C(0) + !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+                 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
     sample->counters = walk_words(
         walk, sample->nr_counters > UINT16_MAX ? UINT64_MAX : sample->nr_counters * words);
 }
