@@ -84,10 +84,20 @@ static void change(struct yarn_session *session, bool are_cut, uint64_t now_ns)
     memset(switches->windows, 0, CPUS_MAX * sizeof switches->windows[0]);
 }
 
+/* Why: they record each switch anyway and cost more, and records are what threads' times are made
+ * of. */
+static bool has_tracepoints(const struct yarn_session *session)
+{
+    for (size_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].spec.is_scheduling && !session->specs[i].error)
+            return true;
+    return false;
+}
+
 void yarn_switches_attend(struct yarn_session *session)
 {
     struct yarn_switches *switches = &session->switches;
-    if (!switches->are_cut && !switches->are_many)
+    if (!switches->are_cut && (!switches->are_many || has_tracepoints(session)))
         return;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (!switches->are_cut) {

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The rate of switch records: all events of the session that write them (switch_event.h) are turned
- * off while there are too many, and on again once there are few.
+ * off while there are too many, and on again once there are few; not where the scheduler's
+ * tracepoints are recorded too.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */

@@ -65,9 +65,12 @@ class Tracepoints(harness.Case):
             events = scheduling(dump)
             self.assertEqual([event["errno"] for event in events], [0, 0])
             self.assertEqual(events[0]["samples"], events[0]["count"])
+            # Above the rate at which switch records alone are cut out.
+            self.assertEqual(dump["sched"]["cut_ns"], 0)
             # They belong to no profile.
             clock = dump["events"][0]
             self.assertEqual(dump["trust"]["samples"], clock["samples"])
+        self.assertIn(b"where a thread of these dumps woke", harness.yarnprof("sched", run.dumps).stdout)
         shown = [event["name"] for event in harness.report(run.dumps)["events"]]
         self.assertFalse(set(shown) & set(NAMES), shown)
         lines = self.lines(run.dumps)

@@ -131,6 +131,30 @@ static void print_row(const struct yarn_sched_view *view, const struct shape *sh
     (void)fputc('\n', out->file);
 }
 
+static bool begins(struct yarn_span text, const char *with)
+{
+    size_t size = strlen(with);
+    return text.size >= size && memcmp(text.data, with, size) == 0;
+}
+
+/* A dump that was refused more has its own sentence for it. */
+static const char *what_wakings_are_missing(const struct yarn_profile *profile)
+{
+    bool are_refused = false, are_own = false;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        are_own |= dump->has_sched && begins(dump->sched.got, "tracepoints");
+        are_refused |= dump->has_sched && dump->sched.reason.size;
+    }
+    return are_own
+               ? "waits after a wake-up are in WAIT where a thread of these dumps woke, else in "
+                 "RUNNABLE only (YARN_SCHED=tracepoints:all records every waking)"
+           : are_refused
+               ? "waits after a wake-up are in RUNNABLE, not in WAIT: no wakings are in these dumps"
+               : "waits after a wake-up are in RUNNABLE, not in WAIT: no wakings were recorded "
+                 "(YARN_SCHED=tracepoints:all)";
+}
+
 static void note_waits(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
     bool has_schedstat = false, has_records_only = false;
@@ -140,9 +164,7 @@ static void note_waits(const struct yarn_sched_view *view, const struct yarn_out
         has_records_only |= from == YARN_SCHED_FROM_RECORDS && view->rows[i].life->is_recorded;
     }
     if (has_schedstat)
-        (void)fputs("note: waits after a wake-up are in RUNNABLE, not in WAIT: no wakings were "
-                    "recorded (YARN_SCHED=tracepoints)\n",
-                    out->file);
+        (void)fprintf(out->file, "note: %s\n", what_wakings_are_missing(view->profile));
     if (has_records_only)
         (void)fprintf(out->file,
                       "note: %swaits after a wake-up are in BLOCKED: neither wakings nor schedstat "

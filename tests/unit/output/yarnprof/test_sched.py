@@ -65,7 +65,7 @@ class Sched(WithDumps):
         self.assertRegex(text, r"\n +8  worker +90.0 ms +58.0 ms +0 ns +12.0 ms +20.0 ms +0 ns +2 +1 +6.0 ms")
         self.assertRegex(text, r" 10.0 ms +0.020 s\n")
         self.assertIn("switches were cut out for 20.0 ms", text)
-        self.assertIn("waits after a wake-up", text)
+        self.assertIn("no wakings were recorded (YARN_SCHED=tracepoints:all)", text)
 
     def test_parts(self):
         path = self.made("made")
