@@ -48,7 +48,8 @@ static void write_preamble(struct yarn_process_dump *dump)
     yarn_preamble_write_looks(dump->writer, dump->job, dump->looked_at);
 }
 
-/* Makes the file as late as it can, so that a process that is killed leaves no empty one. */
+/* Makes the file as late as it can: a process that is killed leaves an empty one only if that
+ * happens between this and the header's write, the next call but one. */
 static bool open_file(struct yarn_process_dump *dump, struct yarn_dump_writer *writer)
 {
     if (!has_file(dump))
