@@ -97,6 +97,7 @@ if (!isMainThread) {
     console.log(sums.join(' '));
     console.log(execSync('echo from a shell').toString().trim());
     const child = fork(__filename, ['child']);
+    const ended = new Promise(r => child.on('exit', r));
     console.log(await new Promise(r => { child.on('message', r); child.send(21); }));
     const spawned = spawn('sh', ['-c', 'cat; exit 3']); spawned.stdin.end('through a pipe');
     spawned.stdout.on('data', d => console.log(d.toString()));
@@ -104,6 +105,7 @@ if (!isMainThread) {
     console.log(await new Promise(r => crypto.pbkdf2('a', 'b', 100000, 32, 'sha256', (e, k) => r(k.toString('hex')))));
     console.log(zlib.gunzipSync(zlib.gzipSync(Buffer.alloc(2e6, 'yarn'))).length);
     let text = ''; for (let i = 0; i < 3e5; i++) text = (text + i).slice(-50); console.log(text);
+    await ended; // until then node catches SIGCHLD
     console.log(fs.readFileSync('/proc/self/status', 'utf8').split('\n').filter(l => /^(Sig[BIC]|Umask|Cap)/.test(l)).join('\n'));
     process.exitCode = 8;
 })();
