@@ -192,6 +192,21 @@ class Stat(harness.Case):
             self.assertIn(why, values[name]["why"])
         self.assertAlmostEqual(values["b"]["value"], 18000, delta=200)
 
+    def test_options_of_a_command_are_not_of_a_dump(self):
+        """What is left out silently would be taken for done. A damaged dump is no command."""
+        dump = self.folder() / "yarn.x.1.dump"
+        dump.write_bytes(b"of no format")
+        for option in ("-M=ipc", "-e=cycles", "-I=10ms", "-r=2"):
+            done = stat(dump, *option.split("="))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("of a dump there is what YARN_COUNTERS counted", done.stderr)
+        done = stat(dump)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not a dump of yarn", done.stderr)
+        done = stat("-M", "ipc", "--metric-path=/nowhere", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--metric-path=/nowhere: No such file or directory", done.stderr)
+
     def test_a_fault_in_a_file_of_metrics_has_its_line(self):
         for text, fault in (("event A = page-faults\nmetric a = A / X [1] \"\"\n", ":2: X: no event"),
                             ("event A, B = page-faults\nmetric a = A [1] \"\"\n", ":1: 2 names for 1"),

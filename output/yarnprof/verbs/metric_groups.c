@@ -89,6 +89,10 @@ int yarn_metric_group_load(const char *verb, const char *group, size_t size, con
     static char bytes[FILE_BYTES_MAX];
     static struct places places;
     struct yarn_metric_fault fault;
+    if (folder && access(folder, R_OK | X_OK)) {
+        yarn_complain(verb, "--metric-path=%s: %s", folder, strerror(errno));
+        return YARN_STATUS_USAGE;
+    }
     find_places(&places, folder);
     if (!size || memchr(group, '/', size) || group[0] == '.' ||
         !find_group(&places, group, size, ret_path))

@@ -49,7 +49,10 @@ bool yarn_stat_dump_is(const char *path)
     ssize_t got = fd < 0 ? 0 : read(fd, magic, sizeof magic);
     if (fd >= 0)
         (void)close(fd);
-    return got == (ssize_t)sizeof magic && memcmp(magic, YARN_DUMP_MAGIC, sizeof magic) == 0;
+    if (got == (ssize_t)sizeof magic && memcmp(magic, YARN_DUMP_MAGIC, sizeof magic) == 0)
+        return true;
+    /* A damaged one: what is no program is no command either. */
+    return S_ISREG(status.st_mode) && strstr(path, ".dump") && access(path, X_OK);
 }
 
 /* Room for one more, zeroed; NULL: no memory. */

@@ -384,13 +384,30 @@ static int show_dumps(struct request *request, char *const *paths)
     return status;
 }
 
+static const char *option_of_command(const struct request *request)
+{
+    return request->events_text   ? "--events"
+           : request->groups_text ? "--metrics"
+           : request->metric_path ? "--metric-path"
+           : request->interval_ns ? "--interval"
+           : request->nr_runs > 1 ? "--repeat"
+                                  : NULL;
+}
+
 /* Its options may stand behind it, too. */
 static int run_dumps(struct request *request, struct yarn_command *mine, int argc, char **argv)
 {
     int first;
     mine->stops_at_operand = false;
     int status = yarn_command_parse(mine, argc, argv, &first);
-    return status < 0 ? show_dumps(request, argv + first) : status;
+    const char *option = option_of_command(request);
+    if (status >= 0)
+        return status;
+    if (!option)
+        return show_dumps(request, argv + first);
+    yarn_complain("stat", "%s is of a command; of a dump there is what YARN_COUNTERS counted",
+                  option);
+    return YARN_STATUS_USAGE;
 }
 
 static int run_command(struct request *request, char *const argv[])

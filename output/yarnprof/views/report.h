@@ -89,6 +89,11 @@ struct yarn_report_missing yarn_report_missing_of(const struct yarn_profile_repo
 /* How much of the time the event was on a counter: less than 100 where several shared one. */
 double yarn_report_running_percent(const struct yarn_profile_report *report, uint32_t event);
 
+/* Whether its weights are more than what the kernel counted: in frequency mode a sample weighs the
+ * period, and that of a burst of software events is raised before as many have come. */
+bool yarn_report_overshoots(const struct yarn_profile_report *report, uint32_t event,
+                            uint64_t *ret_count);
+
 /* "cpu-clock: 1,234 samples, 1.24 s". */
 void yarn_report_print_event(const struct yarn_profile_report *report, const struct yarn_out *out,
                              uint32_t event);

@@ -30,6 +30,9 @@ static void put_events(const struct yarn_profile_report *report, struct yarn_jso
             yarn_json_u64(json, "looks", report->trust.looks);
             yarn_json_u64(json, "blocked_ns", report->trust.waited_ns);
         }
+        uint64_t count;
+        if (yarn_report_overshoots(report, i, &count))
+            yarn_json_u64(json, "counted", count);
         double running = yarn_report_running_percent(report, i);
         if (running < YARN_REPORT_RUNNING_WHOLE)
             yarn_json_real(json, "percent_running", running);

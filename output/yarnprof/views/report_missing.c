@@ -48,6 +48,26 @@ double yarn_report_running_percent(const struct yarn_profile_report *report, uin
     return running_ns < enabled_ns ? yarn_percent(running_ns, enabled_ns) : 100;
 }
 
+bool yarn_report_overshoots(const struct yarn_profile_report *report, uint32_t number,
+                            uint64_t *ret_count)
+{
+    const struct yarn_profile *profile = report->profile;
+    bool has_all = !report->is_part;
+    *ret_count = 0;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        for (size_t e = 0; e < dump->nr_events; e++) {
+            const struct yarn_profile_dump_event *event = &dump->events[e];
+            if (event->event != number || !event->samples)
+                continue;
+            has_all =
+                has_all && event->has_count && event->record.flags & YARN_DUMP_EVENT_IS_FREQUENCY;
+            *ret_count += event->count.count;
+        }
+    }
+    return has_all && profile->events[number].total > *ret_count + *ret_count / 50;
+}
+
 struct yarn_report_missing yarn_report_missing_of(const struct yarn_profile_report *report,
                                                   uint32_t number)
 {

@@ -212,6 +212,10 @@ void yarn_report_print_event(const struct yarn_profile_report *report, const str
     double running = yarn_report_running_percent(report, number);
     if (running < YARN_REPORT_RUNNING_WHOLE)
         (void)fprintf(out->file, ", running %.1f %% of the time, not scaled", running);
+    uint64_t count;
+    if (yarn_report_overshoots(report, number, &count))
+        (void)fprintf(out->file, " by their periods, %s counted (/period=N/ is exact)",
+                      yarn_number_in_unit(count, unit).text);
     (void)fputc('\n', out->file);
 }
 

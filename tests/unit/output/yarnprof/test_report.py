@@ -133,6 +133,28 @@ class Report(WithDumps):
         self.assertEqual({event["name"]: event.get("percent_running") for event in events},
                          {"cpu-clock": None, "shared": 50, "cycles": None})
 
+    def test_weights_beyond_the_count_are_marked(self):
+        """In frequency mode the kernel raises the period of a burst of faults before they have come."""
+        dump = Dump()
+        dump.begin()
+        for number, name, count in ((1, "burst", 400), (2, "steady", 990), (3, "uncounted", None)):
+            dump.record("EVENT", number=number, name=dump.text(name), got=dump.text(name),
+                        unit=dump.text("events"), type=1, frequency=999, flags=2)
+            if count:
+                dump.record("COUNT", event=number, count=count)
+            dump.samples(10, stream={"event": number, "tid": 1, "weight": 100})
+        path = self.folder / "burst.dump"
+        path.write_bytes(dump.end())
+        text = self.good("report", path)
+        self.assertIn(
+            "burst: 10 samples, 1,000 events by their periods, 400 counted (/period=N/ is exact)\n", text)
+        self.assertRegex(text, r"(?m)^steady: 10 samples, 1,000 events$")
+        self.assertRegex(text, r"(?m)^uncounted: 10 samples, 1,000 events$")
+        events = json.loads(self.good("report", "--format=json", path))["events"]
+        self.assertEqual({event["name"]: event.get("counted") for event in events},
+                         {"cpu-clock": None, "burst": 400, "steady": None, "uncounted": None})
+        self.assertNotIn(" counted ", self.good("report", "--thread=1", path))
+
     def test_counts_of_two_kinds_of_core_are_one(self):
         """In stat; what was typed twice stays two. The kinds take turns: each is enabled all the time."""
         dump = Dump()
