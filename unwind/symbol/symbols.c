@@ -234,11 +234,12 @@ static bool may_name(const struct function *function, const struct yarn_elf_symb
 }
 
 /* Hand-written assembly: visible, or said to be a function, without size and FDE. It goes on up to
- * the next symbol, FDE or section; a kept label of its own is not the next one. */
+ * the next symbol, FDE or section; a kept label of its own is not the next one. One that is not
+ * visible ends at a label, too: behind the compiler's frame_dummy comes somebody else's code. */
 static bool may_name_bare(const struct function *function, const struct yarn_elf_symbol *symbol,
-                          uint64_t vaddr)
+                          uint64_t vaddr, bool is_past_label)
 {
-    return !symbol->size && (symbol->is_function || !symbol->is_local) &&
+    return !symbol->size && (!symbol->is_local || (symbol->is_function && !is_past_label)) &&
            symbol->start >= function->bare_from && vaddr < function->bare_to;
 }
 
@@ -272,7 +273,7 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
     size_t position = yarn_symbol_index_position(index, vaddr), bare = 0;
     uint64_t next = yarn_symbol_index_start(index, position);
     uint64_t to = yarn_u64_min(function->end, next);
-    bool may_be_bare = !function->is_known;
+    bool may_be_bare = !function->is_known, is_past_label = false;
     struct yarn_elf_symbol symbol;
     struct yarn_span name;
     ret_symbol->from = ret_symbol->to = 0;
@@ -294,8 +295,9 @@ static bool find_name(const struct yarn_symbol_index *index, const struct functi
                 set_bounds(ret_symbol, function->start, to);
             return false;
         }
-        if (may_be_bare && may_name_bare(function, &symbol, vaddr))
+        if (may_be_bare && may_name_bare(function, &symbol, vaddr, is_past_label))
             bare = behind;
+        is_past_label = is_past_label || !symbol.is_function;
         /* Behind the end of one that is nearer, or in one that is. */
         may_be_bare = may_be_bare && !bare && !symbol.size;
         if (!name.size || !may_name(function, &symbol, vaddr))

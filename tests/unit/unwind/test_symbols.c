@@ -96,6 +96,10 @@ static const struct made_symbol made_symbols[] = {
     {"w", 0x1700, 0, STT_NOTYPE, STB_GLOBAL, TEXT},
     {"memcpy@@GLIBC_2.14", 0x1800, 0x20, STT_GNU_IFUNC, STB_GLOBAL, TEXT},
     {"label_only", 0x1900, 0, STT_NOTYPE, STB_GLOBAL, TEXT},
+    {"frame_dummy", 0x1a20, 0, STT_FUNC, STB_LOCAL, TEXT},
+    {"not_its", 0x1a40, 0, STT_NOTYPE, STB_LOCAL, TEXT},
+    FUNCTION("visible", 0x1a60, 0),
+    {"its_loop", 0x1a70, 0, STT_NOTYPE, STB_LOCAL, TEXT},
     FUNCTION("endless", 0x1b00, UINT64_MAX), /* as if its size were unknown */
     FUNCTION("far", UINT64_C(0x200000000), 0x10),
     FUNCTION("farther", UINT64_C(0x3000000000), 0x10),
@@ -145,7 +149,10 @@ static const struct {
     {0x1760, "write", 0x1700, 0x1800}, /* the FDE goes on behind the symbol's size */
     {0x1810, "memcpy", 0x1800, 0x1820},
     {0x1980, "label_only", 0x1900, 0x1a00},
-    {0x1a80, "", 0, 0},
+    {0x1a10, "", 0, 0},
+    {0x1a30, "frame_dummy", 0x1a20, 0x1a40},
+    {0x1a50, "", 0, 0}, /* nobody says that the label is a function, nor whose */
+    {0x1a80, "visible", 0x1a60, 0x1b00},
     {0x0fff, "", 0, 0},
     {0, "", 0, 0},
     {UINT64_C(0x200000008), "far", UINT64_C(0x200000000), UINT64_C(0x200000010)},
