@@ -149,7 +149,6 @@ static const struct {
     {0x1760, "write", 0x1700, 0x1800}, /* the FDE goes on behind the symbol's size */
     {0x1810, "memcpy", 0x1800, 0x1820},
     {0x1980, "label_only", 0x1900, 0x1a00},
-    {0x1a10, "", 0, 0},
     {0x1a30, "frame_dummy", 0x1a20, 0x1a40},
     {0x1a50, "", 0, 0}, /* nobody says that the label is a function, nor whose */
     {0x1a80, "visible", 0x1a60, 0x1b00},
