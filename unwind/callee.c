@@ -5,8 +5,7 @@
 
 enum { LOWEST_ADDRESS = 4096, CALL_SIZE_MAX = 8, STUB_SIZE_MAX = 16 };
 
-/* Code of a file at that address, perhaps fewer bytes; empty where none is. */
-static struct yarn_span code_at(const struct yarn_module *module, uint64_t address)
+struct yarn_span yarn_callee_code(const struct yarn_module *module, uint64_t address)
 {
     return module && module->image ? yarn_image_at(module->image, address - module->bias)
                                    : YARN_SPAN_EMPTY;
@@ -21,7 +20,7 @@ static bool read_slot(uint64_t slot, uint64_t *ret_callee)
 static bool follow_stub(struct yarn_rule_cache *cache, uint64_t called, uint64_t *ret_callee)
 {
     uint64_t slot;
-    struct yarn_span code = code_at(yarn_module_map_find(cache->map, called), called);
+    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, called), called);
     *ret_callee = called;
     if (!cache->machine->stub_slot(yarn_span_sub(code, 0, yarn_size_min(code.size, STUB_SIZE_MAX)),
                                    called, &slot))
@@ -36,7 +35,7 @@ bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, ui
     if (return_address < LOWEST_ADDRESS || return_address >> 48)
         return false;
     const struct yarn_module *module = yarn_module_map_find(cache->map, return_address - 1);
-    struct yarn_span code = code_at(module, return_address - CALL_SIZE_MAX);
+    struct yarn_span code = yarn_callee_code(module, return_address - CALL_SIZE_MAX);
     if (code.size < CALL_SIZE_MAX)
         return false;
     code.size = CALL_SIZE_MAX;
@@ -50,7 +49,7 @@ bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, ui
 static bool jumps_into(struct yarn_rule_cache *cache, uint64_t from, uint64_t start, uint32_t size)
 {
     struct yarn_cached_rule found = yarn_rule_cache_find(cache, from);
-    struct yarn_span code = code_at(yarn_module_map_find(cache->map, from), from);
+    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, from), from);
     uint64_t left = found.function + (uint64_t)found.function_size - (uint32_t)from;
     int64_t target;
     if (!found.function_size || left > found.function_size || left > code.size)

@@ -11,6 +11,9 @@
 
 #include "unwind/rule_cache.h"
 
+/* Code of a file at that address, perhaps fewer bytes; empty where none is. */
+struct yarn_span yarn_callee_code(const struct yarn_module *module, uint64_t address);
+
 /* False where it is no return address, or its call proves nothing. */
 bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t *ret_callee);
 

@@ -45,6 +45,40 @@ static bool is_copy(const struct yarn_rule *rule, const struct yarn_stack_copy *
            word == return_address;
 }
 
+static void set_frame(struct yarn_rule_cache *cache, uint64_t at, struct yarn_registers *registers)
+{
+    registers->value[cache->machine->frame] = at;
+    registers->valid |= UINT64_C(1) << cache->machine->frame;
+}
+
+/* Not so of the part of a function that lies elsewhere: it begins in the middle of a frame. */
+static bool begins_frame(struct yarn_rule_cache *cache, uint64_t function)
+{
+    struct yarn_rule rule = yarn_rule_cache_find(cache, function).rule;
+    return rule.kind == YARN_RULE_REGISTER && rule.base == cache->machine->sp &&
+           rule.cfa_offset == WORD_SIZE;
+}
+
+bool yarn_frame_measure(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
+                        const struct yarn_rule *rule, uint64_t function, uint32_t size,
+                        struct yarn_registers *registers)
+{
+    struct yarn_code_depth depth;
+    uint64_t word;
+    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, function), function);
+    if (rule->kind != YARN_RULE_REGISTER || code.size < size || !begins_frame(cache, function) ||
+        !cache->machine->read_depth(yarn_span_sub(code, 0, size),
+                                    (uint32_t)(registers->ip - function), &depth) ||
+        !depth.has_frame)
+        return false;
+    uint64_t cfa = registers->sp + depth.bytes;
+    if (!yarn_stack_copy_read(stack, cfa - WORD_SIZE, &word) ||
+        !yarn_fallback_is_return(cache, word) || !yarn_callee_may_be(cache, word, function, size))
+        return false;
+    set_frame(cache, cfa - (uint64_t)(int64_t)rule->cfa_offset, registers);
+    return true;
+}
+
 bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
                        const struct yarn_rule *rule, uint64_t function,
                        struct yarn_registers *registers)
@@ -58,8 +92,7 @@ bool yarn_frame_search(struct yarn_rule_cache *cache, const struct yarn_stack_co
         if (!is_called_from(cache, word, function) ||
             (rule->kind == YARN_RULE_DEREF && !is_copy(rule, stack, at, word)))
             continue;
-        registers->value[cache->machine->frame] = at;
-        registers->valid |= UINT64_C(1) << cache->machine->frame;
+        set_frame(cache, at, registers);
         return true;
     }
     return false;

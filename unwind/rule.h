@@ -51,6 +51,11 @@ enum yarn_step {
     YARN_STEP_FAILED,    /* the result is impossible */
 };
 
+struct yarn_code_depth {
+    uint32_t bytes; /* from the stack pointer to the CFA, before the instruction is run */
+    bool has_frame; /* the function makes the frame pointer point to its frame */
+};
+
 /* What depends on the machine. */
 struct yarn_unwind_machine {
     uint8_t ip, sp, frame; /* DWARF numbers; ip of x86-64 is the column of the return address */
@@ -71,6 +76,9 @@ struct yarn_unwind_machine {
      * address if `is_called`; kind NONE where the analysis is not conclusive. Without an image the
      * code is read from the process's memory. */
     struct yarn_rule (*read_code)(const struct yarn_image *image, uint64_t vaddr, bool is_called);
+    /* How far below the CFA the stack pointer of a function is at one of its instructions, by its
+     * code, whose begin has the CFA a word above: see depth_x86_64.h. */
+    bool (*read_depth)(struct yarn_span code, uint32_t at, struct yarn_code_depth *ret_depth);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 for an indirect call. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

@@ -3,6 +3,7 @@
 
 #include "unwind/cfi_row.h"
 #include "unwind/code_x86_64.h"
+#include "unwind/depth_x86_64.h"
 #include "unwind/rule.h"
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
@@ -305,6 +306,7 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .step_frame_pointer = step_frame_pointer,
     .step_leaf = step_leaf,
     .read_code = yarn_code_rule_x86_64,
+    .read_depth = yarn_code_depth_x86_64,
     .is_call = is_call,
     .call_slot = call_slot,
     .stub_slot = stub_slot,

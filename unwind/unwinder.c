@@ -171,11 +171,15 @@ static void search_frame(struct walk *walk, const struct yarn_cached_rule *found
                          uint64_t lookup_ip)
 {
     struct yarn_rule_cache *cache = &walk->unwinder->cache;
+    uint64_t function = lookup_ip - ((uint32_t)lookup_ip - found->function);
     if (!walk->stack->windows || walk->by_libunwind || walk->has_searched ||
-        !found->function_size || !yarn_frame_search_applies(cache, &found->rule, &walk->registers))
+        !found->function_size ||
+        !yarn_frame_search_applies(cache, &found->rule, &walk->registers) ||
+        yarn_frame_measure(cache, walk->stack, &found->rule, function, found->function_size,
+                           &walk->registers))
         return;
     walk->has_searched = true;
-    walk->function = lookup_ip - ((uint32_t)lookup_ip - found->function);
+    walk->function = function;
     walk->nr_proven = walk->frames->count;
     walk->searched_from = walk->registers.sp;
     walk->taken = (struct yarn_frame_slots){.slot = walk->unwinder->slots,

@@ -151,6 +151,16 @@ THREAD_OF(jumped, left_outer(); call_jumper())
 static void (*volatile indirect)(void) = wait_after_alloca;
 THREAD_OF(indirect, indirect())
 
+static APART void wait_with_frame_pointer(void)
+{
+    void *volatile frame = __builtin_frame_address(0);
+    wait_plainly();
+    (void)frame;
+}
+
+static void (*volatile framed)(void) = wait_with_frame_pointer;
+THREAD_OF(framed, framed())
+
 /* ---- what is seen of them ---- */
 
 static struct yarn_blocked blocked;
@@ -216,6 +226,17 @@ START_TEST(a_frame_below_an_indirect_call_is_not_guessed)
     ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_after_alloca), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)run_indirect), 0);
+    end(thread);
+}
+END_TEST
+
+START_TEST(a_frame_pointer_is_where_the_code_put_it)
+{
+    pthread_t thread;
+    look(run_framed, &thread);
+    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_with_frame_pointer), 1);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)run_framed), 1);
     end(thread);
 }
 END_TEST
@@ -329,6 +350,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_wait_is_walked_to_its_thread_without_a_register, 0,
                         YARN_COUNT_OF(known));
     tcase_add_test(tcase, a_frame_below_an_indirect_call_is_not_guessed);
+    tcase_add_test(tcase, a_frame_pointer_is_where_the_code_put_it);
     tcase_add_test(tcase, a_frame_behind_a_jump_is_none_that_was_left_behind);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("made stacks");
