@@ -17,7 +17,8 @@ struct sweep {
     uint16_t words[CODE_MAX]; /* from the CFA to the stack pointer, by offset; 0: not seen */
     uint16_t ways[WAYS_MAX];  /* offsets that are left for later */
     unsigned nr_ways;
-    bool has_frame, has_failed;
+    bool has_failed;
+    struct yarn_code_depth depth;
 };
 
 /* True where the way goes on there. */
@@ -33,8 +34,18 @@ static bool come_to(struct sweep *sweep, int64_t at, int64_t words)
     return is_new && !sweep->has_failed;
 }
 
+static void note_outside(struct sweep *sweep, int64_t at)
+{
+    struct yarn_code_depth *depth = &sweep->depth;
+    bool is_first = !depth->first_outside;
+    depth->first_outside = is_first || at < depth->first_outside ? at : depth->first_outside;
+    depth->last_outside = is_first || at > depth->last_outside ? at : depth->last_outside;
+}
+
 static void leave_for_later(struct sweep *sweep, int64_t at, int64_t words)
 {
+    if ((at < 0 || at >= (int64_t)sweep->code.size) && words != AT_BEGIN)
+        note_outside(sweep, at);
     if (!come_to(sweep, at, words))
         return;
     sweep->has_failed = sweep->has_failed || sweep->nr_ways == WAYS_MAX;
@@ -64,9 +75,9 @@ static bool keeps_frame_pointer(struct sweep *sweep, const struct yarn_instructi
 {
     if (!changes(now, RBP) || now->effect == YARN_EFFECT_POP)
         return true;
-    sweep->has_frame = now->effect == YARN_EFFECT_SET && now->source == RSP &&
-                       words - now->value / WORD_SIZE == IN_FRAME;
-    return sweep->has_frame;
+    sweep->depth.has_frame = now->effect == YARN_EFFECT_SET && now->source == RSP &&
+                             words - now->value / WORD_SIZE == IN_FRAME;
+    return sweep->depth.has_frame;
 }
 
 /* 0: only a register knows. */
@@ -148,9 +159,18 @@ bool yarn_code_depth_x86_64(struct yarn_span code, uint32_t at, struct yarn_code
     leave_for_later(&sweep, 0, AT_BEGIN);
     while (sweep.nr_ways && !sweep.has_failed)
         follow_way(&sweep, sweep.ways[--sweep.nr_ways]);
-    *ret_depth = (struct yarn_code_depth){
-        .bytes = (uint32_t)sweep.words[at] * WORD_SIZE,
-        .has_frame = sweep.has_frame,
-    };
+    *ret_depth = sweep.depth;
+    ret_depth->bytes = (uint32_t)sweep.words[at] * WORD_SIZE;
     return !sweep.has_failed && sweep.words[at];
+}
+
+bool yarn_code_allocates_x86_64(struct yarn_span code)
+{
+    struct yarn_instruction now;
+    while (code.size) {
+        if (!yarn_instruction_read(code, &now) || !words_behind(&now, WORDS_MAX))
+            return true;
+        code = yarn_span_from(code, now.size);
+    }
+    return false;
 }

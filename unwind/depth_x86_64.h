@@ -15,3 +15,7 @@
 
 /* `code`: the whole function, at whose begin the CFA is a word above the stack pointer. */
 bool yarn_code_depth_x86_64(struct yarn_span code, uint32_t at, struct yarn_code_depth *ret_depth);
+
+/* Whether some instruction may move the stack pointer by what only a register knows: one after the
+ * other, come to or not. */
+bool yarn_code_allocates_x86_64(struct yarn_span code);

@@ -59,17 +59,39 @@ static bool begins_frame(struct yarn_rule_cache *cache, uint64_t function)
            rule.cfa_offset == WORD_SIZE;
 }
 
+static struct yarn_span code_of(struct yarn_rule_cache *cache, uint64_t function, uint32_t size)
+{
+    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, function), function);
+    return code.size < size ? YARN_SPAN_EMPTY : yarn_span_sub(code, 0, size);
+}
+
+/* Of a part that lies elsewhere, or one that is come to by an exception only: it may jump back. */
+static bool allocates(struct yarn_rule_cache *cache, uint64_t function, struct yarn_span code,
+                      const struct yarn_code_depth *depth)
+{
+    uint64_t first = function + (uint64_t)depth->first_outside;
+    if (cache->machine->allocates(code))
+        return true;
+    if (!depth->first_outside)
+        return false;
+    struct yarn_cached_rule part = yarn_rule_cache_find(cache, first);
+    uint64_t begin = first - ((uint32_t)first - part.function);
+    struct yarn_span elsewhere = code_of(cache, begin, part.function_size);
+    return !elsewhere.size ||
+           function + (uint64_t)depth->last_outside - begin >= part.function_size ||
+           cache->machine->allocates(elsewhere);
+}
+
 bool yarn_frame_measure(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
                         const struct yarn_rule *rule, uint64_t function, uint32_t size,
                         struct yarn_registers *registers)
 {
     struct yarn_code_depth depth;
     uint64_t word;
-    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, function), function);
-    if (rule->kind != YARN_RULE_REGISTER || code.size < size || !begins_frame(cache, function) ||
-        !cache->machine->read_depth(yarn_span_sub(code, 0, size),
-                                    (uint32_t)(registers->ip - function), &depth) ||
-        !depth.has_frame)
+    struct yarn_span code = code_of(cache, function, size);
+    if (rule->kind != YARN_RULE_REGISTER || !begins_frame(cache, function) ||
+        !cache->machine->read_depth(code, (uint32_t)(registers->ip - function), &depth) ||
+        !depth.has_frame || allocates(cache, function, code, &depth))
         return false;
     uint64_t cfa = registers->sp + depth.bytes;
     if (!yarn_stack_copy_read(stack, cfa - WORD_SIZE, &word) ||

@@ -54,6 +54,9 @@ enum yarn_step {
 struct yarn_code_depth {
     uint32_t bytes; /* from the stack pointer to the CFA, before the instruction is run */
     bool has_frame; /* the function makes the frame pointer point to its frame */
+    /* The first and the last place outside of the code that it jumps to with its frame standing,
+     * relative to its begin: a part of it that lies elsewhere. 0: none. */
+    int64_t first_outside, last_outside;
 };
 
 /* What depends on the machine. */
@@ -79,6 +82,8 @@ struct yarn_unwind_machine {
     /* How far below the CFA the stack pointer of a function is at one of its instructions, by its
      * code, whose begin has the CFA a word above: see depth_x86_64.h. */
     bool (*read_depth)(struct yarn_span code, uint32_t at, struct yarn_code_depth *ret_depth);
+    /* Whether some instruction may move the stack pointer by what only a register knows. */
+    bool (*allocates)(struct yarn_span code);
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 for an indirect call. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);

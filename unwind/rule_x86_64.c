@@ -307,6 +307,7 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .step_leaf = step_leaf,
     .read_code = yarn_code_rule_x86_64,
     .read_depth = yarn_code_depth_x86_64,
+    .allocates = yarn_code_allocates_x86_64,
     .is_call = is_call,
     .call_slot = call_slot,
     .stub_slot = stub_slot,

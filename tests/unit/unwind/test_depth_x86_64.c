@@ -58,6 +58,25 @@ START_TEST(depth_is_known_or_not_said)
 }
 END_TEST
 
+/* push %rbp; mov %rsp, %rbp; test; jne 0x80 or 0x90 behind the code; leave; jmp far away; in front
+ * of it something that is never come to. */
+START_TEST(parts_that_lie_elsewhere_are_said)
+{
+    static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xff, 0x0f, 0x85,
+                                   0x80, 0,    0,    0,    0x75, 0x7e, 0xc9, 0xe9,
+                                   0,    0,    1,    0,    0x48, 0x29, 0xc4};
+    struct yarn_span span = yarn_span_of(code, sizeof code);
+    struct yarn_code_depth depth;
+    ck_assert(yarn_code_depth_x86_64(span, 14, &depth));
+    ck_assert_uint_eq(depth.bytes, 16);
+    ck_assert(depth.has_frame);
+    ck_assert_int_eq(depth.first_outside, 12 + 0x80);
+    ck_assert_int_eq(depth.last_outside, 14 + 0x7e);
+    ck_assert(yarn_code_allocates_x86_64(span));
+    ck_assert(!yarn_code_allocates_x86_64(yarn_span_sub(span, 0, 20)));
+}
+END_TEST
+
 struct tally {
     size_t nr_all, nr_known, nr_wrong;
 };
@@ -118,6 +137,7 @@ int main(void)
     TCase *tests = tcase_create("depth of the stack by code");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, depth_is_known_or_not_said, 0, YARN_COUNT_OF(rows));
+    tcase_add_test(tests, parts_that_lie_elsewhere_are_said);
     tcase_add_test(tests, depth_is_what_the_tables_of_a_library_say);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
