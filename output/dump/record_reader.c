@@ -305,9 +305,12 @@ static uint64_t cost_of(enum yarn_dump_record record, const struct yarn_span *te
     else if (record == YARN_DUMP_RECORD_THREAD_NAME || record == YARN_DUMP_RECORD_THREAD_END)
         cost = YARN_DUMP_COST_CHANGE;
     for (size_t i = 0; i < nr_texts; i++)
-        cost += record == YARN_DUMP_RECORD_PROCESS
-                    ? 2 * texts[i].size
-                    : yarn_size_min(texts[i].size, YARN_DUMP_COST_LINE_MAX);
+        if (record == YARN_DUMP_RECORD_PROCESS)
+            cost += 2 * texts[i].size;
+        else if (record == YARN_DUMP_RECORD_EVENT) /* its format, and the fields that it names */
+            cost += 3 * texts[i].size;
+        else
+            cost += yarn_size_min(texts[i].size, YARN_DUMP_COST_LINE_MAX);
     return cost;
 }
 

@@ -51,6 +51,13 @@ static struct yarn_span system_in(struct yarn_span got)
                                       : yarn_span_of_text("sched");
 }
 
+static void keep_called(struct yarn_trace_field *kept, const char *name,
+                        const struct yarn_trace_field *field)
+{
+    if (!kept->size && yarn_span_equal(field->name, yarn_span_of_text(name)))
+        *kept = *field;
+}
+
 static void measure(struct yarn_trace_format *format)
 {
     struct yarn_span rest = format->text;
@@ -59,6 +66,9 @@ static void measure(struct yarn_trace_format *format)
         uint64_t end = (uint64_t)field.offset + field.size;
         format->raw_bytes = (uint32_t)yarn_u64_max(format->raw_bytes, end);
         format->has_more |= field.is_located || field.is_relative || !field.size;
+        keep_called(&format->common_pid, "common_pid", &field);
+        keep_called(&format->comm, "comm", &field);
+        keep_called(&format->pid, "pid", &field);
     }
 }
 
@@ -102,9 +112,13 @@ static int collect_formats(struct yarn_trace_events *events, struct yarn_export 
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         for (size_t e = 0; !err && e < profile->dumps[i].nr_events; e++) {
             const struct yarn_profile_dump_event *event = &profile->dumps[i].events[e];
+            struct yarn_span text = event->record.format;
             if (event->samples)
-                err =
-                    add_format(events, export, event->record.format, system_in(event->record.got));
+                err = add_format(events, export, text, system_in(event->record.got));
+            const struct yarn_trace_format *found = err ? NULL : find_format(events, text);
+            if (found)
+                err = yarn_table_put(&events->by_text, (uintptr_t)text.data,
+                                     (uint32_t)(found - events->formats));
         }
     }
     return err;
@@ -173,7 +187,9 @@ static struct yarn_span raw_of(const struct yarn_trace_events *events,
     const struct yarn_profile *profile = events->export->profile;
     const struct yarn_profile_detail *detail = &profile->details[entry->detail - 1];
     const struct yarn_profile_dump_event *event = event_of(profile, entry);
-    *ret_format = event ? find_format(events, event->record.format) : NULL;
+    uint32_t at = event ? yarn_table_find(&events->by_text, (uintptr_t)event->record.format.data)
+                        : YARN_TABLE_NONE;
+    *ret_format = at == YARN_TABLE_NONE ? NULL : &events->formats[at];
     if (!*ret_format || !detail->raw || detail->raw_bytes < (*ret_format)->raw_bytes)
         return (struct yarn_span){0};
     size_t size = (*ret_format)->has_more ? detail->raw_bytes : (*ret_format)->raw_bytes;
@@ -226,24 +242,22 @@ static int note_side(struct yarn_trace_events *events, const struct yarn_trace_s
 static int learn_from(struct yarn_trace_events *events, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_trace_format *format;
-    struct yarn_trace_side one;
-    struct yarn_trace_field common_pid;
     int err = 0;
     struct yarn_span raw = raw_of(events, entry, &format);
     if (!raw.size)
         return 0;
     events->nr_events++;
-    if (entry->thread != YARN_DUMP_NONE && find_field(format->text, "common_pid", &common_pid)) {
+    if (entry->thread != YARN_DUMP_NONE && format->common_pid.size) {
         uint32_t tid = events->export->profile->threads[entry->thread].tid;
-        err =
-            yarn_table_put(&events->raw_pids, thread_key(entry, tid), number_in(&common_pid, raw));
+        err = yarn_table_put(&events->raw_pids, thread_key(entry, tid),
+                             number_in(&format->common_pid, raw));
     }
     if (!err && format == &events->formats[events->switching]) {
         err = note_side(events, &events->prev, raw);
         if (!err)
             err = note_side(events, &events->next, raw);
-    } else if (!err && find_field(format->text, "comm", &one.comm) &&
-               find_field(format->text, "pid", &one.pid)) {
+    } else if (!err && format->comm.size && format->pid.size) {
+        const struct yarn_trace_side one = {.comm = format->comm, .pid = format->pid};
         err = note_side(events, &one, raw);
     }
     return err;
@@ -288,13 +302,17 @@ static int learn(struct yarn_trace_events *events)
 
 int yarn_trace_events_init(struct yarn_trace_events *events, struct yarn_export *export)
 {
-    *events = (struct yarn_trace_events){
-        .export = export, .raw_pids = YARN_TABLE_CLOSED, .name_index = YARN_TABLE_CLOSED};
+    *events = (struct yarn_trace_events){.export = export,
+                                         .by_text = YARN_TABLE_CLOSED,
+                                         .raw_pids = YARN_TABLE_CLOSED,
+                                         .name_index = YARN_TABLE_CLOSED};
     const struct yarn_profile *profile = export->profile;
     events->has_all_threads = !memchr(export->choice->threads, 0, profile->nr_threads);
     int err = yarn_table_open(&events->raw_pids, 64, (size_t)1 << 31);
     if (!err)
         err = yarn_table_open(&events->name_index, 64, (size_t)1 << 31);
+    if (!err)
+        err = yarn_table_open(&events->by_text, 64, (size_t)1 << 31);
     if (!err)
         err = collect_formats(events, export);
     if (!err)
@@ -318,11 +336,13 @@ void yarn_trace_events_fini(struct yarn_trace_events *events)
 {
     yarn_table_close(&events->raw_pids);
     yarn_table_close(&events->name_index);
+    yarn_table_close(&events->by_text);
     free(events->formats);
     free(events->names);
     free(events->on_cores);
-    *events =
-        (struct yarn_trace_events){.raw_pids = YARN_TABLE_CLOSED, .name_index = YARN_TABLE_CLOSED};
+    *events = (struct yarn_trace_events){.by_text = YARN_TABLE_CLOSED,
+                                         .raw_pids = YARN_TABLE_CLOSED,
+                                         .name_index = YARN_TABLE_CLOSED};
 }
 
 static void set_number(const struct yarn_trace_field *field, uint64_t number, uint8_t *raw)

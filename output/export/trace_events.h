@@ -18,8 +18,9 @@ struct yarn_trace_format {
     struct yarn_span text;   /* of its file `format` */
     struct yarn_span system; /* "sched" */
     uint64_t id;
-    uint32_t raw_bytes; /* of all fields */
-    bool has_more;      /* behind them, of that length or another */
+    uint32_t raw_bytes;                            /* of all fields */
+    bool has_more;                                 /* behind them, of that length or another */
+    struct yarn_trace_field common_pid, comm, pid; /* size 0: it has none */
 };
 
 /* The fields of sched_switch that are made. */
@@ -36,7 +37,8 @@ struct yarn_trace_events {
     const struct yarn_export *export;
     struct yarn_trace_format *formats; /* owned array */
     size_t nr_formats, formats_capacity;
-    size_t switching; /* which of them is sched_switch */
+    struct yarn_table by_text; /* where an event's format lies, to the same one of `formats` */
+    size_t switching;          /* which of them is sched_switch */
     struct yarn_trace_side prev, next;
     struct yarn_trace_field state, common_type, common_pid;
     struct yarn_table raw_pids;    /* dump and tid to the raw pid */

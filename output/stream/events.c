@@ -15,18 +15,19 @@ static char *copy(struct yarn_span text)
     return copied;
 }
 
-static void find_field(struct yarn_span format, const char *name, struct yarn_trace_field *ret)
+static void find_field(const struct yarn_trace_fields *fields, const char *name,
+                       struct yarn_trace_field *ret)
 {
-    if (!yarn_trace_format_find(format, yarn_span_of_text(name), ret))
+    if (!yarn_trace_fields_find(fields, yarn_span_of_text(name), ret))
         *ret = (struct yarn_trace_field){0};
 }
 
 static void find_target(struct yarn_stream_event *event)
 {
-    if (event->fields.size && strcmp(event->name, "sched/sched_switch") == 0) {
+    if (event->fields && strcmp(event->name, "sched/sched_switch") == 0) {
         event->kind = YARN_STREAM_SWITCH;
         find_field(event->fields, "next_pid", &event->target_pid);
-    } else if (event->fields.size && strcmp(event->name, "sched/sched_waking") == 0) {
+    } else if (event->fields && strcmp(event->name, "sched/sched_waking") == 0) {
         event->kind = YARN_STREAM_WAKING;
         find_field(event->fields, "pid", &event->target_pid);
         find_field(event->fields, "target_cpu", &event->target_cpu);
@@ -43,7 +44,10 @@ int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span n
         return err;
     struct yarn_stream_event event = {.id = id, .name = copy(name)};
     event.format = format.size ? copy(format) : NULL;
-    if (!event.name || (format.size && !event.format)) {
+    if (event.format)
+        event.fields = yarn_trace_fields_new(yarn_span_of(event.format, format.size));
+    if (!event.name || (format.size && !event.fields)) {
+        free(event.fields);
         free(event.name);
         free(event.format);
         return -ENOMEM;
@@ -51,7 +55,6 @@ int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span n
     char *colon = format.size ? strchr(event.name, ':') : NULL;
     if (colon)
         *colon = '/';
-    event.fields = yarn_span_of(event.format, format.size);
     find_target(&event);
     stream->events[stream->nr_events] = event;
     return yarn_table_remember(&stream->by_id, (uint32_t)id, (uint32_t)stream->nr_events++);

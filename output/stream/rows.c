@@ -25,8 +25,8 @@ static bool find(const struct yarn_stream *stream, const struct yarn_entry *entr
                  struct yarn_trace_field *ret_field)
 {
     const struct yarn_stream_event *event = yarn_stream_event_of(stream, entry);
-    return event && event->fields.size && entry->record_bytes &&
-           yarn_trace_format_find(event->fields, yarn_span_of_text(name), ret_field);
+    return event && event->fields && entry->record_bytes &&
+           yarn_trace_fields_find(event->fields, yarn_span_of_text(name), ret_field);
 }
 
 static bool number_of(const struct yarn_stream *stream, const struct yarn_entry *entry,
@@ -149,16 +149,15 @@ static void add_waking(struct yarn_text *text, const struct yarn_stream *stream,
 static void add_fields(struct yarn_text *text, const struct yarn_stream *stream,
                        const struct yarn_entry *entry, const struct yarn_stream_event *event)
 {
-    struct yarn_span rest = event->fields;
-    struct yarn_trace_field field;
     const char *separator = "";
-    while (yarn_trace_format_next(&rest, &field)) {
-        if (field.is_common)
+    for (size_t i = 0; event->fields && i < event->fields->count; i++) {
+        const struct yarn_trace_field *field = &event->fields->list[i];
+        if (field->is_common)
             continue;
         yarn_text_add(text, separator);
-        yarn_text_add_sized(text, (const char *)field.name.data, field.name.size);
+        yarn_text_add_sized(text, (const char *)field->name.data, field->name.size);
         yarn_text_add(text, "=");
-        yarn_trace_field_show(&field, yarn_stream_record(stream, entry), text);
+        yarn_trace_field_show(field, yarn_stream_record(stream, entry), text);
         separator = " ";
     }
 }
@@ -167,7 +166,7 @@ static void add_info(struct yarn_text *text, const struct yarn_stream *stream,
                      const struct yarn_entry *entry)
 {
     const struct yarn_stream_event *event = yarn_stream_event_of(stream, entry);
-    if (!event || !event->fields.size || !entry->record_bytes)
+    if (!event || !event->fields || !entry->record_bytes)
         return;
     if (event->kind == YARN_STREAM_SWITCH)
         add_switch(text, stream, entry);
@@ -230,16 +229,12 @@ const char *yarn_stream_field_name(struct yarn_stream *stream, const struct yarn
                                    size_t index)
 {
     const struct yarn_stream_event *event = yarn_stream_event_of(stream, entry);
-    struct yarn_span rest = event ? event->fields : YARN_SPAN_EMPTY;
-    struct yarn_trace_field field;
+    const struct yarn_trace_fields *fields = event ? event->fields : NULL;
     struct yarn_text text;
-    do {
-        if (!yarn_trace_format_next(&rest, &field))
-            return NULL;
-    } while (index--);
-    if (!begin_text(stream, TEXT_FIELD_NAME, &text))
+    if (!fields || index >= fields->count || !begin_text(stream, TEXT_FIELD_NAME, &text))
         return NULL;
-    yarn_text_add_sized(&text, (const char *)field.name.data, field.name.size);
+    const struct yarn_span name = fields->list[index].name;
+    yarn_text_add_sized(&text, (const char *)name.data, name.size);
     return text.data;
 }
 

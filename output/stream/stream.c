@@ -22,6 +22,7 @@ void yarn_stream_free(struct yarn_stream *stream)
     for (size_t i = 0; i < stream->nr_events; i++) {
         free(stream->events[i].name);
         free(stream->events[i].format);
+        free(stream->events[i].fields);
     }
     for (size_t i = 0; i < YARN_COUNT_OF(stream->texts); i++)
         free(stream->texts[i]);

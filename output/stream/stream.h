@@ -16,6 +16,7 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/event/trace_format.h"
+#include "output/trace/trace_fields.h"
 #include "output/trace/trace_file.h"
 
 /* Ids of events that have none of the kernel's, which are below 65536. */
@@ -30,9 +31,9 @@ enum yarn_stream_kind {
 struct yarn_stream_event {
     int id;
     enum yarn_stream_kind kind;
-    char *name;              /* owned: "sched/sched_switch" */
-    char *format;            /* owned; NULL: its records have no fields */
-    struct yarn_span fields; /* the same */
+    char *name;                       /* owned: "sched/sched_switch" */
+    char *format;                     /* owned; NULL: its records have no fields */
+    struct yarn_trace_fields *fields; /* owned; NULL: none */
     /* Of a switch or a waking: whose the target is, and where; size 0: the event has no such. */
     struct yarn_trace_field target_pid, target_cpu;
 };

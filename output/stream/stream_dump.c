@@ -56,21 +56,21 @@ static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread
     return name_thread(self, thread->tid, thread->comm);
 }
 
-static bool read_number(struct yarn_span format, const char *name, struct yarn_span raw,
-                        uint64_t *ret_number)
+static bool read_number(const struct yarn_trace_fields *fields, const char *name,
+                        struct yarn_span raw, uint64_t *ret_number)
 {
     struct yarn_trace_field field;
-    return yarn_trace_format_find(format, yarn_span_of_text(name), &field) &&
+    return yarn_trace_fields_find(fields, yarn_span_of_text(name), &field) &&
            yarn_stream_number(&field, raw, ret_number);
 }
 
-static int note_comm(struct yarn_stream *stream, struct yarn_span format, struct yarn_span raw,
-                     const char *pid_name, const char *comm_name)
+static int note_comm(struct yarn_stream *stream, const struct yarn_trace_fields *fields,
+                     struct yarn_span raw, const char *pid_name, const char *comm_name)
 {
     struct yarn_trace_field field;
     uint64_t pid;
-    if (!read_number(format, pid_name, raw, &pid) ||
-        !yarn_trace_format_find(format, yarn_span_of_text(comm_name), &field))
+    if (!read_number(fields, pid_name, raw, &pid) ||
+        !yarn_trace_fields_find(fields, yarn_span_of_text(comm_name), &field))
         return 0;
     return yarn_stream_add_name(stream, (uint32_t)yarn_stream_tid_of(stream, (uint32_t)pid),
                                 yarn_trace_field_bytes(&field, raw));
@@ -121,7 +121,7 @@ static int add_sample(struct reading *reading, const struct yarn_dump_sample *sa
         return 0;
     const struct yarn_stream_event *event = yarn_stream_event_by_id(reading->stream, (int)id);
     int err = is_own(sample) ? yarn_stream_add_own(reading->stream, sample->tid) : 0;
-    if (!err && sample->raw.size && event->fields.size)
+    if (!err && sample->raw.size && event->fields)
         err = read_fields(reading, event, sample, &entry);
     if (!err)
         err = yarn_scratch_put(&reading->records, sample->raw);

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small dumps that ask for a lot: each count, length and product of the format that a hostile or
 broken file may hold. `lying_dumps.py FOLDER` writes them, one file an attack: those of
-lying_texts.py, lying_stacks.py and lying_numbers.py, and honest ones here."""
+lying_texts.py, lying_stacks.py, lying_numbers.py and lying_sched.py, and honest ones here."""
 
 import pathlib
 import random
 import sys
 
 import lying_numbers  # noqa: F401
+import lying_sched  # noqa: F401
 import lying_stacks  # noqa: F401
 import lying_texts  # noqa: F401
 from lies import ATTACKS, begun

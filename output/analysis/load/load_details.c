@@ -18,6 +18,15 @@ static int keep_raw(struct yarn_loader *loader, struct yarn_span raw,
     return detail->raw ? 0 : -ENOMEM;
 }
 
+const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, uint32_t event)
+{
+    struct yarn_profile_dump_event *of = &yarn_loader_dump(loader)->events[event];
+    if (of->fields || !of->record.format.size)
+        return of->fields;
+    of->fields = yarn_trace_fields_new(of->record.format);
+    return of->fields;
+}
+
 int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                        uint32_t *ret_detail)
 {
@@ -31,8 +40,7 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
     *ret_detail = 0;
     if (sample->raw.size && !loader->options->has_raw)
-        yarn_show_tracepoint(yarn_loader_dump(loader)->events[sample->event].record.format,
-                             sample->raw, &text);
+        yarn_show_tracepoint(yarn_loader_fields(loader, sample->event), sample->raw, &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
     bool has_access = detail.address || detail.latency || detail.data_source;
     if ((!has_access && !text.size && !raw_bytes) ||
@@ -69,11 +77,11 @@ static int name_runner(struct yarn_loader *loader, uint32_t pid, uint32_t *ret_c
 int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                        struct yarn_timeline_entry *entry)
 {
-    struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
+    const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     uint32_t pid;
-    int err = yarn_raw_thread_note_switch(&loader->raw_comms, &loader->profile->strings, format,
+    int err = yarn_raw_thread_note_switch(&loader->raw_comms, &loader->profile->strings, fields,
                                           sample->raw);
-    if (err || !yarn_raw_thread_pid(format, "common_pid", sample->raw, &pid))
+    if (err || !yarn_raw_thread_pid(fields, "common_pid", sample->raw, &pid))
         return err;
     if (entry->detail)
         loader->profile->details[entry->detail - 1].raw_pid = pid;
@@ -102,8 +110,8 @@ static void show_field(struct yarn_loader *loader, const struct yarn_dump_sample
                        struct yarn_text *text)
 {
     struct yarn_trace_field field;
-    struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
-    if (yarn_trace_format_find(format, yarn_span_of_text(loader->options->by_field), &field))
+    const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
+    if (yarn_trace_fields_find(fields, yarn_span_of_text(loader->options->by_field), &field))
         yarn_trace_field_show(&field, sample->raw, text);
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/event/trace_format.h"
 #include "output/analysis/load/load_sched.h"
 
 enum { LOOK_BYTES = 120 }; /* with the row that it may become */
 
 /* 0: no thread holds what it waits for, as far as is known. */
-static uint32_t holder_of(const struct yarn_dump_event *event, struct yarn_span raw)
+static uint32_t holder_of(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
 {
+    const struct yarn_dump_event *event = &yarn_loader_dump(loader)->events[sample->event].record;
     struct yarn_trace_field field;
     uint64_t holder;
     if (!(event->flags & YARN_DUMP_EVENT_IS_OFF_CPU) ||
-        !yarn_trace_format_find(event->format, yarn_span_of_text("holder"), &field) ||
-        !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &holder))
+        !yarn_trace_fields_find(yarn_loader_fields(loader, sample->event),
+                                yarn_span_of_text("holder"), &field) ||
+        !yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, sample->raw), 0, &holder))
         return 0;
     return (uint32_t)holder;
 }
@@ -21,8 +22,7 @@ int yarn_loader_sched_look(struct yarn_loader *loader, const struct yarn_dump_sa
 {
     const struct yarn_sched_look look = {
         .place = stack, .time_ns = sample->time_ns, .ns = sample->weight};
-    uint32_t holder =
-        holder_of(&yarn_loader_dump(loader)->events[sample->event].record, sample->raw);
+    uint32_t holder = holder_of(loader, sample);
     if (!holder || !yarn_loader_may_keep(loader, LOOK_BYTES))
         return 0;
     return yarn_sched_log_add_look(loader->options->sched, loader->dump, sample->tid, holder,

@@ -226,6 +226,8 @@ static int on_event(void *self, const struct yarn_dump_event *record)
         return err;
     struct yarn_profile_dump_event *event = &dump->events[record->number];
     event->record = *record;
+    free(event->fields);
+    event->fields = NULL;
     struct yarn_span *spans[] = {&event->record.name, &event->record.asked, &event->record.got,
                                  &event->record.unit, &event->record.reason};
     err = keep_all(loader, spans, YARN_COUNT_OF(spans));

@@ -297,12 +297,12 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
 
 static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
 {
-    struct yarn_span format = yarn_loader_dump(loader)->events[sample->event].record.format;
+    const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     uint32_t thread = YARN_DUMP_NONE;
     int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &thread) : 0;
-    if (err || !yarn_loader_may_keep(loader, sizeof(struct yarn_waking)))
+    if (err || !fields || !yarn_loader_may_keep(loader, sizeof(struct yarn_waking)))
         return err;
-    return yarn_wakings_add(loader->options->wakings, loader->profile, format, thread, sample);
+    return yarn_wakings_add(loader->options->wakings, loader->profile, fields, thread, sample);
 }
 
 /* In no total, and only where the view is about scheduling. */

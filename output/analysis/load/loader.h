@@ -70,6 +70,9 @@ static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loa
 YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
                                        uint32_t *ret_thread);
 
+/* Of one of the dump's events, read at the first call; NULL: it has none. */
+const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, uint32_t event);
+
 /* False, and reported as damage by the reader, where the file has been given so much already. */
 static inline bool yarn_loader_may_keep(struct yarn_loader *loader, uint64_t bytes)
 {

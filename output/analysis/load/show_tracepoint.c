@@ -46,14 +46,11 @@ static bool next_letter(struct yarn_span *rest, uint64_t *ret_bit, struct yarn_s
 
 /* As the kernel's own letters say it, R where none of them is meant; + behind it: preempted, the
  * bit above all of theirs. Kernels differ in the letters. */
-static bool show_state(struct yarn_span format, uint64_t state, struct yarn_text *text)
+static bool show_state(struct yarn_span rest, uint64_t state, struct yarn_text *text)
 {
-    static const char flags[] = "__print_flags(";
-    struct yarn_span rest = format, letter;
+    struct yarn_span letter;
     uint64_t bit, all = 0;
     size_t before = text->size;
-    while (rest.size >= sizeof flags - 1 && memcmp(rest.data, flags, sizeof flags - 1) != 0)
-        rest = yarn_span_from(rest, 1);
     while (next_letter(&rest, &bit, &letter)) {
         all |= bit;
         if (!(state & bit))
@@ -79,7 +76,7 @@ static void add_core(uint64_t core, struct yarn_text *text)
 }
 
 /* What the scheduler's print formats have otherwise than numbers; false: nothing of that. */
-static bool show_of_scheduler(struct yarn_span format, const struct yarn_trace_field *field,
+static bool show_of_scheduler(struct yarn_span flags, const struct yarn_trace_field *field,
                               struct yarn_span raw, struct yarn_text *text)
 {
     uint64_t number;
@@ -93,7 +90,7 @@ static bool show_of_scheduler(struct yarn_span format, const struct yarn_trace_f
     struct yarn_text value = yarn_text_of(word, sizeof word);
     if (is_called(field, "target_cpu"))
         add_core(number, &value);
-    else if (!show_state(format, number, &value))
+    else if (!show_state(flags, number, &value))
         return false;
     add_named(field, text);
     yarn_text_add(text, word);
@@ -106,15 +103,16 @@ static bool is_of_scheduler(struct yarn_span format)
     return format.size >= sizeof name - 1 && memcmp(format.data, name, sizeof name - 1) == 0;
 }
 
-void yarn_show_tracepoint(struct yarn_span format, struct yarn_span raw, struct yarn_text *text)
+void yarn_show_tracepoint(const struct yarn_trace_fields *fields, struct yarn_span raw,
+                          struct yarn_text *text)
 {
-    struct yarn_span rest = format;
-    struct yarn_trace_field field;
-    bool is_scheduler = is_of_scheduler(format);
-    while (yarn_trace_format_next(&rest, &field)) {
-        if (field.is_common || (is_scheduler && show_of_scheduler(format, &field, raw, text)))
+    bool is_scheduler = fields && is_of_scheduler(fields->format);
+    for (size_t i = 0; fields && i < fields->count; i++) {
+        const struct yarn_trace_field *field = &fields->list[i];
+        if (field->is_common ||
+            (is_scheduler && show_of_scheduler(fields->flags, field, raw, text)))
             continue;
-        add_named(&field, text);
-        yarn_trace_field_show(&field, raw, text);
+        add_named(field, text);
+        yarn_trace_field_show(field, raw, text);
     }
 }

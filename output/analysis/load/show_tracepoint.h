@@ -6,6 +6,7 @@
  */
 #pragma once
 
-#include "core/event/trace_format.h"
+#include "output/trace/trace_fields.h"
 
-void yarn_show_tracepoint(struct yarn_span format, struct yarn_span raw, struct yarn_text *text);
+void yarn_show_tracepoint(const struct yarn_trace_fields *fields, struct yarn_span raw,
+                          struct yarn_text *text);

@@ -13,16 +13,16 @@ static bool is_waking(struct yarn_span format)
 }
 
 static int note_comms(struct yarn_wakings *wakings, struct yarn_profile *profile,
-                      struct yarn_span format, struct yarn_span raw)
+                      const struct yarn_trace_fields *fields, struct yarn_span raw)
 {
-    int err = yarn_raw_thread_note_switch(&wakings->comms, &profile->strings, format, raw);
+    int err = yarn_raw_thread_note_switch(&wakings->comms, &profile->strings, fields, raw);
     return err ? err
-               : yarn_raw_thread_note(&wakings->comms, &profile->strings, format, raw, "pid",
+               : yarn_raw_thread_note(&wakings->comms, &profile->strings, fields, raw, "pid",
                                       "comm");
 }
 
 int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
-                     struct yarn_span format, uint32_t thread,
+                     const struct yarn_trace_fields *fields, uint32_t thread,
                      const struct yarn_dump_sample *sample)
 {
     struct yarn_waking waking = {
@@ -30,15 +30,15 @@ int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
         .waker = {.thread = thread},
         .woken = {.thread = YARN_DUMP_NONE},
     };
-    int err = note_comms(wakings, profile, format, sample->raw);
-    if (err || !yarn_raw_thread_pid(format, "common_pid", sample->raw, &waking.waker.raw_pid))
+    int err = note_comms(wakings, profile, fields, sample->raw);
+    if (err || !yarn_raw_thread_pid(fields, "common_pid", sample->raw, &waking.waker.raw_pid))
         return err;
     if (thread != YARN_DUMP_NONE) {
         wakings->has_other_numbers |= profile->threads[thread].tid != waking.waker.raw_pid;
         err = yarn_table_remember(&wakings->threads, waking.waker.raw_pid, thread);
     }
-    if (err || !is_waking(format) ||
-        !yarn_raw_thread_pid(format, "pid", sample->raw, &waking.woken.raw_pid))
+    if (err || !is_waking(fields->format) ||
+        !yarn_raw_thread_pid(fields, "pid", sample->raw, &waking.woken.raw_pid))
         return err;
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }

@@ -10,6 +10,7 @@
 
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/sched/sched_log.h"
+#include "output/trace/trace_fields.h"
 
 /* A thread, which may be of no process that was recorded. */
 struct yarn_waking_side {
@@ -42,7 +43,7 @@ struct yarn_wakings {
 
 /* A sample of that event; `thread` it was taken of, or YARN_DUMP_NONE. Each: -ENOMEM. */
 YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
-                                     struct yarn_span format, uint32_t thread,
+                                     const struct yarn_trace_fields *fields, uint32_t thread,
                                      const struct yarn_dump_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
  * not settled yet; a waker of another process has its raw pid there. */

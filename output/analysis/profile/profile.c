@@ -74,6 +74,8 @@ int yarn_profile_init(struct yarn_profile *profile)
 
 static void free_dump(struct yarn_profile_dump *dump)
 {
+    for (size_t i = 0; i < dump->nr_events; i++)
+        free(dump->events[i].fields);
     free(dump->events);
     free(dump->modules);
     free(dump->options);

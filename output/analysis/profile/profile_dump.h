@@ -9,8 +9,11 @@
 #include "output/analysis/profile/trust.h"
 #include "output/dump/reader.h"
 
+struct yarn_trace_fields;
+
 struct yarn_profile_dump_event {
-    struct yarn_dump_event record; /* spans are kept by `strings` */
+    struct yarn_dump_event record;    /* spans are kept by `strings` */
+    struct yarn_trace_fields *fields; /* owned: of its format; NULL until a sample asks */
     struct yarn_dump_count count;
     bool has_count;
     uint32_t event; /* of the profile */

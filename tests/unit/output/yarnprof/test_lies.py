@@ -33,9 +33,12 @@ VERBS = [
 # For those that are as large as what they ask for.
 LARGE = [["report", "--tree", "--percent-limit=0"], ["diff", "DUMP"], ["flamegraph", "-o", "OUT"],
          ["export", "--to=folded"], ["export", "--to=pprof"]]
+SCHED = [["sched", "--couplebreak"], ["sched", "--wakers"], ["sched", "--timeline"], ["script"],
+         ["export", "--to=trace.dat", "-o", "OUT"], ["report", "--by=branch"],
+         ["script", "--couplebreak"], ["sched", "--format=json"]]
 # All that these say is small enough.
 HONEST = {"deep_recursion", "demangled", "large_by_thread", "large_names", "many_modules", "many_threads",
-          "overlapping_modules", "renames"}
+          "overlapping_modules", "renames", "sched_branches"}
 EVERY = bool(os.environ.get("YARN_TEST_ALL"))  # each verb on each, which takes minutes
 
 
@@ -77,13 +80,14 @@ class Lies(unittest.TestCase):
         return child.returncode, end
 
     def test_every_verb_keeps_to_its_bounds(self):
-        verbs, large = itertools.cycle(VERBS), itertools.cycle(LARGE)
+        verbs, large, sched = map(itertools.cycle, (VERBS, LARGE, SCHED))
         for name in ATTACKS:
             dump = self.folder / name
             status, end = self.run_on(dump, "verify")
             self.assertEqual(status, 0 if name in HONEST else 1, name)
-            some = itertools.islice(large if name.startswith("large_") else verbs, 3)
-            for verb in VERBS if EVERY else some:
+            own = {"large": large, "sched": sched}.get(name.split("_")[0], verbs)
+            some = itertools.islice(own, 4 if own is sched else 3)
+            for verb in VERBS + SCHED if EVERY else some:
                 with self.subTest(dump=name, verb=" ".join(verb)):
                     self.run_on(dump, *verb)
 
@@ -115,6 +119,12 @@ class Lies(unittest.TestCase):
                 self.run_on(self.folder / "folder", *verb)
                 self.assertTrue(b"/lie001: damaged" in self.reported)
                 self.assertFalse(b"/honest" in self.reported)
+
+    def test_a_tracepoints_format_is_not_read_again_for_each_sample(self):
+        for verb in (["sched", "--couplebreak"], ["report", "--by=f7"], ["script"],
+                     ["export", "--to=trace.dat", "-o", "OUT"]):
+            with self.subTest(verb=" ".join(verb)):
+                self.assertEqual(self.run_on(self.folder / "sched_fields", *verb)[0], 0)
 
     def test_text_that_is_cut_says_so(self):
         status, end = self.run_on(self.folder / "deep_in_many_threads", "script")

@@ -1,0 +1,26 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The fields of a tracepoint, read from its format once. Why: a format is text of the file's, up to
+ * thousands of lines, which each sample would read again. Knows no sample. Threads: constant once
+ * read.
+ */
+#pragma once
+
+#include "core/event/trace_format.h"
+
+struct yarn_trace_fields {
+    struct yarn_span format; /* borrowed, as are the names in it */
+    struct yarn_span flags;  /* of it: where its first __print_flags( begins; empty: it has none */
+    size_t count;
+    struct yarn_trace_field list[];
+};
+
+/* Owned: free(). The kernel's own most is 128 fields and the common ones: what is behind 160 is
+ * left out. NULL: no memory. */
+struct yarn_trace_fields *yarn_trace_fields_new(struct yarn_span format);
+
+/* False: it has no such field, or `fields` is NULL. */
+YARN_MUST_CHECK bool yarn_trace_fields_find(const struct yarn_trace_fields *fields,
+                                            struct yarn_span name,
+                                            struct yarn_trace_field *ret_field);
