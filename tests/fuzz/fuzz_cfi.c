@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Call frame information from hostile bytes: sections of an image, the FDE of an address, its row,
- * its rule, and a step by it over a stack of the same bytes; the rule of the same bytes as code.
+ * its rule, and a step by it over a stack of the same bytes; the rule of the same bytes as code,
+ * and the depth of the stack by them.
  *
  * Input: 2 bytes size of .eh_frame_hdr, 2 of .eh_frame, 8 the address, 8 the stack pointer's
  * offset; then the bytes of the two sections; the rest is .debug_frame and the stack.
@@ -54,6 +55,14 @@ static void read_code(const struct yarn_image *image, uint64_t offset)
         __builtin_trap(); /* a walk must climb */
 }
 
+static void read_depth(struct yarn_span code, uint64_t offset)
+{
+    struct yarn_code_depth depth;
+    (void)yarn_machine_native.allocates(code);
+    if (yarn_machine_native.read_depth(code, (uint32_t)offset % 256, &depth) && !depth.bytes)
+        __builtin_trap(); /* a walk must climb */
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yarn_cursor cursor = yarn_cursor_of(yarn_span_of(data, size));
@@ -82,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int err = yarn_cfi_find(&image, vaddr, &fde);
     (void)yarn_cfi_gap(&image, vaddr, &from, &to);
     read_code(&image, offset);
+    read_depth(rest, offset);
     yarn_search_index_close(&image.sparse);
     yarn_cfi_index_close(&image.frame_index);
     yarn_cfi_index_close(&image.debug_index);
