@@ -87,8 +87,8 @@ def sched_wakings():
     tracepoint(dump, 2, "sched:sched_waking", WAKING)
     for k in range(8):
         put_samples(dump, 2, [waking(k * 4000 + i) for i in range(4000)], tid=k)
-        put_samples(dump, 1, [switched(k * 4000 + i, k * 4000 + i + 1) for i in range(4000)], tid=k,
-             cpu=steps(4000, 2**31, 1))
+        put_samples(dump, 1, [switched(k * 4000 + i, k * 4000 + i + 1) for i in range(4000)],
+                    tid=k, cpu=steps(4000, 2**31, 1))
     return dump.end()
 
 

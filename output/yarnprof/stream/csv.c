@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "output/text/legible.h"
+
 static void begin_field(struct yarn_csv *csv)
 {
     if (csv->is_begun)
@@ -10,9 +12,8 @@ static void begin_field(struct yarn_csv *csv)
     csv->is_begun = true;
 }
 
-void yarn_csv_text(struct yarn_csv *csv, const char *text)
+static void put_text(struct yarn_csv *csv, const char *text)
 {
-    begin_field(csv);
     if (!text[strcspn(text, ",\"\r\n")]) {
         (void)fputs(text, csv->file);
         return;
@@ -24,6 +25,14 @@ void yarn_csv_text(struct yarn_csv *csv, const char *text)
         (void)fputc(*text, csv->file);
     }
     (void)fputc('"', csv->file);
+}
+
+void yarn_csv_text(struct yarn_csv *csv, const char *text)
+{
+    struct yarn_legible legible;
+    begin_field(csv);
+    put_text(csv, yarn_legible(&legible, text));
+    yarn_legible_fini(&legible);
 }
 
 void yarn_csv_u64(struct yarn_csv *csv, uint64_t value)

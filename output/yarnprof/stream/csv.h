@@ -1,7 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Comma separated values after RFC 4180 (lines end with a plain newline). Threads: one.
+ * Comma separated values after RFC 4180 (lines end with a plain newline). Texts become legible.
+ * Threads: one.
  */
 #pragma once
 

@@ -150,6 +150,22 @@ class Texts(unittest.TestCase):
                 self.assertEqual({len(row) for row in rows}, {len(rows[0])})
                 self.assertGreater(len(rows), 1)
 
+    def test_what_was_counted_is_legible(self):
+        dump = Dump()
+        dump.begin(pid=7)
+        dump.record("THREAD", tid=7, comm=dump.text(nasty("THREAD.comm")))
+        name = dump.text(nasty("EVENT.name"))
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=name, flags=32, group=1)
+        dump.record("COUNT", event=1, count=5, time_enabled_ns=5, time_running_ns=5)
+        dump.samples(1, stream={"event": 1, "tid": 7})
+        counted = self.folder / "counted"
+        counted.write_bytes(dump.end())
+        for words in (["stat"], ["stat", "--by=thread"]):
+            for form in ("text", "json", "csv"):
+                with self.subTest(words=words, form=form):
+                    out, complaint = self.run_on(*words, f"--format={form}", dump=counted)
+                    self.assertIn("EVENT.name", self.legible(words, out + complaint))
+
     def test_formats_of_lines(self):
         out, _ = self.run_on("export", "--to=folded")
         for line in out.decode().splitlines():
