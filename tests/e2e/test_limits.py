@@ -173,7 +173,8 @@ class InMain(Case):
                     self.assertEqual(dump["process"]["exit"], "exit")
                     self.assertLess(trust["drain_cpu_ns"], trust["cpu_ns"] / 2)
                     if limit > 2:
-                        self.assertEqual(trust["frames_unknown"], 0)
+                        # Some of libc's functions have no name.
+                        self.assertLess(trust["frames_unknown"], 0.1 * trust["samples"])
                         self.assertIn("limited_work", harness.self_percent(folder))
 
     def test_pending_signals(self):
