@@ -22,8 +22,9 @@ struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */
     const struct yarn_timeline *timeline; /* gathered; NULL: samples are summed up in cells */
     const struct yarn_choice *choice;
-    bool is_part;        /* something of the recording is left out */
-    const char *version; /* of yarn */
+    const struct yarn_sched_log *sched; /* not settled; where YARN_EXPORT_RAW is asked for */
+    bool is_part;                       /* something of the recording is left out */
+    const char *version;                /* of yarn */
     FILE *file;
     uint64_t most_bytes; /* of what is written; where that is not enough, -EFBIG */
     const char *path;    /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */

@@ -71,25 +71,11 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
     return yarn_loader_sched_end(loader);
 }
 
-/* `at` as the clock of the dumps says it, or from the start of the first of them. */
-static uint64_t moment(uint64_t at, bool is_absolute, uint64_t start_ns, int64_t offset_ns)
-{
-    if (at == UINT64_MAX || (!is_absolute && at > UINT64_MAX - start_ns))
-        return UINT64_MAX;
-    if (!is_absolute)
-        return at + start_ns;
-    return offset_ns > 0 && at < (uint64_t)offset_ns ? 0 : at - (uint64_t)offset_ns;
-}
-
 void yarn_loader_set_time(struct yarn_loader *loader)
 {
-    const struct yarn_time_range *time = &loader->options->time;
-    uint64_t start_ns = loader->profile->start_ns;
-    int64_t offset_ns = yarn_clock_offset_ns(&yarn_loader_dump(loader)->process);
-    bool is_from_start = !time->from_ns && !time->from_is_absolute;
-    loader->from_ns =
-        is_from_start ? 0 : moment(time->from_ns, time->from_is_absolute, start_ns, offset_ns);
-    loader->to_ns = moment(time->to_ns, time->to_is_absolute, start_ns, offset_ns);
+    yarn_time_range_on_clock(&loader->options->time, loader->profile->start_ns,
+                             yarn_clock_offset_ns(&yarn_loader_dump(loader)->process),
+                             &loader->from_ns, &loader->to_ns);
 }
 
 static int read_file(struct yarn_loader *loader)

@@ -321,12 +321,11 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sam
     };
     dump->events[sample->event].samples++;
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
-    if (loader->options->wakings)
-        return take_waking(loader, sample);
-    if (!loader->options->has_scheduling || !loader->options->timeline ||
+    int err = loader->options->wakings ? take_waking(loader, sample) : 0;
+    if (err || !loader->options->has_scheduling || !loader->options->timeline ||
         sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
-        return 0;
-    int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &entry.thread) : 0;
+        return err;
+    err = sample->tid ? yarn_loader_thread(loader, sample->tid, &entry.thread) : 0;
     if (!err)
         err = yarn_loader_detail(loader, sample, &entry.detail);
     if (!err)

@@ -38,6 +38,24 @@ int yarn_time_range_parse(const char *text, struct yarn_time_range *ret_range)
     return 0;
 }
 
+static uint64_t moment(uint64_t at, bool is_absolute, uint64_t start_ns, int64_t offset_ns)
+{
+    if (at == UINT64_MAX || (!is_absolute && at > UINT64_MAX - start_ns))
+        return UINT64_MAX;
+    if (!is_absolute)
+        return at + start_ns;
+    return offset_ns > 0 && at < (uint64_t)offset_ns ? 0 : at - (uint64_t)offset_ns;
+}
+
+void yarn_time_range_on_clock(const struct yarn_time_range *range, uint64_t start_ns,
+                              int64_t offset_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+    bool is_from_start = !range->from_ns && !range->from_is_absolute;
+    *ret_from_ns =
+        is_from_start ? 0 : moment(range->from_ns, range->from_is_absolute, start_ns, offset_ns);
+    *ret_to_ns = moment(range->to_ns, range->to_is_absolute, start_ns, offset_ns);
+}
+
 int yarn_filter_set_function(struct yarn_filter *filter, const char *regex, char *ret_why,
                              size_t size)
 {

@@ -22,6 +22,10 @@ struct yarn_time_range {
 
 /* "A..B", either may be missing. -EINVAL. */
 YARN_MUST_CHECK int yarn_time_range_parse(const char *text, struct yarn_time_range *ret_range);
+/* As the records' clock has it: `start_ns` is where what is not absolute begins, and the clock that
+ * was asked about has `offset_ns` more. What is open is 0 and UINT64_MAX. */
+void yarn_time_range_on_clock(const struct yarn_time_range *range, uint64_t start_ns,
+                              int64_t offset_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 /* Lists are separated by commas; names are shell patterns. NULL: all. */
 struct yarn_filter {

@@ -124,7 +124,7 @@ static int write_file(const struct request *request, struct yarn_export *export)
 }
 
 static int export_profile(const struct request *request, const struct yarn_profile *profile,
-                          struct yarn_timeline *timeline)
+                          struct yarn_timeline *timeline, const struct yarn_sched_log *sched)
 {
     struct yarn_choice choice;
     unsigned needs = request->format->needs;
@@ -139,6 +139,7 @@ static int export_profile(const struct request *request, const struct yarn_profi
         .profile = profile,
         .timeline = needs & YARN_EXPORT_TIMES ? timeline : NULL,
         .choice = &choice,
+        .sched = sched,
         .is_part = yarn_select_is_part(&request->select),
         .version = YARN_VERSION,
         .most_bytes = yarn_new_file_allowed(),
@@ -157,6 +158,8 @@ static int load_and_export(const struct request *request, char *const *paths)
         .order = needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME,
     };
     struct yarn_profile profile;
+    struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
+    struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
@@ -164,6 +167,8 @@ static int load_and_export(const struct request *request, char *const *paths)
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
         .has_scheduling = needs & YARN_EXPORT_RAW,
         .has_raw = needs & YARN_EXPORT_RAW,
+        .sched = needs & YARN_EXPORT_RAW ? &sched : NULL,
+        .wakings = needs & YARN_EXPORT_RAW ? &wakings : NULL,
         .frames = request->format->frames,
         .stack_bytes = request->format->stack_bytes,
         .cell_bytes = request->format->cell_bytes,
@@ -179,10 +184,15 @@ static int load_and_export(const struct request *request, char *const *paths)
     if (status < 0) {
         status = yarn_select_check("export", &request->select,
                                    (const struct yarn_profile *const[]){&profile}, 1);
+        int err = status < 0 ? yarn_wakings_give(&wakings, &profile, &sched) : 0;
+        if (err)
+            status = fail(request, NULL, err);
         if (status < 0)
-            status = export_profile(request, &profile, &timeline);
+            status = export_profile(request, &profile, &timeline, &sched);
         yarn_profile_fini(&profile);
     }
+    yarn_sched_log_fini(&sched);
+    yarn_wakings_fini(&wakings);
     yarn_timeline_fini(&timeline);
     return status;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "output/analysis/load/load_stream.h"
@@ -166,7 +167,7 @@ static int save(const struct request *request)
 }
 
 static int load_traces(struct request *request, char *const *paths, struct yarn_sched_log *sched,
-                       struct yarn_profile *ret_profile)
+                       struct yarn_wakings *wakings, struct yarn_profile *ret_profile)
 {
     int status = -1, err = yarn_profile_init(ret_profile);
     if (err) {
@@ -175,13 +176,19 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
     }
     for (; status < 0 && *paths; paths++)
         status = yarn_couples_add(&request->couples, "sched", *paths);
-    for (size_t i = 0; status < 0 && !err && i < request->couples.count; i++)
-        err = yarn_profile_load_stream(ret_profile, request->couples.list[i].path,
-                                       request->couples.list[i].stream, sched);
-    if (status < 0 && err) {
-        yarn_complain("sched", "%s", strerror(-err));
-        status = YARN_STATUS_FAILED;
+    for (size_t i = 0; status < 0 && i < request->couples.count; i++) {
+        const char *path = request->couples.list[i].path;
+        struct yarn_stream *stream = request->couples.list[i].stream;
+        err = yarn_profile_load_stream(ret_profile, path, stream, sched, &wakings->comms);
+        if (err == -EBADMSG)
+            yarn_complain("sched", "%s: %s (at byte %" PRIu64 ")", path, stream->trace.fault.why,
+                          stream->trace.fault.at);
+        else if (err)
+            yarn_complain("sched", "%s: %s", path, strerror(-err));
+        status = err ? YARN_STATUS_FAILED : -1;
     }
+    yarn_time_range_on_clock(&request->view.select.time, ret_profile->start_ns, 0, &sched->from_ns,
+                             &sched->to_ns);
     if (status >= 0)
         yarn_profile_fini(ret_profile);
     return status;
@@ -213,7 +220,7 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     struct yarn_profile profile;
     int status = yarn_couples_kind("sched", paths, &request->is_trace);
     if (status < 0)
-        status = request->is_trace ? load_traces(request, paths, sched, &profile)
+        status = request->is_trace ? load_traces(request, paths, sched, wakings, &profile)
                                    : load_dumps(request, paths, sched, wakings, &profile);
     if (status >= 0)
         return status;

@@ -126,23 +126,10 @@ void yarn_couples_fini(struct yarn_couples *couples)
 static uint64_t start_of(const struct yarn_couples *couples)
 {
     uint64_t start_ns = UINT64_MAX;
-    for (size_t i = 0; i < couples->count; i++) {
-        size_t count;
-        const struct yarn_entry *entries = yarn_stream_entries(couples->list[i].stream, &count);
-        if (count)
-            start_ns = yarn_u64_min(start_ns, entries[0].time_ns);
-    }
+    for (size_t i = 0; i < couples->count; i++)
+        if (couples->list[i].stream->nr_entries)
+            start_ns = yarn_u64_min(start_ns, couples->list[i].stream->start_ns);
     return start_ns;
-}
-
-static bool is_in_time(const struct yarn_time_range *time, uint64_t start_ns, uint64_t time_ns)
-{
-    uint64_t from_ns = time->from_ns, to_ns = time->to_ns;
-    if (!time->from_is_absolute)
-        from_ns += start_ns;
-    if (!time->to_is_absolute && to_ns <= UINT64_MAX - start_ns)
-        to_ns += start_ns;
-    return time_ns >= from_ns && time_ns <= to_ns;
 }
 
 bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry)
@@ -154,16 +141,18 @@ bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_e
         choice->last_passes =
             yarn_filter_list_has(events, yarn_stream_event_name(choice->stream, entry));
     }
-    return (!events || choice->last_passes) &&
-           is_in_time(&choice->shown->time, choice->start_ns, entry->time_ns);
+    return (!events || choice->last_passes) && entry->time_ns >= choice->from_ns &&
+           entry->time_ns <= choice->to_ns;
 }
 
 struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couples,
                                                const struct yarn_couples_shown *shown,
                                                size_t stream)
 {
-    return (struct yarn_couples_choice){
+    struct yarn_couples_choice choice = {
         .shown = shown, .start_ns = start_of(couples), .stream = couples->list[stream].stream};
+    yarn_time_range_on_clock(&shown->time, choice.start_ns, 0, &choice.from_ns, &choice.to_ns);
+    return choice;
 }
 
 static void print_text(FILE *file, const char *text)

@@ -44,7 +44,7 @@ struct yarn_couples_shown {
 /* Which entries of one stream pass: asked once an event, not once an entry. */
 struct yarn_couples_choice {
     const struct yarn_couples_shown *shown;
-    uint64_t start_ns;
+    uint64_t start_ns, from_ns, to_ns;
     const struct yarn_stream *stream;
     int last_id;
     bool has_last, last_passes;

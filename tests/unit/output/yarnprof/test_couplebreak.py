@@ -142,6 +142,16 @@ class Couplebreak(WithDumps):
             self.assertEqual([threads[7][key] for key in keys], [5990, 500, 5490])
             self.assertEqual(threads[8]["running_ns"], 0)
 
+    def test_only_the_time_that_is_asked_for(self):
+        path = self.folder / "part.dat"
+        path.write_bytes(made_trace.build(self.switches((1000, 0, 0, 7), (5000, 7, 1, 8), (9000, 8, 1, 0)),
+                                          {7: "seven", 8: "eight"}))
+        for time in ("2us..6us", "@3us..@7us"):
+            threads = {thread["tid"]: thread for thread in self.json(f"--time={time}", path)["threads"]}
+            self.assertEqual([threads[tid]["running_ns"] for tid in (7, 8)], [2000, 2000])
+            events = self.json("--couplebreak", f"--time={time}", path)["events"]
+            self.assertEqual([event["time_ns"] for event in events], [5000, 5000])
+
     def test_a_trace_that_is_cut_is_refused_with_the_place(self):
         path, _ = self.trace(5, 60)
         data = path.read_bytes()
