@@ -59,11 +59,13 @@ static const struct yarn_sched_waking *find_waking(struct walk *walk, uint64_t f
 static void report_off(struct walk *walk, enum off off, uint64_t from_ns, uint64_t to_ns,
                        bool is_whole)
 {
-    if (off == OFF_UNKNOWN) {
+    /* Why for one that was found: if it is woken it did not run, and would be seen to since. */
+    bool is_found = off == OFF_UNKNOWN && walk->cpu == UINT32_MAX && is_whole;
+    if (off == OFF_UNKNOWN && !is_found) {
         report(walk, YARN_SCHED_UNKNOWN, from_ns, to_ns);
         return;
     }
-    if (off != OFF_BLOCKED) {
+    if (off == OFF_BORN || off == OFF_PREEMPTED) {
         report(walk, YARN_SCHED_RUNNABLE, from_ns, to_ns);
         if (is_whole)
             report_wait(walk, from_ns, to_ns, NULL);
@@ -71,7 +73,7 @@ static void report_off(struct walk *walk, enum off off, uint64_t from_ns, uint64
     }
     const struct yarn_sched_waking *waking = find_waking(walk, from_ns, to_ns);
     uint64_t woken_ns = waking ? waking->time_ns : to_ns;
-    report(walk, YARN_SCHED_BLOCKED, from_ns, woken_ns);
+    report(walk, is_found ? YARN_SCHED_UNKNOWN : YARN_SCHED_BLOCKED, from_ns, woken_ns);
     report(walk, YARN_SCHED_RUNNABLE, woken_ns, to_ns);
     if (waking && is_whole)
         report_wait(walk, woken_ns, to_ns, waking);
