@@ -9,6 +9,13 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* ThreadSanitizer's runtime has a thread and page faults of its own. */
+#ifdef __SANITIZE_THREAD__
+enum { IS_THREAD_SANITIZED = 1 };
+#else
+enum { IS_THREAD_SANITIZED = 0 };
+#endif
+
 static inline int run_suite_forking(Suite *suite, enum fork_status status)
 {
     SRunner *runner = srunner_create(suite);

@@ -45,7 +45,7 @@ class Play:
             self.turn(pid, None)
 
     def see(self, pid):
-        """A thread's life begins with the first that is heard of it."""
+        """A thread's life begins with the first event that names it."""
         self.birth.setdefault(pid, self.now)
         self.since.setdefault(pid, self.now)
 
