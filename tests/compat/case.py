@@ -34,6 +34,7 @@ class Case:
     rightly: str = ""  # the reason why it may come to another end altogether with the preload
     user: str = "any"  # "root": skipped for others; "ordinary": uid 65534 even for root
     no_dump: str = ""  # the reason why it leaves none
+    timers: str = ""  # the reason why some of its processes have the timer sampler in any case
     no_state: str = ""  # the reason why descriptors and signals are not compared
     once: bool = False  # it is long: one run without and one with it, more only where they differ
     seconds: int = 60
