@@ -5,8 +5,10 @@
  * runs, linked to its caller's. A copy of the stack thus shows by itself who called whom, whatever
  * an unwinder makes of it (tests/truth/judge.py reads it so).
  *
- * A record is valid from the store of its mark to the wiping of it, so a function has none in its
- * prologue and its epilogue.
+ * A record is valid from the store of its mark's second half to the wiping of that, so a function
+ * has none in its prologue and its epilogue. The mark is stored in halves so that it never lies
+ * whole in a register: a signal's frame, where the registers are saved side by side, would look
+ * like a record.
  */
 #pragma once
 
@@ -14,10 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ACTIVATION_MARK UINT64_C(0x9e1f7a3c5bd10842)
+#define ACTIVATION_MARK_LOW UINT32_C(0x5bd10842)
+#define ACTIVATION_MARK_HIGH UINT32_C(0x9e1f7a3c)
 
 struct activation {
-    volatile uint64_t mark;
+    volatile uint32_t mark_low;
+    volatile uint32_t mark_high;
     const void *function;
     const void *return_address;
     struct activation *caller; /* NULL: the outermost of this stack */
@@ -39,7 +43,8 @@ activation_begin(struct activation *here, const void *function, const void *retu
     here->return_address = return_address;
     here->caller = activation_top;
     TRUTH_BARRIER();
-    here->mark = ACTIVATION_MARK;
+    here->mark_low = ACTIVATION_MARK_LOW;
+    here->mark_high = ACTIVATION_MARK_HIGH;
     TRUTH_BARRIER();
     activation_top = here;
     TRUTH_BARRIER();
@@ -50,7 +55,8 @@ static inline __attribute__((always_inline)) void activation_end(struct activati
     TRUTH_BARRIER();
     activation_top = here->caller;
     TRUTH_BARRIER();
-    here->mark = 0;
+    here->mark_high = 0;
+    here->mark_low = 0;
     TRUTH_BARRIER();
 }
 

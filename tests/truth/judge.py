@@ -93,12 +93,9 @@ class Judge:
         self.program = str(program)
         self.modules = Modules(maps)
         self.functions = Functions(program)
-        # Others of the program have no records: the language's own library, for example. A saved
-        # register that holds the mark, beside one that holds the address of _start, as it is when
-        # main begins, looks like a record, but is linked to no outermost one.
+        # Others of the program have no records: the language's own library, for example.
         self.recorded = {self.own_function(activation) for sample in samples
-                         for chain, is_whole in [activations_of(sample)] if is_whole
-                         for activation in chain}
+                         for activation in activations_of(sample)[0]}
 
     def function_of(self, frame):
         """Of the program's own frames, else None."""

@@ -6,12 +6,15 @@
 use std::cell::Cell;
 use std::hint::black_box;
 use std::ptr;
+use std::sync::atomic::{compiler_fence, Ordering};
 
-const MARK: u64 = 0x9e1f7a3c5bd10842;
+const MARK_LOW: u32 = 0x5bd10842;
+const MARK_HIGH: u32 = 0x9e1f7a3c;
 
 #[repr(C)]
 struct Activation {
-    mark: u64,
+    mark_low: u32,
+    mark_high: u32,
     function: *const u8,
     return_address: *const u8,
     caller: *const Activation,
@@ -22,14 +25,22 @@ thread_local!(static TOP: Cell<*const Activation> = const { Cell::new(ptr::null(
 impl Activation {
     #[inline(always)]
     fn new() -> Activation {
-        Activation { mark: 0, function: ptr::null(), return_address: ptr::null(), caller: ptr::null() }
+        Activation {
+            mark_low: 0,
+            mark_high: 0,
+            function: ptr::null(),
+            return_address: ptr::null(),
+            caller: ptr::null(),
+        }
     }
 
     #[inline(always)]
     fn begin(&mut self, function: *const u8) {
         self.function = function;
         self.caller = TOP.with(|top| top.get());
-        unsafe { ptr::write_volatile(&mut self.mark, MARK) };
+        compiler_fence(Ordering::SeqCst);
+        unsafe { ptr::write_volatile(&mut self.mark_low, MARK_LOW) };
+        unsafe { ptr::write_volatile(&mut self.mark_high, MARK_HIGH) };
         TOP.with(|top| top.set(self));
     }
 }
@@ -38,7 +49,8 @@ impl Drop for Activation {
     #[inline(always)]
     fn drop(&mut self) {
         TOP.with(|top| top.set(self.caller));
-        unsafe { ptr::write_volatile(&mut self.mark, 0) };
+        unsafe { ptr::write_volatile(&mut self.mark_high, 0) };
+        unsafe { ptr::write_volatile(&mut self.mark_low, 0) };
     }
 }
 
