@@ -13,7 +13,6 @@
 
 struct yarn_dump {
     struct yarn_dump_reader reader;
-    struct yarn_dump_allowance allowance;
     struct yarn_dump_summary summary;
     struct yarn_stack_tables tables;
     struct yarn_thread_names threads;
@@ -233,10 +232,7 @@ static int open_dump(const char *path, struct yarn_dump **ret_dump)
         return -ENOMEM;
     dump->owner = yarn_process_pid();
     dump->threads = YARN_THREAD_NAMES_CLOSED;
-    yarn_dump_allowance_init(&dump->allowance);
-    yarn_dump_allowance_begin(&dump->allowance, 1);
-    int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->allowance,
-                                    &dump->summary);
+    int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->summary);
     if (err) {
         free(dump);
         return err;

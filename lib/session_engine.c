@@ -113,10 +113,7 @@ static struct yarn_session_request spec_of(const struct yarn_session_engine_spec
         .max_scans = spec->max_rounds ? spec->max_rounds : ROUNDS,
         .includes_reader = spec->includes_caller,
         .may_refuse_threads = true,
-        .needs_descriptors = true,
         .find_symbol = yarn_symbol_place_find,
-        /* Records are handed on as the kernel stamped them, and the thread is the program's. */
-        .clock_refusal = "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered",
     };
 }
 
@@ -173,7 +170,7 @@ static const char *reason_of(const struct yarn_session_engine *engine)
             return engine->session.specs[i].reason;
     if (got->got.ring_bytes < engine->spec.ring_bytes)
         return "the rings are smaller than asked for: the limit of locked memory is too low";
-    if (engine->asked.reader == YARN_READER_POLL && engine->reader.kind != &yarn_reader_poll)
+    if (engine->asked.reader == YARN_READER_POLL && !engine->reader.is_poll)
         return "there is nothing to poll: the rings are read by time";
     return NULL;
 }
@@ -191,7 +188,7 @@ static void fill_report(struct yarn_session_engine *engine)
         .nr_lost = engine->report.nr_lost,
         .nr_malformed = engine->report.nr_malformed,
         .strategy = yarn_session_strategy_name(&engine->session),
-        .reader = engine->reader.kind->name,
+        .reader = yarn_reader_words[engine->reader.is_poll ? YARN_READER_POLL : YARN_READER_TIMED],
         .reason = reason_of(engine),
     };
 }
@@ -200,8 +197,7 @@ static int open_reader(struct yarn_session_engine *engine)
 {
     bool is_timed =
         engine->spec.reader == YARN_READER_TIMED || yarn_session_needs_time(&engine->session);
-    return yarn_reader_open(&engine->reader, is_timed ? &yarn_reader_timed : &yarn_reader_poll,
-                            &engine->session, &engine->command);
+    return yarn_reader_open(&engine->reader, !is_timed, &engine->session, &engine->command);
 }
 
 static void close_all(struct yarn_session_engine *engine)
@@ -239,7 +235,7 @@ int yarn_session_engine_attach(struct yarn_session_engine *engine)
     if (err)
         return fail(engine, err, "no memory or no descriptor for the reader");
     for (uint32_t i = 0; i < engine->spec.nr_events; i++)
-        engine->attrs[i] = yarn_probe_attr(&engine->session, i);
+        engine->attrs[i] = yarn_probe_attr(&engine->session, i, -1);
     engine->state = ATTACHED;
     fill_report(engine);
     return 0;
@@ -294,12 +290,12 @@ static void tell(void *self, const struct yarn_typed_record *record)
     uint32_t writer =
         is_sample ? (uint32_t)(record->sample.layout - engine->session.merge.decoder.layouts)
                   : yarn_probe_first(&engine->session);
+    uint32_t number = yarn_session_first_of(&engine->session, record->event);
     struct yarn_session_engine_record item = {
-        .attr = &engine->attrs[writer],
+        .attr = &engine->attrs[yarn_session_first_of(&engine->session, writer)],
         .bytes = in_one_piece(engine, record->bytes),
         .size = yarn_wrapped_size(record->bytes),
-        .event =
-            record->event < engine->spec.nr_events ? engine->index_of[record->event] : SIZE_MAX,
+        .event = number < engine->spec.nr_events ? engine->index_of[number] : SIZE_MAX,
         .period = is_sample ? record->sample.period : 0,
     };
     if (engine->listener.record(engine->listener.self, &item))

@@ -1,67 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/search.h"
 #include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"
-#include "unwind/cfi_pointer.h"
 
-enum { TABLE_ENTRY_SIZE = 8, SCAN_MAX = 1 << 20 };
-
-/* .eh_frame_hdr's table: pairs of (start of code, FDE), sorted, relative to the section. */
-struct table {
-    struct yarn_span entries;
-    uint64_t count;
-    uint64_t base;
-};
-
-static bool open_table(const struct yarn_image *image, struct table *ret_table)
-{
-    if (!yarn_section_need(&image->eh_frame_hdr, 0, image->eh_frame_hdr.bytes.size))
-        return false;
-    struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
-    uint8_t version = yarn_cursor_u8(&cursor);
-    uint8_t frame_encoding = yarn_cursor_u8(&cursor);
-    uint8_t count_encoding = yarn_cursor_u8(&cursor);
-    uint8_t table_encoding = yarn_cursor_u8(&cursor);
-    if (version != 1 || count_encoding == YARN_POINTER_OMITTED ||
-        table_encoding != YARN_POINTER_TABLE)
-        return false;
-    uint64_t base = image->eh_frame_hdr.vaddr;
-    if (frame_encoding != YARN_POINTER_OMITTED)
-        (void)yarn_pointer_read(&cursor, frame_encoding, base, base);
-    uint64_t count = yarn_pointer_read(&cursor, count_encoding, base, base);
-    size_t left = yarn_cursor_left(&cursor);
-    if (cursor.failed || count == 0 || count > left / TABLE_ENTRY_SIZE)
-        return false;
-    *ret_table = (struct table){
-        .entries = yarn_cursor_span(&cursor, count * TABLE_ENTRY_SIZE),
-        .count = count,
-        .base = base,
-    };
-    return true;
-}
-
-static uint64_t table_word(const struct table *table, uint64_t entry, uint64_t at)
-{
-    int32_t value = 0;
-    (void)yarn_span_read(table->entries, entry * TABLE_ENTRY_SIZE + at, &value, sizeof value);
-    return table->base + (uint64_t)(int64_t)value;
-}
-
-static uint64_t start_at(const void *table, size_t entry)
-{
-    return table_word(table, entry, 0);
-}
-
-/* The address of the FDE that starts last at or before `vaddr`. */
-static bool search_table(const struct table *table, const struct yarn_search_index *sparse,
-                         uint64_t vaddr, uint64_t *ret_fde_vaddr)
-{
-    size_t position = yarn_search_indexed(sparse, table, table->count, start_at, vaddr);
-    if (!position)
-        return false;
-    *ret_fde_vaddr = table_word(table, position - 1, sizeof(int32_t));
-    return true;
-}
+enum { SCAN_MAX = 1 << 20 };
 
 static int read_covering(const struct yarn_cfi_section *in, uint64_t offset, uint64_t vaddr,
                          struct yarn_fde *ret_fde)
@@ -138,21 +79,28 @@ static struct yarn_cfi_section debug_frame_of(const struct yarn_image *image)
     return (struct yarn_cfi_section){.section = image->debug_frame, .is_debug_frame = true};
 }
 
+static struct yarn_frame_table table_of(const struct yarn_image *image)
+{
+    return image->frame_table.count ? image->frame_table
+                                    : yarn_frame_table_of(&image->eh_frame_hdr);
+}
+
 static int find_in_eh_frame(const struct yarn_image *image, uint64_t vaddr,
                             struct yarn_fde *ret_fde)
 {
     struct yarn_cfi_section in = eh_frame_of(image);
-    struct table table;
-    uint64_t fde_vaddr;
     if (!in.section.bytes.size)
         return -ENOENT;
     if (image->frame_index.keys)
         return find_in_index(&in, &image->frame_index, vaddr, ret_fde);
-    if (!open_table(image, &table))
+    struct yarn_frame_table table = table_of(image);
+    if (!table.count)
         return scan(&in, vaddr, ret_fde);
-    if (!search_table(&table, &image->sparse, vaddr, &fde_vaddr))
+    size_t position = yarn_frame_table_position(&table, vaddr);
+    if (!position)
         return -ENOENT;
-    return read_covering(&in, fde_vaddr - in.section.vaddr, vaddr, ret_fde);
+    uint64_t fde = yarn_frame_table_fde(&table, position - 1);
+    return fde ? read_covering(&in, fde - in.section.vaddr, vaddr, ret_fde) : -EBADMSG;
 }
 
 static int find_in_debug_frame(const struct yarn_image *image, uint64_t vaddr,
@@ -176,53 +124,56 @@ int yarn_cfi_find(const struct yarn_image *image, uint64_t vaddr, struct yarn_fd
 void yarn_cfi_index_tables(struct yarn_image *image)
 {
     struct yarn_cfi_section frame = eh_frame_of(image), debug = debug_frame_of(image);
-    struct table table;
-    yarn_search_index_close(&image->sparse);
+    yarn_frame_table_close(&image->frame_table);
     yarn_cfi_index_close(&image->frame_index);
     yarn_cfi_index_close(&image->debug_index);
     image->debug_index = yarn_cfi_index_of(&debug);
     if (!frame.section.bytes.size)
         return;
-    if (open_table(image, &table))
-        image->sparse = yarn_search_index_of(&table, table.count, start_at);
+    image->frame_table = yarn_frame_table_of(&image->eh_frame_hdr);
+    if (image->frame_table.count)
+        yarn_frame_table_index(&image->frame_table);
     else
         image->frame_index = yarn_cfi_index_of(&frame);
 }
 
 /* The FDEs of a section in order of address, by whatever says it. */
 struct order {
-    const struct yarn_image *image;
     const struct yarn_cfi_index *index; /* without keys: the table */
     struct yarn_cfi_section in;
-    struct table table;
+    struct yarn_frame_table table;
 };
 
-static bool open_order(struct order *order)
+static size_t position_in(const struct order *order, uint64_t vaddr)
 {
-    return order->index->keys ||
-           (!order->in.is_debug_frame && open_table(order->image, &order->table));
+    return order->index->keys ? yarn_cfi_index_position(order->index, vaddr)
+                              : yarn_frame_table_position(&order->table, vaddr);
+}
+
+static uint64_t start_in(const struct order *order, size_t position)
+{
+    return order->index->keys ? yarn_cfi_index_start(order->index, position)
+                              : yarn_frame_table_start(&order->table, position);
+}
+
+static uint64_t offset_in(const struct order *order, size_t position)
+{
+    return order->index->keys
+               ? yarn_cfi_index_offset(order->index, position)
+               : yarn_frame_table_fde(&order->table, position) - order->in.section.vaddr;
 }
 
 static void narrow(const struct order *order, uint64_t vaddr, uint64_t *from, uint64_t *to)
 {
-    const struct yarn_cfi_index *index = order->index;
-    const struct table *table = &order->table;
-    size_t count = index->keys ? index->count : table->count;
-    size_t position = index->keys ? yarn_cfi_index_position(index, vaddr)
-                                  : yarn_search_indexed(&order->image->sparse, table, table->count,
-                                                        start_at, vaddr);
+    size_t count = order->index->keys ? order->index->count : order->table.count;
+    size_t position = position_in(order, vaddr);
+    struct yarn_fde fde;
     if (position < count)
-        *to = yarn_u64_min(*to, index->keys ? yarn_cfi_index_start(index, position)
-                                            : start_at(table, position));
+        *to = yarn_u64_min(*to, start_in(order, position));
     if (!position--)
         return;
-    struct yarn_fde fde;
-    uint64_t start =
-        index->keys ? yarn_cfi_index_start(index, position) : start_at(table, position);
-    uint64_t offset = index->keys
-                          ? yarn_cfi_index_offset(index, position)
-                          : table_word(table, position, sizeof(int32_t)) - order->in.section.vaddr;
-    int err = read_covering(&order->in, offset, start, &fde);
+    int err =
+        read_covering(&order->in, offset_in(order, position), start_in(order, position), &fde);
     *from = yarn_u64_max(*from, err ? vaddr : fde.end);
 }
 
@@ -230,15 +181,15 @@ bool yarn_cfi_gap(const struct yarn_image *image, uint64_t vaddr, uint64_t *ret_
                   uint64_t *ret_to)
 {
     struct order orders[] = {
-        {.image = image, .index = &image->frame_index, .in = eh_frame_of(image)},
-        {.image = image, .index = &image->debug_index, .in = debug_frame_of(image)},
+        {&image->frame_index, eh_frame_of(image), table_of(image)},
+        {.index = &image->debug_index, .in = debug_frame_of(image)},
     };
     *ret_from = 0;
     *ret_to = UINT64_MAX;
     for (size_t i = 0; i < YARN_COUNT_OF(orders); i++) {
         if (!orders[i].in.section.bytes.size)
             continue;
-        if (!open_order(&orders[i]))
+        if (!orders[i].index->keys && !orders[i].table.count)
             return false;
         narrow(&orders[i], vaddr, ret_from, ret_to);
     }

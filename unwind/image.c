@@ -62,7 +62,7 @@ void yarn_image_close(struct yarn_image *image)
     yarn_view_close(image->view);
     if (image->origin == YARN_IMAGE_COPIED)
         yarn_pages_unmap((void *)(uintptr_t)image->memory.data, image->memory.size);
-    yarn_search_index_close(&image->sparse);
+    yarn_frame_table_close(&image->frame_table);
     yarn_cfi_index_close(&image->debug_index);
     yarn_cfi_index_close(&image->frame_index);
     *image = YARN_IMAGE_CLOSED;

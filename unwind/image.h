@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "core/base/search.h"
 #include "unwind/cfi_index.h"
+#include "unwind/frame_table.h"
 #include "unwind/view.h"
 
 enum { YARN_BUILD_ID_MAX = 32, YARN_IMAGE_SEGMENTS_MAX = 16 };
@@ -56,13 +56,13 @@ struct yarn_image {
     struct yarn_build_id build_id;
     struct yarn_segment segments[YARN_IMAGE_SEGMENTS_MAX]; /* executable ones first */
     unsigned nr_segments;
+    bool has_tables;                  /* yarn_image_read_tables */
     struct yarn_section eh_frame_hdr; /* empty where there is none */
     struct yarn_section eh_frame;     /* without section headers: to the end of its segment */
     struct yarn_section debug_frame;  /* empty where it is compressed */
     struct yarn_section plt;
-    struct yarn_search_index sparse; /* owned; of .eh_frame_hdr, by yarn_cfi_index_tables */
-    /* Owned, by yarn_cfi_index_tables, too: of .debug_frame, and of .eh_frame where it has no
-     * table. */
+    /* Owned, by yarn_cfi_index_tables: of .debug_frame, and of .eh_frame where it has no table. */
+    struct yarn_frame_table frame_table;
     struct yarn_cfi_index debug_index, frame_index;
 };
 
@@ -79,8 +79,10 @@ YARN_MUST_CHECK int yarn_image_open_beside(struct yarn_image *image, int dir, co
                                            const struct yarn_image *other);
 
 /* As yarn_image_open for a file that is open and may be found again. */
-YARN_MUST_CHECK int yarn_image_open_file(struct yarn_image *image,
-                                         const struct yarn_view_file *file);
+YARN_MUST_CHECK int yarn_image_open_file(struct yarn_image *image, struct yarn_view_file *file);
+
+/* Reads unwind tables that are not large as a whole, once: the file may be out of reach later. */
+void yarn_image_read_tables(struct yarn_image *image);
 
 /* As yarn_image_open for bytes in memory, which are copied: the vDSO. */
 YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_span bytes);

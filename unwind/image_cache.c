@@ -62,7 +62,7 @@ static struct cached_image *add_image(struct yarn_image_cache *cache,
     return cached;
 }
 
-static int find_open_file(struct yarn_image_cache *cache, const struct yarn_view_file *file,
+static int find_open_file(struct yarn_image_cache *cache, struct yarn_view_file *file,
                           struct yarn_image **ret_image)
 {
     uint64_t key = key_of(&file->info);

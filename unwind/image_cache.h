@@ -16,11 +16,11 @@
 #include "unwind/image.h"
 
 struct yarn_image_cache {
-    const char *proc;        /* borrowed; NULL: none */
-    struct yarn_pool images; /* of struct cached_image */
+    const char *proc; /* borrowed; NULL: none */
     struct yarn_table by_file;
     struct yarn_view_open_files open_files;
     uint32_t nr_open, nr_gone, sweep_at;
+    struct yarn_pool images; /* of struct cached_image */
 };
 
 /* What is known of the mapped file; 0 where it is not. */

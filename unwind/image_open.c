@@ -8,8 +8,8 @@
 #include "unwind/image_runs.h"
 #include "unwind/sections.h"
 
-/* So many bytes of unwind tables are read at once: the file may be out of reach later. */
-enum { READ_AT_ONCE = 256 << 10, EH_FRAME_POINTER_BYTES = 12 };
+/* So many bytes of unwind tables are read at once. */
+enum { READ_AT_ONCE = 256 << 10 };
 
 static bool is_ours(const Elf64_Ehdr *elf)
 {
@@ -101,61 +101,6 @@ static void read_loadable(struct yarn_image *image, struct yarn_span headers)
     }
 }
 
-/* A value in the encoding of .eh_frame_hdr (LSB Core, "DWARF Extensions"); false where it is one
- * that no linker writes there. */
-static bool read_pointer(struct yarn_cursor *cursor, uint8_t encoding, uint64_t section_vaddr,
-                         uint64_t *ret_pointer)
-{
-    uint64_t here = section_vaddr + cursor->at;
-    uint64_t value;
-    switch (encoding & 0x0f) {
-    case 0x03: /* udata4 */
-        value = yarn_cursor_u32(cursor);
-        break;
-    case 0x0b: /* sdata4 */
-        value = (uint64_t)(int64_t)(int32_t)yarn_cursor_u32(cursor);
-        break;
-    case 0x00: /* absptr */
-    case 0x04: /* udata8 */
-    case 0x0c: /* sdata8 */
-        value = yarn_cursor_u64(cursor);
-        break;
-    default:
-        return false;
-    }
-    switch (encoding & 0xf0) {
-    case 0x00: /* absolute */
-        break;
-    case 0x10: /* pcrel */
-        value += here;
-        break;
-    case 0x30: /* datarel */
-        value += section_vaddr;
-        break;
-    default:
-        return false;
-    }
-    *ret_pointer = value;
-    return !cursor->failed;
-}
-
-/* The header names the start of .eh_frame, not its end: that is the segment's. */
-static void find_eh_frame(struct yarn_image *image)
-{
-    if (!yarn_section_need(&image->eh_frame_hdr, 0,
-                           yarn_size_min(image->eh_frame_hdr.bytes.size, EH_FRAME_POINTER_BYTES)))
-        return;
-    struct yarn_cursor cursor = yarn_cursor_of(image->eh_frame_hdr.bytes);
-    uint8_t version = yarn_cursor_u8(&cursor);
-    uint8_t encoding = yarn_cursor_u8(&cursor);
-    yarn_cursor_skip(&cursor, 2);
-    uint64_t vaddr;
-    if (version != 1 || encoding == 0xff ||
-        !read_pointer(&cursor, encoding, image->eh_frame_hdr.vaddr, &vaddr))
-        return;
-    image->eh_frame = yarn_image_section_at(image, vaddr);
-}
-
 static void read_other_segments(struct yarn_image *image, struct yarn_span headers)
 {
     Elf64_Phdr header;
@@ -167,7 +112,9 @@ static void read_other_segments(struct yarn_image *image, struct yarn_span heade
         if (header.p_type == PT_GNU_EH_FRAME && !image->eh_frame_hdr.bytes.size) {
             image->eh_frame_hdr =
                 yarn_image_section(image, header.p_offset, header.p_filesz, header.p_vaddr);
-            find_eh_frame(image);
+            /* The header names the start of .eh_frame, not its end: that is the segment's. */
+            image->eh_frame =
+                yarn_image_section_at(image, yarn_frame_table_eh_frame(&image->eh_frame_hdr));
         }
     }
 }
@@ -244,15 +191,16 @@ int yarn_image_open_beside(struct yarn_image *image, int dir, const char *path,
     return err;
 }
 
-static void read_small_tables(const struct yarn_image *image)
+void yarn_image_read_tables(struct yarn_image *image)
 {
     const struct yarn_section *const tables[] = {&image->eh_frame_hdr, &image->eh_frame};
-    for (size_t i = 0; i < YARN_COUNT_OF(tables); i++)
+    for (size_t i = 0; i < YARN_COUNT_OF(tables) && !image->has_tables; i++)
         if (tables[i]->bytes.size <= READ_AT_ONCE)
             (void)yarn_section_need(tables[i], 0, tables[i]->bytes.size);
+    image->has_tables = true;
 }
 
-int yarn_image_open_file(struct yarn_image *image, const struct yarn_view_file *file)
+int yarn_image_open_file(struct yarn_image *image, struct yarn_view_file *file)
 {
     struct yarn_view *view;
     struct yarn_image opened;
@@ -265,7 +213,6 @@ int yarn_image_open_file(struct yarn_image *image, const struct yarn_view_file *
         return err;
     }
     opened.origin = YARN_IMAGE_VIEWED;
-    read_small_tables(&opened);
     *image = opened;
     return 0;
 }

@@ -97,9 +97,10 @@ static void choose_named(struct choice *choice, struct yarn_span headers, struct
 static bool find_headers(const struct choice *choice, const Elf64_Ehdr *elf, uint64_t *ret_count,
                          uint32_t *ret_names)
 {
-    Elf64_Shdr first;
+    Elf64_Shdr first = {.sh_size = 0};
+    bool says_first = !elf->e_shnum || elf->e_shstrndx == SHN_XINDEX;
     if (!elf->e_shoff || elf->e_shentsize != sizeof first ||
-        !read_at(choice->file, &first, sizeof first, elf->e_shoff))
+        (says_first && !read_at(choice->file, &first, sizeof first, elf->e_shoff)))
         return false;
     *ret_count = elf->e_shnum ? elf->e_shnum : first.sh_size;
     *ret_names = elf->e_shstrndx == SHN_XINDEX ? first.sh_link : elf->e_shstrndx;
@@ -140,7 +141,7 @@ static bool choose_sections(struct choice *choice, const Elf64_Ehdr *elf)
     return has_any;
 }
 
-int yarn_image_view(struct yarn_view **ret_view, const struct yarn_view_file *file)
+int yarn_image_view(struct yarn_view **ret_view, struct yarn_view_file *file)
 {
     Elf64_Ehdr elf;
     struct choice choice = {.file = file};

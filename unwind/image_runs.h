@@ -12,4 +12,4 @@
 #include "unwind/view.h"
 
 /* -ENOEXEC where it is no ELF file. */
-YARN_MUST_CHECK int yarn_image_view(struct yarn_view **ret_view, const struct yarn_view_file *file);
+YARN_MUST_CHECK int yarn_image_view(struct yarn_view **ret_view, struct yarn_view_file *file);

@@ -38,7 +38,11 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
     struct yarn_fde fde;
     (void)space;
     (void)need_unwind_info;
-    if (yarn_cfi_find(module->image, ip - module->bias, &fde))
+    /* libunwind keeps rows, and in them the addresses of expressions. */
+    yarn_view_keep(module->image->view, true);
+    int err = yarn_cfi_find(module->image, ip - module->bias, &fde);
+    yarn_view_keep(module->image->view, false);
+    if (err)
         return -UNW_ENOINFO;
     uint64_t cie_start = own_address(fde.cie_instructions.data);
     uint64_t fde_start = own_address(fde.instructions.data);

@@ -27,14 +27,15 @@ struct entry {
     bool was_deleted;          /* the kernel said so in its path */
 };
 
+/* Those with long lists come last: a short process touches their begin alone. */
 struct yarn_module_map {
-    struct yarn_pool entries;     /* by number */
     struct yarn_range_map ranges; /* what is mapped now */
-    struct yarn_image_cache images;
     struct yarn_arena paths;
     struct yarn_table path_at;     /* hash of a path -> where it stands in the arena */
     struct yarn_table by_identity; /* hash of range and file -> number */
     uint64_t generation;
+    struct yarn_pool entries; /* by number */
+    struct yarn_image_cache images;
 };
 
 int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc)
@@ -191,9 +192,9 @@ static uint64_t identity_of(const struct yarn_module *module)
     return yarn_hash_u64(hash ^ (uint64_t)(uintptr_t)module->path);
 }
 
-/* The vDSO is no file: it is copied as soon as it is seen. */
-static void copy_vdso(struct yarn_module_map *map, struct yarn_module *module)
+static void copy_vdso(struct yarn_module_map *map, struct entry *entry)
 {
+    struct yarn_module *module = &entry->module;
     size_t size = (size_t)yarn_u64_min(module->end - module->start, VDSO_MAX_BYTES);
     uint8_t *bytes = yarn_pages_map(size);
     int err = -ENOMEM;
@@ -227,8 +228,6 @@ static int add_entry(struct yarn_module_map *map, const struct entry *entry)
         return -ENOSPC;
     *own = *entry;
     own->module.number = map->entries.count - 1;
-    if (own->module.kind == YARN_MODULE_VDSO)
-        copy_vdso(map, &own->module);
     return add_range(map, &own->module);
 }
 
@@ -464,8 +463,24 @@ const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint
         return NULL;
     struct entry *entry = entry_at(map, range->number);
     if (entry->module.image_state == YARN_IMAGE_UNTRIED)
-        look_for_image(map, entry);
+        (entry->module.kind == YARN_MODULE_VDSO ? copy_vdso : look_for_image)(map, entry);
     return &entry->module;
+}
+
+bool yarn_module_map_identify(struct yarn_module_map *map, uint32_t number)
+{
+    struct yarn_module *module = &entry_at(map, number)->module;
+    const struct yarn_mapped_range *range = yarn_range_map_find(&map->ranges, module->start);
+    if (range && module->image_state == YARN_IMAGE_UNTRIED && !module->build_id.size)
+        read_build_id(module);
+    return range;
+}
+
+void yarn_module_map_read_tables(struct yarn_module_map *map)
+{
+    for (uint32_t i = 0; i < map->entries.count; i++)
+        if (entry_at(map, i)->module.image)
+            yarn_image_read_tables(entry_at(map, i)->module.image);
 }
 
 uint64_t yarn_module_map_generation(const struct yarn_module_map *map)

@@ -89,6 +89,13 @@ void yarn_module_map_sweep(struct yarn_module_map *map);
  * The pointer stays valid for the life of the map. */
 const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint64_t address);
 
+/* Where its mapping is still there; then its build id is known without its file, if its first page
+ * has it. */
+bool yarn_module_map_identify(struct yarn_module_map *map, uint32_t number);
+
+/* As yarn_image_read_tables, of all images. */
+void yarn_module_map_read_tables(struct yarn_module_map *map);
+
 /* Grows with each change of the map: caches keyed by address are valid within one generation. */
 uint64_t yarn_module_map_generation(const struct yarn_module_map *map);
 

@@ -16,7 +16,7 @@ struct yarn_unwinder {
     struct yarn_module_map *map; /* borrowed */
     const struct yarn_unwind_machine *machine;
     struct yarn_rule_cache cache;
-    struct yarn_libunwind *libunwind; /* owned */
+    struct yarn_libunwind *libunwind; /* owned; NULL: no row has needed it yet */
     const struct yarn_module
         *last; /* that was looked up; neighbouring frames mostly share theirs */
     uint64_t slots[2 * YARN_FRAMES_MAX]; /* of a walk that had to search a frame */
@@ -38,6 +38,13 @@ struct walk {
     struct yarn_frames *frames;
 };
 
+static int open_libunwind(struct yarn_unwinder *unwinder)
+{
+    bool is_rare = unwinder->choice != YARN_UNWINDER_LIBUNWIND;
+    return yarn_libunwind_new(&unwinder->libunwind, unwinder->machine,
+                              is_rare ? LIBUNWIND_CACHE_RARE : LIBUNWIND_CACHE);
+}
+
 static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_choice choice,
                          struct yarn_module_map *map)
 {
@@ -45,11 +52,7 @@ static int open_unwinder(struct yarn_unwinder *unwinder, enum yarn_unwinder_choi
     unwinder->map = map;
     unwinder->machine = &yarn_machine_native;
     int err = yarn_rule_cache_open(&unwinder->cache, map, unwinder->machine);
-    if (err)
-        return err;
-    bool is_rare = choice != YARN_UNWINDER_LIBUNWIND;
-    return yarn_libunwind_new(&unwinder->libunwind, unwinder->machine,
-                              is_rare ? LIBUNWIND_CACHE_RARE : LIBUNWIND_CACHE);
+    return err || choice != YARN_UNWINDER_LIBUNWIND ? err : open_libunwind(unwinder);
 }
 
 int yarn_unwinder_new(struct yarn_unwinder **ret_unwinder, enum yarn_unwinder_choice choice,
@@ -79,7 +82,7 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder)
 /* Follows the module map. */
 static void refresh(struct yarn_unwinder *unwinder)
 {
-    if (yarn_rule_cache_refresh(&unwinder->cache))
+    if (yarn_rule_cache_refresh(&unwinder->cache) && unwinder->libunwind)
         yarn_libunwind_forget(unwinder->libunwind);
 }
 
@@ -138,6 +141,16 @@ static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cach
     return true;
 }
 
+static enum yarn_step step_by_libunwind(struct walk *walk, const struct yarn_rule *rule,
+                                        const struct yarn_module *module, uint64_t lookup_ip)
+{
+    struct yarn_unwinder *unwinder = walk->unwinder;
+    if (!unwinder->libunwind && open_libunwind(unwinder))
+        return YARN_STEP_FAILED;
+    return yarn_libunwind_step(unwinder->libunwind, module, lookup_ip, rule->is_signal, walk->stack,
+                               &walk->registers);
+}
+
 /* By a rule the caller was interrupted only if that says so. */
 static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *rule,
                                    const struct yarn_module *module, uint64_t lookup_ip)
@@ -153,13 +166,10 @@ static enum yarn_step step_by_rule(struct walk *walk, const struct yarn_rule *ru
     case YARN_RULE_REGISTER:
     case YARN_RULE_DEREF:
     case YARN_RULE_SIGNAL:
-        if (!walk->by_libunwind)
-            return unwinder->machine->step(rule, walk->stack, &walk->registers);
-        return yarn_libunwind_step(unwinder->libunwind, module, lookup_ip, rule->is_signal,
-                                   walk->stack, &walk->registers);
+        return walk->by_libunwind ? step_by_libunwind(walk, rule, module, lookup_ip)
+                                  : unwinder->machine->step(rule, walk->stack, &walk->registers);
     case YARN_RULE_OTHER:
-        return yarn_libunwind_step(unwinder->libunwind, module, lookup_ip, rule->is_signal,
-                                   walk->stack, &walk->registers);
+        return step_by_libunwind(walk, rule, module, lookup_ip);
     default:
         return YARN_STEP_FAILED;
     }

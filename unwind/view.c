@@ -7,7 +7,9 @@ enum {
     PAGE = 4096,
     LINE = 64,
     BLOCK = 16 << 10,
-    WINDOW = 4096,
+    WINDOW = 1024, /* each but the last, YARN_WINDOW_READ */
+    LAST_WINDOW = 4096,
+    WINDOWS_BYTES = (YARN_VIEW_WINDOWS - 1) * WINDOW + LAST_WINDOW,
     WINDOWS_OF_BLOCK = 8, /* which cost as much as the block with its fresh pages */
     THERE = UINT8_MAX,
     SLOTS_MAX = 64,
@@ -30,6 +32,7 @@ struct yarn_view {
     int dir[YARN_VIEW_NAMES];
     const char *path[YARN_VIEW_NAMES];
     struct yarn_view_open_files *open_files;
+    bool keeps;     /* yarn_view_keep */
     uint8_t *looks; /* by block: how often a window was opened; or THERE */
     size_t windows_at;
     struct yarn_span in_window[YARN_VIEW_WINDOWS]; /* where in the memory they should be */
@@ -105,7 +108,7 @@ static void place(struct yarn_view *view, size_t at)
         at += (size_t)view->run[i].size;
     }
     view->windows_at = yarn_align_up(at, PAGE);
-    view->slots_at = view->windows_at + YARN_VIEW_WINDOWS * WINDOW;
+    view->slots_at = view->windows_at + WINDOWS_BYTES;
     view->reserved = yarn_align_up(view->slots_at + (size_t)view->nr_slots * SLOT, PAGE);
 }
 
@@ -116,7 +119,16 @@ static char *copy_text(char *to, const char *text)
     return to + size;
 }
 
-int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *file,
+static void keep(struct yarn_view_open_files *open_files, const struct yarn_view *view, int fd)
+{
+    unsigned at = open_files->next++ % YARN_VIEW_OPEN_MAX;
+    if (open_files->item[at].view)
+        yarn_file_close(open_files->item[at].fd);
+    open_files->item[at].view = view;
+    open_files->item[at].fd = fd;
+}
+
+int yarn_view_open(struct yarn_view **ret_view, struct yarn_view_file *file,
                    struct yarn_view_runs *runs, uint64_t code_bytes)
 {
     struct yarn_view made;
@@ -134,7 +146,7 @@ int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *fil
     if (!memory)
         return -ENOMEM;
     struct yarn_view *view = (struct yarn_view *)(void *)memory;
-    made.counted = yarn_align_up(head, PAGE) + YARN_VIEW_WINDOWS * WINDOW;
+    made.counted = yarn_align_up(head, PAGE) + WINDOWS_BYTES;
     yarn_pages_count(made.counted);
     made.looks = memory + sizeof made;
     char *name = (char *)made.looks + nr_blocks;
@@ -146,6 +158,10 @@ int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *fil
         name = copy_text(name, file->name[i].path);
     }
     *view = made;
+    if (file->open_files) {
+        keep(file->open_files, view, file->fd);
+        file->fd = -1;
+    }
     *ret_view = view;
     return 0;
 }
@@ -187,17 +203,30 @@ static bool is_same(const struct yarn_file_info *a, const struct yarn_file_info 
            a->modified_ns == b->modified_ns;
 }
 
+static int open_by(const struct yarn_view *view, int dir, const char *path)
+{
+    struct yarn_file_info info;
+    int fd = yarn_file_open(dir, path);
+    if (fd >= 0 && yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info))
+        return fd;
+    yarn_file_close(fd);
+    return -ESTALE;
+}
+
 /* The file that was opened at first, by whichever name it still has. */
 static int open_again(const struct yarn_view *view)
 {
-    struct yarn_file_info info;
-    for (unsigned i = 0; i < YARN_VIEW_NAMES; i++) {
-        int fd = view->path[i] ? yarn_file_open(view->dir[i], view->path[i]) : -ENOENT;
-        if (fd >= 0 && yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info))
-            return fd;
-        yarn_file_close(fd);
-    }
-    return -ESTALE;
+    int fd = -ESTALE;
+    for (unsigned i = 0; i < YARN_VIEW_NAMES && fd < 0; i++)
+        fd = view->path[i] ? open_by(view, view->dir[i], view->path[i]) : -ESTALE;
+    return fd;
+}
+
+bool yarn_view_is_at(const struct yarn_view *view, const char *path)
+{
+    int fd = open_by(view, YARN_FILE_CWD, path);
+    yarn_file_close(fd);
+    return fd >= 0;
 }
 
 /* The file's descriptor, to be given to leave, which closes it unless `open_files` keep it. */
@@ -216,11 +245,7 @@ static int enter(const struct yarn_view *view)
     }
     if (fd < 0)
         return fd;
-    unsigned at = open_files->next++ % YARN_VIEW_OPEN_MAX;
-    if (open_files->item[at].view)
-        yarn_file_close(open_files->item[at].fd);
-    open_files->item[at].view = view;
-    open_files->item[at].fd = fd;
+    keep(open_files, view, fd);
     return fd;
 }
 
@@ -256,14 +281,10 @@ static bool read_exactly(int fd, uint8_t *ret, size_t size, uint64_t offset)
     return true;
 }
 
-/* The ctime is checked after the reading, too: what was written meanwhile has moved
- * it. */
 static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t size, uint64_t offset)
 {
-    struct yarn_file_info info;
     int fd = enter(view);
-    bool is_good = fd >= 0 && read_exactly(fd, ret, size, offset) &&
-                   yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info);
+    bool is_good = fd >= 0 && read_exactly(fd, ret, size, offset);
     leave(view, fd);
     return is_good;
 }
@@ -351,6 +372,8 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
     const struct yarn_span *known = &view->in_window[number];
     if (!span.size)
         return span;
+    if (view->keeps)
+        return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;
     if (known->data && span.data >= known->data &&
         span.data + span.size <= known->data + known->size)
         return yarn_span_of(memory_of(view) + view->windows_at + (size_t)number * WINDOW +
@@ -363,9 +386,15 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
     at -= run->at;
     if (is_settled(view, run, at, span.size))
         return span;
-    if (span.size > WINDOW)
+    if (span.size > (number == YARN_WINDOW_READ ? LAST_WINDOW : WINDOW))
         return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;
     return look(view, span, run->offset + at, number);
+}
+
+void yarn_view_keep(struct yarn_view *view, bool keeps)
+{
+    if (view)
+        view->keeps = keeps;
 }
 
 void yarn_view_drop(struct yarn_view *view, struct yarn_span span)
@@ -427,42 +456,12 @@ void yarn_view_close(struct yarn_view *view)
     yarn_pages_release(view, view->reserved);
 }
 
-/* In whole windows: mostly more is wanted of what lies beside it. */
-bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size)
+bool yarn_section_stream(const struct yarn_section *section, uint64_t at, void *ret, size_t size)
 {
-    uint8_t *to = ret;
-    if (!section->view)
+    struct yarn_span span = yarn_span_sub(section->bytes, at, size);
+    if (!section->view || !span.size)
         return yarn_span_read(section->bytes, at, ret, size);
-    if (!yarn_span_has(section->bytes, at, size))
-        return false;
-    while (size) {
-        uint64_t first = at / WINDOW * WINDOW;
-        struct yarn_span bytes = yarn_section_window(
-            section, first, yarn_u64_min(WINDOW, section->bytes.size - first), YARN_WINDOW_READ);
-        bytes = yarn_span_from(bytes, at - first);
-        size_t part = yarn_size_min(size, bytes.size);
-        if (!part)
-            return false;
-        memcpy(to, bytes.data, part);
-        to += part;
-        at += part;
-        size -= part;
-    }
-    return true;
-}
-
-/* Of most texts a window of this size has the end. */
-enum { TEXT_WINDOW = 256 };
-
-const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number)
-{
-    if (!section->view || at >= section->bytes.size)
-        return yarn_span_text(section->bytes, at);
-    for (uint64_t size = TEXT_WINDOW;; size *= 4) {
-        size = yarn_u64_min(size, section->bytes.size - at);
-        struct yarn_span bytes = yarn_section_window(section, at, size, number);
-        const char *text = yarn_span_text(bytes, 0);
-        if (text || !bytes.size || size == section->bytes.size - at)
-            return text;
-    }
+    size_t place = (size_t)(span.data - memory_of(section->view));
+    const struct run *run = run_at(section->view, place);
+    return run && read_unchanged(section->view, ret, size, run->offset + (place - run->at));
 }

@@ -7,8 +7,8 @@
  * that may be needed have adjacent address space, and are read into it in blocks of 16 KiB on first
  * access; rarely used data is read into a small window that is reused, because a fresh page costs
  * more than the reading. For that the file is opened by its name, and closed
- * before the reader sleeps or replies, so it keeps no reference to it; and what was read counts
- * only if the file is still the one that was opened at first: the same inode, size and time of
+ * before the reader sleeps or replies, so it keeps no reference to it. At each opening it must
+ * still be the one that was opened at first: the same inode, size and time of
  * change. Where it is not, what was read before stays valid and the rest is unavailable. Knows
  * files and memory; does not know what is in them.
  *
@@ -46,7 +46,7 @@ void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size)
 
 /* The file, and the names under which it may be found again, in the order of trying. */
 struct yarn_view_file {
-    int fd; /* borrowed for the opening */
+    int fd; /* owned by the open files once it is opened, and -1 here; without them borrowed */
     struct yarn_view_open_files
         *open_files; /* borrowed; outlive the view; NULL: closed after each reading */
     struct yarn_file_info info;
@@ -58,7 +58,7 @@ struct yarn_view_file {
 
 /* `code_bytes`: how much code the file has, which yarn_view_peek may be asked for. `runs` are put
  * in order. */
-YARN_MUST_CHECK int yarn_view_open(struct yarn_view **ret_view, const struct yarn_view_file *file,
+YARN_MUST_CHECK int yarn_view_open(struct yarn_view **ret_view, struct yarn_view_file *file,
                                    struct yarn_view_runs *runs, uint64_t code_bytes);
 
 /* The addresses of these bytes of the file once they are read; empty where no run has them. */
@@ -75,12 +75,16 @@ bool yarn_view_read(struct yarn_view *view, struct yarn_span span);
 enum yarn_view_window {
     YARN_WINDOW_CIE,
     YARN_WINDOW_FDE,
-    YARN_WINDOW_READ, /* of yarn_section_read */
     YARN_WINDOW_NAME,
     YARN_WINDOW_OTHER_NAME,
+    YARN_WINDOW_READ, /* of yarn_section_read, and of the table's pages; larger than the others */
     YARN_VIEW_WINDOWS,
 };
 struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span, unsigned number);
+
+/* From now on what windows would show is read as a whole, to its address, where it stays: for those
+ * who keep addresses. NULL is allowed. */
+void yarn_view_keep(struct yarn_view *view, bool keeps);
 
 /* Releases their memory; they are read again on the next access. */
 void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
@@ -90,6 +94,9 @@ void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
 struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most);
 
 struct yarn_view_open_files *yarn_view_open_files_of(const struct yarn_view *view);
+
+/* Whether that is the file's name at this moment. */
+bool yarn_view_is_at(const struct yarn_view *view, const char *path);
 
 /* All of the memory, read or not. */
 struct yarn_span yarn_view_memory(const struct yarn_view *view);
@@ -122,6 +129,9 @@ static inline struct yarn_span yarn_section_window(const struct yarn_section *se
 
 /* As yarn_span_read. */
 bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
+
+/* The same at once, of much that is looked at once: none of it is kept. */
+bool yarn_section_stream(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
 
 /* As yarn_span_text, valid as long as yarn_section_window. */
 const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number);

@@ -3,9 +3,11 @@
 
 #include <stdatomic.h>
 
+#include "core/base/in_data.h"
+
 enum { PAGE = 4096 };
 
-static atomic_size_t given;
+static YARN_IN_DATA atomic_size_t given;
 
 /* Libraries lie at the top of where the kernel maps, programs and their heap at two thirds of the
  * address space or at its very bottom. Eleven sixteenths of the way up to us is between them: some

@@ -6,18 +6,19 @@
 #include <sys/syscall.h>
 
 #include "core/base/address.h"
+#include "core/base/in_data.h"
 #include "core/base/raw.h"
 
 /* The stock holds what a recording on few cores maps; it grows by steps. */
 enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024, STOCK_STEP = 128 * 1024 };
 
-static atomic_size_t total;
-static atomic_size_t taken;
-static atomic_size_t most; /* 0: as much as the kernel gives */
-static atomic_bool is_hiding;
-static uint8_t *_Atomic stock; /* NULL: everything is mapped by itself */
-static atomic_size_t stock_used, stock_backed;
-static atomic_flag is_stock_busy = ATOMIC_FLAG_INIT;
+static YARN_IN_DATA atomic_size_t total;
+static YARN_IN_DATA atomic_size_t taken;
+static YARN_IN_DATA atomic_size_t most; /* 0: as much as the kernel gives */
+static YARN_IN_DATA atomic_bool is_hiding;
+static YARN_IN_DATA uint8_t *_Atomic stock; /* NULL: everything is mapped by itself */
+static YARN_IN_DATA atomic_size_t stock_used, stock_backed;
+static YARN_IN_DATA atomic_flag is_stock_busy = ATOMIC_FLAG_INIT;
 
 void yarn_pages_cap(size_t most_bytes)
 {
@@ -185,6 +186,19 @@ void yarn_pages_populate(void *pages, size_t size)
 void yarn_pages_empty(void *pages, size_t size)
 {
     advise(pages, size, MADV_DONTNEED);
+}
+
+void yarn_pages_clear(void *memory, size_t size)
+{
+    uint8_t *bytes = memory;
+    size_t first = yarn_size_min(size, -(uintptr_t)memory % PAGE);
+    size_t whole = (size - first) / PAGE * PAGE;
+    memset(bytes, 0, first);
+    /* Not where the host has locked them. */
+    if (whole && yarn_raw_is_error(yarn_raw_call(SYS_madvise, (long)(bytes + first), (long)whole,
+                                                 MADV_DONTNEED, 0, 0, 0)))
+        memset(bytes + first, 0, whole);
+    memset(bytes + first + whole, 0, size - first - whole);
 }
 
 void yarn_pages_unmap(void *pages, size_t size)

@@ -17,6 +17,8 @@ void yarn_pages_unmap(void *pages, size_t size);
 /* Populates pages that are about to be written in places: at once instead of by a fault each, or by
  * two where the first access is a read. */
 void yarn_pages_populate(void *pages, size_t size);
+/* Zeroes memory that is private and no file's, whole pages of it by taking them away. */
+void yarn_pages_clear(void *memory, size_t size);
 /* The opposite: frees the memory of whole pages, which read as zeros from now on. */
 void yarn_pages_empty(void *pages, size_t size);
 

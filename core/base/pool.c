@@ -18,7 +18,6 @@ static size_t chunk_bytes(const struct yarn_pool *pool)
 
 void yarn_pool_open(struct yarn_pool *pool, size_t item_size, uint32_t max_count)
 {
-    memset(pool, 0, sizeof *pool);
     pool->item_size = yarn_align_up(item_size, alignof(max_align_t));
     uint64_t most = (uint64_t)items_per_chunk(pool) * YARN_POOL_CHUNKS_MAX;
     pool->max_count = (uint32_t)yarn_u64_min(max_count, most);

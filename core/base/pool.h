@@ -16,8 +16,8 @@ struct yarn_pool {
     uint8_t *chunks[YARN_POOL_CHUNKS_MAX]; /* owned */
 };
 
-/* Takes no memory yet. An all-zero pool is closed. At most `max_count` items, or fewer where they
- * do not fit into YARN_POOL_CHUNKS_MAX chunks. */
+/* *pool is all zeros, that is closed. Takes no memory yet. At most `max_count` items, or fewer
+ * where they do not fit into YARN_POOL_CHUNKS_MAX chunks. */
 void yarn_pool_open(struct yarn_pool *pool, size_t item_size, uint32_t max_count);
 
 /* A new item of zeros, its number count - 1. NULL where the bound or the memory is reached. */

@@ -20,7 +20,7 @@ enum yarn_attr_feature {
     YARN_ATTR_LOST = 1,           /* 6.0: exact count of lost samples by read(2) */
     YARN_ATTR_INHERIT_THREAD = 2, /* 5.13: threads inherit, forked children do not */
     YARN_ATTR_REMOVE_ON_EXEC = 4, /* 5.13 */
-    YARN_ATTR_CLOCK = 8,          /* 4.1, and PMUs without it: CLOCK_MONOTONIC */
+    YARN_ATTR_CLOCK = 8,          /* 4.1: CLOCK_MONOTONIC */
     YARN_ATTR_ALL = 15,
 };
 

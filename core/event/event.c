@@ -56,8 +56,26 @@ int yarn_event_count(const struct yarn_event *event, struct yarn_perf_count *ret
     return yarn_perf_read(event->fd, event->read_format, event->id, ret_count);
 }
 
+void yarn_event_add_count(const struct yarn_event *event, struct yarn_perf_count *sum)
+{
+    struct yarn_perf_count one;
+    if (!yarn_event_is_open(event) || yarn_event_count(event, &one))
+        return;
+    sum->count += one.count;
+    sum->time_enabled_ns += one.time_enabled_ns;
+    sum->time_running_ns += one.time_running_ns;
+    sum->lost += one.lost;
+    sum->is_in_error |= one.is_in_error;
+}
+
 void yarn_event_close(struct yarn_event *event)
 {
     yarn_file_close(event->fd);
     *event = YARN_EVENT_CLOSED;
+}
+
+void yarn_events_close(struct yarn_event *events, size_t *count, size_t kept)
+{
+    while (*count > kept)
+        yarn_event_close(&events[--*count]);
 }

@@ -53,5 +53,10 @@ YARN_MUST_CHECK int yarn_event_map(const struct yarn_event *event, size_t data_b
 YARN_MUST_CHECK int yarn_event_count(const struct yarn_event *event,
                                      struct yarn_perf_count *ret_count);
 
-/* Idempotent; leaves *event equal to YARN_EVENT_CLOSED. */
+/* Adds what it has counted, as far as that can be read. */
+void yarn_event_add_count(const struct yarn_event *event, struct yarn_perf_count *sum);
+
+/* Idempotent; leaves *event equal to YARN_EVENT_CLOSED. The second: the last ones, until `kept` are
+ * left. */
 void yarn_event_close(struct yarn_event *event);
+void yarn_events_close(struct yarn_event *events, size_t *count, size_t kept);

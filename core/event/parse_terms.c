@@ -34,7 +34,7 @@ static int take_period(struct yarn_event_spec *spec, const char *value, size_t s
     if (spec->frequency)
         return fail_whole(ret_error, size, "a period beside a frequency");
     spec->period = period;
-    spec->has_own_rate = true;
+    spec->has_own_rate = spec->has_own_period = true;
     return 0;
 }
 

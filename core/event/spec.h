@@ -66,12 +66,12 @@ struct yarn_event_spec {
     const char *filter;          /* filter='…' as written, without the quotes; NULL: none */
     uint64_t branches;           /* perf_event_attr.branch_sample_type; 0: none */
     /* The rate: at most one is not 0; both are 0 until asked for or yarn_event_spec_apply_rate. */
-    uint64_t period;           /* count from one sample to the next; ns for clocks */
-    uint64_t frequency;        /* samples a second */
-    bool has_own_name;         /* by name= */
-    bool is_encoded;           /* from a name that only the tool knows */
-    bool has_own_rate;         /* by period= or freq= */
-    bool has_default_period_1; /* each occurrence is a sample where no rate is asked for */
+    uint64_t period;                   /* count from one sample to the next; ns for clocks */
+    uint64_t frequency;                /* samples a second */
+    bool has_own_name;                 /* by name= */
+    bool is_encoded;                   /* from a name that only the tool knows */
+    bool has_own_rate, has_own_period; /* by period= or freq=; by period= */
+    bool has_default_period_1;         /* each occurrence is a sample where no rate is asked for */
     bool is_clock;
     bool is_auto;       /* written as `auto`: cycles, and cpu-clock where no PMU has cycles */
     bool has_modifiers; /* u, k or h was asked for: exclusion is not the default's */

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/record/merge.h"
 
-static uint64_t in_time(const struct yarn_merge_source *source, uint64_t time_ns)
-{
-    return source->offset_ns ? time_ns + (uint64_t)*source->offset_ns : time_ns;
-}
-
 static void look(struct yarn_merge_source *source, const struct yarn_record_listener *listener)
 {
     uint64_t before = source->ring->tail;
     switch (yarn_ring_peek(source->ring, &source->header, &source->bytes)) {
     case YARN_RING_RECORD:
         source->is_ready = true;
-        source->time_ns = in_time(source, yarn_record_time(&source->header, &source->bytes));
+        source->time_ns = yarn_record_time(&source->header, &source->bytes);
         return;
     case YARN_RING_BROKEN:
         listener->malformed(listener->self, 0, (size_t)(source->ring->tail - before));
@@ -29,12 +24,10 @@ static void take(struct yarn_merge *merge, struct yarn_merge_source *source,
 {
     struct yarn_typed_record record;
     int err = yarn_record_decoder_decode(&merge->decoder, &source->header, &source->bytes, &record);
-    if (err) {
+    if (err)
         listener->malformed(listener->self, source->header.type, source->header.size);
-    } else {
-        record.time_ns = in_time(source, record.time_ns);
+    else
         listener->record(listener->self, &record);
-    }
     yarn_ring_take(source->ring, &source->header);
     yarn_ring_commit(source->ring);
 }

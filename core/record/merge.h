@@ -18,8 +18,7 @@
 enum { YARN_MERGE_MARGIN_NS = 250000 };
 
 struct yarn_merge_source {
-    struct yarn_ring *ring;   /* borrowed */
-    const int64_t *offset_ns; /* borrowed: to be added to the times of its records; NULL: none */
+    struct yarn_ring *ring; /* borrowed */
     /* The next record, looked at and not yet taken; valid while `is_ready`. */
     struct perf_event_header header;
     struct yarn_wrapped bytes;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/record/ring.h"
 
+#include "core/event/event.h"
+
 struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size)
 {
     return (struct yarn_ring){
@@ -9,6 +11,21 @@ struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *dat
         .head = page->data_tail,
         .tail = page->data_tail,
     };
+}
+
+int yarn_ring_open(const struct yarn_event *event, size_t bytes, struct yarn_ring *ret_ring)
+{
+    struct perf_event_mmap_page *page;
+    int err = yarn_event_map(event, bytes, &page);
+    if (!err)
+        *ret_ring = yarn_ring_of(page, (const uint8_t *)page + page->data_offset, bytes);
+    return err;
+}
+
+void yarn_ring_close(struct yarn_ring *ring)
+{
+    yarn_perf_unmap(ring->page, ring->data.size);
+    *ring = YARN_RING_CLOSED;
 }
 
 void yarn_ring_begin(struct yarn_ring *ring)

@@ -17,7 +17,7 @@
 #include "core/base/span.h"
 
 struct yarn_ring {
-    struct perf_event_mmap_page *page; /* borrowed */
+    struct perf_event_mmap_page *page; /* owned where the ring was opened, else borrowed */
     struct yarn_span data;             /* size is a power of two */
     uint64_t head; /* as seen by the last yarn_ring_begin; records before it are readable */
     uint64_t tail; /* of the next record; given to the kernel by yarn_ring_commit */
@@ -32,8 +32,22 @@ struct yarn_wrapped {
 
 struct yarn_ring yarn_ring_of(struct perf_event_mmap_page *page, const void *data, size_t size);
 
+struct yarn_event;
+/* Maps that of the event. -ENOMEM: the limit of locked memory. The second is idempotent. */
+YARN_MUST_CHECK int yarn_ring_open(const struct yarn_event *event, size_t bytes,
+                                   struct yarn_ring *ret_ring);
+void yarn_ring_close(struct yarn_ring *ring);
+
 /* Reads how far the kernel has written. */
 void yarn_ring_begin(struct yarn_ring *ring);
+
+/* The same; true where all of it was taken, and of a closed one. */
+static inline bool yarn_ring_is_empty(struct yarn_ring *ring)
+{
+    if (ring->page)
+        yarn_ring_begin(ring);
+    return ring->head == ring->tail;
+}
 
 enum yarn_ring_look {
     YARN_RING_RECORD,

@@ -17,6 +17,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "core/session/state.h"
 
 #define YARN_NOT_WATCHED SIZE_MAX /* too many: by time */
@@ -31,15 +33,23 @@ struct yarn_attachment {
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
     void (*heed)(struct yarn_session *session); /* NULL where no signal is sent */
-    /* Changes over to rings and events as `plan` has them. NULL: it cannot. */
-    int (*change)(struct yarn_session *session, const struct yarn_plan *plan);
-    /* Before each pass over the rings: what is to be merged. */
+    /* Deeper copies from now on, as soon as that can be. NULL: it cannot. */
+    void (*deepen)(struct yarn_session *session);
+    /* Counts a sample; what it weighs. NULL: what the kernel says. */
+    uint64_t (*weigh)(struct yarn_session *session, const struct yarn_typed_record *record);
+    /* After each drain but the last; or NULL. */
+    void (*attend)(struct yarn_session *session);
+    /* Before each pass over the rings: what is to be merged; or NULL. */
     void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
     /* Fills the descriptors to poll; their number, or YARN_NOT_WATCHED. NULL: never any. They may
      * change with session->watch_generation. */
     size_t (*watched)(const struct yarn_session *session, struct pollfd *fds, size_t size);
-    /* Whether that event's count is known; NULL: where there are events. */
-    bool (*can_count)(const struct yarn_session *session, uint32_t number);
+    /* A descriptor that hangs up (a pidfd: is readable) once the threads that it stands for have
+     * ended, the one after `nr_gone` others; -1. NULL: never any. */
+    int (*sentinel)(struct yarn_session *session, size_t nr_gone);
+    /* From now on each thread that uses CPU time wakes the word (NULL: none does any more); false
+     * where one would not. NULL: none can. */
+    bool (*call_at_ticks)(struct yarn_session *session, _Atomic uint32_t *word);
     struct yarn_perf_count (*count)(const struct yarn_session *session, uint32_t number);
     /* As yarn_session_switching_ns; NULL: it is not known. */
     uint64_t (*switching_ns)(struct yarn_session *session, uint32_t number, uint64_t cpu_ns);
@@ -51,7 +61,14 @@ struct yarn_attachment {
     void (*close)(struct yarn_session *session); /* idempotent */
 };
 
+/* After a look at the list of threads: where some come and go, the next may be there soon. */
+static inline void yarn_session_look_soon(struct yarn_session *session, bool has_new)
+{
+    const uint64_t first_ns = 4 * YARN_NS_PER_MS, most_ns = 64 * YARN_NS_PER_MS;
+    uint64_t later_ns = session->soon_ns >= most_ns ? 0 : session->soon_ns * 2;
+    session->soon_ns = has_new ? first_ns : later_ns;
+}
+
 extern const struct yarn_attachment yarn_attach_per_core;
 extern const struct yarn_attachment yarn_attach_per_thread;
-extern const struct yarn_attachment yarn_attach_mapped;
 extern const struct yarn_attachment yarn_attach_timer;

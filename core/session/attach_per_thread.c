@@ -5,6 +5,8 @@
 #include "core/session/probe.h"
 #include "core/session/switches.h"
 #include "core/session/thread_rings.h"
+#include "core/session/thread_scan.h"
+#include "core/session/varied.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
@@ -18,30 +20,12 @@ enum {
     NAME_BYTES = 16,
 };
 
-#define SOON_NS (4 * YARN_NS_PER_MS)
-#define SOON_MAX_NS (64 * YARN_NS_PER_MS)
+/* Of CPU time, in which threads may have switched. */
+#define LOOK_NS (YARN_NS_PER_MS / 20)
 /* Time whose share for scanning may be used at once: for some 50 threads that begin together. */
 #define SAVED_MOST_NS (500 * YARN_NS_PER_MS)
 
 /* ---- scanning ---- */
-
-/* What was on its way before its watch was: the name, once. */
-static void report_name(const struct yarn_session *session, pid_t tid,
-                        const struct yarn_record_listener *listener)
-{
-    uint32_t pid = (uint32_t)session->spec->pid;
-    struct yarn_typed_record record = {
-        .type = YARN_RECORD_COMM,
-        .kernel_type = PERF_RECORD_COMM,
-        .pid = pid,
-        .tid = (uint32_t)tid,
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-        .comm = {.pid = pid, .tid = (uint32_t)tid},
-    };
-    yarn_process_thread_name(tid, record.comm.name, NAME_BYTES);
-    if (listener && record.comm.name[0])
-        listener->record(listener->self, &record);
-}
 
 /* How long its clock ran. */
 static uint64_t running_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
@@ -56,7 +40,7 @@ static uint64_t running_ns(const struct yarn_session *session, const struct yarn
 static void begin_thread(const struct yarn_session *session, struct yarn_thread_ring *slot)
 {
     uint64_t used_ns;
-    yarn_thread_ring_enable(slot);
+    yarn_thread_ring_turn(slot, true);
     yarn_switches_follow(session);
     /* Gone already: then how long its clock ran is all that is known. */
     if (yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
@@ -71,27 +55,13 @@ static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
     ++*nr_refused;
 }
 
-/* The host may have left its root for one without /proc: then those that are known and live. */
-static int list_threads(const struct yarn_session *session)
-{
-    const struct yarn_thread_rings *threads = session->threads;
-    int count = yarn_process_own_threads(session->spec->pid, threads->tids, YARN_THREAD_RINGS_MAX);
-    if (count >= 0 || !threads->nr_slots)
-        return count;
-    count = 0;
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone &&
-            yarn_process_has_thread(session->spec->pid, threads->of_slot[i].tid))
-            threads->tids[count++] = threads->of_slot[i].tid;
-    return count;
-}
-
 /* Attaches threads that are not known; how many, or a negative errno where the list cannot be read.
  */
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
-    int count = list_threads(session);
+    int count = yarn_process_own_threads_again(session->spec->pid, threads->tids,
+                                               YARN_THREAD_RINGS_MAX, &threads->nr_listed);
     int nr_new = 0;
     size_t nr_refused = count > YARN_THREAD_RINGS_MAX ? (size_t)count - YARN_THREAD_RINGS_MAX : 0;
     threads->nr_scans++;
@@ -101,7 +71,7 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
             threads->of_slot[number].seen = threads->nr_scans;
             continue;
         }
-        if (threads->tids[i] == threads->own_tid || threads->is_waiting)
+        if (threads->tids[i] == session->own_tid || threads->is_waiting)
             continue;
         int err = yarn_thread_rings_attach(session, threads->tids[i]);
         if (err == -ENOMEM)
@@ -115,7 +85,10 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         if (!threads->is_enabled)
             continue;
         begin_thread(session, &threads->of_slot[number]);
-        report_name(session, threads->tids[i], listener);
+        /* What was on its way before its watch was: the name, once. */
+        char name[NAME_BYTES];
+        yarn_process_thread_name(threads->tids[i], name, sizeof name);
+        yarn_thread_tell_name(session->spec->pid, threads->tids[i], name, listener);
     }
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);
@@ -146,7 +119,7 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
         nr_new += found;
     }
     if (found < 0)
-        return found;
+        return yarn_probe_fail(session, "the list of threads could not be read", found);
     if (!session->report.nr_scans) {
         session->report.nr_scans = nr_scans;
         session->report.is_stable = found == 0;
@@ -173,7 +146,6 @@ static int make_room(struct yarn_session *session)
         YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_own);
     if (!threads || !events)
         return -ENOMEM;
-    threads->own_tid = session->spec->includes_reader ? 0 : yarn_process_tid();
     threads->of_slot = YARN_ARENA_NEW(arena, struct yarn_thread_ring, YARN_THREAD_RINGS_MAX);
     threads->tids = YARN_ARENA_NEW(arena, pid_t, YARN_THREAD_RINGS_MAX);
     threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, 2 * YARN_THREAD_RINGS_MAX);
@@ -200,9 +172,10 @@ static int open_per_thread(struct yarn_session *session)
     err = yarn_probe_specs(session, session->spec->pid, ANY_CPU);
     if (err)
         return err;
+    session->motion.is_open = session->spec->watches_waits;
     int found = scan(session, NULL);
     if (found < 0)
-        return yarn_probe_fail(session, "the list of threads could not be read", found);
+        return found;
     err = session->report.thread_refusal;
     if (!found && err)
         return yarn_probe_fail(session, yarn_probe_reason(err), err);
@@ -217,6 +190,10 @@ static void look_at_switching(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
     uint64_t used_ns, begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    uint64_t all_ns = yarn_clock_cpu_ns_of_others();
+    if (all_ns < threads->looked_cpu_ns + LOOK_NS)
+        return;
+    threads->looked_cpu_ns = all_ns;
     for (size_t i = 0; i < threads->nr_slots; i++) {
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid || slot->is_gone || yarn_timer_thread_cpu_ns(slot->tid, &used_ns))
@@ -239,9 +216,8 @@ static void enable_per_thread(struct yarn_session *session)
             begin_thread(session, &threads->of_slot[i]);
     /* Threads that started while it was off. */
     bool is_late = yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns;
-    int found = is_late ? scan(session, NULL) : 0;
-    if (found < 0)
-        yarn_probe_fail(session, "the list of threads could not be read", found);
+    if (is_late)
+        scan(session, NULL);
 }
 
 static void disable_per_thread(struct yarn_session *session)
@@ -253,37 +229,34 @@ static void disable_per_thread(struct yarn_session *session)
     look_at_switching(session);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
-            yarn_thread_ring_disable(&threads->of_slot[i]);
+            yarn_thread_ring_turn(&threads->of_slot[i], false);
 }
 
 /* Those that have shallower copies are detached and attached anew. */
-static int change_per_thread(struct yarn_session *session, const struct yarn_plan *plan)
+static void deepen_per_thread(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
-    if (!threads->is_enabled)
-        return -EOPNOTSUPP;
-    session->report.got = *plan;
+    struct yarn_plan plan = session->report.got;
+    if (!threads->is_enabled || !yarn_plan_may_change(session->spec) ||
+        !yarn_plan_deeper(session->spec, session->nr_cpus, &plan))
+        return;
+    session->report.got = plan;
+    session->nr_changes++;
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_rings_let_go(&threads->of_slot[i]);
-    int err = yarn_thread_rings_fill_tables(session);
-    int found = err ? err : scan(session, NULL);
-    if (found < 0)
-        return yarn_probe_fail(session, "the list of threads could not be read", found);
+    if (yarn_thread_rings_fill_tables(session))
+        yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
+    else
+        scan(session, NULL);
     threads->needs_look = true; /* what was mapped in between */
-    return 0;
 }
 
 static bool is_told_of_something(struct yarn_thread_rings *threads)
 {
-    for (size_t i = 0; i < threads->nr_slots; i++) {
-        struct yarn_ring *ring = &threads->of_slot[i].watch.ring;
-        if (!ring->page)
-            continue;
-        yarn_ring_begin(ring);
-        if (ring->head != ring->tail)
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (!yarn_ring_is_empty(&threads->of_slot[i].watch.ring))
             return true;
-    }
     return false;
 }
 
@@ -301,14 +274,15 @@ static void attend_threads(struct yarn_session *session,
             session->soon_ns = due_ns - now_ns;
         return;
     }
+    /* Who makes a thread works for it. */
+    uint64_t all_ns = yarn_clock_cpu_ns_of_others();
+    bool has_worked = all_ns >= threads->scanned_cpu_ns + LOOK_NS;
+    if (!has_worked && !threads->has_news && !threads->is_waiting && !session->soon_ns)
+        return;
+    threads->scanned_cpu_ns = all_ns;
     int found = scan(session, listener);
-    if (found < 0)
-        yarn_probe_fail(session, "the list of threads could not be read", found);
     threads->needs_look |= found > 0;
-    if (found > 0 || threads->is_waiting)
-        session->soon_ns = SOON_NS;
-    else
-        session->soon_ns = session->soon_ns >= SOON_MAX_NS ? 0 : session->soon_ns * 2;
+    yarn_session_look_soon(session, found > 0 || threads->is_waiting);
 }
 
 static void gather_per_thread(struct yarn_session *session,
@@ -328,9 +302,12 @@ static void gather_per_thread(struct yarn_session *session,
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid)
             continue;
+        if (!slot->is_gone)
+            yarn_varied_change(&slot->varied, session, YARN_SIDE_NONE, slot->events,
+                               slot->nr_events);
         if (!yarn_thread_ring_is_drained(slot)) {
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &slot->ring};
-            if (slot->watch.page)
+            if (slot->watch.ring.page)
                 merge->sources[merge->count++] =
                     (struct yarn_merge_source){.ring = &slot->watch.ring};
         } else if (slot->is_gone) {
@@ -340,6 +317,16 @@ static void gather_per_thread(struct yarn_session *session,
     if (threads->slot_of.count > 2 * threads->nr_live + YARN_THREAD_RINGS_WATCHED &&
         yarn_thread_rings_fill_tables(session))
         yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
+}
+
+static uint64_t weigh_per_thread(struct yarn_session *session,
+                                 const struct yarn_typed_record *record)
+{
+    struct yarn_thread_rings *threads = session->threads;
+    uint32_t number = yarn_table_find(&threads->slot_of, record->tid);
+    return number == YARN_TABLE_NONE
+               ? record->sample.period
+               : yarn_varied_weigh(&threads->of_slot[number].varied, session, record);
 }
 
 static size_t watched_per_thread(const struct yarn_session *session, struct pollfd *fds,
@@ -354,10 +341,19 @@ static size_t watched_per_thread(const struct yarn_session *session, struct poll
         if (!slot->tid || slot->is_gone)
             continue;
         fds[count++] = (struct pollfd){.fd = slot->events[0].fd, .events = POLLIN};
-        if (slot->watch.page)
+        if (slot->watch.ring.page)
             fds[count++] = (struct pollfd){.fd = slot->watch.event.fd, .events = POLLIN};
     }
     return count;
+}
+
+static int sentinel_per_thread(struct yarn_session *session, size_t nr_gone)
+{
+    const struct yarn_thread_rings *threads = session->threads;
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone && nr_gone-- == 0)
+            return threads->of_slot[i].events[0].fd;
+    return -1;
 }
 
 static struct yarn_perf_count count_per_thread(const struct yarn_session *session, uint32_t number)
@@ -407,10 +403,7 @@ static void close_per_thread(struct yarn_session *session)
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_ring_close(&threads->of_slot[i]);
-    threads->nr_slots = 0;
-    yarn_mappings_close(&threads->mappings);
-    yarn_table_close(&threads->slot_of);
-    session->threads = NULL;
+    yarn_thread_rings_free(session);
 }
 
 const struct yarn_attachment yarn_attach_per_thread = {
@@ -419,9 +412,11 @@ const struct yarn_attachment yarn_attach_per_thread = {
     .open = open_per_thread,
     .enable = enable_per_thread,
     .disable = disable_per_thread,
-    .change = change_per_thread,
+    .deepen = deepen_per_thread,
+    .weigh = weigh_per_thread,
     .gather = gather_per_thread,
     .watched = watched_per_thread,
+    .sentinel = sentinel_per_thread,
     .count = count_per_thread,
     .switching_ns = switching_ns_per_thread,
     .thread_cpu_ns = thread_cpu_ns_per_thread,

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <linux/perf_event.h>
-
 #include "core/session/attach.h"
 #include "core/session/host_clock.h"
 #include "core/session/mappings.h"
 #include "core/session/probe.h"
 #include "core/session/timer_threads.h"
 #include "core/sys/alternate_stack.h"
-#include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
@@ -20,36 +17,22 @@ enum {
     TICKS_MAX = 8,    /* that a busy machine may take before it runs the timers */
 };
 
-#define SOON_NS (4 * YARN_NS_PER_MS)
-#define SOON_MAX_NS (64 * YARN_NS_PER_MS)
-
 struct yarn_timer_sampler {
     struct yarn_timer_terms terms;
     struct yarn_mappings mappings;
     struct yarn_timer_threads threads;
-    struct yarn_record_mmap *room;
     uint32_t event; /* number of the spec that the timers stand for */
     uint32_t nr_unbounded_seen;
     bool needs_look;   /* at the mappings: there are stacks that are not known */
     bool is_enabled;   /* by the session, whether or not timers may run */
     uint32_t holds;    /* why they may not, a mask */
     uintptr_t foreign; /* a handler of the signal that is not the C library's; 0: none */
+    pid_t sentinel_tid;
+    int sentinel;                       /* owned: a pidfd of that thread; -1 */
     struct yarn_host_clock clock, held; /* all of the time, and while there were holds */
 };
 
-static int fail(struct yarn_session *session, const char *what, int err)
-{
-    session->report.failure = what;
-    session->report.failure_error = err;
-    return err;
-}
-
 /* ---- events ---- */
-
-static bool can_have(const struct yarn_event_spec *spec)
-{
-    return spec->kind == YARN_EVENT_CLOCK && !spec->exclude_user;
-}
 
 /* What a CPU-time timer counts is all of the thread's time: what it spends in the kernel is charged
  * to the user code that called. */
@@ -90,7 +73,8 @@ static int choose_event(struct yarn_session *session)
             refuse(state, "the timer sampler has no filters");
             continue;
         }
-        if (has_event || !can_have(&state->spec)) {
+        bool can_have = state->spec.kind == YARN_EVENT_CLOCK && !state->spec.exclude_user;
+        if (has_event || !can_have) {
             refuse(state, has_event ? "the timer sampler has one clock only"
                                     : "the timer sampler has clocks only");
             continue;
@@ -100,7 +84,7 @@ static int choose_event(struct yarn_session *session)
         timer->event = i;
     }
     if (!has_event)
-        return fail(session, "the timer sampler has clocks only", -EOPNOTSUPP);
+        return yarn_probe_fail(session, "the timer sampler has clocks only", -EOPNOTSUPP);
     return 0;
 }
 
@@ -128,23 +112,22 @@ static void make_terms(struct yarn_session *session)
         .can_copy = got == (ssize_t)sizeof copy,
         .bounds = &timer->mappings.bounds,
     };
-    timer->terms.registers_mask = yarn_probe_attr(session, timer->event).sample_regs_user;
+    timer->terms.registers_mask = yarn_probe_attr(session, timer->event, -1).sample_regs_user;
 }
 
 static int open_timer(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = &the_timer;
-    *timer = (struct yarn_timer_sampler){.event = 0};
+    *timer = (struct yarn_timer_sampler){.sentinel = -1};
     session->timer = timer;
     session->report.features = YARN_ATTR_ALL;
     int err = choose_event(session);
     if (err)
         return err;
     make_terms(session);
-    timer->room = &session->merge.decoder.mmap;
-    err = yarn_mappings_open(&timer->mappings, session->spec->pid, timer->room);
+    err = yarn_mappings_open(&timer->mappings, session->spec->pid, &session->merge.decoder.mmap);
     if (err)
-        return fail(session, "/proc/self/maps could not be read", err);
+        return yarn_probe_fail(session, "/proc/self/maps could not be read", err);
     timer->threads.terms = &timer->terms;
     timer->threads.data_bytes = session->report.got.ring_bytes;
     err = yarn_timer_threads_open(&timer->threads, &session->arena);
@@ -156,12 +139,6 @@ static int open_timer(struct yarn_session *session)
 }
 
 /* ---- what forbids signals ---- */
-
-/* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program. */
-static bool is_traced(const struct yarn_session *session)
-{
-    return yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->spec->pid);
-}
 
 static bool begins_with(struct yarn_span name, const char *text)
 {
@@ -204,7 +181,11 @@ static bool can_take(struct yarn_session *session, bool on_alternate)
 
 static uint32_t find_holds(struct yarn_session *session)
 {
-    uint32_t holds = is_traced(session) ? YARN_SESSION_HOLD_TRACER : 0;
+    /* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program.
+     */
+    bool is_traced =
+        yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->spec->pid);
+    uint32_t holds = is_traced ? YARN_SESSION_HOLD_TRACER : 0;
     if (yarn_alternate_stack_is_small())
         return holds | YARN_SESSION_HOLD_STACK;
     bool on_alternate = yarn_signal_host_wants_alternate();
@@ -226,7 +207,7 @@ static void arm(struct yarn_session *session)
     struct yarn_timer_sampler *timer = session->timer;
     int err = yarn_timer_threads_scan(&timer->threads, true, NULL);
     if (err)
-        fail(session, "the list of threads could not be read", err);
+        yarn_probe_fail(session, "the list of threads could not be read", err);
     session->report.nr_threads = (size_t)timer->threads.nr_found;
     session->report.nr_rings = (size_t)timer->threads.nr_found;
 }
@@ -266,7 +247,7 @@ static void enable_timer(struct yarn_session *session)
 
 /* The three phases of timer_slot.h. A write of a stopped thread may come late, but not before its
  * buffer is there again. */
-static void disable_timer(struct yarn_session *session)
+static bool stop(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
     if (is_running(timer))
@@ -275,16 +256,12 @@ static void disable_timer(struct yarn_session *session)
     yarn_host_clock_stop(&timer->held);
     bool is_quiet = yarn_timer_threads_wait(&timer->threads);
     yarn_host_clock_stop(&timer->clock);
-    if (!is_quiet)
-        return;
+    return is_quiet;
 }
 
-/* Where threads come and go, the next may be there soon. */
-static uint64_t next_look_ns(uint64_t before_ns, bool has_new)
+static void disable_timer(struct yarn_session *session)
 {
-    if (has_new)
-        return SOON_NS;
-    return before_ns >= SOON_MAX_NS ? 0 : before_ns * 2;
+    stop(session);
 }
 
 static void attend_threads(struct yarn_session *session,
@@ -294,10 +271,10 @@ static void attend_threads(struct yarn_session *session,
     uint64_t nr_before = timer->threads.nr_found;
     int err = yarn_timer_threads_scan(&timer->threads, false, listener);
     if (err)
-        fail(session, "the list of threads could not be read", err);
+        yarn_probe_fail(session, "the list of threads could not be read", err);
     bool has_new = timer->threads.nr_found != nr_before;
     timer->needs_look |= has_new;
-    session->soon_ns = next_look_ns(session->soon_ns, has_new);
+    yarn_session_look_soon(session, has_new);
     session->report.nr_refused_threads = timer->threads.nr_refused;
     session->report.thread_refusal = timer->threads.refusal;
 }
@@ -331,18 +308,34 @@ static void gather_timer(struct yarn_session *session, const struct yarn_record_
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
 }
 
+/* Any thread but the first, which has no such descriptor. */
+static int sentinel_timer(struct yarn_session *session, size_t nr_gone)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    pid_t pid = session->spec->pid;
+    (void)nr_gone;
+    if (timer->sentinel >= 0 && yarn_process_has_thread(pid, timer->sentinel_tid))
+        return timer->sentinel;
+    yarn_file_close(timer->sentinel);
+    timer->sentinel_tid = yarn_timer_threads_other(&timer->threads, pid);
+    timer->sentinel = timer->sentinel_tid ? yarn_thread_end_open(timer->sentinel_tid) : -1;
+    return timer->sentinel;
+}
+
+static bool call_at_ticks_timer(struct yarn_session *session, _Atomic uint32_t *word)
+{
+    struct yarn_timer_sampler *timer = session->timer;
+    bool can_call = word && is_running(timer) && yarn_timer_threads_have_timers(&timer->threads);
+    atomic_store(&timer->terms.called, can_call ? word : NULL);
+    return can_call;
+}
+
 static struct yarn_perf_count count_timer(const struct yarn_session *session, uint32_t number)
 {
     const struct yarn_timer_sampler *timer = session->timer;
     if (number != timer->event)
         return (struct yarn_perf_count){.count = 0};
-    uint64_t cpu_ns = yarn_host_clock_ns(&timer->clock);
-    return (struct yarn_perf_count){
-        .count = cpu_ns,
-        .time_enabled_ns = cpu_ns,
-        .time_running_ns = cpu_ns,
-        .lost = yarn_timer_threads_lost(&timer->threads),
-    };
+    return yarn_host_clock_count(&timer->clock, yarn_timer_threads_lost(&timer->threads));
 }
 
 /* While all of the process is held, no thread of it is counted beside that. */
@@ -364,9 +357,10 @@ static void close_timer(struct yarn_session *session)
     struct yarn_timer_sampler *timer = session->timer;
     if (!timer)
         return;
-    disable_timer(session);
-    bool is_quiet = yarn_timer_threads_wait(&timer->threads);
+    bool is_quiet = stop(session);
     yarn_timer_threads_close(&timer->threads);
+    yarn_file_close(timer->sentinel);
+    timer->sentinel = -1;
     /* Otherwise a thread that was stopped inside its handler may look something up yet. */
     if (is_quiet)
         yarn_mappings_close(&timer->mappings);
@@ -381,6 +375,8 @@ const struct yarn_attachment yarn_attach_timer = {
     .disable = disable_timer,
     .heed = heed_timer,
     .gather = gather_timer,
+    .sentinel = sentinel_timer,
+    .call_at_ticks = call_at_ticks_timer,
     .count = count_timer,
     .blocked_ns = blocked_ns_timer,
     .ring_bytes = ring_bytes_timer,

@@ -3,33 +3,54 @@
 
 #include "core/session/probe.h"
 
-int yarn_core_rings_init(struct yarn_session *session, size_t max_rings)
+int yarn_core_rings_init(struct yarn_session *session)
 {
-    session->max_cores = max_rings;
-    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, max_rings);
+    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
     if (!session->cores)
         return yarn_probe_fail(session, "no memory for the list of rings", -ENOMEM);
     return 0;
 }
 
-int yarn_core_rings_add(struct yarn_session *session, const struct yarn_event *event)
+int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t bytes, size_t watermark,
+                        struct yarn_session_core *ret_core)
 {
-    if (session->nr_cores == session->max_cores)
-        return -ENOSPC;
-    struct yarn_session_core *core = &session->cores[session->nr_cores];
-    *core = (struct yarn_session_core){.cpu = event->cpu, .leader = *event};
-    int err = yarn_event_map(event, session->report.got.ring_bytes, &core->page);
+    struct yarn_session_core core = {.cpu = cpu, .leader = YARN_EVENT_CLOSED};
+    struct yarn_attr_options options = {.features = session->report.features};
+    struct perf_event_attr attr = yarn_attr_of_leader(&options, (uint32_t)watermark);
+    int err = yarn_event_open(&core.leader, &attr, UINT32_MAX, 0, cpu);
+    if (!err)
+        err = yarn_ring_open(&core.leader, bytes, &core.ring);
     if (err)
-        return err;
-    const uint8_t *data = (const uint8_t *)core->page + core->page->data_offset;
-    core->ring = yarn_ring_of(core->page, data, session->report.got.ring_bytes);
-    session->nr_cores++;
+        yarn_event_close(&core.leader);
+    *ret_core = core;
+    return err;
+}
+
+int yarn_core_rings_open(struct yarn_session *session)
+{
+    const struct yarn_plan *plan = &session->report.got;
+    for (size_t i = 0; i < session->nr_cpus; i++) {
+        int err =
+            yarn_core_ring_open(session, session->cpus[i], plan->ring_bytes,
+                                yarn_plan_watermark(plan), &session->cores[session->nr_cores]);
+        if (err && !(err == -EINVAL && session->nr_cores)) /* present and yet not possible */
+            return err;
+        session->nr_cores += !err;
+    }
     return 0;
+}
+
+const struct yarn_event *yarn_core_rings_leader(const struct yarn_session *session, int cpu)
+{
+    size_t core = 0;
+    while (core + 1 < session->nr_cores && session->cores[core].cpu != cpu)
+        core++;
+    return &session->cores[core].leader;
 }
 
 int yarn_core_rings_merge(struct yarn_session *session)
 {
-    size_t count = session->nr_former_cores + session->nr_cores + session->nr_clocks, at = 0;
+    size_t count = session->nr_former_cores + session->nr_cores, at = 0;
     struct yarn_merge_source *sources =
         YARN_ARENA_NEW(&session->arena, struct yarn_merge_source, count);
     if (!sources)
@@ -38,21 +59,16 @@ int yarn_core_rings_merge(struct yarn_session *session)
         sources[at++] = (struct yarn_merge_source){.ring = &session->former_cores[i].ring};
     for (size_t i = 0; i < session->nr_cores; i++)
         sources[at++] = (struct yarn_merge_source){.ring = &session->cores[i].ring};
-    for (size_t i = 0; i < session->nr_clocks; i++)
-        sources[at++] = (struct yarn_merge_source){
-            .ring = &session->clocks[i].core.ring,
-            .offset_ns = &session->clocks[i].offset.offset_ns,
-        };
     session->merge.sources = sources;
     session->merge.count = count;
-    session->report.nr_rings = session->nr_cores + session->nr_clocks;
+    session->report.nr_rings = session->nr_cores;
     return 0;
 }
 
-static void close_cores(struct yarn_session_core *cores, size_t *nr_cores)
+void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores)
 {
     for (size_t i = 0; i < *nr_cores; i++) {
-        yarn_perf_unmap(cores[i].page, cores[i].ring.data.size);
+        yarn_ring_close(&cores[i].ring);
         yarn_event_close(&cores[i].leader);
     }
     *nr_cores = 0;
@@ -61,7 +77,7 @@ static void close_cores(struct yarn_session_core *cores, size_t *nr_cores)
 int yarn_core_rings_set_aside(struct yarn_session *session)
 {
     struct yarn_session_core *cores =
-        YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->max_cores);
+        YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
     if (!cores || session->nr_former_cores)
         return -ENOMEM;
     session->former_cores = session->cores;
@@ -73,7 +89,7 @@ int yarn_core_rings_set_aside(struct yarn_session *session)
 
 void yarn_core_rings_take_back(struct yarn_session *session)
 {
-    close_cores(session->cores, &session->nr_cores);
+    yarn_core_rings_close_all(session->cores, &session->nr_cores);
     session->cores = session->former_cores;
     session->nr_cores = session->nr_former_cores;
     session->nr_former_cores = 0;
@@ -82,17 +98,14 @@ void yarn_core_rings_take_back(struct yarn_session *session)
 void yarn_core_rings_attend(struct yarn_session *session)
 {
     struct yarn_merge *merge = &session->merge;
-    for (size_t i = 0; i < session->nr_former_cores; i++) {
-        struct yarn_ring *ring = &session->former_cores[i].ring;
-        yarn_ring_begin(ring);
-        if (ring->head != ring->tail)
-            return;
-    }
-    if (!session->nr_former_cores)
+    if (!session->nr_former_cores || session->growth.is_moving)
         return;
+    for (size_t i = 0; i < session->nr_former_cores; i++)
+        if (!yarn_ring_is_empty(&session->former_cores[i].ring))
+            return;
     merge->sources += session->nr_former_cores;
     merge->count -= session->nr_former_cores;
-    close_cores(session->former_cores, &session->nr_former_cores);
+    yarn_core_rings_close_all(session->former_cores, &session->nr_former_cores);
 }
 
 size_t yarn_core_rings_bytes(const struct yarn_session *session)
@@ -107,6 +120,6 @@ size_t yarn_core_rings_bytes(const struct yarn_session *session)
 
 void yarn_core_rings_close(struct yarn_session *session)
 {
-    close_cores(session->cores, &session->nr_cores);
-    close_cores(session->former_cores, &session->nr_former_cores);
+    yarn_core_rings_close_all(session->cores, &session->nr_cores);
+    yarn_core_rings_close_all(session->former_cores, &session->nr_former_cores);
 }

@@ -3,8 +3,8 @@
  *
  * The rings of a session that has them by core: one for each of session->cores. Knows their
  * mapping, their end and how they are merged; does not know what fills them (the attachments).
- * Others can take their place while samples come: an event is redirected once and for all, so those
- * of another size get rings of their own, and the former ones stay until they are empty.
+ * Larger ones can take their place while samples come (growth.h): the former ones stay until
+ * nothing fills them and they are empty.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
@@ -12,13 +12,22 @@
 
 #include "core/session/state.h"
 
-/* Room for so many rings. A failure is in the report. */
-YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session, size_t max_rings);
+/* Room for a ring a core. A failure is in the report. */
+YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session);
 
-/* Maps the event, which becomes the leader of one more ring of the size that the report says.
- * -ENOMEM: the limit of locked memory. On failure the event stays the caller's. */
-YARN_MUST_CHECK int yarn_core_rings_add(struct yarn_session *session,
-                                        const struct yarn_event *event);
+/* A leader on that core, for a poller woken each `watermark` bytes, and its ring. -ENOMEM: the
+ * limit of locked memory. On failure it is closed. */
+YARN_MUST_CHECK int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t bytes,
+                                        size_t watermark, struct yarn_session_core *ret_core);
+/* Where they are, they are no more. */
+void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores);
+
+/* A leader on each core with a ring. -ENOMEM: the limit of locked memory. On failure those that
+ * were opened stay for the close. */
+YARN_MUST_CHECK int yarn_core_rings_open(struct yarn_session *session);
+
+/* Whose ring is that core's. */
+const struct yarn_event *yarn_core_rings_leader(const struct yarn_session *session, int cpu);
 
 /* Once all are there. A failure is in the report. */
 YARN_MUST_CHECK int yarn_core_rings_merge(struct yarn_session *session);

@@ -25,10 +25,8 @@ static uint32_t find_clock(const struct yarn_session *session)
 static int open_one(struct yarn_session *session, uint32_t spec,
                     const struct yarn_session_core *core, struct yarn_event *ret_event)
 {
-    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
-    options.is_single = true;
-    options.has_side_band = spec == yarn_probe_first_on(session, core->cpu);
-    struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
+    struct perf_event_attr attr = yarn_probe_attr(session, spec, core->cpu);
+    attr.inherit = attr.inherit_thread = 0;
     struct yarn_event event = YARN_EVENT_CLOSED;
     int err = yarn_event_open(&event, &attr, spec, YARN_EVENT_EVERY_THREAD, core->cpu);
     if (err)
@@ -46,17 +44,14 @@ static int open_one(struct yarn_session *session, uint32_t spec,
 /* -ENODEV: the core is offline, and gets its clock when it is back. */
 static int open_all(struct yarn_session *session, uint32_t spec, struct yarn_event *ret_events)
 {
+    int err = 0;
     for (size_t i = 0; i < session->nr_cores; i++) {
         ret_events[i] = YARN_EVENT_CLOSED;
-        ret_events[i].cpu = session->cores[i].cpu;
-        int err = open_one(session, spec, &session->cores[i], &ret_events[i]);
-        if (!err || err == -ENODEV)
-            continue;
-        while (i-- > 0)
-            yarn_event_close(&ret_events[i]);
-        return err;
+        if (!err)
+            err = open_one(session, spec, &session->cores[i], &ret_events[i]);
+        err = err == -ENODEV ? 0 : err;
     }
-    return 0;
+    return err;
 }
 
 static void close_inherited(struct yarn_session *session, uint32_t spec)
@@ -78,34 +73,34 @@ void yarn_cpu_wide_open(struct yarn_session *session)
     wide->error = -ENOENT;
     if (clock == UINT32_MAX)
         return;
-    struct yarn_event *events =
-        YARN_ARENA_NEW(&session->arena, struct yarn_event, session->nr_cores);
-    wide->error = events ? open_all(session, clock, events) : -ENOMEM;
-    if (wide->error)
+    wide->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->nr_cores);
+    wide->error = wide->events ? open_all(session, clock, wide->events) : -ENOMEM;
+    if (wide->error) {
+        yarn_cpu_wide_close(session);
         return;
+    }
     close_inherited(session, clock);
-    wide->events = events;
     wide->spec = clock;
     wide->next_look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_NS;
 }
 
 /* A clock whose count stands still is of a core that is, or was, offline. */
-static void look_at_clocks(struct yarn_session *session)
+void yarn_cpu_wide_attend(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (now_ns < wide->next_look_ns)
+    if (!wide->events || now_ns < wide->next_look_ns)
         return;
     wide->next_look_ns = now_ns + LOOK_NS;
     for (size_t i = 0; i < session->nr_cores; i++) {
         struct yarn_perf_count count = {0};
         struct yarn_event *event = &wide->events[i];
-        bool is_alive = yarn_event_is_open(event) && !yarn_event_count(event, &count) &&
-                        count.count != session->cores[i].clock_seen_ns;
+        yarn_event_add_count(event, &count);
+        bool is_alive = yarn_event_is_open(event) && count.count != session->cores[i].clock_seen_ns;
         session->cores[i].clock_seen_ns = count.count;
         if (is_alive)
             continue;
-        session->specs[wide->spec].before.lost += count.lost;
+        wide->nr_lost += count.lost;
         yarn_event_close(event);
         session->cores[i].clock_seen_ns = 0;
         if (!open_one(session, wide->spec, &session->cores[i], event))
@@ -113,32 +108,18 @@ static void look_at_clocks(struct yarn_session *session)
     }
 }
 
-void yarn_cpu_wide_attend(struct yarn_session *session)
-{
-    if (session->wide.events)
-        look_at_clocks(session);
-}
-
-void yarn_cpu_wide_resume(struct yarn_session *session)
+void yarn_cpu_wide_turn(struct yarn_session *session, bool is_on)
 {
     struct yarn_cpu_wide *wide = &session->wide;
-    if (!wide->events || wide->clock.is_running)
+    if (!wide->events || wide->clock.is_running == is_on)
         return;
-    yarn_host_clock_start(&wide->clock);
+    if (is_on)
+        yarn_host_clock_start(&wide->clock);
     for (size_t i = 0; i < session->nr_cores; i++)
         if (yarn_event_is_open(&wide->events[i]))
-            yarn_perf_enable(wide->events[i].fd);
-}
-
-void yarn_cpu_wide_pause(struct yarn_session *session)
-{
-    struct yarn_cpu_wide *wide = &session->wide;
-    if (!wide->events || !wide->clock.is_running)
-        return;
-    for (size_t i = 0; i < session->nr_cores; i++)
-        if (yarn_event_is_open(&wide->events[i]))
-            yarn_perf_disable(wide->events[i].fd);
-    yarn_host_clock_stop(&wide->clock);
+            yarn_perf_turn(wide->events[i].fd, is_on);
+    if (!is_on)
+        yarn_host_clock_stop(&wide->clock);
 }
 
 void yarn_cpu_wide_close(struct yarn_session *session)
@@ -155,13 +136,8 @@ void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
     const struct yarn_cpu_wide *wide = &session->wide;
     if (!wide->events || number != wide->spec)
         return;
-    uint64_t cpu_ns = yarn_host_clock_ns(&wide->clock);
-    sum->count += cpu_ns;
-    sum->time_enabled_ns += cpu_ns;
-    sum->time_running_ns += cpu_ns;
-    for (size_t i = 0; i < session->nr_cores; i++) {
-        struct yarn_perf_count one;
-        if (yarn_event_is_open(&wide->events[i]) && !yarn_event_count(&wide->events[i], &one))
-            sum->lost += one.lost;
-    }
+    struct yarn_perf_count clocks = {.lost = wide->nr_lost};
+    for (size_t i = 0; i < session->nr_cores; i++)
+        yarn_event_add_count(&wide->events[i], &clocks);
+    *sum = yarn_host_clock_count(&wide->clock, clocks.lost);
 }

@@ -23,11 +23,9 @@ void yarn_cpu_wide_open(struct yarn_session *session);
 /* Looks at the cores' clocks, while the events are enabled. */
 void yarn_cpu_wide_attend(struct yarn_session *session);
 
-/* Of the process's CPU time, which is what the clocks sample. */
-void yarn_cpu_wide_resume(struct yarn_session *session);
-void yarn_cpu_wide_pause(struct yarn_session *session);
+void yarn_cpu_wide_turn(struct yarn_session *session, bool is_on);
 
-/* Adds the process's time, where it stands for event `number`. */
+/* The process's CPU time, which is what the clocks sample, where it stands for event `number`. */
 void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
                          struct yarn_perf_count *sum);
 

@@ -5,8 +5,8 @@ enum { FIRST = 256, THREADS_MAX = 1 << 16, WRITERS_MAX = 1 << 18, ID_BITS = 28, 
 
 int yarn_session_doubles_open(struct yarn_session_doubles *doubles)
 {
-    *doubles = (struct yarn_session_doubles){
-        .writers = YARN_TABLE_CLOSED, .lives = YARN_TABLE_CLOSED, .end_ns = UINT64_MAX};
+    *doubles =
+        (struct yarn_session_doubles){.writers = YARN_TABLE_CLOSED, .lives = YARN_TABLE_CLOSED};
     int err = yarn_table_open(&doubles->writers, FIRST, WRITERS_MAX);
     if (!err)
         err = yarn_table_open(&doubles->lives, FIRST, THREADS_MAX);
@@ -74,7 +74,7 @@ bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
                               bool has_twins)
 {
     /* What was lost of a ring is nobody's: it is counted whoever wrote it. */
-    if (record->type == YARN_RECORD_LOST || record->time_ns >= doubles->end_ns)
+    if (record->type == YARN_RECORD_LOST)
         return false;
     uint32_t life = life_of(doubles, record->tid);
     bool has_ended = life & 1;

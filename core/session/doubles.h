@@ -26,7 +26,6 @@ struct yarn_session_doubles {
     struct yarn_table
         writers;             /* thread, its life, cpu and number of the event -> id of the event */
     struct yarn_table lives; /* thread -> number of its life, odd once it has ended */
-    uint64_t end_ns;         /* from then on no thread has two events of a kind */
     struct yarn_session_latest latest[YARN_SESSION_DOUBLES_LATEST];
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/sys/clock.h"
+#include "core/sys/perf.h"
 
 struct yarn_host_clock {
     uint64_t ns;      /* to the last stop */
@@ -34,4 +35,12 @@ static inline void yarn_host_clock_stop(struct yarn_host_clock *clock)
 {
     clock->ns = yarn_host_clock_ns(clock);
     clock->is_running = false;
+}
+
+/* As an event that was on for all of that time. */
+static inline struct yarn_perf_count yarn_host_clock_count(const struct yarn_host_clock *clock,
+                                                           uint64_t lost)
+{
+    uint64_t ns = yarn_host_clock_ns(clock);
+    return (struct yarn_perf_count){ns, ns, ns, .lost = lost};
 }

@@ -6,16 +6,18 @@
 enum {
     SCHEDULING_RING = 2 * 1024 * 1024, /* 100 ms of 100,000 switches and wakings a second */
     HOLD_MS = 100,
-    BEGIN_HOLD_MS = 10,  /* of a core's at first: some 15 samples as they are by default */
-    THREAD_HOLD_MS = 20, /* of a thread's own, whose pages cost at its start */
-    HOLD_LEAST_MS = 50,  /* with less, a busy machine's reader comes too late: fewer samples then */
-    AS_ASKED = 1000,     /* of the rate, in thousandths */
-    TIMER_RECORDS = 8,   /* of full size that a timer's ring holds; most are far smaller */
+    BEGIN_HOLD_MS = 10,       /* of a core's at first: some 15 samples as they are by default */
+    BEGIN_HOLD_ALONE_MS = 30, /* of events that the change to larger rings holds up (growth.h) */
+    THREAD_HOLD_MS = 20,      /* of a thread's own, whose pages cost at its start */
+    LATE_MS = 10,         /* the reader may come so late after it is woken: else fewer samples */
+    AS_ASKED = 1000,      /* of the rate, in thousandths */
+    TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */
     EVENTFUL_RATE = 1000, /* assumed for an event whose rate is the host's doing */
     HITS_RATE = 64000,    /* of what is hit by code, where the samples have no copies of stacks */
     PAGE_BYTES = 4096,
     BEGIN_RING_MAX = 512 * 1024, /* with its page what perf grants a user for each core */
     LOST_BYTES = 128,
+    SWITCH_BYTES = 64,
     RECORD_MAX = 64 * 1024, /* its size has 16 bits */
     DEEP_RECORD_LEAST = 48 * 1024,
     STACK_LADDER_TOP = 16 * 1024,
@@ -94,11 +96,22 @@ static size_t ring_of_one(const struct yarn_plan *plan)
     return power_of_two(yarn_plan_record_bytes(plan) + LOST_BYTES);
 }
 
+/* Bytes of copy of the event that has the most. */
+static uint32_t deepest_copy(const struct yarn_session_request *spec)
+{
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < spec->nr_events; i++) {
+        uint32_t bytes = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
+        deepest = bytes > deepest ? bytes : deepest;
+    }
+    return deepest;
+}
+
 static struct yarn_plan plan_that_holds(const struct yarn_session_request *spec, uint64_t hold_ms)
 {
     struct yarn_plan plan = {
         .ring_bytes = spec->ring_bytes,
-        .stack_bytes = yarn_session_spec_deepest_copy(spec),
+        .stack_bytes = deepest_copy(spec),
     };
     if (!plan.ring_bytes) {
         uint64_t held =
@@ -121,34 +134,73 @@ static uint64_t core_rings(const struct yarn_plan *plan, size_t nr_cores)
     return (uint64_t)plan->ring_bytes * nr_cores;
 }
 
-struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores)
-{
-    struct yarn_plan plan = plan_that_holds(spec, HOLD_MS);
-    while (!spec->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
-           plan.ring_bytes > ring_minimum(&plan))
-        plan.ring_bytes /= 2;
-    return plan;
-}
-
 /* Of an event whose samples come at the rate that was asked for. */
 static bool has_rate(const struct yarn_event_spec *event)
 {
     return event->frequency || (event->is_clock && event->period);
 }
 
+bool yarn_plan_may_burst(const struct yarn_event_spec *event)
+{
+    return !has_rate(event) && !event->is_scheduling && !event->is_counted;
+}
+
+struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores)
+{
+    struct yarn_plan plan = plan_that_holds(spec, HOLD_MS);
+    for (size_t i = 0; i < spec->nr_events && !spec->ring_bytes; i++)
+        if (yarn_plan_may_burst(&spec->events[i]))
+            plan.ring_bytes = YARN_PLAN_RING_MAX;
+    while (!spec->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
+           plan.ring_bytes > ring_minimum(&plan))
+        plan.ring_bytes /= 2;
+    return plan;
+}
+
+bool yarn_plan_may_vary(const struct yarn_event_spec *event)
+{
+    return event->is_clock && event->period && !event->has_own_period && !event->group;
+}
+
+bool yarn_plan_wants_alternate(const struct yarn_session_request *spec,
+                               const struct yarn_event_spec *event)
+{
+    bool is_deepened =
+        spec->may_deepen && !event->has_callgraph && yarn_session_spec_copy_bytes(spec, event);
+    return has_rate(event) && !event->group && !event->is_counted && !event->is_of_machine &&
+           (is_deepened || yarn_plan_may_vary(event));
+}
+
+/* What comes in 100 ms, with the switches that are recorded beside the samples. */
+static size_t most_to_begin(const struct yarn_session_request *spec, const struct yarn_plan *plan)
+{
+    uint64_t rate = spec->records_switches ? spec->switch_rate_max_hz : 0;
+    uint64_t held = yarn_plan_rate(spec) * mean_record_bytes(spec, plan) + rate * SWITCH_BYTES;
+    return yarn_size_max(power_of_two((size_t)(held * HOLD_MS / UINT64_C(1000))),
+                         ring_minimum(plan));
+}
+
 struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *spec, size_t nr_cores)
 {
     struct yarn_plan whole = yarn_plan_of_core(spec, nr_cores);
     bool has_scheduling = false;
+    uint64_t hold_ms = BEGIN_HOLD_MS;
     for (size_t i = 0; i < spec->nr_events; i++) {
-        has_scheduling |= spec->events[i].is_scheduling;
-        if (!has_rate(&spec->events[i]) && !spec->events[i].is_scheduling)
+        const struct yarn_event_spec *event = &spec->events[i];
+        has_scheduling |= event->is_scheduling;
+        if (event->is_scheduling)
+            continue;
+        if (!has_rate(event))
             return whole;
+        if (!yarn_plan_wants_alternate(spec, event))
+            hold_ms = BEGIN_HOLD_ALONE_MS;
     }
-    struct yarn_plan begin = plan_that_holds(spec, BEGIN_HOLD_MS);
+    struct yarn_plan begin = plan_that_holds(spec, hold_ms);
+    if (!spec->ring_bytes)
+        begin.ring_bytes = yarn_size_min(begin.ring_bytes, most_to_begin(spec, &begin));
     if (has_scheduling)
         begin.ring_bytes = yarn_size_max(begin.ring_bytes, SCHEDULING_RING);
-    if (!spec->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX)
+    if (!spec->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX && hold_ms == BEGIN_HOLD_MS)
         begin.ring_bytes = yarn_size_max(BEGIN_RING_MAX, ring_minimum(&begin));
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
 }
@@ -179,6 +231,14 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
                                        estimate.core_ring_bytes > RINGS_MAX / 2;
     return estimate;
+}
+
+bool yarn_plan_can_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+                             size_t nr_alternates)
+{
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, nr_cores);
+    uint64_t more_ns = INHERITED_EVENT_NS * (uint64_t)nr_alternates * nr_cores;
+    return estimate.core_birth_ns + more_ns <= estimate.thread_birth_ns;
 }
 
 bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct yarn_plan *first,
@@ -220,18 +280,6 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
     return true;
 }
 
-bool yarn_plan_aside(struct yarn_plan *plan)
-{
-    size_t record = plan->ring_bytes / 2 / YARN_PLAN_RING_RECORDS;
-    if (record < 2 * YARN_PLAN_RECORD_OVERHEAD)
-        return false;
-    plan->ring_bytes /= 2;
-    record = yarn_size_min(record, yarn_plan_record_bytes(plan));
-    if (plan->stack_bytes)
-        plan->stack_bytes = (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
-    return true;
-}
-
 bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
                       struct yarn_plan *plan)
 {
@@ -241,17 +289,6 @@ bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
     plan->stack_bytes = YARN_STACK_BYTES_MAX;
     if (2 * plan->ring_bytes <= YARN_PLAN_RING_MAX && 2 * core_rings(plan, nr_cores) <= RINGS_MAX)
         plan->ring_bytes *= 2;
-    return true;
-}
-
-bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes)
-{
-    size_t record = yarn_size_min(ring_bytes / YARN_PLAN_RING_RECORDS, RECORD_MAX);
-    if (record < DEEP_RECORD_LEAST || plan->ring_bytes <= ring_bytes)
-        return false;
-    plan->ring_bytes = ring_bytes;
-    plan->stack_bytes = record == RECORD_MAX ? YARN_STACK_BYTES_MAX
-                                             : (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
     return true;
 }
 
@@ -269,16 +306,43 @@ bool yarn_plan_may_change(const struct yarn_session_request *spec)
     return true;
 }
 
-void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores,
+/* From when the reader is woken until the ring is full. */
+static uint64_t spare_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan,
+                         size_t watermark)
+{
+    size_t spare_bytes = plan->ring_bytes - watermark;
+    return yarn_plan_fill_ns(spec, plan) * (spare_bytes / PAGE_BYTES) /
+           (plan->ring_bytes / PAGE_BYTES);
+}
+
+void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores, size_t watermark,
                          struct yarn_plan *plan)
 {
     const struct yarn_plan wanted = yarn_plan_of_core(spec, nr_cores);
-    uint64_t least_ns =
-        yarn_u64_min(HOLD_LEAST_MS * YARN_NS_PER_MS, yarn_plan_fill_ns(spec, &wanted));
+    uint64_t wanted_ns = spare_ns(spec, &wanted, yarn_plan_watermark(&wanted));
+    uint64_t least_ns = yarn_u64_min(LATE_MS * YARN_NS_PER_MS, wanted_ns);
     plan->rate_permille = 0;
-    uint64_t fill_ns = yarn_plan_fill_ns(spec, plan);
-    if (!spec->ring_bytes && fill_ns < least_ns)
-        plan->rate_permille = (uint32_t)yarn_u64_max(fill_ns * AS_ASKED / least_ns, 1);
+    uint64_t late_ns = spare_ns(spec, plan, watermark);
+    if (!spec->ring_bytes && late_ns < least_ns)
+        plan->rate_permille = (uint32_t)yarn_u64_max(late_ns * AS_ASKED / least_ns, 1);
+}
+
+struct yarn_plan yarn_plan_of_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+                                        const struct yarn_plan *got, size_t ring_bytes)
+{
+    struct yarn_plan plan = *got;
+    size_t record = yarn_size_min(ring_bytes / YARN_PLAN_RING_RECORDS, RECORD_MAX);
+    plan.ring_bytes = ring_bytes;
+    size_t watermark = yarn_plan_watermark(&plan);
+    if (spec->may_deepen && !spec->ring_bytes && got->stack_bytes >= spec->stack_bytes &&
+        record >= DEEP_RECORD_LEAST)
+        plan.stack_bytes = record == RECORD_MAX
+                               ? YARN_STACK_BYTES_MAX
+                               : (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
+    yarn_plan_slow_down(spec, nr_cores, watermark, &plan);
+    if (got->rate_permille && (!plan.rate_permille || plan.rate_permille > got->rate_permille))
+        plan.rate_permille = got->rate_permille;
+    return plan;
 }
 
 void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *event)

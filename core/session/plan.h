@@ -40,12 +40,15 @@ struct yarn_plan_estimate {
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *spec,
                                              size_t nr_cores);
 
-/* Of a core's ring: one that holds 100 ms; automatic sizes are halved while all of them together
- * are too large. */
+/* Of an event without a rate, each of whose occurrences may be a sample. */
+bool yarn_plan_may_burst(const struct yarn_event_spec *event);
+
+/* Of a core's ring: one that holds 100 ms, or the largest where an event may come in bursts;
+ * automatic sizes are halved while all of them together are too large. */
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores);
 
-/* What it begins with: small, since many processes are short. The same where more than the rates
- * say may come at once. */
+/* What it begins with: small, since many processes are short, and no larger than what comes in
+ * 100 ms. The same where more than the rates say may come at once. */
 struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *spec, size_t nr_cores);
 
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become
@@ -61,27 +64,37 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *spec, ui
  * 4 KiB and the ring along. False where there is none left. */
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
-/* For some milliseconds, half the ring and copies of which enough fit into it. False where it would
- * be too small. */
-bool yarn_plan_aside(struct yarn_plan *plan);
-
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
  * not too large. False where the user set a size, or memory did not suffice
  * before. */
 bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
                       struct yarn_plan *plan);
 
-/* Where there is no memory for that ring: copies of which enough fit into one of ring_bytes. False
- * where those are hardly deeper than by default. */
-bool yarn_plan_deeper_within(struct yarn_plan *plan, size_t ring_bytes);
-
 /* False where other events must not take the place of those that are open: one of them counts each
  * occurrence, or since the sample before. */
 bool yarn_plan_may_change(const struct yarn_session_request *spec);
 
+/* Whether the clock's period may be varied: nobody asked for this very one. */
+bool yarn_plan_may_vary(const struct yarn_event_spec *event);
+
+/* Whether the event is to have an alternate (alternates.h): for another period, for deeper copies.
+ */
+bool yarn_plan_wants_alternate(const struct yarn_session_request *spec,
+                               const struct yarn_event_spec *event);
+
+/* Whether so many alternates are worth what they cost each new thread, beside the other events. */
+bool yarn_plan_can_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+                             size_t nr_alternates);
+
+/* Of alternates, where the events have `got` and rings will have `ring_bytes`: copies as deep as a
+ * record can hold, or as that ring holds 8 of, where no size was set, at a rate that it holds. */
+struct yarn_plan yarn_plan_of_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+                                        const struct yarn_plan *got, size_t ring_bytes);
+
 /* Where the kernel gave a smaller ring than there should be (yarn_plan_smaller): so few samples
- * that the reader may come late on a busy machine. None for an event with a rate of its own. */
-void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores,
+ * that the reader may come 10 ms late once `watermark` has woken it. An event keeps a rate of its
+ * own. */
+void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores, size_t watermark,
                          struct yarn_plan *plan);
 
 /* The event's rate as the plan has it. */

@@ -2,10 +2,9 @@
 #include "core/session/probe.h"
 
 #include "core/event/refusal.h"
-#include "core/session/attach.h"
+#include "core/session/alternate_of.h"
 #include "core/session/filters.h"
 #include "core/session/groups.h"
-#include "core/session/probe_clock.h"
 #include "core/session/usable.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
@@ -103,13 +102,15 @@ static bool is_missed_by_clock(const struct yarn_session *session, uint32_t spec
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
 {
     const struct yarn_event_spec *event = &session->specs[spec].spec;
-    const uint32_t clock = session->specs[spec].has_own_clock ? YARN_ATTR_CLOCK : 0;
     bool reads = event->group && event->reads_group;
     bool is_sampled =
         !reads || yarn_group_first(session, spec) == spec || is_missed_by_clock(session, spec);
     struct yarn_attr_options options = {
-        .features = session->report.features & ~clock,
-        .stack_bytes = yarn_probe_copy_bytes(session, spec, session->report.got.stack_bytes),
+        .features = session->report.features,
+        .stack_bytes = yarn_probe_copy_bytes(session, spec,
+                                             yarn_alternates_is_one(session, spec)
+                                                 ? session->alternates.stack_bytes
+                                                 : session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
         .reads_members = reads && is_sampled,
         .is_read = !is_sampled,
@@ -137,27 +138,17 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     return options;
 }
 
-struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec)
+struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec, int cpu)
 {
+    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
+    options.has_side_band =
+        yarn_alternates_first(session, spec) == yarn_probe_first_on(session, cpu);
+    options.is_single |= session->specs[spec].spec.is_of_machine;
     struct yarn_event_spec event = session->specs[spec].spec;
     if (is_missed_by_clock(session, spec))
         event.period = HITS_A_READING;
-    yarn_plan_rate_event(&session->report.got, &event);
-    return event;
-}
-
-struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec)
-{
-    return yarn_probe_attr_on(session, spec, -1);
-}
-
-struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, uint32_t spec,
-                                          int cpu)
-{
-    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
-    options.has_side_band = spec == yarn_probe_first_on(session, cpu);
-    options.is_single |= session->specs[spec].spec.is_of_machine;
-    struct yarn_event_spec event = yarn_probe_event(session, spec);
+    if (!yarn_alternates_is_one(session, spec))
+        yarn_plan_rate_event(&session->report.got, &event);
     return yarn_attr_of(&event, &options);
 }
 
@@ -206,6 +197,20 @@ static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
     return session->report.features != before;
 }
 
+/* The events of one recording have one clock: is that what the kernel does not take? */
+static bool lacks_clock(struct perf_event_attr attr, uint32_t number, pid_t tid, int cpu)
+{
+    struct yarn_event event = YARN_EVENT_CLOSED;
+    bool is_refused =
+        attr.use_clockid && yarn_event_open(&event, &attr, number, tid, cpu) == -EINVAL;
+    yarn_event_close(&event);
+    attr.use_clockid = 0;
+    attr.clockid = 0;
+    bool is_taken = is_refused && !yarn_event_open(&event, &attr, number, tid, cpu);
+    yarn_event_close(&event);
+    return is_taken;
+}
+
 /* Features that the kernel does not know are dropped, its own part is given up where that is not
  * permitted, and `auto` falls back on the way. */
 static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
@@ -215,14 +220,12 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
     pid_t tid = event->tid;
     const int cpu = event->cpu;
     for (;;) {
-        struct perf_event_attr attr = yarn_probe_attr(session, number);
+        struct perf_event_attr attr = yarn_probe_attr(session, number, -1);
         int err = yarn_probe_open(session, &attr, number, tid, cpu, leader, event);
         if (!err || err == -ESRCH)
             return err;
         if ((err == -EINVAL || err == -E2BIG) && settle_features(session, tid, cpu))
             continue;
-        if (err == -EINVAL && yarn_probe_clock_lacks_other(&attr, number, tid, cpu))
-            return yarn_probe_clock_take(session, number);
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;
             continue;
@@ -244,7 +247,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             continue;
         }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
-            return err;
+            return err == -EINVAL && lacks_clock(attr, number, tid, cpu) ? -ETIME : err;
         yarn_event_spec_fall_back(&state->spec);
         yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
         state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
@@ -289,10 +292,8 @@ static const char *reason_in_group(const struct yarn_session *session, uint32_t 
     bool is_member = session->specs[first].spec.group;
     if (err == -EDOM)
         return "the kernel does not take its filter";
-    if (err == -ETIME && session->spec->clock_refusal)
-        return session->spec->clock_refusal;
     if (err == -ETIME)
-        return "its PMU does not know CLOCK_MONOTONIC: YARN_STRATEGY=per-core measures its clock";
+        return "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered";
     if (is_member && err == -EINVAL && session->specs[first].spec.reads_group && number == first)
         return "groups that are read with each sample, of all threads, need Linux 6.12";
     if (is_member && err == -EINVAL && number != first)
@@ -317,8 +318,6 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
     number--;
     for (uint32_t i = first; i < number; i++)
         yarn_event_close(&events[i]);
-    if (err == -ERESTART)
-        return -EAGAIN;
     if (session->specs[first].spec.is_weak && end > first + 1) {
         dissolve(session, first);
         return -EAGAIN;
@@ -362,28 +361,16 @@ static void leave_rates_to_leaders(struct yarn_session *session)
     }
 }
 
-static int fail_with(struct yarn_session *session, const struct yarn_session_event *refused)
-{
-    struct yarn_session_report *report = &session->report;
-    struct yarn_text text = yarn_text_of(report->sentence, sizeof report->sentence);
-    yarn_text_add(&text, refused->reason);
-    return yarn_probe_fail(session, report->sentence, -refused->error);
-}
-
 static int check_what_is_left(struct yarn_session *session)
 {
     size_t nr_events = session->spec->nr_events;
+    struct yarn_session_report *report = &session->report;
+    struct yarn_text text = yarn_text_of(report->sentence, sizeof report->sentence);
+    const struct yarn_session_event *refused = &session->specs[nr_events - 1];
     if (yarn_probe_first_on(session, -1) < nr_events)
         return 0;
-    return fail_with(session, &session->specs[nr_events - 1]);
-}
-
-int yarn_probe_refuse_own_clocks(struct yarn_session *session, int err, const char *why)
-{
-    for (size_t i = 0; i < session->spec->nr_events; i++)
-        if (session->specs[i].has_own_clock && !session->specs[i].error)
-            yarn_usable_refuse(&session->specs[i], err, why);
-    return check_what_is_left(session);
+    yarn_text_add(&text, refused->reason);
+    return yarn_probe_fail(session, report->sentence, -refused->error);
 }
 
 /* One that its PMU counts on, where that is not all of them. */

@@ -36,21 +36,13 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec
 
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec);
 
-/* The event as the kernel gave it, at the rate that there is memory for; its attr. */
-struct yarn_event_spec yarn_probe_event(const struct yarn_session *session, uint32_t spec);
-struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec);
-
-/* The same on one core, where the first event that counts there has the side-band records. */
-struct perf_event_attr yarn_probe_attr_on(const struct yarn_session *session, uint32_t spec,
-                                          int cpu);
+/* Of the event as the kernel gave it, at the rate that there is memory for. On one core (-1: any)
+ * the first event that counts there has the side-band records. */
+struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec, int cpu);
 
 /* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be had. 0 where at least one
  * can; -ESRCH where the thread has gone. */
 YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu);
-
-/* Refuses those whose clock is the cores' own. 0 where another is left. */
-YARN_MUST_CHECK int yarn_probe_refuse_own_clocks(struct yarn_session *session, int err,
-                                                 const char *why);
 
 /* The number of the first spec that was not refused; of those that count on that core (-1: any), or
  * nr_events where there is none. */

@@ -13,16 +13,16 @@ enum { YARN_SENTENCE_MAX = 512 };
 
 /* What became of one event spec. */
 struct yarn_session_event {
-    struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
-    int error;                     /* errno of the refusal; 0 where it is open */
-    bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
-    bool has_own_clock;            /* the cores', as its PMU knows no other: see core_clocks.h */
-    bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
-    int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
-    const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
-    char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
-    struct yarn_span format;       /* of a tracepoint: its file `format` */
-    struct yarn_perf_count before; /* by events that others have taken the place of */
+    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
+    int error;                   /* errno of the refusal; 0 where it is open */
+    uint32_t alternate;          /* number of the one of it (alternates.h); 0: none */
+    uint32_t alternate_of;       /* 1 + number of the one that it is of; 0: of none */
+    bool copies_instead;         /* of the stack of calls that was asked for (LBR) */
+    bool is_kernel_refused;      /* it was wanted, too: the user's part alone was permitted */
+    int program;                 /* owned; of its filter at each sample (filters.h); -1: none */
+    const char *reason;          /* of a refusal or of a difference, a sentence; or NULL */
+    char why[YARN_SENTENCE_MAX]; /* the reason, where it names something */
+    struct yarn_span format;     /* of a tracepoint: its file `format` */
 };
 
 struct yarn_attachment;
@@ -47,10 +47,10 @@ struct yarn_session_report {
     struct yarn_plan_estimate estimate;       /* of what the strategies cost */
     const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
     int refusal_error;         /* the negative errno */
-    int files_error;           /* the negative errno by which the first try had no descriptors; 0 */
     size_t nr_refused_threads; /* the most at once that could not be sampled */
     int thread_refusal;        /* the negative errno of one of them */
     uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
+    bool lacks_growth;      /* the cores' rings stay as small as they were at first: likewise */
     bool has_smaller_rings; /* since: the memory was too little for all threads */
     const char *failure;    /* what could not be done, a sentence; NULL while all is well */
     char sentence[YARN_SENTENCE_MAX]; /* the failure, where it names something */

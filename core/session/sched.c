@@ -56,24 +56,13 @@ struct yarn_sched yarn_session_sched(const struct yarn_session *session,
     return got;
 }
 
-/* By the tracepoints of YARN_SCHED. */
-static uint64_t tracepoints_lost(const struct yarn_session *session)
-{
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
-            yarn_session_can_count(session, i))
-            lost += yarn_session_count(session, i).lost;
-    return lost;
-}
-
+/* Of tracepoints, too, where YARN_SCHED is recorded by them. */
 uint64_t yarn_session_switches_lost(const struct yarn_session *session)
 {
-    return yarn_switches_lost(session) + tracepoints_lost(session);
-}
-
-bool yarn_session_switches_are_cut(const struct yarn_session *session, uint64_t *ret_since_ns)
-{
-    *ret_since_ns = session->switches.changed_ns;
-    return session->switches.are_cut;
+    uint64_t lost = yarn_switches_lost(session);
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
+            yarn_session_can_count(session))
+            lost += yarn_session_count(session, i).lost;
+    return lost;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/session.h"
 
+#include "core/session/alternates.h"
 #include "core/session/attach.h"
-#include "core/session/changeover.h"
-#include "core/session/core_clocks.h"
 #include "core/session/doubles.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
 #include "core/session/switches.h"
+#include "core/session/thread_rings.h"
 #include "core/session/tracepoints.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
@@ -16,7 +16,7 @@
 
 /* Descriptors that the reader needs later: to be woken, for the dump, for the files that it reads
  * one or two at a time. */
-enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4, SPARE_FILES_MAPPED = 1 };
+enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4 };
 /* Beside what grows with threads, cores and events: the lists of the samplers that have a ring a
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
@@ -52,14 +52,16 @@ static void find_site(const struct yarn_session_request *spec, struct yarn_event
 {
     uint64_t address;
     if (event->kind == YARN_EVENT_BREAKPOINT && event->site.symbol && !event->config1 &&
-        spec->find_symbol && spec->find_symbol(spec->find_self, event->site.symbol, &address))
+        spec->find_symbol && spec->find_symbol(event->site.symbol, &address))
         event->config1 = address + event->site.offset;
 }
 
 static int init_specs(struct yarn_session *session)
 {
     const struct yarn_session_request *spec = session->spec;
-    session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event, spec->nr_events);
+    session->alternates.first = (uint32_t)yarn_size_max(spec->next_number, spec->nr_events);
+    session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event,
+                                    session->alternates.first + spec->nr_events);
     if (!session->specs)
         return -ENOMEM;
     for (size_t i = 0; i < spec->nr_events; i++) {
@@ -72,13 +74,13 @@ static int init_specs(struct yarn_session *session)
 /* As each event was opened. */
 static int init_layouts(struct yarn_session *session)
 {
-    size_t count = session->spec->nr_events;
+    const uint32_t end = session->alternates.first + session->alternates.count;
     struct yarn_record_layout *layouts =
-        YARN_ARENA_NEW(&session->arena, struct yarn_record_layout, count);
+        YARN_ARENA_NEW(&session->arena, struct yarn_record_layout, end);
     if (!layouts)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        struct perf_event_attr attr = yarn_probe_attr(session, i);
+    for (uint32_t i = 0; i < end; i++) {
+        struct perf_event_attr attr = yarn_probe_attr(session, i, -1);
         layouts[i] = yarn_record_layout_of(&attr);
     }
     session->merge.decoder.layouts = layouts;
@@ -105,49 +107,39 @@ static int init_doubles(struct yarn_session *session)
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
 static size_t arena_bytes(const struct wanted *wanted)
 {
-    size_t nr_events = wanted->spec->nr_events + wanted->spec->records_switches;
+    size_t nr_events = 2 * wanted->spec->nr_events + wanted->spec->records_switches;
     size_t threads = ARENA_THREADS + wanted->nr_threads;
-    size_t per_cpu = 2 * sizeof(struct yarn_session_core) + sizeof(struct yarn_core_clock) +
-                     2 * sizeof(struct yarn_merge_source) +
+    size_t per_cpu = 2 * sizeof(struct yarn_session_core) + 2 * sizeof(struct yarn_merge_source) +
                      threads * nr_events * sizeof(struct yarn_event);
     return ARENA_BYTES + nr_events * ARENA_EVENT_BYTES + wanted->nr_cpus * per_cpu;
 }
 
 static int open_by(struct yarn_session *session, const struct wanted *wanted,
-                   const struct yarn_attachment *attachment, int files_error)
+                   const struct yarn_attachment *attachment, bool may_drop_events)
 {
     const struct yarn_session_request *spec = wanted->spec;
     *session = YARN_SESSION_CLOSED;
     session->spec = spec;
-    session->may_drop_events = files_error != 0;
+    session->may_drop_events = may_drop_events;
+    session->own_tid = spec->includes_reader ? 0 : yarn_process_tid();
     session->nr_threads = wanted->nr_threads;
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(spec),
         .got = yarn_plan_first(spec),
         .features = YARN_ATTR_ALL,
         .attachment = attachment,
-        .files_error = files_error,
     };
     yarn_arena_open(&session->arena, arena_bytes(wanted));
+    int (*const steps[])(struct yarn_session *) = {init_specs,       yarn_tracepoints_open,
+                                                   attachment->open, init_layouts,
+                                                   init_reads,       init_doubles};
     int err = init_cpus(session, wanted);
-    if (!err)
-        err = init_specs(session);
-    if (!err)
-        err = yarn_tracepoints_open(session);
-    if (!err)
-        err = attachment->open(session);
-    if (!err)
-        err = init_layouts(session);
-    if (!err)
-        err = init_reads(session);
-    if (!err)
-        err = init_doubles(session);
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(steps); i++)
+        err = steps[i](session);
     if (!err)
         return 0;
-    if (!session->report.failure) {
-        session->report.failure = "no memory for the session";
-        session->report.failure_error = err;
-    }
+    if (!session->report.failure)
+        yarn_probe_fail(session, "no memory for the session", err);
     yarn_session_close(session);
     return err;
 }
@@ -155,51 +147,29 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
 static int open_with_spare_files(struct yarn_session *session, const struct wanted *wanted,
                                  const struct yarn_attachment *attachment)
 {
-    int err = open_by(session, wanted, attachment, 0);
+    int err = open_by(session, wanted, attachment, false);
     if (err || yarn_process_has_spare_files(SPARE_FILES))
         return err;
     yarn_session_close(session);
-    session->report.failure = yarn_probe_reason(-EMFILE);
-    session->report.failure_error = -EMFILE;
-    return -EMFILE;
+    return yarn_probe_fail(session, yarn_probe_reason(-EMFILE), -EMFILE);
 }
 
-struct kept_free {
-    int fds[LOW_FILES];
-    size_t count;
-};
-
-/* The lowest numbers, or none where there are not so many. */
-static bool keep_free(struct kept_free *kept, size_t wanted)
-{
-    for (kept->count = 0; kept->count < wanted; kept->count++) {
-        int fd = yarn_file_open_folder(YARN_FILE_CWD, "/");
-        if (fd < 0)
-            return false;
-        kept->fds[kept->count] = fd;
-    }
-    return true;
-}
-
-static void set_free(struct kept_free *kept)
-{
-    while (kept->count > 0)
-        yarn_file_close(kept->fds[--kept->count]);
-}
-
-/* With `nr_spare` descriptors to spare. */
+/* With `nr_spare` descriptors to spare, of the lowest numbers. */
 static int open_short(struct yarn_session *session, const struct wanted *wanted,
-                      const struct yarn_attachment *attachment, int files_error, size_t nr_spare)
+                      const struct yarn_attachment *attachment, size_t nr_spare)
 {
-    struct kept_free kept;
-    int err =
-        keep_free(&kept, nr_spare) ? open_by(session, wanted, attachment, files_error) : -EMFILE;
-    set_free(&kept);
+    int kept[LOW_FILES];
+    size_t count = 0;
+    while (count < nr_spare && (kept[count] = yarn_file_open_folder(YARN_FILE_CWD, "/")) >= 0)
+        count++;
+    int err = count == nr_spare ? open_by(session, wanted, attachment, true) : -EMFILE;
+    while (count > 0)
+        yarn_file_close(kept[--count]);
     return err;
 }
 
 /* With ever fewer descriptors: what the soft limit refuses may be opened under the hard one, while
- * the host waits; then fewer events; then events that need none once they are mapped.
+ * the host waits; then fewer events.
  * Why low numbers are kept free: with the soft limit back, those are what files are opened with. */
 static int open_perf(struct yarn_session *session, const struct wanted *wanted,
                      const struct yarn_attachment *attachment)
@@ -208,11 +178,8 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
     int err = open_with_spare_files(session, wanted, attachment);
     if (!yarn_probe_lacks_files(err))
         return err;
-    int files_error = err;
     bool is_raised = wanted->spec->host_waits && yarn_process_raise_files(&before);
-    err = open_short(session, wanted, attachment, files_error, is_raised ? LOW_FILES : SPARE_FILES);
-    if (yarn_probe_lacks_files(err) && !wanted->spec->needs_descriptors)
-        err = open_short(session, wanted, &yarn_attach_mapped, files_error, SPARE_FILES_MAPPED);
+    err = open_short(session, wanted, attachment, is_raised ? LOW_FILES : SPARE_FILES);
     if (is_raised)
         yarn_process_restore_files(&before);
     return err;
@@ -233,7 +200,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_re
     struct wanted wanted;
     count(&wanted, spec);
     if (spec->sampler == YARN_SAMPLER_TIMER)
-        return open_by(session, &wanted, &yarn_attach_timer, 0);
+        return open_by(session, &wanted, &yarn_attach_timer, false);
     struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, wanted.nr_cpus);
     const struct yarn_attachment *attachment =
         estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
@@ -243,7 +210,7 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_re
     if (!err || spec->sampler == YARN_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
-    int second_err = open_by(session, &wanted, &yarn_attach_timer, 0);
+    int second_err = open_by(session, &wanted, &yarn_attach_timer, false);
     memcpy(session->report.sentence, refused.sentence, sizeof refused.sentence);
     session->report.refusal = refused.failure;
     session->report.refusal_error = refused.failure_error;
@@ -266,7 +233,13 @@ void yarn_session_disable(struct yarn_session *session)
 
 void yarn_session_deepen(struct yarn_session *session)
 {
-    yarn_changeover_want_deeper(session);
+    if (session->report.attachment->deepen)
+        session->report.attachment->deepen(session);
+}
+
+uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t number)
+{
+    return yarn_alternates_first(session, number);
 }
 
 void yarn_session_heed(struct yarn_session *session)
@@ -275,26 +248,17 @@ void yarn_session_heed(struct yarn_session *session)
         session->report.attachment->heed(session);
 }
 
-const struct yarn_core_clock *yarn_session_changed_clock(struct yarn_session *session)
-{
-    return yarn_core_clocks_changed(session);
-}
-
-/* Counts what goes by. */
-struct observer {
-    struct yarn_session *session;
-    const struct yarn_record_listener *listener;
-};
-
 /* A group's reading becomes a sample of each member that has counted. */
-static void observe_sample(const struct observer *observer, const struct yarn_typed_record *record)
+static void observe_sample(struct yarn_session *session, const struct yarn_typed_record *record)
 {
-    struct yarn_session *session = observer->session;
+    struct yarn_typed_record weighed = *record;
+    if (session->report.attachment->weigh)
+        weighed.sample.period = session->report.attachment->weigh(session, record);
     session->nr_samples++;
     if (record->sample.nr_counters && session->reads)
-        yarn_group_reads_tell(session->reads, &session->numbers, record, observer->listener);
+        yarn_group_reads_tell(session->reads, &session->numbers, &weighed, session->listener);
     else
-        observer->listener->record(observer->listener->self, record);
+        session->listener->record(session->listener->self, &weighed);
 }
 
 static bool has_twins(const struct yarn_event_spec *spec)
@@ -317,57 +281,52 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
                                     has_twins(&session->specs[number].spec));
 }
 
+/* Counts what goes by. */
 static void observe(void *self, const struct yarn_typed_record *record)
 {
-    struct observer *observer = self;
-    if (is_double(observer->session, record))
+    struct yarn_session *session = self;
+    if (is_double(session, record) || yarn_alternates_exclude(session, record))
         return;
     if (record->type == YARN_RECORD_SAMPLE) {
-        observe_sample(observer, record);
+        observe_sample(session, record);
         return;
     }
     if (record->type == YARN_RECORD_SWITCH)
-        yarn_switches_observe(observer->session, record);
-    if (record->type == YARN_RECORD_EXIT && observer->session->reads)
-        yarn_group_reads_forget(observer->session->reads, record->task.tid);
-    bool is_birth = record->type == YARN_RECORD_FORK &&
-                    record->task.pid == (uint32_t)observer->session->spec->pid;
-    observer->session->nr_births += is_birth;
-    observer->listener->record(observer->listener->self, record);
+        yarn_switches_observe(session, record);
+    if (record->type == YARN_RECORD_EXIT && session->reads)
+        yarn_group_reads_forget(session->reads, record->task.tid);
+    session->nr_births +=
+        record->type == YARN_RECORD_FORK && record->task.pid == (uint32_t)session->spec->pid;
+    session->listener->record(session->listener->self, record);
 }
 
 static void observe_malformed(void *self, uint32_t kernel_type, size_t size)
 {
-    struct observer *observer = self;
-    observer->listener->malformed(observer->listener->self, kernel_type, size);
+    const struct yarn_session *session = self;
+    session->listener->malformed(session->listener->self, kernel_type, size);
 }
 
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
-                          const struct yarn_record_listener *outer, bool *ret_has_news)
+                          const struct yarn_record_listener *listener, bool *ret_has_news)
 {
-    struct observer observer = {.session = session, .listener = outer};
-    struct yarn_record_listener seen = {
-        .self = &observer,
-        .record = observe,
-        .malformed = observe_malformed,
-    };
-    const struct yarn_record_listener *listener = &seen;
-    session->report.attachment->gather(session, listener);
+    const struct yarn_record_listener seen = {session, observe, observe_malformed};
+    session->listener = listener;
+    if (session->report.attachment->gather)
+        session->report.attachment->gather(session, &seen);
     uint64_t until_ns = UINT64_MAX;
     if (!is_last)
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
-    size_t count = yarn_merge_pass(&session->merge, until_ns, listener, ret_has_news);
+    size_t count = yarn_merge_pass(&session->merge, until_ns, &seen, ret_has_news);
     if (!is_last) {
         yarn_switches_attend(session);
-        yarn_changeover_in_time(session);
+        if (session->report.attachment->attend)
+            session->report.attachment->attend(session);
     }
     return count;
 }
 
-bool yarn_session_can_count(const struct yarn_session *session, uint32_t number)
+bool yarn_session_can_count(const struct yarn_session *session)
 {
-    if (session->report.attachment->can_count)
-        return session->report.attachment->can_count(session, number);
     return session->nr_events || session->timer || session->threads || session->wide.events;
 }
 
@@ -420,22 +379,14 @@ bool yarn_session_sends_signals(const struct yarn_session *session)
     return session->report.attachment->heed;
 }
 
-bool yarn_session_is_mapped_only(const struct yarn_session *session)
-{
-    return session->report.attachment == &yarn_attach_mapped;
-}
-
 size_t yarn_session_ring_bytes(const struct yarn_session *session)
 {
     return session->report.attachment->ring_bytes(session);
 }
 
-void yarn_session_close(struct yarn_session *session)
+/* Events and rings lie in the arena, too: without their close they are the kernel's. */
+static void free_memory(struct yarn_session *session)
 {
-    if (session->report.attachment)
-        session->report.attachment->close(session);
-    yarn_tracepoints_close(session);
-    yarn_filters_close(session);
     yarn_table_close(&session->numbers);
     if (session->reads)
         yarn_group_reads_close(session->reads);
@@ -445,4 +396,21 @@ void yarn_session_close(struct yarn_session *session)
     session->doubles = NULL;
     session->specs = NULL;
     yarn_arena_close(&session->arena);
+}
+
+void yarn_session_close(struct yarn_session *session)
+{
+    if (session->report.attachment)
+        session->report.attachment->close(session);
+    yarn_tracepoints_close(session);
+    yarn_filters_close(session);
+    free_memory(session);
+}
+
+void yarn_session_forget(struct yarn_session *session)
+{
+    if (session->threads)
+        yarn_thread_rings_free(session);
+    free_memory(session);
+    *session = YARN_SESSION_CLOSED;
 }

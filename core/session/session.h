@@ -24,9 +24,13 @@ YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
 
-/* Has stacks copied as deep as a record can hold, as soon as that can be (changeover.h): the report
- * has the size that was got. */
+/* Has stacks copied as deep as a record can hold, as soon as that can be: the report has the size
+ * that was got. */
 void yarn_session_deepen(struct yarn_session *session);
+
+/* The event of the request that this number of one is shown as: alternates (alternates.h) have
+ * their own, from session->alternates.first on. */
+uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t number);
 
 /* From before this returns no signal is sent any more, if what the host has just done forbids it;
  * nothing where none are sent. */
@@ -37,9 +41,8 @@ void yarn_session_heed(struct yarn_session *session);
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_has_news);
 
-/* False where the count of event `number` is not known: no thread could be attached, or its events
- * have no descriptors. */
-bool yarn_session_can_count(const struct yarn_session *session, uint32_t number);
+/* False where the counts of events are not known: no thread could be attached. */
+bool yarn_session_can_count(const struct yarn_session *session);
 
 /* Sums over threads and cores, by system calls: one for each open event. The enabled time is that
  * of the threads: less running time says that the event had to share a counter. */
@@ -62,9 +65,6 @@ struct yarn_sched yarn_session_sched(const struct yarn_session *session,
                                      const struct yarn_sched *asked, const char **ret_reason);
 uint64_t yarn_session_switches_lost(const struct yarn_session *session);
 
-/* True while they are turned off because there were too many; since when, or since when not. */
-bool yarn_session_switches_are_cut(const struct yarn_session *session, uint64_t *ret_since_ns);
-
 /* CPU time in which samples are taken by signals and none could come: the host blocked it, or it
  * was held back. */
 uint64_t yarn_session_blocked_ns(const struct yarn_session *session);
@@ -81,12 +81,6 @@ bool yarn_session_needs_time(const struct yarn_session *session);
 
 /* True where samples are taken by a signal's handler on the host's threads. */
 bool yarn_session_sends_signals(const struct yarn_session *session);
-
-/* True where the events have no descriptors, for want of them. */
-bool yarn_session_is_mapped_only(const struct yarn_session *session);
-
-/* The offset of a core's own clock that has changed since it was returned here; NULL: none. */
-const struct yarn_core_clock *yarn_session_changed_clock(struct yarn_session *session);
 
 /* Bytes of ring memory. */
 size_t yarn_session_ring_bytes(const struct yarn_session *session);

@@ -32,13 +32,3 @@ uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
     bool has_own = event->has_callgraph && event->callgraph.stack_bytes;
     return has_own ? event->callgraph.stack_bytes : spec->stack_bytes;
 }
-
-uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_request *spec)
-{
-    uint32_t deepest = 0;
-    for (size_t i = 0; i < spec->nr_events; i++) {
-        uint32_t bytes = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
-        deepest = bytes > deepest ? bytes : deepest;
-    }
-    return deepest;
-}

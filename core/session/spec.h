@@ -10,6 +10,7 @@
 
 #include "core/base/choices.h"
 #include "core/event/spec.h"
+#include "core/sys/thread_end.h"
 
 enum yarn_session_stack {
     YARN_SESSION_STACK_NONE,
@@ -22,6 +23,7 @@ enum yarn_session_stack {
 struct yarn_session_request {
     const struct yarn_event_spec *events; /* borrowed; outlive the session */
     size_t nr_events;
+    uint32_t next_number;  /* the first that no event has, for alternates; 0: nr_events */
     uint64_t frequency_hz; /* for an event that falls back to another */
     enum yarn_sampler sampler;
     enum yarn_strategy_choice strategy;
@@ -32,20 +34,20 @@ struct yarn_session_request {
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader_choice reader;
     bool records_switches;
+    bool watches_waits;          /* blocked threads are looked at */
     uint64_t switch_rate_max_hz; /* switch records a second and core; 0: any number */
     pid_t pid;                   /* of the host */
     bool host_waits;             /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is
      * known. */
-    bool (*find_symbol)(void *self, const char *symbol, uint64_t *ret_address);
-    void *find_self;
-    unsigned max_scans;          /* of the list of threads at the opening; 0: 32 */
-    bool includes_reader;        /* the calling thread is one of those that are sampled */
-    bool may_refuse_threads;     /* while one is left: the others are counted in the report */
-    bool needs_descriptors;      /* as few as there may be: -EMFILE, and no events without */
+    bool (*find_symbol)(const char *symbol, uint64_t *ret_address);
+    unsigned max_scans;                /* of the list of threads at the opening; 0: 32 */
+    bool includes_reader;              /* the calling thread is one of those that are sampled */
+    bool may_refuse_threads;           /* while one is left: the others are counted in the report */
+    bool may_sleep;                    /* while the host does: the calls for it are permitted */
+    struct yarn_thread_end leader_end; /* of the host's first thread, where that is known */
     int wake_fd;                 /* readable: the reader wakes; 0: the one of yarn_thread_wake */
     const char *machine_refusal; /* why events of the whole machine must not be opened; NULL */
-    const char *clock_refusal;   /* why the cores' own clocks must not be measured; NULL */
     const char *bpf_refusal;     /* why no BPF program must be loaded; NULL */
     const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };
@@ -54,9 +56,8 @@ struct yarn_session_request {
 enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its
- * copies, and of the deepest of all; 0 where none are made. */
+ * copies; 0 where none are made. */
 enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_request *spec,
                                                 const struct yarn_event_spec *event);
 uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event);
-uint32_t yarn_session_spec_deepest_copy(const struct yarn_session_request *spec);

@@ -11,9 +11,9 @@
 #include "core/event/attr.h"
 #include "core/event/event.h"
 #include "core/record/merge.h"
-#include "core/session/clock_offset.h"
 #include "core/session/host_clock.h"
 #include "core/session/report.h"
+#include "core/session/turn.h"
 
 struct yarn_timer_sampler;
 struct yarn_thread_rings;
@@ -22,33 +22,28 @@ struct yarn_session_doubles;
 
 struct yarn_session_core {
     int cpu;
-    struct yarn_event leader;          /* a dummy on the reader thread: never hangs up */
-    struct perf_event_mmap_page *page; /* owned mapping */
-    struct yarn_ring ring;
-    uint64_t clock_seen_ns; /* count of its clock, where cores have one, at the last reading */
+    struct yarn_event leader; /* a dummy on the reader thread: never hangs up */
+    struct yarn_ring ring;    /* its mapping is owned */
+    uint64_t clock_seen_ns;   /* count of its clock, where cores have one, at the last reading */
 };
 
-/* See core_clocks.h. */
-struct yarn_core_clock {
-    struct yarn_session_core core;
-    struct yarn_clock_offset offset;
-    uint32_t nr_measured; /* how often; 0: the offset is another core's */
-    bool is_told;         /* as it is now: see yarn_session_changed_clock */
-    uint64_t looked_ns;   /* when it was tried last */
+/* See growth.h. */
+struct yarn_growth {
+    size_t ring_bytes; /* what the cores' rings will be, or are */
+    bool may_grow;
+    bool is_refused;    /* for want of locked memory */
+    bool is_late;       /* the reader: a ring was half full */
+    bool is_moving;     /* events write to the former rings and to the new ones */
+    int error;          /* negative errno by which it ended */
+    size_t next;        /* event to be moved */
+    uint64_t since_ns;  /* the first drain */
+    uint64_t attach_ns; /* when those that rest may be moved; 0: they were */
 };
 
-/* See attach_mapped.c. */
-struct yarn_mapped {
-    uint32_t spec; /* number of the one event */
-    struct yarn_host_clock clock;
-};
-
-/* See changeover.h. */
-struct yarn_changeover {
-    bool wants_deeper; /* copies, beside rings of the whole size */
-    bool is_aside;     /* in smaller rings until there is memory for larger ones */
-    unsigned nr_tries;
-    uint64_t after_ns; /* the next */
+/* See alternates.h. */
+struct yarn_alternates {
+    uint32_t first, count; /* numbers */
+    uint32_t stack_bytes;  /* of their copies */
 };
 
 /* See cpu_wide.h. */
@@ -56,15 +51,24 @@ struct yarn_cpu_wide {
     struct yarn_event *events; /* one for each core, some closed; NULL: there are none */
     int error;                 /* negative errno of a refusal: it is not tried again */
     uint32_t spec;             /* number of the event that they stand for */
+    uint64_t nr_lost;          /* by those that were closed and opened anew */
     uint64_t next_look_ns;     /* at whether the clocks go on */
     struct yarn_host_clock clock;
+};
+
+/* See motion.h. */
+struct yarn_motion {
+    struct yarn_session_core *cores; /* their leaders and rings */
+    struct yarn_event *events;       /* of switches, on the host's threads */
+    size_t nr_cores, nr_events;
+    bool is_open, is_on;
 };
 
 /* See switches.h. */
 struct yarn_switches {
     const char *reason; /* they were given up, a static sentence; NULL */
     bool is_open;
-    uint64_t lost_before; /* by events that others have taken the place of */
+    struct yarn_perf_count before; /* of events of threads that are gone */
     struct yarn_switch_window {
         uint64_t start_ns, count;
     } * windows;   /* of each core, by its number; NULL: none is counted */
@@ -80,24 +84,22 @@ struct yarn_session {
     struct yarn_arena arena;
     int *cpus; /* present */
     size_t nr_cpus;
+    pid_t own_tid;     /* the reader's, which is not sampled; 0: it is */
     size_t nr_threads; /* listed at the opening, ours too */
     struct yarn_session_core *cores;
-    size_t nr_cores, max_cores;
+    size_t nr_cores;
     struct yarn_session_core *former_cores; /* others have taken their place; not empty yet */
     size_t nr_former_cores;
-    struct yarn_core_clock *clocks; /* as `cores` are */
-    size_t nr_clocks;               /* 0: every event has CLOCK_MONOTONIC */
-    uint64_t clock_look_ns;         /* when one may be measured again */
-    struct yarn_event *events;      /* on the host's threads */
+    struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
-    struct yarn_session_event *specs;  /* one for each of spec->events */
+    struct yarn_session_event *specs;  /* one for each of spec->events; alternates behind them */
     struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */
     struct yarn_table numbers;         /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
     struct yarn_switches switches;
-    struct yarn_mapped mapped;      /* of events without descriptors */
+    struct yarn_motion motion;
     struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;      /* of the descriptors to poll */
     bool watches_machine;           /* by an event of every thread on every core */
@@ -105,11 +107,15 @@ struct yarn_session {
     bool has_settled;               /* which features the kernel knows is found out */
     bool is_enabled;                /* kept by the attachment per core */
     uint32_t nr_changes;            /* of how samples are taken, since the opening */
-    uint64_t nr_births;             /* of threads, as far as records said so */
-    uint64_t nr_samples;            /* read */
-    struct yarn_changeover change;
+    uint64_t dropped_ns; /* the most that changes of periods have left without a sample */
+    uint64_t nr_births;  /* of threads, as far as records said so */
+    uint64_t nr_samples; /* read */
+    struct yarn_growth growth;
+    struct yarn_alternates alternates;
+    struct yarn_turns turns;
     uint64_t soon_ns; /* how soon to read again, beyond what the rings need; 0 */
     struct yarn_merge merge;
+    const struct yarn_record_listener *listener; /* borrowed for a drain */
     struct yarn_session_doubles *doubles; /* threads may have two events of a kind; NULL: none */
 };
 

@@ -1,18 +1,23 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The event of switch records: on each thread and core one more inherited event, a dummy that
- * writes a record when the thread comes onto the core and when it leaves it. Of its own, so that it
- * can be turned off without the clock. It is the first thing that is given up: what refuses it
- * refuses nothing else.
- *
- * Knows one such event; does not know how many records they write (switches).
+ * Switch records: on each thread and core one more inherited event, a dummy that writes a record
+ * when the thread comes onto the core and when it leaves it. Of its own, so that it can be turned
+ * off without the clock. It is the first thing that is given up: what refuses it refuses nothing
+ * else.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
 #pragma once
 
 #include "core/session/state.h"
+
+enum { YARN_SWITCHES_NUMBER = 0x7fffffff }; /* of such an event: it has no samples */
+
+static inline bool yarn_switches_is_of(const struct yarn_event *event)
+{
+    return event->spec == YARN_SWITCHES_NUMBER;
+}
 
 /* True where they are wanted and not given up. */
 static inline bool yarn_switches_are_recorded(const struct yarn_session *session)
@@ -21,16 +26,14 @@ static inline bool yarn_switches_are_recorded(const struct yarn_session *session
 }
 
 /* Opens the event of a thread on a core, disabled. -ESRCH: the thread has gone; -EMFILE and
- * -ENFILE: there are no descriptors; all else gives them up. */
-YARN_MUST_CHECK int yarn_switches_open(struct yarn_session *session, pid_t tid, int cpu,
-                                       struct yarn_event *ret_event);
-
-/* Gives them up; `reason` is a static sentence. */
-void yarn_switches_give_up(struct yarn_session *session, const char *reason);
-
-/* The number of such an event among the session's. */
-static inline bool yarn_switches_is_of(const struct yarn_session *session,
-                                       const struct yarn_event *event)
+ * -ENFILE: there are no descriptors; all else gives them up (switches.reason). */
+YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *session, pid_t tid,
+                                                     int cpu, struct yarn_event *ret_event)
 {
-    return event->spec == session->spec->nr_events;
+    struct yarn_attr_options options = {
+        .features = session->report.features,
+        .is_single = session->threads != NULL,
+    };
+    struct perf_event_attr attr = yarn_attr_of_switches(&options);
+    return yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
 }

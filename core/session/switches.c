@@ -12,19 +12,14 @@ enum { CPUS_MAX = 1024 };
 
 uint64_t yarn_switches_lost(const struct yarn_session *session)
 {
-    uint64_t lost = session->switches.lost_before;
-    struct yarn_perf_count count;
+    struct yarn_perf_count sum = session->switches.before;
     const struct yarn_thread_rings *threads = session->threads;
-    if (!session->switches.is_open)
-        return lost;
-    for (size_t i = 0; i < session->nr_events; i++)
-        if (yarn_switches_is_of(session, &session->events[i]) &&
-            !yarn_event_count(&session->events[i], &count))
-            lost += count.lost;
-    for (size_t i = 0; threads && i < threads->nr_slots; i++)
-        if (threads->of_slot[i].tid)
-            lost += yarn_thread_ring_switches_lost(&threads->of_slot[i], session);
-    return lost;
+    for (size_t i = 0; session->switches.is_open && i < session->nr_events; i++)
+        if (yarn_switches_is_of(&session->events[i]))
+            yarn_event_add_count(&session->events[i], &sum);
+    for (size_t i = 0; session->switches.is_open && threads && i < threads->nr_slots; i++)
+        yarn_thread_ring_count(&threads->of_slot[i], YARN_SWITCHES_NUMBER, &sum);
+    return sum.lost;
 }
 
 void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed_record *record)
@@ -44,25 +39,17 @@ void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed
     switches->are_many |= window->count > rate_max_hz * WINDOW_NS / YARN_NS_PER_SECOND;
 }
 
-static void turn(int fd, bool is_on)
-{
-    if (is_on)
-        yarn_perf_enable(fd);
-    else
-        yarn_perf_disable(fd);
-}
-
 static void turn_all(const struct yarn_session *session, bool is_on)
 {
     const struct yarn_thread_rings *threads = session->threads;
     for (size_t i = 0; i < session->nr_events; i++)
-        if (yarn_switches_is_of(session, &session->events[i]))
-            turn(session->events[i].fd, is_on);
+        if (yarn_switches_is_of(&session->events[i]))
+            yarn_perf_turn(session->events[i].fd, is_on);
     for (size_t i = 0; threads && i < threads->nr_slots; i++) {
         const struct yarn_thread_ring *slot = &threads->of_slot[i];
         for (size_t k = 0; slot->tid && k < slot->nr_events; k++)
-            if (yarn_switches_is_of(session, &slot->events[k]))
-                turn(slot->events[k].fd, is_on);
+            if (yarn_switches_is_of(&slot->events[k]))
+                yarn_perf_turn(slot->events[k].fd, is_on);
     }
 }
 

@@ -7,28 +7,29 @@
 
 enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 
-static int map(const struct yarn_event *event, size_t bytes, struct perf_event_mmap_page **ret_page,
-               struct yarn_ring *ret_ring)
+static int open_motion(struct yarn_thread_watch *watch, const struct yarn_session *session,
+                       pid_t tid)
 {
-    int err = yarn_event_map(event, bytes, ret_page);
+    int err = yarn_switches_open(session, tid, EVERY_CPU, &watch->motion);
+    if (!err)
+        err = yarn_event_redirect(&watch->motion, &watch->event);
     if (err)
-        return err;
-    const uint8_t *data = (const uint8_t *)*ret_page + (*ret_page)->data_offset;
-    *ret_ring = yarn_ring_of(*ret_page, data, bytes);
-    return 0;
+        yarn_event_close(&watch->motion);
+    return err;
 }
 
-static int open_watch(struct yarn_thread_watch *watch, const struct yarn_session *session,
-                      pid_t tid)
+static int open_watch(struct yarn_thread_watch *watch, struct yarn_session *session, pid_t tid)
 {
     struct yarn_attr_options options = {.features = session->report.features};
     struct perf_event_attr attr = yarn_attr_of_watch(&options);
     int err = yarn_event_open(&watch->event, &attr, UINT32_MAX, tid, EVERY_CPU);
     if (err)
         return err;
-    err = map(&watch->event, WATCH_BYTES, &watch->page, &watch->ring);
+    err = yarn_ring_open(&watch->event, WATCH_BYTES, &watch->ring);
     if (err)
         yarn_event_close(&watch->event);
+    else if (session->motion.is_open)
+        session->motion.is_open = !open_motion(watch, session, tid);
     return err;
 }
 
@@ -41,7 +42,7 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
     struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
     options.stack_bytes = yarn_probe_copy_bytes(session, spec, plan->stack_bytes);
     options.watermark_bytes = (uint32_t)yarn_plan_watermark(plan);
-    options.has_side_band = !slot->watch.page && !slot->nr_events;
+    options.has_side_band = !slot->watch.ring.page && !slot->nr_events;
     struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
     int err = yarn_probe_open(session, &attr, spec, slot->tid, EVERY_CPU, leader, event);
     /* The host has given up rights since the first events were opened. */
@@ -54,7 +55,7 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
     if (err)
         return err;
     err = slot->nr_events ? yarn_event_redirect(event, &slot->events[0])
-                          : map(event, plan->ring_bytes, &slot->page, &slot->ring);
+                          : yarn_ring_open(event, plan->ring_bytes, &slot->ring);
     if (err)
         yarn_event_close(event);
     else
@@ -78,17 +79,13 @@ static void open_switches(struct yarn_thread_ring *slot, struct yarn_session *se
     }
     yarn_event_close(&event);
     if (err != -ESRCH)
-        yarn_switches_give_up(session, yarn_probe_reason(err));
+        session->switches.reason = yarn_probe_reason(err);
 }
 
 static void close_events(struct yarn_thread_ring *slot)
 {
-    for (size_t i = 0; i < slot->nr_events; i++)
-        yarn_event_close(&slot->events[i]);
-    slot->nr_events = 0;
-    yarn_perf_unmap(slot->page, slot->ring.data.size);
-    slot->page = NULL;
-    slot->ring = YARN_RING_CLOSED;
+    yarn_events_close(slot->events, &slot->nr_events, 0);
+    yarn_ring_close(&slot->ring);
 }
 
 static int open_events(struct yarn_thread_ring *slot, struct yarn_session *session,
@@ -113,9 +110,10 @@ int yarn_thread_ring_open(struct yarn_thread_ring *slot, struct yarn_session *se
     *slot = (struct yarn_thread_ring){
         .tid = tid,
         .events = slot->events,
-        .watch = {.event = YARN_EVENT_CLOSED},
+        .watch = {.event = YARN_EVENT_CLOSED, .motion = YARN_EVENT_CLOSED},
     };
     int err = has_watch ? open_watch(&slot->watch, session, tid) : 0;
+    session->motion.is_open &= slot->watch.ring.page != NULL;
     if (err == -ENOMEM)
         err = 0; /* the first event does what the watch would do, but for the waking */
     while (!err) {
@@ -129,49 +127,21 @@ int yarn_thread_ring_open(struct yarn_thread_ring *slot, struct yarn_session *se
     return err;
 }
 
-void yarn_thread_ring_enable(const struct yarn_thread_ring *slot)
+void yarn_thread_ring_turn(const struct yarn_thread_ring *slot, bool is_on)
 {
     /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
-    if (slot->watch.page)
-        yarn_perf_enable(slot->watch.event.fd);
+    if (slot->watch.ring.page)
+        yarn_perf_turn(slot->watch.event.fd, is_on);
     for (size_t i = 0; i < slot->nr_events; i++)
-        yarn_perf_enable(slot->events[i].fd);
-}
-
-void yarn_thread_ring_disable(const struct yarn_thread_ring *slot)
-{
-    for (size_t i = 0; i < slot->nr_events; i++)
-        yarn_perf_disable(slot->events[i].fd);
-    if (slot->watch.page)
-        yarn_perf_disable(slot->watch.event.fd);
+        yarn_perf_turn(slot->events[i].fd, is_on);
 }
 
 void yarn_thread_ring_count(const struct yarn_thread_ring *slot, uint32_t number,
                             struct yarn_perf_count *sum)
 {
-    for (size_t i = 0; i < slot->nr_events; i++) {
-        struct yarn_perf_count one;
-        if (slot->events[i].spec != number || yarn_event_count(&slot->events[i], &one))
-            continue;
-        sum->count += one.count;
-        sum->time_enabled_ns += one.time_enabled_ns;
-        sum->time_running_ns += one.time_running_ns;
-        sum->lost += one.lost;
-        sum->is_in_error |= one.is_in_error;
-    }
-}
-
-static bool is_empty(struct yarn_ring *ring)
-{
-    if (!ring->page)
-        return true;
-    yarn_ring_begin(ring);
-    return ring->head == ring->tail;
-}
-
-bool yarn_thread_ring_is_drained(struct yarn_thread_ring *slot)
-{
-    return is_empty(&slot->ring) && is_empty(&slot->watch.ring);
+    for (size_t i = 0; i < slot->nr_events; i++)
+        if (slot->events[i].spec == number)
+            yarn_event_add_count(&slot->events[i], sum);
 }
 
 size_t yarn_thread_ring_bytes(const struct yarn_thread_ring *slot)
@@ -182,17 +152,8 @@ size_t yarn_thread_ring_bytes(const struct yarn_thread_ring *slot)
 void yarn_thread_ring_close(struct yarn_thread_ring *slot)
 {
     close_events(slot);
-    yarn_perf_unmap(slot->watch.page, slot->watch.ring.data.size);
+    yarn_ring_close(&slot->watch.ring);
     yarn_event_close(&slot->watch.event);
-    slot->watch.page = NULL;
-    slot->watch.ring = YARN_RING_CLOSED;
+    yarn_event_close(&slot->watch.motion);
     slot->tid = 0;
-}
-
-uint64_t yarn_thread_ring_switches_lost(const struct yarn_thread_ring *slot,
-                                        const struct yarn_session *session)
-{
-    struct yarn_perf_count count = {0};
-    yarn_thread_ring_count(slot, (uint32_t)session->spec->nr_events, &count);
-    return count.lost;
 }

@@ -5,6 +5,7 @@
  * event is mapped, the others are redirected into it. Beside it there may be a watch: a dummy event
  * whose small ring takes the records of new threads, names and mappings, and wakes its poller at
  * each, so that a new thread is known at once; without one the first event carries those records.
+ * With `off-cpu` a second event there writes switch records while the reader rests (motion.h).
  *
  * Knows the opening and the end of one thread's events; does not know which threads there are
  * (attach_per_thread). An event outlives its thread: what it counted and wrote can be read after.
@@ -17,20 +18,20 @@
 
 struct yarn_thread_watch {
     struct yarn_event event;
-    struct perf_event_mmap_page *page; /* owned mapping */
-    struct yarn_ring ring;
+    struct yarn_event motion; /* redirected into its ring; closed: none */
+    struct yarn_ring ring;    /* its mapping is owned; closed: there is no watch */
 };
 
 struct yarn_thread_ring {
     pid_t tid;                 /* 0: free */
     struct yarn_event *events; /* room for one of each spec; borrowed from the session's arena */
     size_t nr_events;          /* open; the first is mapped */
-    struct perf_event_mmap_page *page; /* owned mapping */
-    struct yarn_ring ring;
-    struct yarn_thread_watch watch; /* page NULL: none */
-    uint64_t before_ns;             /* CPU time of the thread while its events were off */
-    uint64_t switching_ns; /* and while they were on and did not run, at the last reading */
-    uint32_t seen;         /* number of the scan that found it last */
+    struct yarn_ring ring;     /* its mapping is owned */
+    struct yarn_thread_watch watch;
+    uint64_t before_ns;        /* CPU time of the thread while its events were off */
+    uint64_t switching_ns;     /* and while they were on and did not run, at the last reading */
+    struct yarn_varied varied; /* periods of its clocks */
+    uint32_t seen;             /* number of the scan that found it last */
     bool is_gone;
 };
 
@@ -41,19 +42,17 @@ YARN_MUST_CHECK int yarn_thread_ring_open(struct yarn_thread_ring *slot,
                                           struct yarn_session *session, pid_t tid,
                                           struct yarn_plan plan, bool has_watch);
 
-void yarn_thread_ring_enable(const struct yarn_thread_ring *slot);
-void yarn_thread_ring_disable(const struct yarn_thread_ring *slot);
+void yarn_thread_ring_turn(const struct yarn_thread_ring *slot, bool is_on);
 
-/* Adds what the thread's event of spec `number` counted. */
+/* Adds what the thread's event of spec `number`, or that of switches, counted. */
 void yarn_thread_ring_count(const struct yarn_thread_ring *slot, uint32_t number,
                             struct yarn_perf_count *sum);
 
-/* Switch records that the thread's event lost. */
-uint64_t yarn_thread_ring_switches_lost(const struct yarn_thread_ring *slot,
-                                        const struct yarn_session *session);
-
 /* Looks into both rings: true where all was drained. */
-bool yarn_thread_ring_is_drained(struct yarn_thread_ring *slot);
+static inline bool yarn_thread_ring_is_drained(struct yarn_thread_ring *slot)
+{
+    return yarn_ring_is_empty(&slot->ring) && yarn_ring_is_empty(&slot->watch.ring);
+}
 
 size_t yarn_thread_ring_bytes(const struct yarn_thread_ring *slot);
 

@@ -18,7 +18,7 @@ static int enter_events(struct yarn_session *session, const struct yarn_thread_r
 {
     int err = 0;
     for (size_t i = 0; i < slot->nr_events && !err; i++)
-        if (!yarn_switches_is_of(session, &slot->events[i]))
+        if (!yarn_switches_is_of(&slot->events[i]))
             err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].spec);
     return err;
 }
@@ -92,7 +92,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     struct yarn_thread_ring *slot = &threads->of_slot[number];
     for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
         yarn_thread_ring_count(slot, spec, &threads->before[spec]);
-    session->switches.lost_before += yarn_thread_ring_switches_lost(slot, session);
+    yarn_thread_ring_count(slot, YARN_SWITCHES_NUMBER, &session->switches.before);
     threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;
     threads->ring_bytes -= yarn_thread_ring_bytes(slot);
@@ -102,7 +102,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
 
 void yarn_thread_rings_let_go(struct yarn_thread_ring *slot)
 {
-    yarn_thread_ring_disable(slot);
+    yarn_thread_ring_turn(slot, false);
     slot->is_gone = true;
 }
 
@@ -129,4 +129,11 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
         return false;
     session->report.has_smaller_rings = true;
     return yarn_thread_rings_fill_tables(session) == 0;
+}
+
+void yarn_thread_rings_free(struct yarn_session *session)
+{
+    yarn_mappings_close(&session->threads->mappings);
+    yarn_table_close(&session->threads->slot_of);
+    session->threads = NULL;
 }

@@ -19,16 +19,16 @@ enum {
 };
 
 struct yarn_thread_rings {
-    struct yarn_thread_ring *of_slot;  /* room for YARN_THREAD_RINGS_MAX */
-    size_t nr_slots;                   /* below which all in use lie */
-    size_t nr_live;                    /* in use */
-    size_t ring_bytes;                 /* of those */
-    struct yarn_table slot_of;         /* tid -> number of its slot */
-    pid_t *tids;                       /* room for a list */
+    struct yarn_thread_ring *of_slot; /* room for YARN_THREAD_RINGS_MAX */
+    size_t nr_slots;                  /* below which all in use lie */
+    size_t nr_live;                   /* in use */
+    size_t ring_bytes;                /* of those */
+    struct yarn_table slot_of;        /* tid -> number of its slot */
+    pid_t *tids;                      /* room for a list, of `nr_listed` */
+    size_t nr_listed;
     struct yarn_merge_source *sources; /* what is to be drained */
     struct yarn_perf_count *before;    /* by spec: counts of threads that are gone */
     struct yarn_mappings mappings;
-    pid_t own_tid;
     uint32_t nr_scans;
     uint64_t next_scan_ns, soonest_scan_ns; /* without and with records that wait */
     size_t share_bytes; /* of one ring, where there is too little memory for all; 0 */
@@ -38,6 +38,8 @@ struct yarn_thread_rings {
     bool needs_look; /* at the mappings: there are threads that may have mapped code unseen */
     uint64_t switching_before_ns; /* of threads that are gone */
     uint64_t next_switching_ns;   /* when to read that of the others */
+    uint64_t looked_cpu_ns;       /* what all had used at that reading, and at the last scan */
+    uint64_t scanned_cpu_ns;
 };
 
 /* Opens a slot for the thread, disabled. -ESRCH: it has gone; -ENOMEM: there is no memory. */
@@ -56,3 +58,6 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
 
 /* Rebuilds them: no single key can be removed from a table. */
 YARN_MUST_CHECK int yarn_thread_rings_fill_tables(struct yarn_session *session);
+
+/* Once none is left: the memory. */
+void yarn_thread_rings_free(struct yarn_session *session);

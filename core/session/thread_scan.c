@@ -2,17 +2,33 @@
 #include "core/session/thread_scan.h"
 
 #include "core/session/probe.h"
+#include "core/sys/clock.h"
 #include "core/sys/process.h"
 
 enum { THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
 
 struct scan {
     yarn_thread_attach_fn attach;
-    pid_t own_tid;
     pid_t *known;
     size_t nr_known;
     bool is_first;
 };
+
+void yarn_thread_tell_name(pid_t pid, pid_t tid, const char *name,
+                           const struct yarn_record_listener *listener)
+{
+    struct yarn_typed_record record = {
+        .type = YARN_RECORD_COMM,
+        .kernel_type = PERF_RECORD_COMM,
+        .pid = (uint32_t)pid,
+        .tid = (uint32_t)tid,
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .comm = {.pid = (uint32_t)pid, .tid = (uint32_t)tid},
+    };
+    memcpy(record.comm.name, name, strlen(name) + 1);
+    if (listener && name[0])
+        listener->record(listener->self, &record);
+}
 
 static bool is_known(const struct scan *scan, pid_t tid)
 {
@@ -38,7 +54,7 @@ static int attach_new(struct yarn_session *session, struct scan *scan, const pid
 {
     int found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (tids[i] == scan->own_tid || is_known(scan, tids[i]))
+        if (tids[i] == session->own_tid || is_known(scan, tids[i]))
             continue;
         if (scan->nr_known == THREADS_AT_ONCE)
             return -ENOSPC;
@@ -68,7 +84,6 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
     pid_t tids[THREADS_AT_ONCE], known[THREADS_AT_ONCE];
     struct scan scan = {
         .attach = attach,
-        .own_tid = session->spec->includes_reader ? 0 : yarn_process_tid(),
         .known = known,
         .is_first = true,
     };

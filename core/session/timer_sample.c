@@ -4,6 +4,7 @@
 #include "core/sys/alternate_stack.h"
 #include "core/sys/clock.h"
 #include "core/sys/context.h"
+#include "core/sys/futex.h"
 #include "core/sys/own_memory.h"
 #include "core/sys/process.h"
 
@@ -212,11 +213,14 @@ void yarn_timer_sample_on_signal(int number, siginfo_t *info, void *context)
         yarn_signal_pass_on(info, context);
         return;
     }
-    if (!yarn_timer_slot_writes_enabled(slot))
+    if (!yarn_timer_slot_has(slot, YARN_TIMER_SLOT_ON))
         return;
-    yarn_timer_slot_set_pending_write(slot);
+    yarn_timer_slot_set(slot, YARN_TIMER_SLOT_WRITING);
     atomic_fetch_add_explicit(&slot->nr_ticks, 1, memory_order_relaxed);
-    if (has_room_for_next(info, context) && yarn_timer_slot_writes_enabled(slot))
+    if (has_room_for_next(info, context) && yarn_timer_slot_has(slot, YARN_TIMER_SLOT_ON))
         take_sample(slot, info, yarn_context_interrupted(context));
-    yarn_timer_slot_reset_pending_write(slot);
+    _Atomic uint32_t *called = atomic_load(&slot->terms->called);
+    if (called)
+        yarn_futex_wake(called);
+    yarn_timer_slot_reset(slot, YARN_TIMER_SLOT_WRITING);
 }

@@ -27,9 +27,10 @@ struct yarn_timer_terms {
     size_t stack_bytes;      /* of copy at most; a multiple of 8 */
     bool can_copy;           /* by yarn_own_memory_copy */
     const struct yarn_stack_bounds *bounds;
-    _Atomic uint32_t nr_unbounded; /* stack pointers of which the bounds knew nothing */
-    _Atomic uint32_t nr_let_in;    /* ticks that had waited while the thread blocked them */
-    _Atomic uint64_t nr_withheld;  /* periods for which such ticks stood */
+    _Atomic(_Atomic uint32_t *) called; /* woken at each tick: the reader sleeps on it; NULL */
+    _Atomic uint32_t nr_unbounded;      /* stack pointers of which the bounds knew nothing */
+    _Atomic uint32_t nr_let_in;         /* ticks that had waited while the thread blocked them */
+    _Atomic uint64_t nr_withheld;       /* periods for which such ticks stood */
 };
 
 /* The slots, which are never freed: a signal on its way may name one at any time. */

@@ -39,42 +39,12 @@ void yarn_timer_slot_tear_down(struct yarn_timer_slot *slot)
     atomic_store(&slot->state, 0);
 }
 
-void yarn_timer_slot_enable_writes(struct yarn_timer_slot *slot)
-{
-    atomic_fetch_or(&slot->state, YARN_TIMER_SLOT_WRITES_ENABLED);
-}
-
-void yarn_timer_slot_disable_writes(struct yarn_timer_slot *slot)
-{
-    atomic_fetch_and(&slot->state, ~(uint32_t)YARN_TIMER_SLOT_WRITES_ENABLED);
-}
-
-bool yarn_timer_slot_writes_enabled(const struct yarn_timer_slot *slot)
-{
-    return atomic_load(&slot->state) & YARN_TIMER_SLOT_WRITES_ENABLED;
-}
-
-void yarn_timer_slot_set_pending_write(struct yarn_timer_slot *slot)
-{
-    atomic_fetch_or(&slot->state, YARN_TIMER_SLOT_WRITE_PENDING);
-}
-
-void yarn_timer_slot_reset_pending_write(struct yarn_timer_slot *slot)
-{
-    atomic_fetch_and(&slot->state, ~(uint32_t)YARN_TIMER_SLOT_WRITE_PENDING);
-}
-
-bool yarn_timer_slot_pending_writes(const struct yarn_timer_slot *slot)
-{
-    return atomic_load(&slot->state) & YARN_TIMER_SLOT_WRITE_PENDING;
-}
-
 bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slot, uint64_t timeout_ns)
 {
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
     for (;;) {
         uint32_t state = atomic_load(&slot->state);
-        if (!(state & YARN_TIMER_SLOT_WRITE_PENDING))
+        if (!(state & YARN_TIMER_SLOT_WRITING))
             return true;
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
             return false;
@@ -90,7 +60,7 @@ int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, const struct yarn_ti
     if (err)
         return err;
     slot->timer = timer;
-    atomic_fetch_or(&slot->state, YARN_TIMER_SLOT_TIMER_PENDING);
+    yarn_timer_slot_set(slot, YARN_TIMER_SLOT_TIMED);
     err = yarn_timer_set(timer, rate);
     if (err)
         yarn_timer_slot_cancel_timer(slot);
@@ -99,16 +69,11 @@ int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot, const struct yarn_ti
 
 void yarn_timer_slot_cancel_timer(struct yarn_timer_slot *slot)
 {
-    if (!yarn_timer_slot_pending_timer(slot))
+    if (!yarn_timer_slot_has(slot, YARN_TIMER_SLOT_TIMED))
         return;
     yarn_timer_close(slot->timer);
     slot->timer = YARN_TIMER_NONE;
-    atomic_fetch_and(&slot->state, ~(uint32_t)YARN_TIMER_SLOT_TIMER_PENDING);
-}
-
-bool yarn_timer_slot_pending_timer(const struct yarn_timer_slot *slot)
-{
-    return atomic_load(&slot->state) & YARN_TIMER_SLOT_TIMER_PENDING;
+    yarn_timer_slot_reset(slot, YARN_TIMER_SLOT_TIMED);
 }
 
 /* ---- the writer ---- */
@@ -147,9 +112,4 @@ struct yarn_timer_pieces yarn_timer_room_pieces(const struct yarn_timer_room *ro
         .second = room->slot->data,
         .second_bytes = bytes - first,
     };
-}
-
-void yarn_timer_room_commit(const struct yarn_timer_room *room)
-{
-    __atomic_store_n(&room->slot->page->data_head, room->position, __ATOMIC_RELEASE);
 }

@@ -5,13 +5,13 @@
  * writer is the thread's own signal handler, which cannot nest; the reader drains, and may take the
  * buffer away only in three phases, so that none is freed under a writer:
  *
- *   1. disable_writes: a handler that comes from now on returns at once;
+ *   1. ON is reset: a handler that comes from now on returns at once;
  *   2. cancel_timer: none comes any more but for a signal already pending (before Linux 6.13),
  * which the handler, never uninstalled, ignores;
- *   3. wait until pending_writes is false: none is inside.
+ *   3. wait until WRITING is reset: none is inside.
  *
- * One word of three bits carries this. A writer reads writes_enabled, sets the pending bit,
- * reads again, and resets the bit in any case. A slot belongs to one thread until that thread
+ * One word of three bits carries this. A writer reads ON, sets WRITING, reads again, and resets
+ * WRITING in any case. A slot belongs to one thread until that thread
  * is gone, or a late handler of the one could reset the bit of the other.
  *
  * Knows bytes and bits; does not know samples (timer_sample) or which threads there are
@@ -28,9 +28,9 @@
 #include "core/sys/timer.h"
 
 enum yarn_timer_slot_bit {
-    YARN_TIMER_SLOT_WRITES_ENABLED = 1,
-    YARN_TIMER_SLOT_WRITE_PENDING = 2,
-    YARN_TIMER_SLOT_TIMER_PENDING = 4,
+    YARN_TIMER_SLOT_ON = 1,      /* the handler writes; the reader's */
+    YARN_TIMER_SLOT_WRITING = 2, /* it is inside; the writer's */
+    YARN_TIMER_SLOT_TIMED = 4,   /* there is a timer; the reader's */
 };
 
 struct yarn_timer_terms;
@@ -56,15 +56,19 @@ YARN_MUST_CHECK int yarn_timer_slot_set_up(struct yarn_timer_slot *slot, pid_t t
 /* Frees the buffer and the slot; after the three phases. Idempotent. */
 void yarn_timer_slot_tear_down(struct yarn_timer_slot *slot);
 
-void yarn_timer_slot_enable_writes(struct yarn_timer_slot *slot);
-void yarn_timer_slot_disable_writes(struct yarn_timer_slot *slot);
-bool yarn_timer_slot_writes_enabled(const struct yarn_timer_slot *slot);
-
-/* The writer's. */
-void yarn_timer_slot_set_pending_write(struct yarn_timer_slot *slot);
-void yarn_timer_slot_reset_pending_write(struct yarn_timer_slot *slot);
-
-bool yarn_timer_slot_pending_writes(const struct yarn_timer_slot *slot);
+static inline void yarn_timer_slot_set(struct yarn_timer_slot *slot, enum yarn_timer_slot_bit bit)
+{
+    atomic_fetch_or(&slot->state, bit);
+}
+static inline void yarn_timer_slot_reset(struct yarn_timer_slot *slot, enum yarn_timer_slot_bit bit)
+{
+    atomic_fetch_and(&slot->state, ~(uint32_t)bit);
+}
+static inline bool yarn_timer_slot_has(const struct yarn_timer_slot *slot,
+                                       enum yarn_timer_slot_bit bit)
+{
+    return atomic_load(&slot->state) & bit;
+}
 
 /* False where the time was over and a write is still pending: its thread is stopped. */
 YARN_MUST_CHECK bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slot,
@@ -73,7 +77,6 @@ YARN_MUST_CHECK bool yarn_timer_slot_wait_for_writes(struct yarn_timer_slot *slo
 YARN_MUST_CHECK int yarn_timer_slot_set_timer(struct yarn_timer_slot *slot,
                                               const struct yarn_timer_rate *rate);
 void yarn_timer_slot_cancel_timer(struct yarn_timer_slot *slot);
-bool yarn_timer_slot_pending_timer(const struct yarn_timer_slot *slot);
 
 /* ---- the writer's: a record is reserved, put word by word, committed ---- */
 
@@ -98,4 +101,7 @@ struct yarn_timer_pieces {
 struct yarn_timer_pieces yarn_timer_room_pieces(const struct yarn_timer_room *room, size_t bytes);
 
 /* Everything before the room's position is readable from now on. */
-void yarn_timer_room_commit(const struct yarn_timer_room *room);
+static inline void yarn_timer_room_commit(const struct yarn_timer_room *room)
+{
+    __atomic_store_n(&room->slot->page->data_head, room->position, __ATOMIC_RELEASE);
+}

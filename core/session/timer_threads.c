@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/timer_threads.h"
 
+#include "core/session/thread_scan.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 
@@ -82,17 +83,7 @@ static void report_name(const struct yarn_timer_threads *threads, struct yarn_ti
     if (!name[0] || !strcmp(name, thread->name))
         return;
     memcpy(thread->name, name, sizeof name);
-    uint32_t pid = (uint32_t)threads->terms->pid;
-    struct yarn_typed_record record = {
-        .type = YARN_RECORD_COMM,
-        .kernel_type = PERF_RECORD_COMM,
-        .pid = pid,
-        .tid = (uint32_t)tid,
-        .time_ns = now_ns,
-        .comm = {.pid = pid, .tid = (uint32_t)tid},
-    };
-    memcpy(record.comm.name, name, sizeof name);
-    listener->record(listener->self, &record);
+    yarn_thread_tell_name(threads->terms->pid, tid, name, listener);
 }
 
 /* ---- scanning ---- */
@@ -156,7 +147,7 @@ static bool is_deaf(const struct yarn_timer_slot *slot, struct yarn_timer_thread
 
 static void give_up_timer(struct yarn_timer_slot *slot)
 {
-    yarn_timer_slot_disable_writes(slot);
+    yarn_timer_slot_reset(slot, YARN_TIMER_SLOT_ON);
     yarn_timer_slot_cancel_timer(slot);
 }
 
@@ -183,10 +174,10 @@ static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slo
     int err = first_of(threads, slot->tid, is_old, &rate, &slot->nr_before);
     if (err)
         return err;
-    yarn_timer_slot_enable_writes(slot);
+    yarn_timer_slot_set(slot, YARN_TIMER_SLOT_ON);
     err = yarn_timer_slot_set_timer(slot, &rate);
     if (err)
-        yarn_timer_slot_disable_writes(slot);
+        yarn_timer_slot_reset(slot, YARN_TIMER_SLOT_ON);
     return err;
 }
 
@@ -225,7 +216,7 @@ static void note_block(struct yarn_timer_slot *slot, struct yarn_timer_thread *t
 /* How often it was found to block the signal, this time included; 0: it does not. */
 static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
 {
-    if (yarn_timer_slot_pending_timer(slot)) {
+    if (yarn_timer_slot_has(slot, YARN_TIMER_SLOT_TIMED)) {
         if (!is_deaf(slot, thread))
             return 0;
         give_up_timer(slot);
@@ -261,7 +252,8 @@ static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
         return nr_blocked < BLOCKED_SCANS ? 0 : -EBUSY;
     /* Or: stopped in its handler since before the last disable: what is the writer's is still its.
      */
-    if (yarn_timer_slot_pending_timer(slot) || yarn_timer_slot_pending_writes(slot))
+    if (yarn_timer_slot_has(slot, YARN_TIMER_SLOT_TIMED) ||
+        yarn_timer_slot_has(slot, YARN_TIMER_SLOT_WRITING))
         return 0;
     err = start(threads, slot, thread->is_old);
     if (err)
@@ -286,21 +278,6 @@ static void part_from_gone(struct yarn_timer_threads *threads)
     }
 }
 
-/* The host may have left its root for one without /proc: then those that are known and live. */
-static int list(struct yarn_timer_threads *threads)
-{
-    int count =
-        yarn_process_own_threads(threads->terms->pid, threads->tids, YARN_TIMER_THREADS_AT_ONCE);
-    if (count >= 0 || !threads->nr_slots)
-        return count;
-    count = 0;
-    for (uint32_t i = 0; i < threads->nr_slots && count < YARN_TIMER_THREADS_AT_ONCE; i++)
-        if (is_held(threads, i) && !threads->of_slot[i].is_gone &&
-            yarn_process_has_thread(threads->terms->pid, yarn_timer_slots[i].tid))
-            threads->tids[count++] = yarn_timer_slots[i].tid;
-    return count;
-}
-
 int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                             const struct yarn_record_listener *listener)
 {
@@ -308,7 +285,8 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
         return 0;
     /* CPU time: the host may keep the reader waiting (mlockall, a busy machine). */
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    int count = list(threads);
+    int count = yarn_process_own_threads_again(threads->terms->pid, threads->tids,
+                                               YARN_TIMER_THREADS_AT_ONCE, &threads->nr_listed);
     if (count < 0)
         return count;
     size_t nr_refused = 0;
@@ -334,18 +312,32 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
     return 0;
 }
 
-/* ---- draining ---- */
-
-static bool is_drained(struct yarn_timer_thread *thread)
+bool yarn_timer_threads_have_timers(const struct yarn_timer_threads *threads)
 {
-    yarn_ring_begin(&thread->ring);
-    return thread->ring.head == thread->ring.tail;
+    for (uint32_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i) && !threads->of_slot[i].is_gone &&
+            !yarn_timer_slot_has(&yarn_timer_slots[i], YARN_TIMER_SLOT_TIMED))
+            return false;
+    return !threads->nr_refused;
 }
+
+pid_t yarn_timer_threads_other(const struct yarn_timer_threads *threads, pid_t tid)
+{
+    for (uint32_t i = 0; i < threads->nr_slots; i++) {
+        pid_t other = yarn_timer_slots[i].tid;
+        if (is_held(threads, i) && other != tid &&
+            yarn_process_has_thread(threads->terms->pid, other))
+            return other;
+    }
+    return 0;
+}
+
+/* ---- draining ---- */
 
 bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads)
 {
     for (size_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i) && !is_drained(&threads->of_slot[i]))
+        if (!yarn_ring_is_empty(&threads->of_slot[i].ring))
             return true;
     return false;
 }
@@ -380,7 +372,7 @@ void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_m
         struct yarn_timer_thread *thread = &threads->of_slot[i];
         if (!is_held(threads, i))
             continue;
-        if (!is_drained(thread)) {
+        if (!yarn_ring_is_empty(&thread->ring)) {
             report_name(threads, thread, yarn_timer_slots[i].tid, listener);
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &thread->ring};
         } else if (thread->is_gone) {
@@ -398,7 +390,7 @@ void yarn_timer_threads_quiet(struct yarn_timer_threads *threads)
 {
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (is_held(threads, i))
-            yarn_timer_slot_disable_writes(&yarn_timer_slots[i]);
+            yarn_timer_slot_reset(&yarn_timer_slots[i], YARN_TIMER_SLOT_ON);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (is_held(threads, i))
             yarn_timer_slot_cancel_timer(&yarn_timer_slots[i]);
@@ -448,7 +440,8 @@ size_t yarn_timer_threads_bytes(const struct yarn_timer_threads *threads)
 void yarn_timer_threads_close(struct yarn_timer_threads *threads)
 {
     for (size_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i) && !yarn_timer_slot_pending_writes(&yarn_timer_slots[i]))
+        if (is_held(threads, i) &&
+            !yarn_timer_slot_has(&yarn_timer_slots[i], YARN_TIMER_SLOT_WRITING))
             yarn_timer_slot_tear_down(&yarn_timer_slots[i]);
     yarn_table_close(&threads->slot_of);
 }

@@ -40,7 +40,8 @@ struct yarn_timer_threads {
     pid_t own_tid;
     size_t data_bytes;                 /* of a slot */
     struct yarn_timer_thread *of_slot; /* owned by the arena, as the next two */
-    pid_t *tids;                       /* room for a list */
+    pid_t *tids;                       /* room for a list, of `nr_listed` */
+    size_t nr_listed;
     struct yarn_merge_source *sources; /* what is to be drained */
     struct yarn_table slot_of;         /* tid -> number of its slot */
     size_t nr_slots;                   /* below which all slots in use lie */
@@ -61,6 +62,12 @@ YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
  * has no timer meanwhile, and that time is in no sample. `listener` may be NULL. */
 YARN_MUST_CHECK int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                                             const struct yarn_record_listener *listener);
+
+/* False where one is without, as far as the last scan found. */
+bool yarn_timer_threads_have_timers(const struct yarn_timer_threads *threads);
+
+/* Any thread that lives, but for `tid`; 0. */
+pid_t yarn_timer_threads_other(const struct yarn_timer_threads *threads, pid_t tid);
 
 bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);
 

@@ -4,10 +4,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "core/base/in_data.h"
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 
-enum { LINK_BYTES = 64, LIST_BYTES = 256 };
+enum { LINK_BYTES = 32, LIST_BYTES = 64 /* the first line */ };
 
 /* Why a number instead of a table: that would be in a page of its own, which each child after fork
  * would have to ask for. */
@@ -33,7 +34,7 @@ static uint64_t read_clock(long clock)
     return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-static int64_t offset_ns; /* what the namespace adds to CLOCK_MONOTONIC */
+static YARN_IN_DATA int64_t offset_ns; /* what the namespace adds to CLOCK_MONOTONIC */
 
 uint64_t yarn_clock_ns(enum yarn_time_source clock)
 {
@@ -92,6 +93,17 @@ uint64_t yarn_clock_cpu_ns_of_others(void)
 {
     uint64_t process_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
     return yarn_u64_minus(process_ns, yarn_clock_ns(YARN_TIME_THREAD_CPU));
+}
+
+struct yarn_cpu_bounds yarn_clock_cpu_bounds_of_others(void)
+{
+    uint64_t before_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    uint64_t process_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    uint64_t after_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    return (struct yarn_cpu_bounds){
+        .least_ns = yarn_u64_minus(process_ns, after_ns),
+        .most_ns = yarn_u64_minus(process_ns, before_ns),
+    };
 }
 
 static uint64_t ticks_of_others(long clock)

@@ -35,5 +35,12 @@ struct yarn_ticks {
 /* CPU time of all threads but the caller; 0 where the process's clock cannot be read. */
 uint64_t yarn_clock_cpu_ns_of_others(void);
 
+/* The same between two bounds: with many threads the kernel takes a while to add it up, in which
+ * the caller runs. */
+struct yarn_cpu_bounds {
+    uint64_t least_ns, most_ns;
+};
+struct yarn_cpu_bounds yarn_clock_cpu_bounds_of_others(void);
+
 /* Of all threads but the caller. */
 struct yarn_ticks yarn_clock_ticks_of_others(void);

@@ -26,30 +26,62 @@ static uint64_t join(uint32_t low, uint32_t high)
 }
 
 /* A machine or a filter without them: whatever it is, it is not ours to change. */
-static void read_capabilities(struct yarn_ids *ret_ids)
+static void read_capabilities(uint64_t *ret_effective, uint64_t *ret_permitted,
+                              uint64_t *ret_inheritable)
 {
     struct capabilities all = {.head = {.version = _LINUX_CAPABILITY_VERSION_3}};
     long result = yarn_raw_call(SYS_capget, (long)&all.head, (long)all.words, 0, 0, 0, 0);
     if (yarn_raw_is_error(result)) {
-        ret_ids->effective = ret_ids->permitted = ret_ids->inheritable = UNKNOWN;
+        *ret_effective = *ret_permitted = *ret_inheritable = UNKNOWN;
         return;
     }
-    ret_ids->effective = join(all.words[0].effective, all.words[1].effective);
-    ret_ids->permitted = join(all.words[0].permitted, all.words[1].permitted);
-    ret_ids->inheritable = join(all.words[0].inheritable, all.words[1].inheritable);
+    *ret_effective = join(all.words[0].effective, all.words[1].effective);
+    *ret_permitted = join(all.words[0].permitted, all.words[1].permitted);
+    *ret_inheritable = join(all.words[0].inheritable, all.words[1].inheritable);
 }
 
-static int take_capabilities(const struct yarn_ids *ids)
+static bool has_capability(uint64_t permitted, int number)
 {
-    struct yarn_ids own;
-    if (ids->permitted == UNKNOWN)
-        return 0;
-    read_capabilities(&own);
-    uint64_t permitted = own.permitted & ids->permitted;
-    uint64_t effective = permitted & ids->effective;
-    uint64_t inheritable = own.inheritable & ids->inheritable;
-    if (permitted == own.permitted && effective == own.effective && inheritable == own.inheritable)
-        return 0;
+    return permitted != UNKNOWN && permitted >> number & 1;
+}
+
+void yarn_ids_hold_read(struct yarn_ids_hold *ret_hold)
+{
+    uint32_t *user = ret_hold->user, *group = ret_hold->group;
+    uint64_t permitted, other;
+    read_capabilities(&other, &permitted, &other);
+    *ret_hold = (struct yarn_ids_hold){.permitted = permitted};
+    if (!has_capability(permitted, CAP_SETUID) &&
+        read_three(SYS_getresuid, &user[0], &user[1], &user[2]))
+        ret_hold->permitted = UNKNOWN;
+    if (!has_capability(permitted, CAP_SETGID) &&
+        read_three(SYS_getresgid, &group[0], &group[1], &group[2]))
+        ret_hold->permitted = UNKNOWN;
+}
+
+/* The kernel lets each of the three be any of the three. */
+static bool are_among(const uint32_t wanted[3], const uint32_t own[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (wanted[i] != own[0] && wanted[i] != own[1] && wanted[i] != own[2])
+            return false;
+    return true;
+}
+
+bool yarn_ids_can_regain(const struct yarn_ids_hold *before, bool changed_groups)
+{
+    struct yarn_ids_hold now;
+    yarn_ids_hold_read(&now);
+    if (now.permitted != before->permitted || now.permitted == UNKNOWN)
+        return false;
+    bool has_users = has_capability(now.permitted, CAP_SETUID) || are_among(before->user, now.user);
+    bool has_groups = has_capability(now.permitted, CAP_SETGID) ||
+                      (!changed_groups && are_among(before->group, now.group));
+    return has_users && has_groups;
+}
+
+static int set_capabilities(uint64_t effective, uint64_t permitted, uint64_t inheritable)
+{
     struct capabilities all = {.head = {.version = _LINUX_CAPABILITY_VERSION_3}};
     for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
         all.words[i] = (struct __user_cap_data_struct){
@@ -58,6 +90,20 @@ static int take_capabilities(const struct yarn_ids *ids)
             .inheritable = (uint32_t)(inheritable >> 32 * i),
         };
     return (int)yarn_raw_call(SYS_capset, (long)&all.head, (long)all.words, 0, 0, 0, 0);
+}
+
+static int take_capabilities(const struct yarn_ids *ids)
+{
+    uint64_t own_effective, own_permitted, own_inheritable;
+    if (ids->permitted == UNKNOWN)
+        return 0;
+    read_capabilities(&own_effective, &own_permitted, &own_inheritable);
+    uint64_t permitted = own_permitted & ids->permitted;
+    uint64_t effective = permitted & ids->effective;
+    uint64_t inheritable = own_inheritable & ids->inheritable;
+    if (permitted == own_permitted && effective == own_effective && inheritable == own_inheritable)
+        return 0;
+    return set_capabilities(effective, permitted, inheritable);
 }
 
 static void keep_capabilities(bool is_kept)
@@ -79,7 +125,7 @@ int yarn_ids_read(struct yarn_ids *ret_ids)
     if (yarn_raw_is_error(count) && count != -EINVAL)
         return (int)count;
     ret_ids->nr_groups = count == -EINVAL ? TOO_MANY : (size_t)count;
-    read_capabilities(ret_ids);
+    read_capabilities(&ret_ids->effective, &ret_ids->permitted, &ret_ids->inheritable);
     return 0;
 }
 
@@ -125,6 +171,9 @@ int yarn_ids_take(const struct yarn_ids *ids)
 {
     struct yarn_ids own;
     int err = yarn_ids_read(&own);
+    /* The effective ones go with an effective root, and the host has been through more steps. */
+    if (!err && own.effective != own.permitted)
+        err = set_capabilities(own.permitted, own.permitted, own.inheritable);
     if (!err)
         err = take_groups(&own, ids);
     if (!err && !has_same_group(&own, ids))

@@ -19,6 +19,19 @@ struct yarn_ids {
     uint64_t effective, permitted, inheritable; /* capabilities, masks: number n is bit n */
 };
 
+/* What decides whether a change of ids can be taken back: the capabilities, and without that one
+ * the users or groups that there are to choose from. */
+struct yarn_ids_hold {
+    uint64_t permitted;
+    uint32_t user[3], group[3];
+};
+
+/* Of the calling thread. */
+void yarn_ids_hold_read(struct yarn_ids_hold *ret_hold);
+
+/* The calling thread, which had `before`, can have all of it again at any time. */
+YARN_MUST_CHECK bool yarn_ids_can_regain(const struct yarn_ids_hold *before, bool changed_groups);
+
 /* Of the calling thread. More groups than there is room for are known as too many. */
 YARN_MUST_CHECK int yarn_ids_read(struct yarn_ids *ret_ids);
 

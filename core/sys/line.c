@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,15 +36,19 @@ static void take_back(int err)
         yarn_raw_call(SYS_rt_sigtimedwait, (long)&mask, 0, (long)&none, sizeof mask, 0, 0);
 }
 
+/* What a descriptor is. Why not on the stack: a handler of a crash may have little of it. */
+static struct stat found;
+static _Atomic bool is_at_work;
+
 static int check_file(int fd, size_t size)
 {
-    struct yarn_file_info info;
-    int err = yarn_file_stat(fd, &info);
-    if (err)
-        return err;
-    if ((info.mode & S_IFMT) == S_IFREG) {
+    long err = yarn_raw_call(SYS_fstat, fd, (long)&found, 0, 0, 0, 0);
+    if (yarn_raw_is_error(err))
+        return (int)err;
+    if (S_ISREG(found.st_mode)) {
         long at = yarn_raw_call(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
-        uint64_t end = yarn_u64_max(info.size_bytes, yarn_raw_is_error(at) ? 0 : (uint64_t)at);
+        uint64_t end =
+            yarn_u64_max((uint64_t)found.st_size, yarn_raw_is_error(at) ? 0 : (uint64_t)at);
         return end + size > yarn_process_limit(RLIMIT_FSIZE) ? -EFBIG : 0;
     }
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
@@ -63,11 +68,9 @@ static int write_blocked(int fd, struct yarn_span line)
     return err;
 }
 
-int yarn_line_write(int fd, struct yarn_span line)
+static int write_where_it_fits(int fd, struct yarn_span line)
 {
     uint64_t before;
-    if (line.size > YARN_LINE_MAX)
-        return -EMSGSIZE;
     int err = check_file(fd, line.size);
     if (err)
         return err;
@@ -78,4 +81,22 @@ int yarn_line_write(int fd, struct yarn_span line)
     err = write_blocked(fd, line);
     yarn_raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0, 0);
     return err;
+}
+
+int yarn_line_write(int fd, struct yarn_span line)
+{
+    if (line.size > YARN_LINE_MAX)
+        return -EMSGSIZE;
+    if (atomic_exchange(&is_at_work, true))
+        return -EAGAIN;
+    int err = write_where_it_fits(fd, line);
+    atomic_store(&is_at_work, false);
+    return err;
+}
+
+void yarn_line_leave_behind(void)
+{
+    /* Why it is read first: a page that is written in a child is copied for it. */
+    if (atomic_load(&is_at_work))
+        atomic_store(&is_at_work, false);
 }

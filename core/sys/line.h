@@ -14,5 +14,9 @@
 enum { YARN_LINE_MAX = 4096 }; /* as PIPE_BUF: a pipe with room takes as much at once */
 
 /* A negative errno where it was not written: -EFBIG, -EPIPE, -EAGAIN (no room at this moment, or
- * such a signal was pending already, from which ours could not be distinguished), … */
+ * another thread is at it, or such a signal was pending already, from which ours could not be
+ * distinguished), … */
 YARN_MUST_CHECK int yarn_line_write(int fd, struct yarn_span line);
+
+/* In a child after fork: the thread that was at it is not there. */
+void yarn_line_leave_behind(void);

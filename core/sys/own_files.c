@@ -2,16 +2,18 @@
 #include "core/sys/own_files.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
+#include "core/base/in_data.h"
 #include "core/base/raw.h"
 
 enum { HELD = 3 };
 
-static atomic_int owner; /* a thread's number; 0: nobody has a table of its own */
-static bool is_held[HELD];
+static YARN_IN_DATA atomic_int owner; /* a thread's number; 0: nobody has a table of its own */
+static YARN_IN_DATA bool is_held[HELD];
 
 static int own_tid(void)
 {
@@ -54,14 +56,26 @@ int yarn_own_files_hold(void)
     return 0;
 }
 
+static long close_all(uint32_t flags)
+{
+    return yarn_raw_call(SYS_close_range, 0, UINT32_MAX, flags, 0, 0, 0);
+}
+
+/* Why by one call: what the host closes while the table is a copy of its own stays open until that
+ * is closed, too. The kernel copies the first 64 numbers at most of a range that is to be closed.
+ */
 int yarn_own_files_open(bool is_apart)
 {
-    long result = is_apart ? 0 : yarn_raw_call(SYS_unshare, CLONE_FILES, 0, 0, 0, 0, 0);
-    if (yarn_raw_is_error(result))
+    long result = is_apart ? -EINVAL : close_all(CLOSE_RANGE_UNSHARE);
+    if (result == -ENOMEM)
+        return -ENOMEM;
+    bool has_left = !yarn_raw_is_error(result);
+    if (!has_left && !is_apart)
+        result = yarn_raw_call(SYS_unshare, CLONE_FILES, 0, 0, 0, 0, 0);
+    if (!has_left && !is_apart && yarn_raw_is_error(result))
         return (int)result;
-    result = yarn_raw_call(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0);
     /* A container's filter may say something else than ENOSYS to a call that it does not know. */
-    if (yarn_raw_is_error(result))
+    if (!has_left && yarn_raw_is_error(close_all(0)))
         for (int fd = 0; fd < 65536; fd++)
             close_file(fd);
     atomic_store_explicit(&owner, own_tid(), memory_order_relaxed);

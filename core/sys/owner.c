@@ -5,13 +5,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "core/base/in_data.h"
 #include "core/base/raw.h"
 #include "core/sys/process.h"
 #include "core/sys/wiped.h"
 
 struct yarn_wiped yarn_wiped __attribute__((common));
 
-static bool asks_for_list;
+static YARN_IN_DATA bool asks_for_list;
 
 static bool has_list(void)
 {

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -57,16 +56,6 @@ int yarn_perf_disable(int fd)
     return control(fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void yarn_perf_enable_own(void)
-{
-    yarn_raw_call(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0, 0);
-}
-
-void yarn_perf_disable_own(void)
-{
-    yarn_raw_call(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0, 0);
-}
-
 int yarn_perf_set_filter(int fd, const char *filter)
 {
     return control(fd, PERF_EVENT_IOC_SET_FILTER, (long)filter);
@@ -77,16 +66,19 @@ int yarn_perf_set_program(int fd, int program)
     return control(fd, PERF_EVENT_IOC_SET_BPF, program);
 }
 
-void yarn_perf_note_name(void)
-{
-    char name[16] = "";
-    if (!yarn_raw_call(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0))
-        yarn_raw_call(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
-}
-
 int yarn_perf_set_output(int fd, int leader_fd)
 {
     return control(fd, PERF_EVENT_IOC_SET_OUTPUT, leader_fd);
+}
+
+void yarn_perf_detach(int fd)
+{
+    control(fd, PERF_EVENT_IOC_SET_OUTPUT, -1);
+}
+
+void yarn_perf_set_period(int fd, uint64_t period)
+{
+    control(fd, PERF_EVENT_IOC_PERIOD, (long)&period);
 }
 
 /* Where a group's reading has the one of that id; the first where it states no ids. */

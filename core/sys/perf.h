@@ -19,11 +19,10 @@ YARN_MUST_CHECK int yarn_perf_open(struct perf_event_attr *attr, pid_t tid, int 
 YARN_MUST_CHECK int yarn_perf_id(int fd, uint64_t *ret_id);
 int yarn_perf_enable(int fd);
 int yarn_perf_disable(int fd);
-
-/* All events that the calling thread has opened, also those whose descriptors it has closed but
- * not unmapped. */
-void yarn_perf_enable_own(void);
-void yarn_perf_disable_own(void);
+static inline int yarn_perf_turn(int fd, bool is_on)
+{
+    return is_on ? yarn_perf_enable(fd) : yarn_perf_disable(fd);
+}
 
 /* Which of a tracepoint's hits count, in tracefs' words; of the threads that inherit it, too. */
 YARN_MUST_CHECK int yarn_perf_set_filter(int fd, const char *filter);
@@ -32,11 +31,13 @@ YARN_MUST_CHECK int yarn_perf_set_filter(int fd, const char *filter);
  * inherit it: where it says 0 there is none. */
 YARN_MUST_CHECK int yarn_perf_set_program(int fd, int program);
 
-/* The calling thread takes the name that it has, which its events with `comm` record. */
-void yarn_perf_note_name(void);
-
 /* The events of fd go into the mapped ring of leader_fd from now on. */
 YARN_MUST_CHECK int yarn_perf_set_output(int fd, int leader_fd);
+/* Into no ring, which takes no time; the next one takes none either once some ms have passed. */
+void yarn_perf_detach(int fd);
+
+/* Of this object alone: of what threads have inherited none changes (KF 23). */
+void yarn_perf_set_period(int fd, uint64_t period);
 
 struct yarn_perf_count {
     uint64_t count;

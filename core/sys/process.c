@@ -117,25 +117,6 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
     return count ? count : allowed_cpus(ret_cpus, size);
 }
 
-int yarn_process_go_to_core(int cpu, struct yarn_process_cores *ret_before)
-{
-    struct yarn_process_cores one = {.bytes = sizeof one.mask};
-    if (cpu < 0 || (size_t)cpu >= sizeof one.mask * 8)
-        return -EINVAL;
-    long bytes = yarn_raw_call(SYS_sched_getaffinity, 0, sizeof ret_before->mask,
-                               (long)ret_before->mask, 0, 0, 0);
-    if (yarn_raw_is_error(bytes))
-        return (int)bytes;
-    ret_before->bytes = (size_t)bytes;
-    one.mask[cpu / 64] = UINT64_C(1) << (cpu % 64);
-    return (int)yarn_raw_call(SYS_sched_setaffinity, 0, bytes, (long)one.mask, 0, 0, 0);
-}
-
-void yarn_process_leave_core(const struct yarn_process_cores *before)
-{
-    yarn_raw_call(SYS_sched_setaffinity, 0, (long)before->bytes, (long)before->mask, 0, 0, 0);
-}
-
 /* By name at each use: a folder that is kept open is a way out of a root that the host has left. */
 static const char tasks[] = "/proc/self/task";
 
@@ -249,6 +230,19 @@ int yarn_process_own_threads(pid_t pid, pid_t *ret_tids, size_t size)
     if (size)
         ret_tids[0] = pid;
     return 1;
+}
+
+int yarn_process_own_threads_again(pid_t pid, pid_t *ret_tids, size_t size, size_t *nr_listed)
+{
+    int count = yarn_process_own_threads(pid, ret_tids, size);
+    if (count < 0 && *nr_listed) {
+        count = 0;
+        for (size_t i = 0; i < *nr_listed; i++)
+            if (yarn_process_has_thread(pid, ret_tids[i]))
+                ret_tids[count++] = ret_tids[i];
+    }
+    *nr_listed = count < 0 ? 0 : yarn_size_min((size_t)count, size);
+    return count;
 }
 
 /* Reads a file of the thread's: the length or a negative errno. The text is terminated. */
@@ -402,11 +396,6 @@ uint64_t yarn_process_blocked_signals(pid_t tid)
 uint64_t yarn_process_pending_signals(pid_t tid)
 {
     return read_status_mask(tid, "SigPnd:");
-}
-
-bool yarn_process_has_pinned(void)
-{
-    return read_status_mask(yarn_process_tid(), "VmPin:") != 0; /* decimal, too */
 }
 
 bool yarn_process_thread_is_traced(pid_t tid)

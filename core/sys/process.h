@@ -32,15 +32,6 @@ size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size
 size_t yarn_process_present_cpus(int *ret_cpus, size_t size);
 size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
 
-/* The cores that the calling thread may run on. */
-struct yarn_process_cores {
-    uint64_t mask[128];
-    size_t bytes;
-};
-/* Onto that core alone, and back to where it might be before. */
-YARN_MUST_CHECK int yarn_process_go_to_core(int cpu, struct yarn_process_cores *ret_before);
-void yarn_process_leave_core(const struct yarn_process_cores *before);
-
 /* A soft resource limit (RLIMIT_AS, RLIMIT_FSIZE, …); UINT64_MAX where there is none. */
 uint64_t yarn_process_limit(int resource);
 
@@ -63,6 +54,11 @@ YARN_MUST_CHECK int yarn_process_threads(pid_t *ret_tids, size_t size);
  * folder has other numbers than ours and lacks the caller; then there is the first thread only,
  * `pid`. */
 YARN_MUST_CHECK int yarn_process_own_threads(pid_t pid, pid_t *ret_tids, size_t size);
+
+/* The same again and again, of which ret_tids keeps *nr_listed: where there is no list any more, as
+ * the host may have left its root for one without /proc, those of the last one that live. */
+YARN_MUST_CHECK int yarn_process_own_threads_again(pid_t pid, pid_t *ret_tids, size_t size,
+                                                   size_t *nr_listed);
 
 /* The number of the process's threads, the caller's among them; a negative errno without /proc. */
 YARN_MUST_CHECK int yarn_process_nr_threads(void);
@@ -102,10 +98,6 @@ uint64_t yarn_process_blocked_signals(pid_t tid);
 
 /* Signals pending for the thread itself, not for the process; a mask, 0 where it is unknown. */
 uint64_t yarn_process_pending_signals(pid_t tid);
-
-/* False where the process has no memory locked for devices or perf's rings beyond the user's
- * budget, or where that cannot be found out. */
-bool yarn_process_has_pinned(void);
 
 /* A debugger or its like gets each signal of the thread, before the thread is. */
 bool yarn_process_thread_is_traced(pid_t tid);

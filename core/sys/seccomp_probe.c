@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/close_range.h>
 #include <linux/nsfs.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -85,14 +86,15 @@ static const struct act acts[] = {
     {"sched_getaffinity", SYS_sched_getaffinity, YARN_SECCOMP_ALL, {0, 512, ROOM}},
     {"get_robust_list", SYS_get_robust_list, YARN_SECCOMP_OWNER, {0, ROOM, ROOM}},
     {"prctl", SYS_prctl, YARN_SECCOMP_LATENCY, {PR_SET_TIMERSLACK, 1, 0, 0, 0}},
-    {"prctl", SYS_prctl, YARN_SECCOMP_CLOCK, {PR_GET_NAME, ROOM, 0, 0, 0}},
-    {"prctl", SYS_prctl, YARN_SECCOMP_CLOCK, {PR_SET_NAME, ROOM, 0, 0, 0}},
-    {"sched_setaffinity", SYS_sched_setaffinity, YARN_SECCOMP_CLOCK, {0, 0, 0}},
     {"sched_getattr", SYS_sched_getattr, YARN_SECCOMP_LATENCY, {0, 0, 0, 0}},
     {"sched_setattr", SYS_sched_setattr, YARN_SECCOMP_LATENCY, {0, 0, 0}},
     {"process_vm_readv", SYS_process_vm_readv, YARN_SECCOMP_ALL, {0, 0, 0, 0, 0}},
-    {"unshare", SYS_unshare, YARN_SECCOMP_UNSHARE, {CLONE_FILES}},
     {"close_range", SYS_close_range, YARN_SECCOMP_ALL, {UINT32_MAX, UINT32_MAX, 0}},
+    {"close_range",
+     SYS_close_range,
+     YARN_SECCOMP_UNSHARE,
+     {UINT32_MAX, UINT32_MAX, CLOSE_RANGE_UNSHARE}},
+    {"unshare", SYS_unshare, YARN_SECCOMP_UNSHARE, {CLONE_FILES}},
     {"timer_create", SYS_timer_create, YARN_SECCOMP_TIMER, {CLOCK_MONOTONIC, 0, 0}},
     {"timer_settime", SYS_timer_settime, YARN_SECCOMP_TIMER, {-1, 0, 0, 0}},
     {"timer_delete", SYS_timer_delete, YARN_SECCOMP_TIMER, {-1}},
@@ -107,6 +109,9 @@ static const struct act acts[] = {
     {"prctl", SYS_prctl, YARN_SECCOMP_RIGHTS, {PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0}},
     {"prctl", SYS_prctl, YARN_SECCOMP_RIGHTS, {PR_CAPBSET_DROP, -1, 0, 0, 0}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_RIGHTS, {NOWHERE, NS_GET_NSTYPE, 0}},
+    {"pidfd_open", SYS_pidfd_open, YARN_SECCOMP_LANDLOCK, {NOWHERE, 0}},
+    {"pidfd_getfd", SYS_pidfd_getfd, YARN_SECCOMP_LANDLOCK, {NOWHERE, NOWHERE, 0}},
+    {"landlock_restrict_self", SYS_landlock_restrict_self, YARN_SECCOMP_LANDLOCK, {NOWHERE, 0}},
     {"setresgid", SYS_setresgid, YARN_SECCOMP_RIGHTS, {-1, -1, -1}},
     {"setresuid", SYS_setresuid, YARN_SECCOMP_RIGHTS, {-1, -1, -1}},
     {"socket", SYS_socket, YARN_SECCOMP_CONTROL, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0}},
@@ -119,6 +124,9 @@ static const struct act acts[] = {
     {"recvfrom", SYS_recvfrom, YARN_SECCOMP_CONTROL, {NOWHERE, ROOM, 1, MSG_DONTWAIT, 0}},
     {"sendto", SYS_sendto, YARN_SECCOMP_CONTROL, {NOWHERE, ROOM, 1, MSG_DONTWAIT, 0}},
     {"flock", SYS_flock, YARN_SECCOMP_CONTROL, {NOWHERE, 0}},
+    {"prctl", SYS_prctl, YARN_SECCOMP_ENDS, {PR_GET_TID_ADDRESS, ROOM, 0, 0, 0}},
+    {"futex_waitv", SYS_futex_waitv, YARN_SECCOMP_ENDS, {0, 0, 0, 0, 0}},
+    {"pidfd_open", SYS_pidfd_open, YARN_SECCOMP_ENDS, {-1, 0}},
     {"signalfd4", SYS_signalfd4, YARN_SECCOMP_PERF, {NOWHERE, 0, 0, 0}},
     {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, YARN_SECCOMP_PERF, {-1, -1, 0, 0}},
     {"ioctl", SYS_ioctl, YARN_SECCOMP_PERF, {NOWHERE, (long)PERF_EVENT_IOC_ID, ROOM}},
@@ -134,7 +142,8 @@ static const struct act acts[] = {
 
 /* Where the child is; shared with it. */
 struct stage {
-    _Atomic uint32_t at; /* number of the act */
+    _Atomic uint32_t at;          /* number of the act */
+    _Atomic int32_t leave_result; /* of close_range, of the first child that tried it */
     _Atomic int32_t unshare_result;
 };
 
@@ -175,6 +184,11 @@ static bool is_unshare_refused(const struct stage *stage, const struct yarn_secc
     return probe->deadly[YARN_SECCOMP_UNSHARE] || atomic_load(&stage->unshare_result);
 }
 
+static bool is_apart(const struct stage *stage, const struct yarn_seccomp_probe *probe)
+{
+    return atomic_load(&stage->leave_result) && is_unshare_refused(stage, probe);
+}
+
 /* ---- in the child, whose memory is a copy ---- */
 
 static uint64_t room[ROOM_BYTES / sizeof(uint64_t)];
@@ -213,11 +227,13 @@ static _Noreturn void perform(struct stage *stage, const struct yarn_seccomp_pro
             continue;
         atomic_store(&stage->at, i);
         if (i == THREAD_ACT)
-            yarn_seccomp_probe_try_thread(yarn_thread_flags(is_unshare_refused(stage, known)));
+            yarn_seccomp_probe_try_thread(yarn_thread_flags(is_apart(stage, known)));
         else if (i == SIGNAL_ACT)
             try_signal();
         else if (acts[i].number == SYS_unshare)
             atomic_store(&stage->unshare_result, (int)call(&acts[i]));
+        else if (acts[i].part == YARN_SECCOMP_UNSHARE)
+            atomic_store(&stage->leave_result, (int)call(&acts[i]));
         else
             call(&acts[i]);
     }
@@ -255,6 +271,7 @@ int yarn_seccomp_probe_run(struct yarn_seccomp_probe *ret_probe)
     struct stage *stage = yarn_pages_map_shared(sizeof *stage);
     if (!stage)
         return -ENOMEM;
+    atomic_store(&stage->leave_result, -ENOSYS);
     int at;
     do {
         at = perform_in_child(stage, &probe);
@@ -263,6 +280,7 @@ int yarn_seccomp_probe_run(struct yarn_seccomp_probe *ret_probe)
     } while (at >= 0 && at < ACT_COUNT && !probe.deadly[YARN_SECCOMP_LINE] &&
              !probe.deadly[YARN_SECCOMP_ALL]);
     probe.is_unshare_refused = is_unshare_refused(stage, &probe);
+    probe.is_apart = is_apart(stage, &probe);
     yarn_pages_release(stage, sizeof *stage);
     if (at < 0)
         return at;

@@ -22,14 +22,14 @@ enum yarn_seccomp_probe_part {
     YARN_SECCOMP_ALL,  /* that is recorded */
     YARN_SECCOMP_PERF,
     YARN_SECCOMP_TIMER,
-    YARN_SECCOMP_RIGHTS,  /* to follow the host when it changes its own */
-    YARN_SECCOMP_CONTROL, /* the control socket */
-    YARN_SECCOMP_LATENCY, /* a reader that is woken in time */
-    YARN_SECCOMP_OWNER,   /* a sure answer to whose memory it is */
-    YARN_SECCOMP_UNSHARE, /* a reader that leaves the host's descriptor table by unshare, not by
-                             clone */
-    YARN_SECCOMP_CLOCK,   /* to measure the cores' own clocks */
-    YARN_SECCOMP_BPF,     /* filters of samples */
+    YARN_SECCOMP_RIGHTS,   /* to follow the host when it changes its own */
+    YARN_SECCOMP_LANDLOCK, /* the same, for rules of Landlock */
+    YARN_SECCOMP_CONTROL,  /* the control socket */
+    YARN_SECCOMP_LATENCY,  /* a reader that is woken in time */
+    YARN_SECCOMP_OWNER,    /* a sure answer to whose memory it is */
+    YARN_SECCOMP_UNSHARE,  /* a reader that leaves the host's descriptor table, not by clone */
+    YARN_SECCOMP_BPF,      /* filters of samples */
+    YARN_SECCOMP_ENDS,     /* to notice the end of the last thread at once */
     YARN_SECCOMP_PART_COUNT,
 };
 
@@ -37,6 +37,7 @@ struct yarn_seccomp_probe {
     /* For each part the name of a call that would end its caller; NULL: none would. */
     const char *deadly[YARN_SECCOMP_PART_COUNT];
     bool is_unshare_refused; /* by an errno, as containers do, or deadly */
+    bool is_apart; /* the reader can leave the host's descriptor table only by being born without */
 };
 
 /* Whether the process has a filter: 0 or 1, or a negative errno where /proc does not say. By calls

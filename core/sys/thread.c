@@ -15,6 +15,7 @@
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
 #include "core/sys/thread_arch.h"
+#include "core/sys/timer.h"
 #include "core/sys/wiped.h"
 
 enum {
@@ -102,7 +103,7 @@ int yarn_thread_wake(struct yarn_thread *thread, pid_t pid)
     if (!tid)
         return -ESRCH;
     /* Why not tgkill: that is what others send (yarn_thread_clear_wakes). */
-    siginfo_t info = {.si_signo = WAKE_SIGNAL, .si_code = SI_QUEUE};
+    static const siginfo_t info = {.si_signo = WAKE_SIGNAL, .si_code = SI_QUEUE};
     int err = (int)yarn_raw_call(SYS_rt_tgsigqueueinfo, pid, tid, WAKE_SIGNAL, (long)&info, 0, 0);
     if (err != -EAGAIN)
         return err;
@@ -132,6 +133,11 @@ static int watch(int fd, uint64_t mask)
 int yarn_thread_open_wake(void)
 {
     return watch(-1, mask_of(WAKE_SIGNAL) | mask_of(UNCOUNTED_SIGNAL));
+}
+
+int yarn_thread_open_alarm(int *ret_timer)
+{
+    return yarn_timer_open_of_process(yarn_process_tid(), WAKE_SIGNAL, ret_timer);
 }
 
 bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)

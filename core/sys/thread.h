@@ -70,6 +70,8 @@ YARN_MUST_CHECK int yarn_thread_wake(struct yarn_thread *thread, pid_t pid);
 
 /* By the thread itself: a descriptor that polls readable after yarn_thread_wake. */
 YARN_MUST_CHECK int yarn_thread_open_wake(void);
+/* By the thread itself: a timer of the process's CPU time (timer.h) that wakes it likewise. */
+YARN_MUST_CHECK int yarn_thread_open_alarm(int *ret_timer);
 /* Takes all wake-ups back, and none of the host's signals; `fd` where that has polled readable,
  * else -1. True where the host sent the C library's signal, to each of its tasks, as libpsx does,
  * which waits until each has handled it or is gone. */

@@ -27,7 +27,7 @@ static long clock_of(pid_t tid)
     return (long)(int)((~(uint32_t)tid << 3) | CLOCK_PER_THREAD_SCHEDULED);
 }
 
-int yarn_timer_open(pid_t tid, int signal_number, void *value, int *ret_timer)
+static int open_on(long clock, pid_t tid, int signal_number, void *value, int *ret_timer)
 {
     struct kernel_sigevent event = {
         .value = value,
@@ -36,12 +36,21 @@ int yarn_timer_open(pid_t tid, int signal_number, void *value, int *ret_timer)
         .tid = tid,
     };
     int timer;
-    long result =
-        yarn_raw_call(SYS_timer_create, clock_of(tid), (long)&event, (long)&timer, 0, 0, 0);
+    long result = yarn_raw_call(SYS_timer_create, clock, (long)&event, (long)&timer, 0, 0, 0);
     if (yarn_raw_is_error(result))
         return (int)result;
     *ret_timer = timer;
     return 0;
+}
+
+int yarn_timer_open(pid_t tid, int signal_number, void *value, int *ret_timer)
+{
+    return open_on(clock_of(tid), tid, signal_number, value, ret_timer);
+}
+
+int yarn_timer_open_of_process(pid_t tid, int signal_number, int *ret_timer)
+{
+    return open_on(CLOCK_PROCESS_CPUTIME_ID, tid, signal_number, NULL, ret_timer);
 }
 
 static struct timespec timespec_of(uint64_t ns)

@@ -3,7 +3,8 @@
  *
  * A timer of one thread's CPU time that sends that thread a signal, by raw call: it counts only
  * while the thread runs, so it never interrupts a sleep. It fires at most once a tick of the
- * kernel; what it misses the signal reports as overrun.
+ * kernel; what it misses the signal reports as overrun. Or of the process's, for one thread that
+ * waits until the others work.
  *
  * Any thread of the process may make one for any other; a forked child has none.
  * Threads, signals: safe anywhere.
@@ -20,8 +21,11 @@ enum { YARN_TIMER_NONE = -1 };
  * (RLIMIT_SIGPENDING). */
 YARN_MUST_CHECK int yarn_timer_open(pid_t tid, int signal_number, void *value, int *ret_timer);
 
+/* The same of the CPU time of all threads; `tid` gets the signal whoever runs. */
+YARN_MUST_CHECK int yarn_timer_open_of_process(pid_t tid, int signal_number, int *ret_timer);
+
 struct yarn_timer_rate {
-    uint64_t first_ns;    /* of the thread's CPU time; 0 stops the timer */
+    uint64_t first_ns;    /* of that CPU time; 0 stops the timer */
     uint64_t interval_ns; /* from then on */
     bool is_from_birth;   /* first_ns counts from the thread's start, else from now */
 };

@@ -370,6 +370,12 @@ void yarn_waits_begin_round(struct yarn_waits *waits, uint64_t now_ns)
     waits->round_ns = now_ns;
 }
 
+void yarn_waits_skip(struct yarn_waits *waits, uint64_t now_ns)
+{
+    waits->round_ns = now_ns;
+    plan_round(waits, now_ns);
+}
+
 static bool is_worth(const struct yarn_wait *wait)
 {
     return wait->state == YARN_WAIT_BLOCKED ||

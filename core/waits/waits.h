@@ -125,6 +125,9 @@ void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t 
 /* `rest`: the first that was left out; NULL: none. True where the period has been doubled. */
 bool yarn_waits_end_round(struct yarn_waits *waits, const struct yarn_wait *rest, uint64_t now_ns);
 
+/* There were no rounds, because no thread ran: as if one had just found nothing new. */
+void yarn_waits_skip(struct yarn_waits *waits, uint64_t now_ns);
+
 /* The places that are known are of no use any more: the same waits are looked at once more. */
 void yarn_waits_look_again(struct yarn_waits *waits);
 

@@ -45,15 +45,6 @@ static bool may_leap(struct yarn_dump_record_reader *reader, enum yarn_dump_reco
     }
 }
 
-/* What is no plain ASCII may be shown as an escape. */
-static uint64_t cost_of_text(struct yarn_span text)
-{
-    uint64_t cost = YARN_DUMP_COST_TEXT + 2 * text.size;
-    for (size_t i = 0; i < text.size; i++)
-        cost += text.data[i] - 0x20u < 0x5f ? 0 : 3;
-    return cost;
-}
-
 static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cursor *cursor,
                          struct range range)
 {
@@ -65,7 +56,7 @@ static void read_strings(struct yarn_dump_record_reader *reader, struct yarn_cur
         if (text.size > YARN_DUMP_TEXT_MAX)
             yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_TEXT);
         text = yarn_span_sub(text, 0, yarn_size_min(text.size, YARN_DUMP_TEXT_MAX));
-        if (yarn_dump_may_keep(reader, cost_of_text(text)) &&
+        if (yarn_dump_may_keep(reader, YARN_DUMP_COST_TEXT + text.size) &&
             !yarn_dump_known_add_text(&reader->known, range.first + i, text))
             reader->summary->records_bad++;
     }

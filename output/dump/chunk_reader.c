@@ -184,13 +184,6 @@ static void pass_over_damaged(struct yarn_dump_chunk_reader *reader, size_t whol
     add_damage(reader, offset, passed, "a chunk's checksum does not fit its content");
 }
 
-static bool is_bomb(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk)
-{
-    return !yarn_dump_chunk_is_sane(chunk) ||
-           !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED,
-                                      chunk->raw_bytes);
-}
-
 /* 1: it was; 0: it cannot be, which is damage; or a negative errno. */
 static int unpack(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_chunk *chunk,
                   struct yarn_span stored, struct yarn_span *ret_payload)
@@ -198,7 +191,9 @@ static int unpack(struct yarn_dump_chunk_reader *reader, const struct yarn_dump_
     uint64_t offset = reader->source->offset;
     size_t whole = (size_t)chunk->header_bytes + chunk->stored_bytes;
     yarn_dump_allowance_earn(reader->allowance, whole);
-    if (is_bomb(reader, chunk)) {
+    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED, chunk->raw_bytes))
+        return reader->allowance->error;
+    if (!yarn_dump_chunk_is_sane(chunk)) {
         add_damage(reader, offset, whole, "a chunk would unpack to far more than it is");
         return 0;
     }

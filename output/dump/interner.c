@@ -5,7 +5,7 @@
 
 enum {
     SLOT_BYTES = 16, /* of a table */
-    FIRST_SLOTS = 1024,
+    FIRST_SLOTS = 256,
 };
 
 /* Most of what is interned are stacks: they get half of the memory. A table that doubles needs half

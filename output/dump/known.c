@@ -38,14 +38,14 @@ void yarn_dump_known_forget_epoch(struct yarn_dump_known *known)
 void yarn_dump_known_forget_process(struct yarn_dump_known *known)
 {
     close_set(&known->modules);
-    close_set(&known->events);
+    yarn_dump_known_events_close(&known->events);
     yarn_dump_known_forget_epoch(known);
 }
 
 void yarn_dump_known_close(struct yarn_dump_known *known)
 {
     close_set(&known->modules);
-    close_set(&known->events);
+    yarn_dump_known_events_close(&known->events);
     close_set(&known->strings);
     close_set(&known->symbols);
     close_set(&known->frames);

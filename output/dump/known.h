@@ -10,6 +10,7 @@
 
 #include "core/base/span.h"
 #include "output/dump/format.h"
+#include "output/dump/known_events.h"
 
 /* A set of numbers. */
 struct yarn_dump_set {
@@ -21,7 +22,8 @@ struct yarn_dump_set {
 struct yarn_dump_texts; /* some of them, in one piece */
 
 struct yarn_dump_known {
-    struct yarn_dump_set modules, events; /* of the process */
+    struct yarn_dump_set modules; /* of the process, as are events */
+    struct yarn_dump_known_events events;
     struct yarn_dump_set strings, symbols, frames, stacks;
     struct yarn_span *texts; /* owned; by string number */
     size_t max_texts;

@@ -15,7 +15,12 @@ enum {
     LEVEL = 3,
     FROM_TEXT_MAX = 4096, /* of each of its texts */
     FROM_BYTES = 3 * FROM_TEXT_MAX,
+    TEXTS_AT_ONCE = 128, /* and names in a chunk */
+    FIELDS_BYTES = 256,
+    TEXTS_BYTES = 64 << 10,
+    NAMES_BYTES = 2 * TEXTS_BYTES,
 };
+_Static_assert(TEXTS_BYTES > FROM_BYTES, "and those of a FROM");
 
 /* One dump that is being taken over. */
 struct taken {
@@ -45,7 +50,6 @@ int yarn_dump_merger_open(struct yarn_dump_merger *merger, uint16_t minor, yarn_
     yarn_dump_file_header_encode(&header, bytes);
     *merger = (struct yarn_dump_merger){.put = put, .self = self};
     yarn_dump_allowance_init(&merger->allowance);
-    yarn_dump_allowance_begin(&merger->allowance, 1);
     return put(self, yarn_span_of(bytes, sizeof bytes));
 }
 
@@ -162,17 +166,18 @@ static void add_record(struct yarn_byte_buffer *bytes, enum yarn_dump_record rec
     yarn_bytes_sized(bytes, yarn_bytes_span(payload));
 }
 
-/* The texts of one record, which are the first of their epoch. */
+/* Texts that are the first of their epoch, up to TEXTS_AT_ONCE. */
 static void add_texts(struct yarn_byte_buffer *bytes, const struct yarn_span *texts, size_t count,
                       uint64_t *ret_references)
 {
-    uint8_t data[FROM_BYTES];
-    uint64_t nr_strings = 0, scratch[YARN_DUMP_TEXTS_MAX];
-    struct yarn_dump_string_row rows[YARN_DUMP_TEXTS_MAX];
+    uint8_t data[TEXTS_BYTES];
+    uint64_t nr_strings = 0, scratch[TEXTS_AT_ONCE];
+    struct yarn_dump_string_row rows[TEXTS_AT_ONCE];
     struct yarn_byte_buffer payload = yarn_bytes_of(data, sizeof data);
     for (size_t i = 0; i < count; i++) {
-        rows[nr_strings].size = (uint32_t)texts[i].size;
-        ret_references[i] = texts[i].size ? ++nr_strings : 0;
+        ret_references[i] = texts[i].size ? nr_strings + 1 : 0;
+        if (texts[i].size)
+            rows[nr_strings++].size = (uint32_t)texts[i].size;
     }
     if (!nr_strings)
         return;
@@ -211,7 +216,7 @@ static struct yarn_dump_from describe(const struct taken *taken)
 static int put_from(struct yarn_dump_merger *merger, const struct yarn_dump_from *from,
                     struct yarn_span end)
 {
-    uint8_t data[2 * FROM_BYTES], fields_data[256];
+    uint8_t data[2 * FROM_BYTES], fields_data[FIELDS_BYTES];
     struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
     uint64_t references[YARN_DUMP_TEXTS_MAX];
     struct yarn_byte_buffer records = yarn_bytes_of(data, sizeof data);
@@ -227,6 +232,55 @@ static int put_from(struct yarn_dump_merger *merger, const struct yarn_dump_from
     return put_records(merger, yarn_bytes_span(&records), like, (uint16_t)(like->epoch + 1));
 }
 
+/* The first of these names, in an epoch of their own; how many. */
+static size_t add_names(struct yarn_byte_buffer *records, const struct yarn_dump_code_name *names,
+                        size_t nr_names)
+{
+    struct yarn_span texts[TEXTS_AT_ONCE];
+    uint64_t references[TEXTS_AT_ONCE];
+    uint8_t data[FIELDS_BYTES];
+    size_t count = 0, room = TEXTS_BYTES / 2;
+    while (count < yarn_size_min(nr_names, TEXTS_AT_ONCE)) {
+        texts[count] = yarn_span_sub(names[count].name, 0,
+                                     yarn_size_min(names[count].name.size, FROM_TEXT_MAX));
+        if (texts[count].size > room)
+            break;
+        room -= texts[count++].size;
+    }
+    add_texts(records, texts, count, references);
+    for (size_t i = 0; i < count; i++) {
+        struct yarn_byte_buffer fields = yarn_bytes_of(data, sizeof data);
+        yarn_dump_fields_encode(&fields, YARN_DUMP_RECORD_CODE_NAME, &names[i], &references[i], 0);
+        add_record(records, YARN_DUMP_RECORD_CODE_NAME, &fields);
+    }
+    return count;
+}
+
+/* Each chunk of names is an epoch. */
+static int put_names(struct yarn_dump_merger *merger)
+{
+    uint8_t data[NAMES_BYTES];
+    struct yarn_dump_held *held = &merger->held;
+    struct yarn_span payload = yarn_span_of(held->payload, held->payload_bytes);
+    struct tail tail = find_tail(payload);
+    struct yarn_span end = yarn_span_from(payload, tail.end_at);
+    struct yarn_dump_chunk like = held->chunk;
+    if (!end.size || end.size > FROM_BYTES)
+        return -EINVAL;
+    int err = tail.end_at
+                  ? put_records(merger, yarn_span_sub(payload, 0, tail.end_at), &like, like.epoch)
+                  : 0;
+    for (size_t at = 0; !err && at < merger->nr_names;) {
+        struct yarn_byte_buffer records = yarn_bytes_of(data, sizeof data);
+        at += add_names(&records, &merger->names[at], merger->nr_names - at);
+        if (at == merger->nr_names)
+            yarn_bytes_put(&records, end.data, end.size);
+        err = put_records(merger, yarn_bytes_span(&records), &like, ++like.epoch);
+    }
+    held->is_there = false;
+    return err;
+}
+
 /* Why an END goes behind FROM: what follows it would take it back. */
 static int end_process(struct yarn_dump_merger *merger, struct taken *taken)
 {
@@ -236,6 +290,8 @@ static int end_process(struct yarn_dump_merger *merger, struct taken *taken)
     struct yarn_span end = yarn_span_from(payload, tail.end_at);
     struct yarn_dump_from from = describe(taken);
     int err = 0;
+    if (merger->nr_names)
+        return put_names(merger);
     taken->nr_damages = taken->summary->nr_damages;
     taken->damaged_bytes = taken->summary->damaged_bytes;
     if (tail.has_from && !from.nr_damages && !from.is_cut)

@@ -34,6 +34,10 @@ struct yarn_dump_held {
 struct yarn_dump_merger {
     yarn_dump_put_fn *put;
     void *self;
+    /* Borrowed; of what is added from now on: put before the END of its process, which must have
+     * one, and in place of a FROM: it is the same dump. */
+    const struct yarn_dump_code_name *names;
+    size_t nr_names;                      /* 0: none */
     uint32_t sequence;                    /* of the next chunk */
     uint32_t nr_processes;                /* so far; the last is open */
     struct yarn_dump_allowance allowance; /* one for all files: they become one */

@@ -6,8 +6,10 @@
 
 #include "core/base/pages.h"
 
-/* Small: the host wants its caches and its address space for itself. */
-enum { LEVEL = 3, WINDOW_LOG = 18, HASH_LOG = 14, BLOCK_LOG = 15 };
+/* Small: the host wants its caches and its address space for itself. Smaller for what is short: the
+ * tables are cleared for each payload. */
+enum { LEVEL = 3, WINDOW_LOG = 18, HASH_LOG = 14, SHORT_HASH_LOG = 12, BLOCK_LOG = 15 };
+enum { SHORT = 48 << 10 };
 
 static ZSTD_compressionParameters choose(void)
 {
@@ -77,9 +79,14 @@ void yarn_dump_packer_close(struct yarn_dump_packer *packer)
 size_t yarn_dump_packer_pack(struct yarn_dump_packer *packer, struct yarn_span payload,
                              uint8_t *ret_stored, enum yarn_dump_codec *ret_codec)
 {
+    int hash_log = payload.size < SHORT ? SHORT_HASH_LOG : HASH_LOG;
+    size_t size = ZSTD_CCtx_setParameter(packer->compressor, ZSTD_c_hashLog, hash_log);
+    if (!ZSTD_isError(size))
+        size = ZSTD_CCtx_setParameter(packer->compressor, ZSTD_c_chainLog, hash_log);
     /* Room for less than the payload: what does not fit is better off as it is. */
-    size_t size =
-        ZSTD_compress2(packer->compressor, ret_stored, payload.size, payload.data, payload.size);
+    if (!ZSTD_isError(size))
+        size = ZSTD_compress2(packer->compressor, ret_stored, payload.size, payload.data,
+                              payload.size);
     *ret_codec = YARN_DUMP_CODEC_ZSTD;
     if (!ZSTD_isError(size))
         return size;

@@ -38,33 +38,31 @@ struct yarn_dump_stream {
     uint32_t from; /* of its samples in the order of writing */
 };
 
+/* What has no long list comes first: a short dump touches the begin of each list alone. */
 struct yarn_dump_pending {
     struct yarn_dump_sink *sink; /* borrowed; outlives this */
 
-    struct yarn_dump_range strings;
-    struct yarn_dump_string_row string_rows[YARN_DUMP_PENDING_STRINGS];
-    struct yarn_byte_buffer text; /* on text_data */
-    uint8_t text_data[YARN_DUMP_PENDING_TEXT];
-
+    struct yarn_dump_range strings, symbols, frames, stacks;
+    struct yarn_byte_buffer text;    /* on text_data */
     struct yarn_byte_buffer records; /* on records_data: whole ones, with their heads */
-    uint8_t records_data[YARN_DUMP_PENDING_RECORDS];
+    struct yarn_byte_buffer raw;     /* on raw_data: of the samples, in their order */
+    size_t nr_samples, nr_streams;
+    size_t last_stream; /* of the previous sample */
+    size_t nr_details, nr_accesses;
 
-    struct yarn_dump_range symbols, frames, stacks;
+    struct yarn_dump_string_row string_rows[YARN_DUMP_PENDING_STRINGS];
+    uint8_t text_data[YARN_DUMP_PENDING_TEXT];
+    uint8_t records_data[YARN_DUMP_PENDING_RECORDS];
     struct yarn_dump_symbol_row symbol_rows[YARN_DUMP_PENDING_SYMBOLS];
     struct yarn_dump_frame_row frame_rows[YARN_DUMP_PENDING_FRAMES];
     struct yarn_dump_stack_row stack_rows[YARN_DUMP_PENDING_STACKS];
-
-    size_t nr_samples, nr_streams;
-    size_t last_stream; /* of the previous sample */
     struct yarn_dump_stream streams[YARN_DUMP_PENDING_STREAMS];
     struct yarn_dump_sample samples[YARN_DUMP_PENDING_SAMPLES];
     uint16_t sample_streams[YARN_DUMP_PENDING_SAMPLES];
-    struct yarn_byte_buffer raw; /* on raw_data: of the samples, in their order */
     uint8_t raw_data[YARN_DUMP_PENDING_RAW];
 
     /* Scratch: what is written of streams and samples, a column's numbers. */
     struct yarn_dump_stream_row stream_rows[YARN_DUMP_PENDING_STREAMS];
-    size_t nr_details, nr_accesses;
     struct yarn_dump_access_row access_rows[YARN_DUMP_PENDING_SAMPLES];
     struct yarn_dump_detail_row detail_rows[YARN_DUMP_PENDING_SAMPLES];
     struct yarn_dump_sample_row sample_rows[YARN_DUMP_PENDING_SAMPLES];

@@ -39,11 +39,13 @@ int yarn_dump_reader_next(struct yarn_dump_reader *reader, bool *ret_is_end)
 /* Takes the source, also where it fails. */
 static int open_source(struct yarn_dump_reader *reader, struct yarn_dump_source source,
                        const struct yarn_dump_visitor *visitor, void *self,
-                       struct yarn_dump_allowance *allowance, struct yarn_dump_summary *summary)
+                       struct yarn_dump_summary *summary)
 {
     *reader = (struct yarn_dump_reader){.source = source};
-    int result = yarn_dump_chunk_reader_open(&reader->chunks, &reader->source, summary, allowance);
-    yarn_dump_record_reader_open(&reader->records, visitor, self, summary, allowance);
+    yarn_dump_allowance_init(&reader->allowance);
+    int result =
+        yarn_dump_chunk_reader_open(&reader->chunks, &reader->source, summary, &reader->allowance);
+    yarn_dump_record_reader_open(&reader->records, visitor, self, summary, &reader->allowance);
     if (result)
         yarn_dump_reader_close(reader);
     return result;
@@ -51,12 +53,12 @@ static int open_source(struct yarn_dump_reader *reader, struct yarn_dump_source 
 
 int yarn_dump_reader_open(struct yarn_dump_reader *reader, const char *path,
                           const struct yarn_dump_visitor *visitor, void *self,
-                          struct yarn_dump_allowance *allowance, struct yarn_dump_summary *summary)
+                          struct yarn_dump_summary *summary)
 {
     struct yarn_dump_source source;
     *summary = (struct yarn_dump_summary){0};
     int result = yarn_dump_source_open(&source, path);
-    return result ? result : open_source(reader, source, visitor, self, allowance, summary);
+    return result ? result : open_source(reader, source, visitor, self, summary);
 }
 
 void yarn_dump_reader_close(struct yarn_dump_reader *reader)
@@ -82,29 +84,15 @@ int yarn_dump_read_bytes(struct yarn_span bytes, const struct yarn_dump_visitor 
                          void *self, struct yarn_dump_summary *ret_summary)
 {
     struct yarn_dump_reader reader;
-    struct yarn_dump_allowance allowance;
-    yarn_dump_allowance_init(&allowance);
-    yarn_dump_allowance_begin(&allowance, 1);
     *ret_summary = (struct yarn_dump_summary){0};
-    int result =
-        open_source(&reader, yarn_dump_source_of(bytes), visitor, self, &allowance, ret_summary);
+    int result = open_source(&reader, yarn_dump_source_of(bytes), visitor, self, ret_summary);
     return result ? result : read_all(&reader);
 }
 
 int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor, void *self,
                         struct yarn_dump_summary *ret_summary)
 {
-    struct yarn_dump_allowance allowance;
-    yarn_dump_allowance_init(&allowance);
-    yarn_dump_allowance_begin(&allowance, 1);
-    return yarn_dump_read_file_within(path, &allowance, visitor, self, ret_summary);
-}
-
-int yarn_dump_read_file_within(const char *path, struct yarn_dump_allowance *allowance,
-                               const struct yarn_dump_visitor *visitor, void *self,
-                               struct yarn_dump_summary *ret_summary)
-{
     struct yarn_dump_reader reader;
-    int result = yarn_dump_reader_open(&reader, path, visitor, self, allowance, ret_summary);
+    int result = yarn_dump_reader_open(&reader, path, visitor, self, ret_summary);
     return result ? result : read_all(&reader);
 }

@@ -3,7 +3,8 @@
  *
  * Reads a dump front to back and hands each record to a visitor. Trusts nothing: every length and
  * number is checked before it is used; after damage it looks for the next whole chunk, says what
- * was skipped, and goes on. Memory is bounded by one chunk and the interning tables' own sizes.
+ * was skipped, and goes on. Memory is bounded by one chunk and the interning tables' own sizes
+ * (allowance.h); of what a visitor keeps it knows nothing.
  * A program may use it freely (malloc); it never runs in a host.
  *
  * Record spans are valid for the length of the visit only; texts end with a NUL that they do not
@@ -23,16 +24,11 @@
 #include "output/dump/chunk_reader.h"
 #include "output/dump/record_reader.h"
 
-/* -ENOEXEC: it is no dump, or of a later major version (see *ret_summary); another negative errno:
- * it could not be read. Damage is no error: see *ret_summary, which is always filled. */
+/* -ENOEXEC: it is no dump, or of a later major version (see *ret_summary); -ENOBUFS: it
+ * asks for more than any recording (allowance.h); another negative errno: it could not be read.
+ * Damage is no error: see *ret_summary, which is always filled. */
 YARN_MUST_CHECK int yarn_dump_read_file(const char *path, const struct yarn_dump_visitor *visitor,
                                         void *self, struct yarn_dump_summary *ret_summary);
-/* Within `allowance`, which `self` may charge, too: what it leaves out is reported where it sets
- * `is_short`. */
-YARN_MUST_CHECK int yarn_dump_read_file_within(const char *path,
-                                               struct yarn_dump_allowance *allowance,
-                                               const struct yarn_dump_visitor *visitor, void *self,
-                                               struct yarn_dump_summary *ret_summary);
 YARN_MUST_CHECK int yarn_dump_read_bytes(struct yarn_span bytes,
                                          const struct yarn_dump_visitor *visitor, void *self,
                                          struct yarn_dump_summary *ret_summary);
@@ -41,15 +37,15 @@ YARN_MUST_CHECK int yarn_dump_read_bytes(struct yarn_span bytes,
  */
 struct yarn_dump_reader {
     struct yarn_dump_source source;
+    struct yarn_dump_allowance allowance;
     struct yarn_dump_chunk_reader chunks;
     struct yarn_dump_record_reader records;
     uint16_t process, epoch; /* of the last chunk */
 };
 
-/* All is borrowed; `allowance` has begun. *summary grows with each step. */
+/* All is borrowed. *summary grows with each step. */
 YARN_MUST_CHECK int yarn_dump_reader_open(struct yarn_dump_reader *reader, const char *path,
                                           const struct yarn_dump_visitor *visitor, void *self,
-                                          struct yarn_dump_allowance *allowance,
                                           struct yarn_dump_summary *summary);
 /* What the visitor returned, or a negative errno: then there is no further step. */
 YARN_MUST_CHECK int yarn_dump_reader_next(struct yarn_dump_reader *reader, bool *ret_is_end);

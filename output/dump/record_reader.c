@@ -66,12 +66,14 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
 int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader)
 {
     yarn_dump_known_forget_epoch(&reader->known);
+    yarn_dump_allowance_forget(reader->allowance);
     return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
 }
 
 int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader)
 {
     yarn_dump_known_forget_process(&reader->known);
+    yarn_dump_allowance_forget(reader->allowance);
     reader->totals = (struct yarn_dump_totals){0};
     reader->summary->has_end = false;
     reader->awaits_process = true;
@@ -81,12 +83,6 @@ int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader
 void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess)
 {
     static const char *const sentences[] = {
-        [YARN_DUMP_EXCESS_MEMORY] =
-            "it holds more than a recording of its size: the rest is left out",
-        [YARN_DUMP_EXCESS_SAMPLES] =
-            "it holds more samples than a recording of its size: the rest is left out",
-        [YARN_DUMP_EXCESS_FRAMES] =
-            "it holds more frames than a recording of its size: further samples have no stacks",
         [YARN_DUMP_EXCESS_DEPTH] = "a stack is deeper than any recorder goes, and left out",
         [YARN_DUMP_EXCESS_WEIGHT] =
             "weights have a sum that is no time and no count: further samples weigh nothing",
@@ -100,50 +96,39 @@ void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dum
 
 bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_KEPT, bytes))
-        return true;
-    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
-    return false;
+    return yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_KEPT, bytes);
 }
 
 bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED, text.size))
-        return true;
-    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
-    return false;
+    return yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_UNPACKED, text.size);
 }
 
 bool yarn_dump_take_things(struct yarn_dump_record_reader *reader, uint64_t count)
 {
-    if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left ||
-        !yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_DECODED, count) ||
-        !make_room(reader, (size_t)count)) {
+    if (count > YARN_DUMP_BATCH_MAX || count > reader->things_left) {
         reader->summary->records_bad++;
+        return false;
+    }
+    if (!yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_DECODED, count))
+        return false;
+    if (!make_room(reader, (size_t)count)) {
+        reader->allowance->error = -ENOMEM;
         return false;
     }
     reader->things_left -= (size_t)count;
     return true;
 }
 
-/* Views have a table of them, by number. */
-static uint64_t cost_of_event(const struct yarn_dump_record_reader *reader, uint64_t number)
-{
-    uint64_t known = reader->known.events.nr_numbers;
-    return YARN_DUMP_COST_EVENT * (number < known ? 1 : number + 1 - known);
-}
-
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number, int *ret_result)
 {
     *ret_result = 0;
-    if (yarn_dump_set_has(&reader->known.events, number))
+    if (yarn_dump_known_events_has(&reader->known.events, number))
         return true;
     reader->summary->records_bad++;
-    if (number >= YARN_DUMP_EVENTS_MAX ||
-        !yarn_dump_may_keep(reader, cost_of_event(reader, number)) ||
-        !yarn_dump_set_add(&reader->known.events, (uint32_t)number))
-        return false;
     const struct yarn_dump_event lost = {.number = (uint32_t)number};
+    if (number >= YARN_DUMP_EVENTS_MAX || !yarn_dump_known_events_add(&reader->known.events, &lost))
+        return false;
     if (reader->visitor->event)
         *ret_result = reader->visitor->event(reader->self, &lost);
     return true;
@@ -195,6 +180,15 @@ static bool may_leap_to_module(struct yarn_dump_record_reader *reader, uint32_t 
     return number <= known || yarn_dump_may_keep(reader, (uint64_t)(number - known) * 12);
 }
 
+/* An event that the record names becomes the one that it is part of. */
+static bool check_event_of(struct yarn_dump_record_reader *reader, uint32_t *event, int *ret_result)
+{
+    if (!yarn_dump_check_event(reader, *event, ret_result))
+        return false;
+    *event = yarn_dump_known_events_first(&reader->known.events, *event);
+    return true;
+}
+
 /* What the record names; false where it cannot be handed on. */
 static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                          union yarn_dump_any *thing, int *ret_result)
@@ -202,19 +196,21 @@ static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_
     switch (record) {
     case YARN_DUMP_RECORD_EVENT:
         return thing->event.number < YARN_DUMP_EVENTS_MAX &&
-               yarn_dump_may_keep(reader, cost_of_event(reader, thing->event.number)) &&
-               yarn_dump_set_add(&reader->known.events, thing->event.number);
+               yarn_dump_known_events_add(&reader->known.events, &thing->event);
     case YARN_DUMP_RECORD_MODULE:
         return thing->module.number < YARN_DUMP_MODULES_MAX &&
                may_leap_to_module(reader, thing->module.number) &&
                yarn_dump_set_add(&reader->known.modules, thing->module.number);
     case YARN_DUMP_RECORD_COUNT:
-        return yarn_dump_check_event(reader, thing->count.event, ret_result);
+        if (!yarn_dump_check_event(reader, thing->count.event, ret_result))
+            return false;
+        yarn_dump_known_events_count(&reader->known.events, &thing->count);
+        return true;
     case YARN_DUMP_RECORD_THROTTLE:
-        return yarn_dump_check_event(reader, thing->throttle.event, ret_result);
+        return check_event_of(reader, &thing->throttle.event, ret_result);
     case YARN_DUMP_RECORD_LOST:
         return thing->lost.event == YARN_DUMP_NONE ||
-               yarn_dump_check_event(reader, thing->lost.event, ret_result);
+               check_event_of(reader, &thing->lost.event, ret_result);
     case YARN_DUMP_RECORD_MESSAGE:
         if (!yarn_dump_is_message_kind(thing->message.kind))
             thing->message.kind = YARN_DUMP_MESSAGE_INFO;
@@ -227,6 +223,14 @@ static bool check_record(struct yarn_dump_record_reader *reader, enum yarn_dump_
     default:
         return true;
     }
+}
+
+static bool is_alternate(const struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
+                         const union yarn_dump_any *thing)
+{
+    const struct yarn_dump_known_events *events = &reader->known.events;
+    return record == YARN_DUMP_RECORD_EVENT &&
+           yarn_dump_known_events_first(events, thing->event.number) != thing->event.number;
 }
 
 static int show(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
@@ -242,6 +246,8 @@ static int visit_record(struct yarn_dump_record_reader *reader, enum yarn_dump_r
 {
     int result = 0;
     const struct yarn_dump_visitor *visitor = reader->visitor;
+    if (is_alternate(reader, record, thing))
+        return visitor->alternate ? visitor->alternate(reader->self, &thing->event) : 0;
     switch (record) {
 #define YARN_RECORD(number, NAME, name, prose)                                                     \
     case YARN_DUMP_RECORD_##NAME:                                                                  \
@@ -252,6 +258,17 @@ static int visit_record(struct yarn_dump_record_reader *reader, enum yarn_dump_r
         break;
     }
     return result ? result : show(reader, record, thing);
+}
+
+/* Branches whose event was lost keep its number: it is none of the visitor's. */
+static void join_events(struct yarn_dump_record_reader *reader, enum yarn_dump_record list,
+                        size_t count)
+{
+    struct yarn_dump_branch *branches = (void *)reader->rows;
+    for (size_t i = 0; list == YARN_DUMP_RECORD_BRANCHES && i < count; i++)
+        if (yarn_dump_known_events_has(&reader->known.events, branches[i].event))
+            branches[i].event =
+                yarn_dump_known_events_first(&reader->known.events, branches[i].event);
 }
 
 static int visit_rows(struct yarn_dump_record_reader *reader, enum yarn_dump_record list,
@@ -284,8 +301,9 @@ static int read_list(struct yarn_dump_record_reader *reader, enum yarn_dump_reco
                              &reader->scratch);
     if (cursor.failed)
         reader->summary->records_bad++;
-    if (cursor.failed || !yarn_dump_may_keep(reader, count * YARN_DUMP_COST_ROW))
+    if (cursor.failed)
         return 0;
+    join_events(reader, list, (size_t)count);
     int result = visit_rows(reader, list, (size_t)count);
     const uint8_t *row = (const uint8_t *)reader->rows;
     for (uint64_t i = 0; i < count && !result; i++, row += yarn_dump_row_bytes(list))
@@ -293,24 +311,12 @@ static int read_list(struct yarn_dump_record_reader *reader, enum yarn_dump_reco
     return result;
 }
 
-/* What views keep of it, and the line that it may be in a script. */
-static uint64_t cost_of(enum yarn_dump_record record, const struct yarn_span *texts,
-                        size_t nr_texts)
+/* What a visitor may keep of it. */
+static uint64_t cost_of(const struct yarn_span *texts, size_t nr_texts)
 {
     uint64_t cost = YARN_DUMP_COST_RECORD;
-    if (record == YARN_DUMP_RECORD_PROCESS)
-        cost = YARN_DUMP_COST_PROCESS;
-    else if (record == YARN_DUMP_RECORD_THREAD)
-        cost = YARN_DUMP_COST_THREAD;
-    else if (record == YARN_DUMP_RECORD_THREAD_NAME || record == YARN_DUMP_RECORD_THREAD_END)
-        cost = YARN_DUMP_COST_CHANGE;
     for (size_t i = 0; i < nr_texts; i++)
-        if (record == YARN_DUMP_RECORD_PROCESS)
-            cost += 2 * texts[i].size;
-        else if (record == YARN_DUMP_RECORD_EVENT) /* its format, and the fields that it names */
-            cost += 3 * texts[i].size;
-        else
-            cost += yarn_size_min(texts[i].size, YARN_DUMP_COST_LINE_MAX);
+        cost += texts[i].size;
     return cost;
 }
 
@@ -335,7 +341,7 @@ static int read_structured(struct yarn_dump_record_reader *reader, enum yarn_dum
         read_totals(reader, &cursor, &thing.totals);
     if (cursor.failed || !has_texts)
         reader->summary->records_bad++;
-    if (cursor.failed || !yarn_dump_may_keep(reader, cost_of(record, texts, nr_texts)))
+    if (cursor.failed || !yarn_dump_may_keep(reader, cost_of(texts, nr_texts)))
         return 0;
 
     int result = 0;
@@ -423,8 +429,5 @@ int yarn_dump_record_reader_next(struct yarn_dump_record_reader *reader)
     int result = expect_process(reader, type);
     if (!result)
         result = read_record(reader, type, record);
-    if (reader->allowance->is_short)
-        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_MEMORY);
-    reader->allowance->is_short = false;
-    return result;
+    return result ? result : reader->allowance->error;
 }

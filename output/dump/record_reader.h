@@ -76,18 +76,15 @@ YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reade
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
                            int *ret_result);
-/* What is left out because it is too much; each is a damage, noted once a chunk. */
+/* What no recorder writes, and is left out; each is a damage, noted once a chunk. */
 enum yarn_dump_excess {
-    YARN_DUMP_EXCESS_MEMORY,
-    YARN_DUMP_EXCESS_SAMPLES,
-    YARN_DUMP_EXCESS_FRAMES,
     YARN_DUMP_EXCESS_DEPTH,
     YARN_DUMP_EXCESS_TEXT,
     YARN_DUMP_EXCESS_WEIGHT,
     YARN_DUMP_EXCESS_AMOUNT,
 };
 void yarn_dump_note_excess(struct yarn_dump_record_reader *reader, enum yarn_dump_excess excess);
-/* False, and noted, where the file has been given so much already. */
+/* False where the allowance is spent: then the reading ends behind this record. */
 bool yarn_dump_may_keep(struct yarn_dump_record_reader *reader, uint64_t bytes);
 /* The same of a text that something names: 60,000 bytes can be named by one. */
 bool yarn_dump_may_use(struct yarn_dump_record_reader *reader, struct yarn_span text);

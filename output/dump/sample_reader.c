@@ -113,8 +113,6 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
     } else if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_FRAMES,
                                          reader->known.depths[sample->stack])) {
         return;
-    } else {
-        yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_FRAMES);
     }
     sample->stack = YARN_DUMP_NONE;
     sample->stack_end = YARN_DUMP_STACK_FAILED;
@@ -123,7 +121,7 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
 /* Sums over a file, and over some files, are numbers of 64 bits. */
 static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
 {
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_WEIGHT, sample->weight))
+    if (yarn_dump_allowance_has(reader->allowance, YARN_DUMP_BUDGET_WEIGHT, sample->weight))
         return;
     sample->weight = 0;
     yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_WEIGHT);
@@ -133,13 +131,15 @@ static void fill_stream(struct yarn_dump_record_reader *reader,
                         const struct yarn_dump_stream_row *stream, size_t from)
 {
     const struct yarn_dump_sample_row *rows = (const void *)reader->rows;
+    uint32_t event = yarn_dump_known_events_first(&reader->known.events, stream->event);
     uint64_t expected_ns = stream->first_ns;
     for (size_t i = from; i < from + stream->count; i++) {
         struct yarn_dump_sample *sample = &reader->samples[i];
         *sample = (struct yarn_dump_sample){
             .time_ns = expected_ns + (uint64_t)rows[i].time_ns,
             .weight = stream->weight + (uint64_t)rows[i].weight,
-            .event = stream->event,
+            .event = event,
+            .is_of_alternate = event != stream->event,
             .tid = stream->tid,
             .cpu = rows[i].cpu,
             .stack = rows[i].stack,
@@ -206,10 +206,7 @@ static bool read_rows(struct yarn_dump_record_reader *reader, struct yarn_span p
         reader->summary->records_bad++;
         return false;
     }
-    if (yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_SAMPLES, *ret_nr_samples))
-        return true;
-    yarn_dump_note_excess(reader, YARN_DUMP_EXCESS_SAMPLES);
-    return false;
+    return yarn_dump_allowance_spend(reader->allowance, YARN_DUMP_BUDGET_SAMPLES, *ret_nr_samples);
 }
 
 int yarn_dump_read_samples(struct yarn_dump_record_reader *reader, struct yarn_span payload)

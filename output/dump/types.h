@@ -81,6 +81,7 @@ struct yarn_dump_sample {
     uint32_t cpu;
     uint32_t stack;       /* YARN_DUMP_NONE where it has none */
     uint32_t stack_end;   /* enum yarn_dump_stack_end */
+    bool is_of_alternate; /* taken by the event's alternate */
     uint64_t address;     /* of the memory that it is about; 0: none */
     uint64_t latency;     /* of that access, as the processor has it; 0: none */
     uint64_t data_source; /* perf_mem_data_src of it; 0: none */

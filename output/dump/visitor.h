@@ -16,6 +16,9 @@ struct yarn_dump_visitor {
 #define YARN_LIST(number, NAME, names, row, prose)                                                 \
     int (*names)(void *self, const struct yarn_dump_##row *rows, size_t count);
 #include "output/dump/format.def"
+    /* Of the event of number alternate_of - 1, which what it takes and counts is handed on as. Not
+     * given to `event`. */
+    int (*alternate)(void *self, const struct yarn_dump_event *thing);
     int (*symbol)(void *self, const struct yarn_dump_symbol *symbol);
     int (*frame)(void *self, const struct yarn_dump_frame *frame);
     int (*stack)(void *self, const struct yarn_dump_stack *stack);

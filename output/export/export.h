@@ -51,13 +51,8 @@ struct yarn_export_format {
     const char *about; /* who reads it */
     unsigned needs;    /* enum yarn_export_needs */
     enum yarn_frames_kind frames;
-    /* Memory that it takes, at most, as yarn_load_options has it. */
-    uint32_t stack_bytes, cell_bytes, reserved_a_byte;
     int (*write)(struct yarn_export *export);
 };
-
-/* Memory a byte of the dumps for what chrome has of the samples of one thread. */
-enum { YARN_EXPORT_CHROME_A_BYTE = 16 };
 
 /* NULL where there is no n-th. */
 const struct yarn_export_format *yarn_export_format(size_t n);

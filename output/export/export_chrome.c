@@ -29,8 +29,6 @@ struct step {
     uint32_t node; /* id */
 };
 
-enum { STEPS_FREE = 256 << 10, BYTES_A_STEP = sizeof(struct step) / YARN_EXPORT_CHROME_A_BYTE + 1 };
-
 struct chrome {
     const struct yarn_export *export;
     struct yarn_json *json;
@@ -75,8 +73,6 @@ static int node_of(struct chrome *chrome, const struct yarn_export_sample *sampl
 
 static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint64_t weight)
 {
-    if (chrome->nr_steps > STEPS_FREE + chrome->export->profile->bytes / BYTES_A_STEP)
-        return -EFBIG;
     return YARN_ARRAY_PUT(&chrome->steps, &chrome->nr_steps, &chrome->steps_capacity,
                           &(struct step){time_us, weight, node});
 }

@@ -6,14 +6,12 @@
 #include "output/export/export.h"
 #include "output/export/trace_events.h"
 #include "output/export/trace_pages.h"
-#include "output/export/trace_sched.h"
-#include "output/trace/trace_sched.h"
 
 /*
  * A trace.dat of version 7, uncompressed, as trace-cmd.dat.v7(5) has it: sections with the formats
  * of events and what pids are called, the pages of each core at the pages of the file, and the
  * options that say where all of these lie. What readers do without (kernel symbols, printk formats,
- * names of sections) is not there. Before all of them lies what `yarnprof sched` has beyond events.
+ * names of sections) is not there.
  */
 
 enum {
@@ -120,20 +118,6 @@ static void put_begin(const struct trace_file *file, uint64_t options_at)
     put_u32(file, YARN_TRACE_PAGE);
     put(file, "none\0", sizeof "none\0");
     put_u64(file, options_at);
-}
-
-/* Of all threads and of all times, or not at all. */
-static int put_sched(const struct trace_file *file)
-{
-    const struct yarn_export *export = file->export;
-    const struct yarn_sched_log *sched = export->sched;
-    if (!file->events.has_all_threads || sched->from_ns || sched->to_ns != UINT64_MAX ||
-        export->profile->nr_dumps > sched->nr_lives)
-        return 0;
-    uint64_t start = place_of(file);
-    put_section_head(file, YARN_TRACE_SCHED_SECTION, 0);
-    yarn_trace_sched_put(export->file, export->profile, sched);
-    return end_section_at(file, YARN_TRACE_SCHED_SECTION, start);
 }
 
 static int put_headers(struct trace_file *file)
@@ -300,9 +284,7 @@ static int put_options(struct trace_file *file)
 static int put_file(struct trace_file *file)
 {
     put_begin(file, 0);
-    int err = put_sched(file);
-    if (!err)
-        err = put_headers(file);
+    int err = put_headers(file);
     if (!err)
         err = put_formats(file);
     if (!err)

@@ -173,8 +173,6 @@ static bool passes(const struct yarn_trace_events *events, const struct yarn_tim
         return false;
     if (entry->change)
         return choice->threads[entry->thread];
-    if (entry->thread == YARN_DUMP_NONE && !events->has_all_threads)
-        return false;
     return !entry->text && entry->detail &&
            yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
@@ -306,8 +304,6 @@ int yarn_trace_events_init(struct yarn_trace_events *events, struct yarn_export 
                                          .by_text = YARN_TABLE_CLOSED,
                                          .raw_pids = YARN_TABLE_CLOSED,
                                          .name_index = YARN_TABLE_CLOSED};
-    const struct yarn_profile *profile = export->profile;
-    events->has_all_threads = !memchr(export->choice->threads, 0, profile->nr_threads);
     int err = yarn_table_open(&events->raw_pids, 64, (size_t)1 << 31);
     if (!err)
         err = yarn_table_open(&events->name_index, 64, (size_t)1 << 31);

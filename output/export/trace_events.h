@@ -47,7 +47,6 @@ struct yarn_trace_events {
     struct yarn_table name_index; /* pid to its place in `names` */
     uint32_t *on_cores; /* owned; the raw pid that came in last on each; UINT32_MAX: unknown */
     size_t nr_cores;
-    bool has_all_threads; /* also those of other processes */
     uint64_t nr_events, nr_made;
 };
 

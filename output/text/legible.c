@@ -158,3 +158,10 @@ void yarn_legible_fini(struct yarn_legible *legible)
     free(legible->owned);
     *legible = (struct yarn_legible){.text = ""};
 }
+
+void yarn_legible_print(const char *text, FILE *file)
+{
+    struct yarn_legible legible;
+    (void)fputs(yarn_legible(&legible, text), file);
+    yarn_legible_fini(&legible);
+}

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "core/base/span.h"
 
 struct yarn_legible {
@@ -21,6 +23,7 @@ struct yarn_legible {
 /* The text to print, valid until fini (and as long as the original). */
 const char *yarn_legible(struct yarn_legible *ret_legible, const char *text);
 void yarn_legible_fini(struct yarn_legible *legible);
+void yarn_legible_print(const char *text, FILE *file);
 
 /* As it is or, NUL behind it, of malloc; *ret_owned is NULL where it is the original or there is no
  * memory, which leaves nothing of it. A NUL becomes \x00. */

@@ -10,7 +10,6 @@
 #include "output/trace/grown.h"
 #include "output/trace/scratch.h"
 #include "output/trace/trace_parts.h"
-#include "output/trace/trace_sched.h"
 #include "output/trace/trace_unpack.h"
 
 enum {
@@ -202,15 +201,6 @@ static int take_options(struct yarn_trace_file *file, uint64_t at, uint64_t *ret
     return err;
 }
 
-/* What only we write there, before all that options name. */
-static int take_sched(struct yarn_trace_file *file, uint64_t at)
-{
-    uint16_t id;
-    if (!yarn_span_read(file->bytes, at, &id, sizeof id) || id != YARN_TRACE_SCHED_SECTION)
-        return 0;
-    return find_section(file, at, id, &file->sched, &at);
-}
-
 static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *cursor)
 {
     const char *packing = yarn_cursor_text(cursor);
@@ -230,7 +220,7 @@ static int read_version_7(struct yarn_trace_file *file, struct yarn_cursor *curs
         err = i < OPTION_SECTIONS_MAX
                   ? take_options(file, at, &at)
                   : yarn_trace_refuse(file, at, "options that go on in a circle");
-    return err ? err : take_sched(file, cursor->at);
+    return err;
 }
 
 static bool is_tag(struct yarn_span tag, const char *name)

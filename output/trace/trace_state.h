@@ -42,7 +42,6 @@ struct yarn_trace_file {
     size_t nr_gaps, gaps_capacity;
     uint64_t nr_lost;
     struct yarn_span names; /* lines of a pid, a blank and a name */
-    struct yarn_span sched; /* trace_sched.h; empty: it is not ours */
     uint64_t offset_ns;     /* of all times */
     uint32_t page_bytes, long_bytes;
     struct yarn_trace_scale {

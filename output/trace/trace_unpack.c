@@ -2,10 +2,10 @@
 #include "output/trace/trace_unpack.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "output/trace/grown.h"
-#include "output/trace/inflate.h"
 #include "output/trace/scratch.h"
 
 /* Of all that is unpacked into memory, and of one chunk. */
@@ -21,9 +21,11 @@ static struct yarn_span take_packed(struct yarn_cursor *cursor, uint32_t *ret_by
 static int unpack(struct yarn_trace_file *file, struct yarn_span packed, uint64_t at, void *bytes,
                   size_t size)
 {
-    bool is_good = file->is_deflated
-                       ? yarn_inflate(packed, bytes, size)
-                       : ZSTD_decompress(bytes, size, packed.data, packed.size) == size;
+    uLongf inflated = size;
+    bool is_good =
+        file->is_deflated
+            ? uncompress(bytes, &inflated, packed.data, packed.size) == Z_OK && inflated == size
+            : ZSTD_decompress(bytes, size, packed.data, packed.size) == size;
     return is_good ? 0 : yarn_trace_refuse(file, at, "compressed bytes that are not what they say");
 }
 

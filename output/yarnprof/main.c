@@ -31,7 +31,9 @@ static void print_help(FILE *file)
     for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
         (void)fprintf(file, "  %-12s%s\n", verbs[i].name, verbs[i].about);
     (void)fputs("\nyarnprof VERB --help lists the options of a verb. A FILE is a dump or a folder "
-                "of dumps;\nseveral are one profile.\n",
+                "of dumps;\nseveral are one profile. Every verb takes --memory=SIZE, the most "
+                "memory for what it "
+                "reads (1G).\n",
                 file);
 }
 

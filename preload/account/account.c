@@ -10,14 +10,11 @@ enum {
     SHARE_WHOLE = 1024,
 };
 
-void yarn_account_init(struct yarn_account *account, struct yarn_session *session, pid_t pid,
-                       pid_t reader_tid)
+void yarn_account_init(struct yarn_account *account, struct yarn_session *session)
 {
-    *account = (struct yarn_account){
-        .session = session,
-        .threads = {.pid = pid, .reader_tid = reader_tid, .session = session},
-        .clock_event = YARN_DUMP_NONE,
-    };
+    account->session = session;
+    account->threads.session = session;
+    account->clock_event = YARN_DUMP_NONE;
     for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
         if (!session->specs[i].error && session->specs[i].spec.is_clock &&
             !session->specs[i].spec.is_counted)
@@ -44,7 +41,7 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
     value[YARN_DUMP_TOTAL_SAMPLES]++;
     value[stack_totals[sample->stack_end]]++;
     value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN] += is_leaf_unknown;
-    if (sample->event == account->clock_event)
+    if (yarn_session_first_of(account->session, sample->event) == account->clock_event)
         account->sampled_ns += sample->weight;
 }
 
@@ -64,8 +61,7 @@ static uint64_t host_cpu_ns(const struct yarn_account *account)
 /* No event is open where the threads' numbers could not be found out. */
 static bool can_count(const struct yarn_account *account)
 {
-    return account->clock_event != YARN_DUMP_NONE &&
-           yarn_session_can_count(account->session, account->clock_event);
+    return account->clock_event != YARN_DUMP_NONE && yarn_session_can_count(account->session);
 }
 
 static uint64_t cpu_ns_of(const struct yarn_account *account)
@@ -93,14 +89,14 @@ static bool leaves_kernel(const struct yarn_account *account)
 }
 
 /* The most that may be without a sample until a period is full, in each thread, and on each core
- * where clocks are inherited; anew with each change of the events. */
+ * where clocks are inherited; anew with each change of the events, or of a period. */
 static uint64_t rest_ns(const struct yarn_account *account)
 {
     const struct yarn_session *session = account->session;
     uint64_t period_ns = session->specs[account->clock_event].spec.period;
     uint64_t nr_threads = yarn_u64_minus(session->nr_threads, 1) + session->nr_births;
     uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
-    return nr_clocks * (1 + session->nr_changes) * period_ns;
+    return nr_clocks * (1 + session->nr_changes) * period_ns + session->dropped_ns;
 }
 
 /* Of user mode. UINT64_MAX where clocks may have begun later than their threads, or stood still. */
@@ -200,7 +196,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
     for (uint32_t i = 0; i < account->session->spec->nr_events; i++) {
         if (only_counted && !account->session->specs[i].spec.is_counted)
             continue;
-        if (account->session->specs[i].error || !yarn_session_can_count(account->session, i))
+        if (account->session->specs[i].error || !yarn_session_can_count(account->session))
             continue;
         struct yarn_perf_count sum = yarn_session_count(account->session, i);
         struct yarn_dump_count count = {

@@ -20,18 +20,17 @@ struct yarn_account {
     struct yarn_session *session; /* borrowed */
     struct yarn_charges *charges; /* borrowed; of children never recorded; NULL */
     struct yarn_coverage coverage;
-    struct yarn_thread_snapshot threads;
     struct yarn_dump_totals totals;
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t missed_ns;   /* CPU time of a forked child before its events were enabled */
     uint64_t nr_lost;     /* records of any kind, as LOST records say */
     uint64_t nr_dropped;  /* samples lost because the queue was full */
+    struct yarn_thread_snapshot threads;
 };
 
-/* For an open session; owns nothing. */
-void yarn_account_init(struct yarn_account *account, struct yarn_session *session, pid_t pid,
-                       pid_t reader_tid);
+/* For an open session, in zeroed memory; owns nothing. */
+void yarn_account_init(struct yarn_account *account, struct yarn_session *session);
 
 static inline void yarn_account_count(struct yarn_account *account, enum yarn_dump_total total,
                                       uint64_t number)

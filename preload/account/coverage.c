@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/account/coverage.h"
 
-#include "core/sys/clock.h"
-
 /* Why the last two go where there is no room: so many stops and starts without a dump are ones
  * between which there was no sample. */
 static void add(struct yarn_coverage *coverage, const struct yarn_dump_coverage *record)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "core/base/base.h"
+#include "core/base/in_data.h"
 
 /* Who and how long are one word, so that they are whole or not there: which thread of those that
  * share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is
@@ -19,17 +20,12 @@ struct note {
 };
 
 static struct note notes[SLOTS];
-static _Atomic size_t nr_notes;
-static _Atomic uint64_t nr_unnoted, unnoted_ns;
+static YARN_IN_DATA _Atomic size_t nr_notes;
+static YARN_IN_DATA _Atomic uint64_t nr_unnoted, unnoted_ns;
 
 static uint64_t mark_of(uint32_t tid)
 {
     return ((uint64_t)tid / SLOTS + 1) << CPU_BITS;
-}
-
-static bool is_whole(uint64_t who)
-{
-    return who > CPU_MAX;
 }
 
 void yarn_thread_ends_note(const struct yarn_dump_thread_end *end)
@@ -78,8 +74,8 @@ bool yarn_thread_ends_next(size_t *cursor, uint64_t until_ns, struct yarn_dump_t
     while (*cursor < SLOTS) {
         const struct note *note = &notes[(*cursor)++];
         uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
-        if (!is_whole(who) ||
-            atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
+        bool is_whole = who > CPU_MAX;
+        if (!is_whole || atomic_load_explicit(&note->time_ns, memory_order_relaxed) >= until_ns)
             continue;
         *ret_end = read_note(note, who);
         return true;

@@ -14,9 +14,10 @@ enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 {
     size_t count = 0;
-    int listed = yarn_process_own_threads(snapshot->pid, ret_tids, YARN_SNAPSHOT_MAX);
+    int listed =
+        yarn_process_own_threads(snapshot->session->spec->pid, ret_tids, YARN_SNAPSHOT_MAX);
     for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
-        if (ret_tids[i] != snapshot->reader_tid)
+        if (ret_tids[i] != snapshot->session->own_tid)
             ret_tids[count++] = ret_tids[i];
     return count;
 }
@@ -26,7 +27,7 @@ static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_d
 {
     size_t at = thread->tid % YARN_SNAPSHOT_MAX;
     if (snapshot->born[at].tid != (pid_t)thread->tid || snapshot->born[at].end.tid ||
-        thread->tid == (uint32_t)snapshot->pid)
+        thread->tid == (uint32_t)snapshot->session->spec->pid)
         return;
     thread->time_ns = snapshot->born[at].time_ns;
     thread->parent_tid = snapshot->born[at].parent_tid;
@@ -34,7 +35,7 @@ static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_d
 
 static void write_over(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer)
 {
-    for (size_t i = 0; i < YARN_SNAPSHOT_MAX; i++) {
+    for (size_t i = 0; snapshot->has_ended && i < YARN_SNAPSHOT_MAX; i++) {
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)snapshot->born[i].tid,
             .parent_tid = snapshot->born[i].parent_tid,
@@ -58,7 +59,7 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns = tids[i] == snapshot->pid ? process_start_ns : now_ns,
+            .time_ns = tids[i] == snapshot->session->spec->pid ? process_start_ns : now_ns,
             .comm = yarn_span_of_text(comm),
         };
         set_birth(snapshot, &thread);
@@ -84,10 +85,12 @@ static void write_end(struct yarn_thread_snapshot *snapshot, struct yarn_dump_wr
                       const struct yarn_dump_thread_end *end)
 {
     size_t at = end->tid % YARN_SNAPSHOT_MAX;
-    if (writer)
+    if (writer) {
         yarn_dump_write_thread_end(writer, end);
-    else if (snapshot->born[at].tid == (pid_t)end->tid)
+    } else if (snapshot->born[at].tid == (pid_t)end->tid) {
         snapshot->born[at].end = *end;
+        snapshot->has_ended = true;
+    }
 }
 
 static pid_t *noted(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -138,7 +141,7 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
 static bool is_alive(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t *ret_cpu_ns)
 {
     return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
-           (tid != snapshot->pid || !yarn_process_thread_is_dead(tid));
+           (tid != snapshot->session->spec->pid || !yarn_process_thread_is_dead(tid));
 }
 
 static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,

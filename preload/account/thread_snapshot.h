@@ -19,15 +19,14 @@ enum {
 };
 
 struct yarn_thread_snapshot {
-    pid_t pid;
-    pid_t reader_tid;                   /* a thread of the process that is ours; 0: none */
-    const struct yarn_session *session; /* borrowed: of threads with an event of their own */
-    pid_t tids[YARN_SNAPSHOT_MAX]; /* of those that were there at the last stop and are not over */
+    const struct yarn_session *session; /* borrowed: of the process and its threads' events */
     size_t count;
+    uint64_t looked_ns;
+    bool has_ended;                /* one of `born` */
+    pid_t tids[YARN_SNAPSHOT_MAX]; /* of those that were there at the last stop and are not over */
     /* Of threads that noted their ends, indexed as the notes are: the tid of one that was gone at
      * the last scan (at looked_ns), its negative where its end is in the dump. */
     pid_t noted[YARN_THREAD_ENDS_MAX];
-    uint64_t looked_ns;
     /* Births that the kernel reported before there was a dump, by tid, and ends of the same. */
     struct {
         pid_t tid;

@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
+#include "core/sys/timer.h"
 
 enum {
     THREADS_MAX = 1024, /* at the end */
@@ -27,11 +28,21 @@ static void read_one(struct yarn_thread_times *times, pid_t tid)
     };
 }
 
-void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t pid, pid_t reader_tid)
+/* Nothing new is to be read of a thread whose clock stands where it stood. */
+static bool has_rested(struct yarn_thread_times *times, pid_t tid)
 {
-    times->pid = pid;
-    times->reader_tid = reader_tid;
-    read_one(times, pid);
+    struct yarn_thread_time_seen now = {.tid = tid};
+    struct yarn_thread_time_seen *seen = &times->seen[(size_t)tid % YARN_THREAD_TIMES_SEEN];
+    if (yarn_timer_thread_cpu_ns(tid, &now.cpu_ns))
+        return false;
+    bool is_same = seen->tid == now.tid && seen->cpu_ns == now.cpu_ns;
+    *seen = now;
+    return is_same;
+}
+
+void yarn_thread_times_begin(struct yarn_thread_times *times)
+{
+    read_one(times, times->session->spec->pid);
 }
 
 void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns)
@@ -40,13 +51,13 @@ void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns)
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    int listed = yarn_process_own_threads(times->pid, tids, THREADS_MANY);
+    int listed = yarn_process_own_threads(times->session->spec->pid, tids, THREADS_MANY);
     if (listed != times->nr_threads)
         times->since_ns = now_ns;
     times->nr_threads = listed;
     bool has_room = listed > 0 && (size_t)listed <= YARN_THREAD_TIMES_ROWS - times->count;
     for (int i = 0; listed <= THREADS_MANY && has_room && i < listed; i++)
-        if (tids[i] != times->reader_tid)
+        if (tids[i] != times->session->own_tid && !has_rested(times, tids[i]))
             read_one(times, tids[i]);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
@@ -67,11 +78,12 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
 {
     pid_t tids[THREADS_MAX];
     write_rows(times, writer);
-    int listed = is_last ? yarn_process_own_threads(times->pid, tids, THREADS_MAX) : 0;
+    int listed =
+        is_last ? yarn_process_own_threads(times->session->spec->pid, tids, THREADS_MAX) : 0;
     for (int i = 0; i < listed && i < THREADS_MAX; i++) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);
-        if (tids[i] != times->reader_tid)
+        if (tids[i] != times->session->own_tid)
             read_one(times, tids[i]);
     }
     write_rows(times, writer);

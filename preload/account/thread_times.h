@@ -5,30 +5,37 @@
  * how long it waited for a core, which no switch record says after a wake-up. A thread that ends
  * between two readings has none of the time after the first. So they are close together when
  * threads have come or gone lately (a 128th of the time since, at least 20 ms, and a 256th of the
- * time may go into them), later a second apart. Of many threads, and of one that is alone, there is
+ * time may go into them), later a second apart, and of a thread only if it has run since. Of many
+ * threads, and of one that is alone, there is
  * one at the end.
  *
  * Threads: the reader thread only. Signals: not safe.
  */
 #pragma once
 
-#include <sys/types.h>
-
+#include "core/session/session.h"
 #include "output/dump/writer.h"
 
-enum { YARN_THREAD_TIMES_ROWS = 256 };
+enum { YARN_THREAD_TIMES_ROWS = 256, YARN_THREAD_TIMES_SEEN = 64 };
+
+/* The thread's own clock at the last reading. */
+struct yarn_thread_time_seen {
+    pid_t tid;
+    uint64_t cpu_ns;
+};
 
 struct yarn_thread_times {
-    pid_t pid, reader_tid;
-    uint64_t since_ns; /* as many threads as now */
-    uint64_t next_ns;  /* reading */
+    const struct yarn_session *session; /* borrowed */
+    uint64_t since_ns;                  /* as many threads as now */
+    uint64_t next_ns;                   /* reading */
     int nr_threads;
+    struct yarn_thread_time_seen seen[YARN_THREAD_TIMES_SEEN]; /* by tid, as far as there is room */
     size_t count; /* of rows that are not written yet */
     struct yarn_dump_thread_time rows[YARN_THREAD_TIMES_ROWS];
 };
 
 /* Reads the first thread's: what it used before does not count. */
-void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t pid, pid_t reader_tid);
+void yarn_thread_times_begin(struct yarn_thread_times *times);
 
 /* Reads those of all threads if it is time to. */
 void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns);

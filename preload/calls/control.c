@@ -17,6 +17,9 @@ static int command(enum yarn_recorder_command wanted)
 
 YARN_EXPORTED int yarn_start(void)
 {
+    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
+    if (recorder)
+        yarn_recorder_rouse(recorder);
     return command(YARN_RECORDER_RESUME);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/base/in_data.h"
 #include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 
@@ -19,7 +20,7 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-static bool has_exit_handler;
+static YARN_IN_DATA bool has_exit_handler;
 
 /* Runs after every other exit handler and destructor, because it was registered before the C
  * library registered the loader's: they are in the profile too. */

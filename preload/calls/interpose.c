@@ -5,13 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/in_data.h"
+
 static const char *const names[] = {
 #define X(name) [YARN_ORIGINAL_##name] = #name,
     YARN_ORIGINALS(X)
 #undef X
 };
 
-static void *originals[YARN_ORIGINAL_COUNT];
+static YARN_IN_DATA void *originals[YARN_ORIGINAL_COUNT];
 
 void yarn_originals_begin(void)
 {

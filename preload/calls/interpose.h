@@ -32,7 +32,6 @@
     X(execvpe)                                                                                     \
     X(fexecve)                                                                                     \
     X(execveat)                                                                                    \
-    X(fstatat64)                                                                                   \
     X(quick_exit)                                                                                  \
     X(chroot)                                                                                      \
     X(unshare)                                                                                     \

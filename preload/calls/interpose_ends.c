@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The C library's functions that end a process. Those that only make a system call do so by
- * themselves: no look-up of the original can fail. And daemon, whose parent ends
- * inside the C library, where that cannot be seen: the recording ends before. Its child, like that
- * of fork and forkpty, is noticed by the handler that the constructor gives pthread_atfork. A child
- * of vfork, posix_spawn, system and popen shares our memory until its exec, and no handler runs in
- * it, nor in one of _Fork.
+ * The C library's functions that end a process. Those that only make a system call do so by its
+ * syscall, for the host may let nobody else make one; before the constructor by themselves. And
+ * daemon, whose parent ends inside the C library, where that cannot be seen: the recording ends
+ * before. Its child, like that of fork and forkpty, is noticed by the handler that the constructor
+ * gives pthread_atfork. A child of vfork, posix_spawn, system and popen shares our memory until its
+ * exec, and no handler runs in it, nor in one of _Fork.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -19,6 +19,8 @@
 static _Noreturn void leave(int status)
 {
     yarn_lifecycle_end(status);
+    if (yarn_syscall_next)
+        ((__typeof__(&syscall))yarn_syscall_next)(SYS_exit_group, status);
     for (;;)
         yarn_raw_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }

@@ -97,7 +97,8 @@ static void take_arguments(const char *first, va_list *arguments, size_t count, 
 }
 
 /* Those with a list are done by those with an array: the same word, and whether an environment
- * follows the list. */
+ * follows the list. Of words alone, so their frames keep no room for registers of other arguments.
+ */
 static int exec_list(enum yarn_original which, const char *path, const char *first,
                      va_list *arguments, bool has_env)
 {
@@ -112,7 +113,8 @@ static int exec_list(enum yarn_original which, const char *path, const char *fir
 }
 
 #define TAKES_LIST(name, which, has_env)                                                           \
-    YARN_EXPORTED int name(const char *path, const char *first, ...)                               \
+    __attribute__((target("general-regs-only"))) YARN_EXPORTED int name(const char *path,          \
+                                                                        const char *first, ...)    \
     {                                                                                              \
         va_list arguments;                                                                         \
         va_start(arguments, first);                                                                \

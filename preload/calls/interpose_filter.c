@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The C library's ways to set a system call filter: prctl and syscall. What a filter makes of a
- * call that it does not expect is often the end of the process, so nothing of ours may make one
- * behind it. What changes rights, root or namespaces through syscall goes the way of the functions
- * for it. Everything else passes through.
+ * The C library's ways to set a system call filter, or to have calls from outside some range of
+ * code raise a signal: prctl and syscall. What is made of a call that was not expected is often the
+ * end of the process, so nothing of ours may make one behind it. What changes rights, root or
+ * namespaces through syscall goes the way of the functions for it. Everything else passes through.
  *
  * prctl is variadic and takes words in registers whatever there is of them; here it is defined with
  * all of them, hence not the header that declares it. Both may be called anywhere: in a signal
@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
@@ -22,6 +21,8 @@
 
 typedef long (*call_fn)(long number, ...);
 typedef int (*control_fn)(int option, ...);
+
+enum { RESTRICT_SELF_TSYNC = 1 << 3 }; /* LANDLOCK_RESTRICT_SELF_TSYNC, since Linux 7.0 */
 
 YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
                         unsigned long d);
@@ -49,6 +50,8 @@ static enum yarn_lifecycle_change_kind kind_of_seccomp(long operation, long flag
 
 static enum yarn_lifecycle_change_kind kind_of_prctl(long option, long mode, long program)
 {
+    if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF)
+        return YARN_CHANGE_DISPATCH;
     bool is_set = option == PR_SET_SECCOMP &&
                   (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && program));
     return is_set ? YARN_CHANGE_FILTER : YARN_CHANGE_NONE;
@@ -69,8 +72,14 @@ static enum yarn_lifecycle_change_kind kind_of(long number, long a, long b, long
     case SYS_chroot:
     case SYS_pivot_root:
         return YARN_CHANGE_ROOT;
-    default:
+    case SYS_landlock_restrict_self:
+        return YARN_CHANGE_LANDLOCK;
+    case SYS_capset:
         return YARN_CHANGE_RIGHTS;
+    case SYS_setgroups:
+        return YARN_CHANGE_GROUPS;
+    default:
+        return YARN_CHANGE_IDS;
     }
 }
 
@@ -86,10 +95,11 @@ long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long
     call_fn next = (call_fn)yarn_syscall_next;
     if (number == SYS_exit_group)
         yarn_lifecycle_end((int)a);
-    if (!next)
-        return call_plainly(number, a, b, c, d, e, f);
-    struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(kind_of(number, a, b, c));
-    long result = next(number, a, b, c, d, e, f);
+    struct yarn_lifecycle_change change;
+    yarn_lifecycle_begin_change(kind_of(number, a, b, c), &change);
+    if (number == SYS_landlock_restrict_self)
+        change.ruleset = b & RESTRICT_SELF_TSYNC ? -1 : (int)a;
+    long result = next ? next(number, a, b, c, d, e, f) : call_plainly(number, a, b, c, d, e, f);
     bool gives_listener = number == SYS_seccomp && b & (long)SECCOMP_FILTER_FLAG_NEW_LISTENER;
     yarn_lifecycle_end_change(&change, gives_listener && result > 0 ? 0 : (int)result);
     return drops_bounds(number == SYS_prctl ? a : 0, result);
@@ -99,9 +109,9 @@ YARN_EXPORTED int prctl(int option, unsigned long a, unsigned long b, unsigned l
                         unsigned long d)
 {
     control_fn next = (control_fn)yarn_original_known(YARN_ORIGINAL_prctl);
-    if (!next)
-        return (int)call_plainly(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
-    struct yarn_lifecycle_change change =
-        yarn_lifecycle_begin_change(kind_of_prctl(option, (long)a, (long)b));
-    return (int)drops_bounds(option, yarn_lifecycle_end_change(&change, next(option, a, b, c, d)));
+    struct yarn_lifecycle_change change;
+    yarn_lifecycle_begin_change(kind_of_prctl(option, (long)a, (long)b), &change);
+    long result = next ? next(option, a, b, c, d)
+                       : call_plainly(SYS_prctl, option, (long)a, (long)b, (long)c, (long)d, 0);
+    return (int)drops_bounds(option, yarn_lifecycle_end_change(&change, (int)result));
 }

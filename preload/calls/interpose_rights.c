@@ -24,22 +24,23 @@ YARN_EXPORTED int capset(void *head, const void *words);
         int(*next) words = YARN_ORIGINAL(name);                                                    \
         if (!next)                                                                                 \
             return -1;                                                                             \
-        struct yarn_lifecycle_change change = yarn_lifecycle_begin_change(change_kind);            \
+        struct yarn_lifecycle_change change;                                                       \
+        yarn_lifecycle_begin_change(change_kind, &change);                                         \
         return yarn_lifecycle_end_change(&change, next(__VA_ARGS__));                              \
     }
 
-CHANGES(YARN_CHANGE_RIGHTS, setuid, (uid_t user), user)
-CHANGES(YARN_CHANGE_RIGHTS, setgid, (gid_t group), group)
-CHANGES(YARN_CHANGE_RIGHTS, seteuid, (uid_t user), user)
-CHANGES(YARN_CHANGE_RIGHTS, setegid, (gid_t group), group)
-CHANGES(YARN_CHANGE_RIGHTS, setreuid, (uid_t real, uid_t effective), real, effective)
-CHANGES(YARN_CHANGE_RIGHTS, setregid, (gid_t real, gid_t effective), real, effective)
-CHANGES(YARN_CHANGE_RIGHTS, setresuid, (uid_t real, uid_t effective, uid_t saved), real, effective,
+CHANGES(YARN_CHANGE_IDS, setuid, (uid_t user), user)
+CHANGES(YARN_CHANGE_IDS, setgid, (gid_t group), group)
+CHANGES(YARN_CHANGE_IDS, seteuid, (uid_t user), user)
+CHANGES(YARN_CHANGE_IDS, setegid, (gid_t group), group)
+CHANGES(YARN_CHANGE_IDS, setreuid, (uid_t real, uid_t effective), real, effective)
+CHANGES(YARN_CHANGE_IDS, setregid, (gid_t real, gid_t effective), real, effective)
+CHANGES(YARN_CHANGE_IDS, setresuid, (uid_t real, uid_t effective, uid_t saved), real, effective,
         saved)
-CHANGES(YARN_CHANGE_RIGHTS, setresgid, (gid_t real, gid_t effective, gid_t saved), real, effective,
+CHANGES(YARN_CHANGE_IDS, setresgid, (gid_t real, gid_t effective, gid_t saved), real, effective,
         saved)
-CHANGES(YARN_CHANGE_RIGHTS, setgroups, (size_t count, const gid_t *groups), count, groups)
-CHANGES(YARN_CHANGE_RIGHTS, initgroups, (const char *user, gid_t group), user, group)
+CHANGES(YARN_CHANGE_GROUPS, setgroups, (size_t count, const gid_t *groups), count, groups)
+CHANGES(YARN_CHANGE_GROUPS, initgroups, (const char *user, gid_t group), user, group)
 /* No header of the C library's declares it. */
 CHANGES(YARN_CHANGE_RIGHTS, capset, (void *head, const void *words), head, words)
 CHANGES(YARN_CHANGE_ROOT, chroot, (const char *path), path)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <threads.h>
 
+#include "core/base/in_data.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
@@ -39,8 +40,8 @@ struct start {
 
 static struct start starts[WORDS * WORD_BITS];
 static _Atomic uint64_t taken[WORDS];
-static pthread_key_t key;
-static bool has_key;
+static YARN_IN_DATA pthread_key_t key;
+static YARN_IN_DATA bool has_key;
 static const char rounds[ROUNDS]; /* the key's value points to one: how often it was destroyed */
 
 /* NULL where all are taken, or the thread's end will not be noted. */
@@ -101,12 +102,12 @@ YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     if (!next)
         return ENOSYS;
     struct start *start = take_start();
-    if (!start)
-        return next(thread, attributes, run, argument);
-    *start = (struct start){.run = run, .argument = argument};
-    int err = next(thread, attributes, begin_thread, start);
-    if (err)
+    if (start)
+        *start = (struct start){.run = run, .argument = argument};
+    int err = next(thread, attributes, start ? begin_thread : run, start ? start : argument);
+    if (err && start)
         give_back(start);
+    yarn_lifecycle_note_thread();
     return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
+#include "core/sys/landlock.h"
 #include "preload/control/deferred_start.h"
 
 /* ---- starting and stopping ---- */
@@ -31,31 +32,27 @@ void yarn_commands_begin(struct yarn_recorder *recorder)
         return;
     }
     yarn_deferred_start_end(recorder);
-    yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_used_ns(recorder));
+    yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_is_charged(recorder));
     yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, cause);
 }
 
 void yarn_commands_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)
 {
-    switch (yarn_schedule_look(&recorder->schedule, now_ns)) {
-    case YARN_SCHEDULE_NOTHING:
-        break;
-    case YARN_SCHEDULE_START:
+    const struct yarn_schedule *schedule = &recorder->schedule;
+    if (yarn_schedule_wait_ns(schedule, now_ns, UINT64_MAX))
+        return;
+    if (schedule->start_at_ns)
         start(recorder, YARN_DUMP_COVERAGE_DELAY);
-        break;
-    case YARN_SCHEDULE_STOP:
+    else
         stop(recorder, YARN_DUMP_COVERAGE_DURATION);
-        break;
-    }
 }
 
 /* ---- host threads ---- */
 
 static void flush(struct yarn_recorder *recorder)
 {
-    bool has_news;
-    yarn_recording_drain_all(&recorder->recording, &has_news);
-    yarn_recording_flush(&recorder->recording);
+    yarn_recording_drain_all(&recorder->recording);
+    yarn_recording_flush(&recorder->recording, false);
 }
 
 /* Who made this process removes it, where nothing comes and we may not any more. */
@@ -84,6 +81,7 @@ static void follow_ids(struct yarn_recorder *recorder)
         int err = 0;
         if (!yarn_ids_are_own(ids)) {
             reserve_dump(recorder);
+            yarn_module_map_read_tables(recording->pipeline.map);
             err = yarn_ids_take(ids);
         }
         yarn_ids_queue_free(&recorder->ids, ids);
@@ -91,6 +89,18 @@ static void follow_ids(struct yarn_recorder *recorder)
             yarn_failure_note(&recording->failure,
                               "the reader could not give up the rights that the host gave up", err);
     }
+}
+
+static void follow_rules(struct yarn_recorder *recorder)
+{
+    uint64_t rules = atomic_exchange(&recorder->rules, 0);
+    if (!rules)
+        return;
+    int err = yarn_landlock_take((pid_t)(rules >> 32), (int)(uint32_t)rules);
+    if (err)
+        yarn_failure_note(&recorder->recording.failure,
+                          "the reader could not take the rules of Landlock that the host took",
+                          err);
 }
 
 void yarn_commands_drop_bounds(struct yarn_recorder *recorder)
@@ -115,6 +125,7 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
     switch (command) {
     case YARN_RECORDER_FOLLOW_IDS:
         follow_ids(recorder);
+        follow_rules(recorder);
         break;
     case YARN_RECORDER_LEAVE_ROOT:
         reserve_dump(recorder);
@@ -166,6 +177,7 @@ bool yarn_commands_run(struct yarn_recorder *recorder)
 
 void yarn_commands_run_urgent(struct yarn_recorder *recorder)
 {
+    follow_ids(recorder);
     if (atomic_load(&recorder->requests.wanted) == 1U << YARN_RECORDER_FOLLOW_IDS &&
         !yarn_commands_run(recorder))
         return; /* the end was requested meanwhile; the next reading finds it */

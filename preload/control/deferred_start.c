@@ -9,6 +9,13 @@
 /* An exec is waited for a second: a signal handler may have led its thread elsewhere. */
 enum { LOOKS_AT_EXEC = 200 };
 
+void yarn_deferred_start_claim(struct yarn_recorder *recorder)
+{
+    yarn_pages_forget();
+    yarn_pages_hide_from_children();
+    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
+}
+
 bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
 {
     if (yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING)
@@ -25,42 +32,34 @@ bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
             yarn_deferred_start_return(recorder);
     }
     recorder->is_deferred = false;
-    yarn_pages_forget();
-    yarn_pages_hide_from_children();
-    yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
+    yarn_deferred_start_claim(recorder);
     yarn_thread_settle(&recorder->thread);
     return true;
 }
 
-/* Not where another recording of the process had its part before. */
-static bool is_charged_above(struct yarn_recorder *recorder)
+bool yarn_deferred_start_is_charged(struct yarn_recorder *recorder)
 {
     return atomic_load(&recorder->above) && !recorder->job.facts.lineage.predecessor;
-}
-
-uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder)
-{
-    return is_charged_above(recorder) ? yarn_clock_cpu_ns_of_others() : 0;
 }
 
 void yarn_deferred_start_end(struct yarn_recorder *recorder)
 {
     atomic_store(&recorder->charges, yarn_charges_new());
     recorder->recording.account.charges = atomic_load(&recorder->charges);
-    if (!recorder->starts_paused)
-        recorder->recording.account.missed_ns = yarn_deferred_start_used_ns(recorder);
+    if (!recorder->starts_paused && yarn_deferred_start_is_charged(recorder))
+        recorder->recording.account.missed_ns = yarn_clock_cpu_ns_of_others();
 }
 
 void yarn_deferred_start_charge(struct yarn_recorder *recorder)
 {
     const struct yarn_charges *charges = recorder->recording.account.charges;
+    const struct yarn_coverage *coverage = &recorder->recording.account.coverage;
     recorder->charged_ns = 0;
-    if (yarn_process_dump_is_begun(&recorder->recording.dump) || !is_charged_above(recorder))
+    if (yarn_process_dump_is_begun(&recorder->recording.dump) ||
+        !yarn_deferred_start_is_charged(recorder))
         return;
-    uint64_t used_ns = yarn_clock_cpu_ns_of_others();
-    uint64_t off_ns = yarn_coverage_off_cpu_ns(&recorder->recording.account.coverage);
-    recorder->charged_ns =
-        yarn_u64_minus(used_ns, off_ns) + (charges ? atomic_load(&charges->cpu_ns) : 0);
+    recorder->charged_ns = coverage->before_cpu_ns + yarn_coverage_cpu_ns(coverage) +
+                           (charges ? atomic_load(&charges->cpu_ns) : 0);
     if (recorder->charged_ns)
         yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
 }

@@ -18,8 +18,12 @@
  * is nothing to do. */
 bool yarn_deferred_start_wait(struct yarn_recorder *recorder);
 
-/* By the reader: the CPU time that a forked child has used itself; 0 for other processes. */
-uint64_t yarn_deferred_start_used_ns(struct yarn_recorder *recorder);
+/* In a process whose memory is a copy of another recorder's, or nobody's yet: it holds nothing. */
+void yarn_deferred_start_claim(struct yarn_recorder *recorder);
+
+/* A forked child's CPU time is the recording's, or the parent's, from its birth on; not where
+ * another recording of the process had its part before. */
+bool yarn_deferred_start_is_charged(struct yarn_recorder *recorder);
 
 /* By the reader, once the events are on: from now on children are charged to this process. What the
  * process has used until now goes into the recording as missed, unless it begins stopped. */

@@ -2,18 +2,33 @@
 #include "preload/control/ids_queue.h"
 
 enum { FREE, BUSY, FIRST };
+/* Of a number: the change can be taken back, so a later one replaces it. */
+enum { PASSING = 1, STEP = 2 };
 
 static struct yarn_ids room[YARN_IDS_QUEUE_MAX];
 
-int yarn_ids_queue_put(struct yarn_ids_queue *queue)
+static void drop_passing(struct yarn_ids_queue *queue, uint32_t before)
+{
+    for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++) {
+        uint32_t state = atomic_load(&queue->state[i]);
+        if (state >= FIRST && state < before && (state - FIRST) & PASSING)
+            atomic_compare_exchange_strong(&queue->state[i], &state, FREE);
+    }
+}
+
+int yarn_ids_queue_put(struct yarn_ids_queue *queue, bool is_passing)
 {
     for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++) {
         uint32_t free = FREE;
         if (!atomic_compare_exchange_strong(&queue->state[i], &free, BUSY))
             continue;
         int err = yarn_ids_read(&room[i]);
-        uint32_t number = atomic_fetch_add(&queue->nr_put, 1) % (UINT32_MAX / 2);
-        atomic_store(&queue->state[i], err ? FREE : FIRST + number);
+        uint32_t number =
+            atomic_fetch_add(&queue->nr_put, STEP) % (UINT32_MAX / 2) & ~(uint32_t)PASSING;
+        uint32_t state = FIRST + number + is_passing;
+        if (!err)
+            drop_passing(queue, state);
+        atomic_store(&queue->state[i], err ? FREE : state);
         return err;
     }
     return -EAGAIN;
@@ -21,16 +36,22 @@ int yarn_ids_queue_put(struct yarn_ids_queue *queue)
 
 const struct yarn_ids *yarn_ids_queue_next(struct yarn_ids_queue *queue)
 {
-    const struct yarn_ids *oldest = NULL;
-    uint32_t least = UINT32_MAX;
-    for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++) {
-        uint32_t state = atomic_load(&queue->state[i]);
-        if (state < FIRST || state >= least)
-            continue;
-        least = state;
-        oldest = &room[i];
+    for (;;) {
+        size_t oldest = YARN_IDS_QUEUE_MAX;
+        uint32_t least = UINT32_MAX;
+        for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++) {
+            uint32_t state = atomic_load(&queue->state[i]);
+            if (state < FIRST || state >= least)
+                continue;
+            least = state;
+            oldest = i;
+        }
+        if (oldest == YARN_IDS_QUEUE_MAX)
+            return NULL;
+        /* Not where a later change has just replaced it. */
+        if (atomic_compare_exchange_strong(&queue->state[oldest], &least, BUSY))
+            return &room[oldest];
     }
-    return oldest;
 }
 
 void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *ids)

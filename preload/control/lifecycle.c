@@ -4,9 +4,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 
-#include "core/base/raw.h"
+#include "core/base/in_data.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/line.h"
@@ -26,9 +25,11 @@ enum {
 #define GONE_PAUSE_NS (YARN_NS_PER_MS / 20)
 
 /* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
-static struct yarn_recorder *the_recorder;
+static YARN_IN_DATA struct yarn_recorder *the_recorder;
 /* Behind a system call filter of the host: not even its process id may be asked for. */
-static _Atomic bool is_filtered;
+static YARN_IN_DATA _Atomic bool is_filtered;
+/* The host dispatches system calls itself: there is no recorder any more, nor will be. */
+static YARN_IN_DATA bool is_over;
 
 struct yarn_recorder *yarn_lifecycle_recorder(void)
 {
@@ -42,6 +43,12 @@ bool yarn_lifecycle_notes_threads(void)
 {
     return the_recorder && yarn_owner_has_memory() &&
            !atomic_load_explicit(&is_filtered, memory_order_relaxed);
+}
+
+void yarn_lifecycle_note_thread(void)
+{
+    if (yarn_lifecycle_notes_threads())
+        yarn_recorder_note_thread(the_recorder);
 }
 
 /* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
@@ -68,7 +75,7 @@ void yarn_lifecycle_refuse(const char *why)
     print_line(&line);
 }
 
-static struct yarn_file_info stderr_at_start;
+static YARN_IN_DATA struct yarn_file_info stderr_at_start;
 
 /* A host may have given the number to something else, which is not ours to write to. */
 static bool has_stderr_of_start(void)
@@ -81,7 +88,7 @@ void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
 {
     char bytes[LINE_BYTES];
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (getauxval(AT_SECURE))
+    if (is_over || getauxval(AT_SECURE))
         return;
     int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
     if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
@@ -94,12 +101,18 @@ void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
         stderr_at_start = (struct yarn_file_info){.inode = 0};
 }
 
-bool yarn_lifecycle_has_reader(void)
+/* Why not on the stack: a handler of a crash may have little of it. Of several threads that end
+ * the process at once one reports it. */
+static __attribute__((noinline)) void report_failure(struct yarn_recorder *recorder)
 {
-    struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (!recorder)
-        recorder = recorder_behind_filter();
-    return recorder && yarn_thread_is_running(&recorder->thread);
+    static char bytes[LINE_BYTES];
+    static _Atomic bool is_taken;
+    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
+    if (!recorder->recording.failure.is_unstored || atomic_exchange(&is_taken, true))
+        return;
+    if (yarn_recorder_report_failure(recorder, &line) && has_stderr_of_start())
+        print_line(&line);
+    atomic_store(&is_taken, false);
 }
 
 void yarn_lifecycle_end(int status)
@@ -108,10 +121,8 @@ void yarn_lifecycle_end(int status)
     if (!recorder)
         return;
     yarn_recorder_end(recorder, YARN_DUMP_END_EXIT, status);
-    char bytes[LINE_BYTES];
-    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    if (yarn_recorder_report_failure(recorder, &line) && has_stderr_of_start())
-        print_line(&line);
+    yarn_recorder_log(recorder);
+    report_failure(recorder);
 }
 
 void yarn_lifecycle_follow_fork(void)
@@ -126,6 +137,7 @@ void yarn_lifecycle_follow_fork(void)
     if (!yarn_owner_inherit())
         return;
     yarn_signal_leave_behind();
+    yarn_line_leave_behind();
     if (recorder->job.options.follow & YARN_FOLLOW_FORK)
         yarn_recorder_inherit(recorder);
     else
@@ -179,7 +191,8 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_unshare(int flags)
 {
     const int alone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    if (!(flags & (alone | NAMESPACES | CLONE_FS)))
+    bool shares_files = recorder && yarn_state_phase(&recorder->state) <= YARN_PHASE_STARTING;
+    if (!(flags & (alone | NAMESPACES | CLONE_FS | (shares_files ? CLONE_FILES : 0))))
         return YARN_CHANGE_NONE;
     /* Where the host has other threads it fails whatever we do. */
     bool may_succeed =
@@ -212,15 +225,16 @@ static const char namespace_entered[] = "the host entered a namespace; another r
 static void leave_for(enum yarn_lifecycle_change_kind kind)
 {
     const char *why = "the host entered a namespace behind a seccomp filter";
-    if (kind == YARN_CHANGE_RIGHTS)
+    if (kind <= YARN_CHANGE_LANDLOCK)
         why = "the host changed its rights behind a seccomp filter";
     else if (kind == YARN_CHANGE_FILTER_OF_ALL)
         why = "the host sets a seccomp filter for all of its threads";
     yarn_recorder_leave(recorder_behind_filter(), YARN_DUMP_END_SECCOMP, why);
 }
 
-/* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS). */
-static struct yarn_recorder *recorder_of_root(void)
+/* A child on this memory may share our root, too, and change it for us (CLONE_VM with CLONE_FS);
+ * and no call may tell whether it is one where the host is about to forbid that. */
+static struct yarn_recorder *recorder_of_memory(void)
 {
     return yarn_lifecycle_notes_threads() ? the_recorder : NULL;
 }
@@ -240,6 +254,28 @@ static void leave_others(struct yarn_recorder *recorder)
         yarn_recorder_restart(recorder);
 }
 
+static const char dispatched[] =
+    "the host lets only its own code make system calls (Syscall User Dispatch)";
+
+/* From here on not one call is made for us: every function of ours looks for the recorder first. */
+static void end_for_dispatch(struct yarn_lifecycle_change *change)
+{
+    change->recorder = recorder_of_memory();
+    if (change->recorder)
+        change->has_ended = yarn_recorder_stop(change->recorder, YARN_DUMP_END_SECCOMP, dispatched);
+    is_over = true;
+    the_recorder = NULL;
+}
+
+/* It was refused. A child on this memory makes no reader, whose thread it would be. */
+static void return_from_dispatch(const struct yarn_lifecycle_change *change)
+{
+    is_over = false;
+    the_recorder = change->recorder;
+    if (change->has_ended && yarn_lifecycle_recorder())
+        yarn_recorder_restart(change->recorder);
+}
+
 static bool must_leave_behind_filter(enum yarn_lifecycle_change_kind kind)
 {
     const struct yarn_recorder *behind = recorder_behind_filter();
@@ -248,29 +284,50 @@ static bool must_leave_behind_filter(enum yarn_lifecycle_change_kind kind)
     return kind >= YARN_CHANGE_ALONE || yarn_session_watches_others(&behind->recording.session);
 }
 
-struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind)
+static __attribute__((noinline)) void begin_change(struct yarn_lifecycle_change *change)
 {
-    struct yarn_lifecycle_change change = {.kind = kind};
-    if (kind == YARN_CHANGE_NONE)
-        return change;
-    change.recorder = kind == YARN_CHANGE_ROOT ? recorder_of_root() : yarn_lifecycle_recorder();
-    if (!change.recorder) {
+    const enum yarn_lifecycle_change_kind kind = change->kind;
+    if (kind == YARN_CHANGE_DISPATCH && !atomic_load(&is_filtered))
+        end_for_dispatch(change);
+    if (kind == YARN_CHANGE_NONE || kind == YARN_CHANGE_DISPATCH)
+        return;
+    change->recorder = kind == YARN_CHANGE_ROOT ? recorder_of_memory() : yarn_lifecycle_recorder();
+    if (!change->recorder) {
         if (must_leave_behind_filter(kind))
             leave_for(kind);
-        return change;
+        return;
     }
     bool is_filter = kind >= YARN_CHANGE_FILTER;
     if (!is_filter)
-        leave_others(change.recorder);
+        leave_others(change->recorder);
+    if (kind == YARN_CHANGE_IDS || kind == YARN_CHANGE_GROUPS)
+        yarn_ids_hold_read(&change->before);
     if (is_filter)
-        change.has_ended =
-            yarn_recorder_begin_filter(change.recorder, kind == YARN_CHANGE_FILTER_OF_ALL);
+        change->has_ended =
+            yarn_recorder_begin_filter(change->recorder, kind == YARN_CHANGE_FILTER_OF_ALL);
     else if (kind == YARN_CHANGE_ALONE)
-        change.has_ended =
-            yarn_recorder_stop(change.recorder, YARN_DUMP_END_STOPPED, namespace_entered);
-    else if (kind == YARN_CHANGE_ROOT) /* the reader opens what will be out of reach */
-        yarn_recorder_command(change.recorder, YARN_RECORDER_LEAVE_ROOT);
-    return change;
+        change->has_ended =
+            yarn_recorder_stop(change->recorder, YARN_DUMP_END_STOPPED, namespace_entered);
+    else if (kind == YARN_CHANGE_ROOT ||
+             kind == YARN_CHANGE_LANDLOCK) /* the reader opens what will be out of reach */
+        yarn_recorder_command(change->recorder, YARN_RECORDER_LEAVE_ROOT);
+}
+
+void yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind,
+                                 struct yarn_lifecycle_change *ret_change)
+{
+    bool is_followed = kind != YARN_CHANGE_NONE && kind <= YARN_CHANGE_ROOT;
+    struct yarn_recorder *recorder = is_followed ? yarn_lifecycle_recorder() : NULL;
+    *ret_change = (struct yarn_lifecycle_change){.kind = kind};
+    if (recorder)
+        yarn_recorder_rouse(recorder);
+    begin_change(ret_change);
+}
+
+static bool can_take_back(const struct yarn_lifecycle_change *change)
+{
+    return change->kind != YARN_CHANGE_RIGHTS &&
+           yarn_ids_can_regain(&change->before, change->kind == YARN_CHANGE_GROUPS);
 }
 
 /* What was done is followed before the host's call returns. */
@@ -280,14 +337,21 @@ static void follow(const struct yarn_lifecycle_change *change)
     switch (change->kind) {
     case YARN_CHANGE_NONE:
     case YARN_CHANGE_ALONE:
+    case YARN_CHANGE_DISPATCH:
         return;
     case YARN_CHANGE_ROOT: /* which is the reader's, too: nothing else is open that leads out */
         if (change->recorder)
             yarn_recorder_command(change->recorder, YARN_RECORDER_LEAVE_ROOT);
         return;
+    case YARN_CHANGE_IDS:
+    case YARN_CHANGE_GROUPS:
     case YARN_CHANGE_RIGHTS:
         if (change->recorder)
-            yarn_recorder_follow_ids(change->recorder);
+            yarn_recorder_follow_ids(change->recorder, can_take_back(change));
+        break;
+    case YARN_CHANGE_LANDLOCK:
+        if (change->recorder && change->ruleset >= 0)
+            yarn_recorder_follow_rules(change->recorder, change->ruleset);
         break;
     case YARN_CHANGE_NAMESPACE:
         if (change->recorder &&
@@ -308,7 +372,9 @@ static void follow(const struct yarn_lifecycle_change *change)
 
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result)
 {
-    if (change->has_ended && (result || change->kind < YARN_CHANGE_FILTER))
+    if (change->kind == YARN_CHANGE_DISPATCH && result && !atomic_load(&is_filtered))
+        return_from_dispatch(change);
+    else if (change->has_ended && (result || change->kind < YARN_CHANGE_FILTER))
         yarn_recorder_restart(change->recorder);
     else if (result == 0)
         follow(change);

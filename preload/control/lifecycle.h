@@ -15,6 +15,7 @@
  *     a system call filter ──> of all threads, or with the timer sampler: end(SECCOMP) before it;
  *         of one thread: the reader goes on. From then on no host thread makes a call for us: ends
  *         and execs pass through, children after fork are not recorded
+ *     Syscall User Dispatch ──> end(SECCOMP) before it; from then on the same
  *     exit_group by raw call, a fatal signal, SIGKILL: what was flushed stays readable
  */
 #pragma once
@@ -22,11 +23,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/sys/ids.h"
+
 /* On the host's first thread, before main. Prints one line where a value is invalid. */
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[]);
-
-/* True where this process has a thread that the host did not create. */
-bool yarn_lifecycle_has_reader(void);
 
 /* Instead of begin, where the program cannot be recorded: prints one line that says why. */
 void yarn_lifecycle_refuse(const char *why);
@@ -49,12 +49,16 @@ void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder);
  * with the thread that created it. */
 enum yarn_lifecycle_change_kind {
     YARN_CHANGE_NONE,
-    YARN_CHANGE_RIGHTS,    /* ids and capabilities: the reader assumes the same, after the call */
+    YARN_CHANGE_IDS,    /* the reader assumes the same, after the call; what can be taken back it */
+    YARN_CHANGE_GROUPS, /* assumes at its next turn, the supplementary ones as the others */
+    YARN_CHANGE_RIGHTS, /* capabilities: the same, and always at once */
+    YARN_CHANGE_LANDLOCK,  /* rules for files: what will be unreachable is opened before */
     YARN_CHANGE_ROOT,      /* of all threads: files that will be unreachable are opened before */
     YARN_CHANGE_NAMESPACE, /* or a root, of the calling thread: it then creates another reader */
     YARN_CHANGE_ALONE,     /* needs a process without the reader, which is created again after it */
     YARN_CHANGE_FILTER,    /* a seccomp filter, of the calling thread, and of all threads */
     YARN_CHANGE_FILTER_OF_ALL,
+    YARN_CHANGE_DISPATCH, /* of system calls by the host itself (Syscall User Dispatch) */
 };
 
 /* ALONE only where the call may succeed, as far as that is cheap to find out. */
@@ -67,10 +71,15 @@ enum yarn_lifecycle_change_kind yarn_lifecycle_kind_of_setns(int fd, int kind);
  * child that shares the memory may have no thread-local storage. */
 struct yarn_lifecycle_change {
     enum yarn_lifecycle_change_kind kind;
-    struct yarn_recorder *recorder; /* NULL: nothing is recorded, or a seccomp filter is set */
     bool has_ended;
+    struct yarn_recorder *recorder; /* NULL: nothing is recorded, or a seccomp filter is set */
+    union {
+        struct yarn_ids_hold before; /* of IDS and GROUPS */
+        int ruleset;                 /* of LANDLOCK; -1: the kernel binds the reader, too */
+    };
 };
-struct yarn_lifecycle_change yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind);
+void yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind,
+                                 struct yarn_lifecycle_change *ret_change);
 int yarn_lifecycle_end_change(const struct yarn_lifecycle_change *change, int result);
 
 /* The host has dropped a capability from its bounding set. */
@@ -82,6 +91,9 @@ void yarn_lifecycle_check_signals(void);
 /* Whether threads have to note their CPU time at their end: the process is recorded, and system
  * calls are allowed. Reads memory only: true in a child of vfork, too. */
 bool yarn_lifecycle_notes_threads(void);
+
+/* The host has made a thread. */
+void yarn_lifecycle_note_thread(void);
 
 /* The recorder of the calling thread's process (core/sys/owner.h); NULL where there is none, and
  * after a seccomp filter. */

@@ -9,6 +9,7 @@
 #include "core/sys/signal.h"
 #include "preload/control/commands.h"
 #include "preload/control/deferred_start.h"
+#include "preload/control/idleness.h"
 
 /* After an early wake-up whose drain left more than samples behind: the end of a thread is seen
  * soon. */
@@ -21,11 +22,20 @@ enum { FLUSH_SLACK_SHARE = 8 };
 #define HOLD_MOST_NS YARN_NS_PER_SECOND
 /* How late a command behind a system call filter is noticed. */
 #define FILTER_NS (10 * YARN_NS_PER_MS)
+/* How long a process that exits may take until it has gone. */
+#define EXIT_NS (100 * YARN_NS_PER_MS)
+/* While the host sleeps: how late is seen what wakes nobody, such as CPU time between two ticks. */
+#define REST_MOST_NS (2 * YARN_NS_PER_SECOND)
+/* A thread that is seen to end is listed for a moment longer. */
+#define END_CHECK_NS (YARN_NS_PER_MS / 2)
+enum { END_CHECKS = 16 };
 
-static void fail(struct yarn_recorder *recorder, const char *what, int err)
+/* The exit code for the reader. */
+static int fail(struct yarn_recorder *recorder, const char *what, int err)
 {
     yarn_failure_note(&recorder->recording.failure, what, err);
     yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
+    return 0;
 }
 
 /* While the host is in exec: whatever was written now would take the dump's end back. False where
@@ -72,17 +82,6 @@ static void take_marks(struct yarn_recorder *recorder)
     }
 }
 
-static void wait_for_work(struct yarn_recorder *recorder, struct yarn_ring_reader *reader,
-                          uint64_t timeout_ns)
-{
-    struct pollfd visitors[YARN_CONTROL_FDS_MAX];
-    size_t count = yarn_control_socket_watch(&recorder->control, visitors);
-    yarn_reader_watch(reader, visitors, count);
-    yarn_state_set(&recorder->state, YARN_STATE_POLLING,
-                   reader->kind == &yarn_reader_poll || reader->nr_visitors);
-    yarn_reader_wait(reader, timeout_ns);
-}
-
 /* The host wants something of each of its tasks, and waits until each has done it or is gone: the
  * reader cannot, so it goes. By another signal than the one that wakes it this is seen once a
  * flush.
@@ -101,18 +100,87 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder,
     return true;
 }
 
-/* When to look again at the latest. */
-static uint64_t next_timeout(struct yarn_recorder *recorder, bool is_soon, uint64_t now_ns,
-                             uint64_t flush_ns)
+/* When a turn follows, at the latest. */
+struct turns {
+    uint64_t interval_ns;
+    uint64_t flush_ns; /* one that stores what there is */
+    struct yarn_idleness idleness;
+    size_t nr_records; /* since a flush was due */
+    unsigned nr_end_checks;
+    bool is_due;
+};
+
+static enum yarn_reader_rest rest_of(const struct yarn_recorder *recorder,
+                                     const struct turns *turns)
 {
-    uint64_t timeout_ns = yarn_u64_minus(flush_ns, now_ns);
+    const struct yarn_session *session = &recorder->recording.session;
+    if (!turns->idleness.since_ns || recorder->expects_filter || turns->nr_end_checks ||
+        session->soon_ns || session->switches.are_cut)
+        return YARN_READER_AWAKE;
+    return recorder->recording.account.coverage.is_off ? YARN_READER_UNTIL_CALL
+                                                       : YARN_READER_UNTIL_WORK;
+}
+
+static uint64_t next_timeout(struct yarn_recorder *recorder, const struct turns *turns,
+                             bool is_soon, uint64_t now_ns)
+{
+    uint64_t timeout_ns = yarn_u64_minus(turns->flush_ns, now_ns);
     if (is_soon)
         timeout_ns = yarn_u64_min(timeout_ns, SOON_NS);
+    if (turns->nr_end_checks)
+        timeout_ns = yarn_u64_min(timeout_ns, END_CHECK_NS);
     if (recorder->expects_filter)
         timeout_ns = yarn_u64_min(timeout_ns, FILTER_NS);
-    timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_looks_ns(&recorder->recording, now_ns));
+    timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_looks_ns(&recorder->recording, now_ns,
+                                                                  rest_of(recorder, turns)));
     timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_confirm(&recorder->recording, now_ns));
     return yarn_schedule_wait_ns(&recorder->schedule, now_ns, timeout_ns);
+}
+
+static void watch(struct yarn_recorder *recorder, struct yarn_ring_reader *reader,
+                  enum yarn_reader_rest rest)
+{
+    struct pollfd visitors[YARN_CONTROL_FDS_MAX];
+    size_t count = yarn_control_socket_watch(&recorder->control, visitors);
+    yarn_reader_watch(reader, visitors, count);
+    yarn_reader_rest(reader, rest);
+    yarn_state_set(&recorder->state, YARN_STATE_POLLING, reader->polls);
+}
+
+static bool has_news(struct yarn_recorder *recorder, const struct yarn_ring_reader *reader)
+{
+    return atomic_load(&recorder->requests.wanted) || reader->has_visitor || reader->woke_early ||
+           reader->has_end || yarn_marks_next(&recorder->marks);
+}
+
+/* Once; while the host sleeps, again and again until there is something to do. Why not the whole
+ * turn each time: in a host of many threads that would be work. False where it asks the reader. */
+static bool wait_for_work(struct yarn_recorder *recorder, struct yarn_ring_reader *reader,
+                          struct turns *turns, uint64_t timeout_ns)
+{
+    struct yarn_idleness *idleness = &turns->idleness;
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + timeout_ns;
+    for (;;) {
+        enum yarn_reader_rest rest = rest_of(recorder, turns);
+        watch(recorder, reader, rest);
+        atomic_store(&recorder->is_asleep, reader->rest);
+        atomic_store(&recorder->is_waiting, true);
+        yarn_reader_wait(
+            reader, yarn_u64_min(timeout_ns, reader->rest ? REST_MOST_NS : turns->interval_ns));
+        atomic_store(&recorder->is_waiting, false);
+        atomic_store(&recorder->is_asleep, false);
+        if (is_asked_as_a_task(recorder, reader, turns->is_due || rest))
+            return false;
+        timeout_ns = yarn_u64_minus(end_ns, yarn_clock_ns(YARN_TIME_MONOTONIC));
+        if (!reader->rest || has_news(recorder, reader)) {
+            idleness->since_ns = 0;
+            return true;
+        }
+        if (!timeout_ns || (!reader->sees_end && yarn_recording_is_alone(&recorder->recording)) ||
+            (rest == YARN_READER_UNTIL_WORK &&
+             yarn_idleness_is_over(idleness, yarn_clock_cpu_bounds_of_others())))
+            return true;
+    }
 }
 
 /* While it is stopped there is nothing to say again and again. */
@@ -123,54 +191,74 @@ static bool has_to_flush(const struct yarn_recorder *recorder)
            atomic_load(&recorder->messages.count) != recording->dump.nr_messages_written;
 }
 
+/* Where a flush is due: when the next one is. */
+static void flush(struct yarn_recorder *recorder, struct turns *turns, uint64_t now_ns)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    struct yarn_cpu_bounds cpu = yarn_clock_cpu_bounds_of_others();
+    if (recording->account.coverage.is_off)
+        cpu.least_ns = 0; /* work is nothing to wake for */
+    if (has_to_flush(recorder))
+        yarn_recording_flush(recording, false);
+    recorder->has_unsaved = false;
+    uint64_t pause_ns = yarn_idleness_pause_ns(&turns->idleness, cpu, turns->nr_records, now_ns,
+                                               turns->interval_ns);
+    turns->flush_ns = now_ns + yarn_u64_max(pause_ns, turns->interval_ns);
+}
+
+static bool is_over(struct yarn_recorder *recorder, struct turns *turns)
+{
+    struct yarn_recording *recording = &recorder->recording;
+    bool is_quiet = turns->is_due && !turns->nr_records;
+    bool is_seen = recording->pipeline.saw_thread_end || turns->nr_end_checks;
+    turns->nr_end_checks -= turns->nr_end_checks > 0;
+    if (turns->is_due)
+        turns->nr_records = 0;
+    return (is_quiet || is_seen) && yarn_recording_is_alone(recording);
+}
+
 static enum outcome loop(struct yarn_recorder *recorder, struct yarn_ring_reader *reader)
 {
     struct yarn_recording *recording = &recorder->recording;
-    uint64_t interval_ns = recorder->job.options.interval_ns;
-    uint64_t flush_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + interval_ns;
-    uint64_t timeout_ns =
-        yarn_schedule_wait_ns(&recorder->schedule, flush_ns - interval_ns, interval_ns);
-    size_t nr_records = 0; /* since a flush was due */
-    bool is_due = false;
+    struct turns turns = {.interval_ns = recorder->job.options.interval_ns};
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t timeout_ns = yarn_schedule_wait_ns(&recorder->schedule, now_ns, turns.interval_ns);
+    turns.flush_ns = now_ns + turns.interval_ns;
     for (;;) {
-        bool has_news;
+        bool has_rest;
         if (yarn_state_nr_in_exec(&recorder->state) && !hold(recorder))
             return END_REQUESTED;
         yarn_recording_unseal(recording);
-        atomic_store(&recorder->is_waiting, true);
-        wait_for_work(recorder, reader, timeout_ns);
-        atomic_store(&recorder->is_waiting, false);
-        if (is_asked_as_a_task(recorder, reader, is_due))
+        bool was_idle = turns.idleness.since_ns;
+        if (!wait_for_work(recorder, reader, &turns, timeout_ns))
             return END_REQUESTED;
+        if (reader->has_end)
+            turns.nr_end_checks = END_CHECKS;
+        if (was_idle && !turns.idleness.since_ns)
+            yarn_recording_wake(recording);
         yarn_commands_run_urgent(recorder);
         take_marks(recorder);
         note_filter(recorder);
-        nr_records += yarn_recording_drain(recording, &has_news);
-        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        is_due = now_ns + interval_ns / FLUSH_SLACK_SHARE >= flush_ns;
-        bool is_settled = yarn_recording_settle(recording, is_due);
+        turns.nr_records += yarn_recording_drain(recording, &has_rest);
+        now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (!turns.idleness.since_ns)
+            turns.flush_ns = yarn_u64_min(turns.flush_ns, now_ns + turns.interval_ns);
+        turns.is_due = now_ns + turns.interval_ns / FLUSH_SLACK_SHARE >= turns.flush_ns;
+        bool is_settled = yarn_recording_settle(recording, turns.is_due);
         if (!yarn_commands_run(recorder))
             return END_REQUESTED;
         if (yarn_state_nr_in_exec(&recorder->state))
             continue;
         yarn_commands_serve(recorder);
         yarn_commands_keep_schedule(recorder, now_ns);
-        if (is_due && (is_settled || now_ns >= flush_ns + interval_ns)) {
-            if (has_to_flush(recorder))
-                yarn_recording_flush(recording);
-            recorder->has_unsaved = false;
-            flush_ns = now_ns + interval_ns;
-        }
-        bool is_quiet = is_due && !nr_records;
-        if ((is_quiet || recording->pipeline.saw_thread_end) && yarn_recording_is_alone(recording))
+        if (turns.is_due && (is_settled || now_ns >= turns.flush_ns + turns.interval_ns))
+            flush(recorder, &turns, now_ns);
+        if (is_over(recorder, &turns))
             return ALONE;
-        if (is_due)
-            nr_records = 0;
         if (recording->failure.what)
             return BROKEN;
-        timeout_ns = is_settled
-                         ? next_timeout(recorder, has_news && reader->woke_early, now_ns, flush_ns)
-                         : 0;
+        timeout_ns =
+            is_settled ? next_timeout(recorder, &turns, has_rest && reader->woke_early, now_ns) : 0;
     }
 }
 
@@ -207,39 +295,53 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     return outcome == ALONE ? status : 0;
 }
 
+/* A process that exits takes everything along at once. To close it one by one, beside the host's
+ * running thread, cost a third of what the reader did for a compiler: an interrupt of the other
+ * core for each mapping and event. One that does not go after all gets it back a moment later. */
+static void wait_for_exit(struct yarn_recorder *recorder)
+{
+    _Atomic uint32_t never = 0;
+    yarn_state_become(&recorder->state, YARN_PHASE_ENDED, 0);
+    yarn_futex_wait(&never, 0, EXIT_NS);
+}
+
 int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
     struct yarn_ring_reader reader;
+    /* Born with copies of the host's descriptors, it keeps none open that the host closes. */
+    int err = recorder->job.seccomp.is_apart ? yarn_own_files_open(true) : 0;
     if (!yarn_deferred_start_wait(recorder))
         return 0;
     if (!recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
         yarn_ids_renounce_exec();
     yarn_commands_drop_bounds(recorder);
-    int err = yarn_own_files_open(recorder->job.seccomp.is_unshare_refused);
-    if (err) {
-        fail(recorder, "the reader could not get a descriptor table of its own", err);
-        return 0;
-    }
+    if (!recorder->job.seccomp.is_apart)
+        err = yarn_own_files_open(false);
+    if (err)
+        return fail(recorder, "the reader could not get a descriptor table of its own", err);
     if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY])
         yarn_process_prefer_latency();
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
-    if (err) {
-        fail(recorder, "the recording could not be opened", err);
-        return 0;
-    }
-    const struct yarn_reader_kind *kind =
-        recording->spec.reader == YARN_READER_TIMED ? &yarn_reader_timed : &yarn_reader_poll;
-    err = yarn_reader_open(&reader, kind, &recording->session, &recorder->requests.wanted);
+    if (err)
+        return fail(recorder, "the recording could not be opened", err);
+    err = yarn_reader_open(&reader, recording->spec.reader != YARN_READER_TIMED,
+                           &recording->session, &recorder->requests.wanted);
     if (err) {
         yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);
-        fail(recorder, "the rings could not be watched", err);
-        return 0;
+        yarn_recording_close(recording);
+        return fail(recorder, "the rings could not be watched", err);
     }
     yarn_commands_open_socket(recorder);
     yarn_commands_begin(recorder);
-    int status = finish(recorder, loop(recorder, &reader));
+    enum outcome outcome = loop(recorder, &reader);
+    int status = finish(recorder, outcome);
+    bool may_leave = !recorder->job.sites.is_open; /* probes' definitions outlive the process */
+    if (may_leave && outcome == END_REQUESTED &&
+        (uint32_t)atomic_load(&recorder->end) == YARN_DUMP_END_EXIT)
+        wait_for_exit(recorder);
+    yarn_recording_close(recording);
     yarn_reader_close(&reader);
     if ((uint32_t)atomic_load(&recorder->end) != YARN_DUMP_END_STOPPED) /* no other follows */
         yarn_sites_close(&recorder->job.sites);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/control/recorder.h"
 
-#include "core/base/pages.h"
 #include "core/sys/clock.h"
-#include "core/sys/futex.h"
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
 #include "core/sys/timer.h"
@@ -79,7 +77,7 @@ static void describe_failure(const struct yarn_recording *recording, const char 
 static int run(struct yarn_recorder *recorder)
 {
     int err = yarn_thread_start(&recorder->thread, yarn_reader_thread_run, recorder,
-                                recorder->job.seccomp.is_unshare_refused);
+                                recorder->job.seccomp.is_apart);
     if (err) {
         yarn_failure_note(&recorder->recording.failure, "no thread could be made", err);
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
@@ -93,11 +91,39 @@ static int run(struct yarn_recorder *recorder)
     return -ECANCELED;
 }
 
+/* Nothing happens before a call of the program's: no reader, no mapping, no event. */
+static bool waits_for_call(const struct yarn_recorder *recorder)
+{
+    const struct yarn_options *options = &recorder->job.options;
+    return recorder->starts_paused && !recorder->schedule.start_at_ns && !options->control[0] &&
+           options->empty == YARN_EMPTY_DROP;
+}
+
+/* Whoever comes first starts it, others wait until it has. */
+void yarn_recorder_rouse(struct yarn_recorder *recorder)
+{
+    uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
+    if (yarn_state_move(&recorder->state, YARN_PHASE_WAITING, YARN_PHASE_STARTING)) {
+        yarn_deferred_start_claim(recorder);
+        yarn_thread_ends_forget();
+        yarn_clock_enter_namespace();
+        recorder->recording.failure.is_unstored = run(recorder) != 0;
+    } else if (yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING) {
+        wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
+    }
+    yarn_signal_set_mask(mask);
+}
+
+void yarn_recorder_log(struct yarn_recorder *recorder)
+{
+    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
+                        &recorder->nr_messages_logged);
+}
+
 int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *const argv[],
                         char *const envp[], struct yarn_text *line)
 {
     struct yarn_recorder *recorder = &the_one;
-    yarn_pages_count(sizeof *recorder);
     yarn_state_reset(&recorder->state, YARN_PHASE_STARTING);
     int err = yarn_surroundings_probe(&recorder->job.seccomp, envp, line);
     if (!err)
@@ -107,12 +133,17 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     if (!err) {
         yarn_sites_open(&recorder->job.sites, &recorder->job.events, &recorder->job.arena,
                         YARN_TRACEFS, true);
-        yarn_pages_hide_from_children();
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
         recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                       recorder->job.facts.start_ns);
+        yarn_facts_note_leader(&recorder->job.facts, &recorder->job.seccomp);
         recorder->job.host_waits = true;
-        err = run(recorder);
+        if (waits_for_call(recorder)) {
+            yarn_state_become(&recorder->state, YARN_PHASE_WAITING, 0);
+        } else {
+            yarn_deferred_start_claim(recorder);
+            err = run(recorder);
+        }
         recorder->job.host_waits = false;
         if (err)
             describe_failure(&recorder->recording, "yarn: nothing is recorded: ", line);
@@ -121,8 +152,7 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         yarn_job_fini(&recorder->job);
         return err;
     }
-    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
-                        &recorder->nr_messages_logged);
+    yarn_recorder_log(recorder);
     *ret_recorder = recorder;
     return 0;
 }
@@ -133,6 +163,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
     atomic_store(&recorder->is_waiting, false);
+    atomic_store(&recorder->is_asleep, false);
     if (recorder->recording.failure.what) {
         recorder->recording.failure.what = NULL;
         recorder->recording.failure.is_unstored = false;
@@ -147,6 +178,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     recorder->charged_ns = 0;
     yarn_requests_forget(&recorder->requests);
     yarn_ids_queue_forget(&recorder->ids);
+    atomic_store(&recorder->rules, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;
     yarn_state_reset(&recorder->state, phase);
@@ -166,7 +198,7 @@ static void defer_start(struct yarn_recorder *recorder)
     reset(recorder, YARN_PHASE_DEFERRED);
     recorder->is_deferred = true;
     if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
-                                   recorder->job.seccomp.is_unshare_refused))
+                                   recorder->job.seccomp.is_apart))
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
 }
 
@@ -181,11 +213,15 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_thread_ends_forget();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
+    yarn_facts_note_leader(&recorder->job.facts, &recorder->job.seccomp);
     yarn_sites_inherit(&recorder->job.sites);
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_pause_requested;
-    defer_start(recorder);
+    if (waits_for_call(recorder))
+        reset(recorder, YARN_PHASE_WAITING);
+    else
+        defer_start(recorder);
 }
 
 /* However long that takes: `tid` is the reader's; 0 where it has gone already. */
@@ -255,7 +291,9 @@ bool yarn_recorder_stop(struct yarn_recorder *recorder, enum yarn_dump_end_reaso
                         const char *why)
 {
     uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
-    bool has_ended = stop(recorder, reason, why);
+    bool has_ended =
+        yarn_state_phase(&recorder->state) != YARN_PHASE_WAITING && stop(recorder, reason, why);
+    yarn_recorder_log(recorder);
     yarn_signal_set_mask(mask);
     return has_ended;
 }
@@ -300,14 +338,17 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
 {
     struct yarn_requests *requests = &recorder->requests;
     struct yarn_request request = put(recorder, command);
-    struct patience patience = patience_now();
+    bool is_patience_limited = command > YARN_RECORDER_CHECK_SIGNALS;
+    struct patience patience = {.nr_idle = 0};
+    if (is_patience_limited)
+        patience.until_ns = patience_now().until_ns;
     hand_over(recorder);
     while (yarn_state_is_recording(&recorder->state)) {
         uint32_t done = atomic_load(&requests->done);
         if (yarn_requests_has_done(requests, &request))
             return 0;
-        if (yarn_futex_wait(&requests->done, done, CHECK_NS) == -ETIMEDOUT &&
-            command > YARN_RECORDER_CHECK_SIGNALS && !is_patient(recorder, &patience))
+        if (yarn_futex_wait(&requests->done, done, CHECK_NS) == -ETIMEDOUT && is_patience_limited &&
+            !is_patient(recorder, &patience))
             return -ETIMEDOUT;
     }
     return -ESRCH;
@@ -315,6 +356,8 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
 
 int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_command command)
 {
+    if (yarn_state_phase(&recorder->state) == YARN_PHASE_WAITING)
+        return 0; /* there is nothing to stop, to write or to give up */
     uint32_t tid = atomic_load(&recorder->thread.tid);
     int err =
         yarn_state_is_recording(&recorder->state) ? wait_for_round(recorder, command) : -ESRCH;
@@ -369,24 +412,45 @@ void yarn_recorder_leave(struct yarn_recorder *recorder, enum yarn_dump_end_reas
 /* Where there is no place, as many threads change theirs at once, the reader makes some. */
 static int put_ids(struct yarn_recorder *recorder)
 {
-    int err = yarn_ids_queue_put(&recorder->ids);
+    int err = yarn_ids_queue_put(&recorder->ids, false);
     for (int i = 0; i < PUT_TRIES && err == -EAGAIN; i++) {
         if (yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
             return 0; /* it has gone, with all that it had */
-        err = yarn_ids_queue_put(&recorder->ids);
+        err = yarn_ids_queue_put(&recorder->ids, false);
     }
     return err;
 }
 
-void yarn_recorder_follow_ids(struct yarn_recorder *recorder)
+void yarn_recorder_follow_ids(struct yarn_recorder *recorder, bool can_wait)
 {
     bool is_deadly = recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS];
-    if (yarn_state_is_recording(&recorder->state) && (is_deadly || put_ids(recorder))) {
+    bool is_recording = yarn_state_is_recording(&recorder->state);
+    if (is_recording && can_wait && !is_deadly && !yarn_ids_queue_put(&recorder->ids, true))
+        return;
+    if (is_recording && (is_deadly || put_ids(recorder))) {
         recorder->stop_reason = is_deadly ? "the host changed its rights, and its seccomp filter "
                                             "would end the reader for changing its own"
                                           : "the host changed its rights, and the reader could not "
                                             "learn which";
         yarn_recorder_end(recorder, is_deadly ? YARN_DUMP_END_SECCOMP : YARN_DUMP_END_FAILED, -1);
+    }
+    yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);
+}
+
+void yarn_recorder_follow_rules(struct yarn_recorder *recorder, int ruleset)
+{
+    const char *const *deadly = recorder->job.seccomp.deadly;
+    uint64_t rules = (uint64_t)yarn_process_tid() << 32 | (uint32_t)ruleset, none = 0;
+    bool is_recording = yarn_state_is_recording(&recorder->state);
+    if (is_recording && (deadly[YARN_SECCOMP_LANDLOCK] || deadly[YARN_SECCOMP_RIGHTS])) {
+        recorder->stop_reason = "the host took rules of Landlock, and its seccomp filter would end "
+                                "the reader for taking them";
+        yarn_recorder_end(recorder, YARN_DUMP_END_SECCOMP, -1);
+    } else if (is_recording) {
+        /* Where another thread's lie there, the reader takes those first. */
+        while (!atomic_compare_exchange_strong(&recorder->rules, &none, rules) &&
+               !yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS))
+            none = 0;
     }
     yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);
 }
@@ -401,8 +465,12 @@ bool yarn_recorder_watches_others(struct yarn_recorder *recorder)
 
 int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
 {
-    return yarn_state_is_recording(&recorder->state) ? yarn_marks_put(&recorder->marks, text)
-                                                     : -ESRCH;
+    yarn_recorder_rouse(recorder);
+    int err =
+        yarn_state_is_recording(&recorder->state) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
+    if (!err && atomic_load(&recorder->is_asleep))
+        hand_over(recorder);
+    return err;
 }
 
 bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_text *line)
@@ -424,6 +492,4 @@ void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason
     put_end(recorder, reason, status);
     hand_over(recorder);
     wait_for_end(recorder);
-    yarn_messages_write(&recorder->messages, recorder->job.options.log_file,
-                        &recorder->nr_messages_logged);
 }

@@ -14,13 +14,19 @@
  */
 #pragma once
 
+#include "core/sys/futex.h"
 #include "preload/control/shared.h"
 
 /* Makes a recorder from the environment and waits, at most a second, until it records or has
- * failed. On failure *line is the message for the user, or empty. */
+ * failed; where only a call of the program's can start it, there is no reader before. On failure
+ * *line is the message for the user, or empty. */
 YARN_MUST_CHECK int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc,
                                         char *const argv[], char *const envp[],
                                         struct yarn_text *line);
+
+/* Starts the reader of a recorder that only waits for the program's calls, stopped; no effect on
+ * another. For a change of rights or of the root that it has to follow. Async-signal-safe. */
+void yarn_recorder_rouse(struct yarn_recorder *recorder);
 
 /* In a forked child, on its only thread: the copy of the parent's recorder becomes the child's,
  * whose start is deferred. Never blocks. Async-signal-safe. */
@@ -52,9 +58,20 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
+/* The host has made one: where no clock wakes a reader that sleeps. */
+static inline void yarn_recorder_note_thread(struct yarn_recorder *recorder)
+{
+    if (atomic_load(&recorder->is_asleep) && !yarn_state_has(&recorder->state, YARN_STATE_POLLING))
+        yarn_futex_wake(&recorder->requests.wanted);
+}
+
 /* Gives the reader the credentials of the calling thread; where it cannot assume them, it has
- * ended. */
-void yarn_recorder_follow_ids(struct yarn_recorder *recorder);
+ * ended. With `can_wait` it has them from its next turn on, and is not woken for that. */
+void yarn_recorder_follow_ids(struct yarn_recorder *recorder, bool can_wait);
+
+/* The reader takes the rules of Landlock that the calling thread has just taken; where it cannot,
+ * it has ended. */
+void yarn_recorder_follow_rules(struct yarn_recorder *recorder, int ruleset);
 
 /* True where events sample other processes, too: then the recording must end before rights change.
  */
@@ -63,6 +80,9 @@ bool yarn_recorder_watches_others(struct yarn_recorder *recorder);
 /* Writes why the recording failed, where no dump says so; false where there is nothing to report,
  * or it was reported. */
 bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_text *line);
+
+/* What of the messages is new goes into the log file. */
+void yarn_recorder_log(struct yarn_recorder *recorder);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless
  * the reader does not answer in time. Idempotent. */

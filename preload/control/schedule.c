@@ -27,15 +27,6 @@ void yarn_schedule_stopped(struct yarn_schedule *schedule)
     schedule->stop_at_ns = 0;
 }
 
-enum yarn_schedule_due yarn_schedule_look(const struct yarn_schedule *schedule, uint64_t now_ns)
-{
-    if (schedule->start_at_ns && now_ns >= schedule->start_at_ns)
-        return YARN_SCHEDULE_START;
-    if (schedule->stop_at_ns && now_ns >= schedule->stop_at_ns)
-        return YARN_SCHEDULE_STOP;
-    return YARN_SCHEDULE_NOTHING;
-}
-
 uint64_t yarn_schedule_wait_ns(const struct yarn_schedule *schedule, uint64_t now_ns,
                                uint64_t timeout_ns)
 {

@@ -14,8 +14,6 @@ struct yarn_schedule {
     uint64_t duration_ns;             /* 0: without end */
 };
 
-enum yarn_schedule_due { YARN_SCHEDULE_NOTHING, YARN_SCHEDULE_START, YARN_SCHEDULE_STOP };
-
 /* For a process that started at start_ns. True where the recording begins stopped. */
 bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_options *options,
                          uint64_t start_ns);
@@ -23,9 +21,6 @@ bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_optio
 /* The recording was started or stopped, for any reason. */
 void yarn_schedule_started(struct yarn_schedule *schedule, uint64_t now_ns);
 void yarn_schedule_stopped(struct yarn_schedule *schedule);
-
-/* What is due now. */
-enum yarn_schedule_due yarn_schedule_look(const struct yarn_schedule *schedule, uint64_t now_ns);
 
 /* How long to wait for the next moment, at most timeout_ns. */
 uint64_t yarn_schedule_wait_ns(const struct yarn_schedule *schedule, uint64_t now_ns,

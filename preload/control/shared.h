@@ -24,7 +24,7 @@
 
 /* In order of priority. The wait for the first three has no timeout. */
 enum yarn_recorder_command {
-    YARN_RECORDER_FOLLOW_IDS,
+    YARN_RECORDER_FOLLOW_IDS, /* and rules of Landlock */
     YARN_RECORDER_LEAVE_ROOT, /* before: opens what it will need; after: closes everything else */
     YARN_RECORDER_CHECK_SIGNALS,
     YARN_RECORDER_EXPECT_FILTER, /* from now on host threads give commands by memory only, without a
@@ -43,6 +43,7 @@ struct yarn_recorder {
      * marks' head: each page that it writes is copied for it. */
     struct yarn_thread thread;
     _Atomic bool is_waiting; /* the reader, for something to do */
+    _Atomic bool is_asleep;  /* for as long as the host is */
     struct yarn_state state;
     struct yarn_requests requests;        /* bit n: enum yarn_recorder_command */
     _Atomic uint64_t end;                 /* enum yarn_dump_end_reason, and above it the status */
@@ -57,7 +58,8 @@ struct yarn_recorder {
     bool expects_filter;   /* by the reader: it polls memory, since nothing can wake it */
     struct yarn_schedule schedule;
     struct yarn_ids_queue ids; /* credentials for the reader */
-    bool has_unsaved;          /* a flush has something to write although nothing is sampled */
+    _Atomic uint64_t rules; /* of Landlock, for it: the descriptor, above it the thread; 0: none */
+    bool has_unsaved;       /* a flush has something to write although nothing is sampled */
     uint32_t nr_messages_logged;
     struct yarn_marks marks;
     struct yarn_messages messages;

@@ -10,6 +10,8 @@
  *     └──────────────┴────────┴─────────┴──────────┴─────────┘
  *                                         of PAUSED
  *
+ *     YARN_START=off without a socket ──> WAITING ── yarn_start ──> STARTING
+ *
  *     fork's child ── inherit ──> DEFERRED <──> LEAVING (exec)
  *                                    │ 5 ms       │
  *                                    v            v
@@ -36,6 +38,7 @@ enum yarn_phase {
     YARN_PHASE_PAUSED,
     YARN_PHASE_ENDED, /* from here on nothing is recorded */
     YARN_PHASE_FAILED,
+    YARN_PHASE_WAITING, /* for a call of the program's; there is no reader */
 };
 
 enum yarn_state_flag {

@@ -5,24 +5,6 @@
 
 enum { NAMES_TRIED_MAX = 10000 };
 
-/* Whether the name identifies the process, and has nothing that changes within it but the
- * executable. */
-static void expand_like(struct yarn_dump_file *file, const char *pattern,
-                        struct yarn_pattern_facts facts)
-{
-    char other[YARN_PATH_MAX];
-    facts.exe = "*";
-    bool is_good = !yarn_path_expand(file->like, pattern, &facts);
-    facts.start_ns++;
-    is_good =
-        is_good && !yarn_path_expand(other, pattern, &facts) && strcmp(other, file->like) == 0;
-    facts.pid++;
-    is_good =
-        is_good && !yarn_path_expand(other, pattern, &facts) && strcmp(other, file->like) != 0;
-    if (!is_good)
-        file->like[0] = 0;
-}
-
 int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
                            const struct yarn_facts *facts, char *const envp[])
 {
@@ -31,7 +13,6 @@ int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
     int err = yarn_path_find(file->path, pattern, &given);
     if (err)
         return err;
-    expand_like(file, pattern, given);
     yarn_path_folder(file->path, folder);
     err = yarn_file_can_write(YARN_FILE_CWD, folder);
     if (err != -ENOENT)

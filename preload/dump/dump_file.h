@@ -17,7 +17,6 @@ struct yarn_dump_file {
     int fd;                     /* owned, of the created file until a writer takes it; -1 */
     uint32_t number;            /* appended to its name because the others existed; 0: none */
     struct yarn_file_info made; /* the file, once it is created */
-    char like[YARN_PATH_MAX];   /* the same for any executable, as a glob; empty: not known */
 };
 
 /* Expands the pattern, makes the folders and finds out whether a

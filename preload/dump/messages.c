@@ -7,6 +7,8 @@
 
 enum { STDERR = 2 };
 
+static const char *const levels[] = {"error", "warning", "info", "debug"};
+
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
                        const char *text, const char *detail)
 {
@@ -24,8 +26,14 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_mess
         return;
     }
     struct yarn_message *message = &messages->message[count];
-    struct yarn_text line = yarn_text_of(message->text, sizeof message->text);
+    struct yarn_text line = yarn_text_of(message->line, sizeof message->line);
+    yarn_text_add_format(&line, "yarn: %s: ", levels[level]);
+    const size_t head = line.size;
+    line.capacity = head + YARN_MESSAGE_BYTES;
     yarn_text_add_format(&line, "%s%s%s", text, detail ? ": " : "", detail ? detail : "");
+    message->text = yarn_span_of(line.data + head, line.size - head);
+    line.data[line.size] = '\n';
+    message->line_size = line.size + 1;
     message->level = level;
     message->is_aside = is_aside;
     message->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
@@ -38,27 +46,20 @@ void yarn_messages_add_error(struct yarn_text *text, int err)
         yarn_text_add_format(text, " (errno %d)", -err);
 }
 
-static int write_line(int fd, const struct yarn_message *message)
-{
-    static const char *const levels[] = {"error", "warning", "info", "debug"};
-    char line[YARN_MESSAGE_BYTES + 32];
-    struct yarn_text text = yarn_text_of(line, sizeof line);
-    yarn_text_add_format(&text, "yarn: %s: %s\n", levels[message->level], message->text);
-    return yarn_line_write(fd, yarn_span_of(text.data, text.size));
-}
-
 void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written)
 {
     uint32_t count = atomic_load_explicit(&messages->count, memory_order_acquire);
-    bool is_stderr = strcmp(path, "stderr") == 0;
     if (!*path || *written >= count)
         return;
+    bool is_stderr = strcmp(path, "stderr") == 0;
     int fd = is_stderr ? STDERR : yarn_file_open_append(YARN_FILE_CWD, path);
     if (fd < 0)
         return;
-    for (; *written < count; (*written)++)
-        if (write_line(fd, &messages->message[*written]))
+    for (; *written < count; (*written)++) {
+        const struct yarn_message *message = &messages->message[*written];
+        if (yarn_line_write(fd, yarn_span_of(message->line, message->line_size)))
             break;
+    }
     if (!is_stderr)
         yarn_file_close(fd);
 }

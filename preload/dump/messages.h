@@ -15,13 +15,15 @@
 #include "core/base/text.h"
 #include "output/dump/types.h"
 
-enum { YARN_MESSAGES_MAX = 64, YARN_MESSAGE_BYTES = 320 };
+enum { YARN_MESSAGES_MAX = 64, YARN_MESSAGE_BYTES = 320, YARN_MESSAGE_HEAD_BYTES = 16 };
 
 struct yarn_message {
     uint64_t time_ns;
     enum yarn_dump_message_kind level;
-    bool is_aside; /* does not justify a dump by itself */
-    char text[YARN_MESSAGE_BYTES];
+    bool is_aside;         /* does not justify a dump by itself */
+    struct yarn_span text; /* within the line, without its end */
+    size_t line_size;
+    char line[YARN_MESSAGE_HEAD_BYTES + YARN_MESSAGE_BYTES]; /* as a log file has it */
 };
 
 struct yarn_messages {
@@ -43,5 +45,5 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_mess
 void yarn_messages_add_error(struct yarn_text *text, int err);
 
 /* Appends the messages from *written on to a file, one a line, and moves *written. "stderr" is the
- * caller's descriptor 2. For host threads. */
+ * caller's descriptor 2. For host threads, whose stacks may be small: the lines are made before. */
 void yarn_messages_write(const struct yarn_messages *messages, const char *path, uint32_t *written);

@@ -4,6 +4,7 @@
 #include "core/sys/kernel_names.h"
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
+#define TICK_NS (10 * YARN_NS_PER_MS) /* how exact a process's start is known */
 
 static const enum yarn_dump_clock clocks[] = {
     [YARN_CLOCK_MONOTONIC] = YARN_DUMP_CLOCK_MONOTONIC,
@@ -12,8 +13,16 @@ static const enum yarn_dump_clock clocks[] = {
 };
 _Static_assert(YARN_COUNT_OF(clocks) == YARN_CLOCK_COUNT, "one is missing");
 
-static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                          const struct yarn_lineage *lineage)
+/* Which image was before an exec the new one cannot know: who reads both dumps finds it by this. */
+static uint64_t birth_ns_of(const struct yarn_facts *facts)
+{
+    if (facts->lineage.forked_by || facts->lineage.predecessor)
+        return 0;
+    uint64_t birth_ns = yarn_process_birth_ns(facts->pid);
+    return yarn_u64_minus(birth_ns, facts->boottime_offset_ns + TICK_NS);
+}
+
+static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job)
 {
     int cpus[CPUS_MAX];
     char boot_id[YARN_BOOT_ID_SIZE];
@@ -35,11 +44,12 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .host = yarn_span_of_text(facts->system.node),
         .kernel = yarn_span_of_text(facts->system.release),
         .arch = yarn_span_of_text(facts->system.machine),
-        .parent_pid = (uint32_t)lineage->forked_by,
-        .parent_start_ns = lineage->forked_by_start_ns,
-        .predecessor_pid = (uint32_t)lineage->predecessor,
-        .predecessor_start_ns = lineage->predecessor_start_ns,
+        .parent_pid = (uint32_t)facts->lineage.forked_by,
+        .parent_start_ns = facts->lineage.forked_by_start_ns,
+        .predecessor_pid = (uint32_t)facts->lineage.predecessor,
+        .predecessor_start_ns = facts->lineage.predecessor_start_ns,
         .boot_id = yarn_span_of_text(boot_id),
+        .birth_ns = birth_ns_of(facts),
     };
     yarn_dump_write_process(writer, &process);
 }
@@ -56,27 +66,18 @@ static void write_options(struct yarn_dump_writer *writer, const struct yarn_opt
     }
 }
 
-static const char *error_name(int error)
-{
-    static const struct {
-        int error;
-        const char *name;
-    } names[] = {{EPERM, "EPERM"},   {EACCES, "EACCES"}, {ENOSYS, "ENOSYS"}, {EMFILE, "EMFILE"},
-                 {ENFILE, "ENFILE"}, {ENOMEM, "ENOMEM"}, {EINVAL, "EINVAL"}, {ENOENT, "ENOENT"}};
-    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
-        if (names[i].error == error)
-            return names[i].name;
-    return NULL;
-}
-
 /* What was refused, the kernel's answer, and why or what would help. */
 static void add_refusal(struct yarn_text *text, const char *what, int err, const char *more)
 {
-    yarn_text_add_format(text, "%s (", what);
-    if (error_name(-err))
-        yarn_text_add(text, error_name(-err));
-    else
-        yarn_text_add_format(text, "errno %d", -err);
+    static const char *const names[] = {
+        [EPERM] = "EPERM",   [EACCES] = "EACCES", [ENOSYS] = "ENOSYS", [EMFILE] = "EMFILE",
+        [ENFILE] = "ENFILE", [ENOMEM] = "ENOMEM", [EINVAL] = "EINVAL", [ENOENT] = "ENOENT",
+    };
+    size_t number = (size_t)-err;
+    const char *name = number < YARN_COUNT_OF(names) ? names[number] : NULL;
+    yarn_text_add_format(text, "%s (%s", what, name ? name : "errno ");
+    if (!name)
+        yarn_text_add_u64(text, number);
     yarn_text_add_format(text, "): %s", more);
 }
 
@@ -121,9 +122,6 @@ static void add_choice(struct yarn_text *text, const struct yarn_session *sessio
     const struct yarn_plan_estimate *estimate = &report->estimate;
     if (session->wide.events || session->wide.error)
         add_cores(text, &session->wide);
-    else if (yarn_session_is_mapped_only(session))
-        add_refusal(text, "one event, in rings without descriptors that are read by time",
-                    report->files_error, "raise the limit of open files");
     else if (report->got.rate_permille)
         add_rate(text, session);
     else if (report->refusal)
@@ -156,8 +154,8 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
     yarn_dump_write_sampler(writer, &sampler);
 }
 
-void yarn_preamble_write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                               const struct yarn_session *session)
+static void write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                        const struct yarn_session *session)
 {
     char bytes[64];
     const char *why;
@@ -180,7 +178,8 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
     struct yarn_text text = yarn_text_of(description, sizeof description);
     struct yarn_event_spec rated = got->spec;
     const struct yarn_event_spec *spec = &rated;
-    yarn_plan_rate_event(plan, &rated);
+    if (!got->alternate_of) /* which has its own */
+        yarn_plan_rate_event(plan, &rated);
     yarn_event_spec_describe(spec, &text);
     struct yarn_dump_event event = {
         .number = number,
@@ -205,22 +204,33 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
         .frequency = spec->frequency,
         .format = got->format,
         .group = spec->group,
+        .alternate_of = got->alternate_of,
     };
     yarn_dump_write_event(writer, &event);
 }
 
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                         const struct yarn_lineage *lineage, const struct yarn_session *session)
+                         const struct yarn_session *session)
 {
-    struct yarn_plan plan = session->report.got;
-    if (session->change.is_aside) /* for a moment: what is asked for comes */
-        plan.rate_permille = 0;
-    write_process(writer, job, lineage);
+    const struct yarn_plan *plan = &session->report.got;
+    write_process(writer, job);
     write_options(writer, &job->options);
     yarn_preamble_write_sampler(writer, job, session);
-    yarn_preamble_write_sched(writer, job, session);
+    write_sched(writer, job, session);
     for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        write_event(writer, i, &plan, &session->spec->events[i], &session->specs[i]);
+        write_event(writer, i, plan, &session->spec->events[i], &session->specs[i]);
+    yarn_preamble_write_alternates(writer, session);
+}
+
+void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
+                                    const struct yarn_session *session)
+{
+    const struct yarn_alternates *alternates = &session->alternates;
+    for (uint32_t i = 0; session->turns.count && i < alternates->count; i++) {
+        const struct yarn_session_event *got = &session->specs[alternates->first + i];
+        write_event(writer, alternates->first + i, &session->report.got,
+                    &session->spec->events[got->alternate_of - 1], got);
+    }
 }
 
 void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,

@@ -11,14 +11,16 @@
 #include "preload/process/job.h"
 
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                         const struct yarn_lineage *lineage, const struct yarn_session *session);
+                         const struct yarn_session *session);
 
 /* `looked_at`: the event off-cpu, which is none of the session's; NULL: not asked for. */
 void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                const struct yarn_session_event *looked_at);
 
+/* Of those that have samples (alternates.h); anew after a change. */
+void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
+                                    const struct yarn_session *session);
+
 /* Stores it again after a change: the last one counts. */
-void yarn_preamble_write_sched(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                               const struct yarn_session *session);
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session);

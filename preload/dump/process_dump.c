@@ -4,7 +4,6 @@
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "preload/dump/preamble.h"
-#include "preload/dump/predecessor.h"
 
 static const char *failure_of(int err)
 {
@@ -19,32 +18,18 @@ static const char *failure_of(int err)
     }
 }
 
-/* Looked for by the image itself, and only where there is a dump to say so in. */
-static struct yarn_lineage lineage_of(const struct yarn_process_dump *dump)
-{
-    const struct yarn_facts *facts = &dump->job->facts;
-    struct yarn_lineage lineage = facts->lineage;
-    if (lineage.forked_by || lineage.predecessor)
-        return lineage;
-    uint64_t birth_ns = yarn_process_birth_ns(facts->pid);
-    if (birth_ns > facts->boottime_offset_ns)
-        yarn_predecessor_find(&dump->file, facts, birth_ns - facts->boottime_offset_ns, &lineage);
-    return lineage;
-}
-
 static bool has_file(struct yarn_process_dump *dump)
 {
     if (dump->has_tried)
         return dump->file.fd >= 0;
     dump->has_tried = true;
-    dump->lineage = lineage_of(dump);
     int fd = yarn_dump_file_create(&dump->file);
     return fd >= 0 || !yarn_failure_note(dump->failure, "the dump could not be created", fd);
 }
 
 static void write_preamble(struct yarn_process_dump *dump)
 {
-    yarn_preamble_write(dump->writer, dump->job, &dump->lineage, dump->session);
+    yarn_preamble_write(dump->writer, dump->job, dump->session);
     yarn_preamble_write_looks(dump->writer, dump->job, dump->looked_at);
 }
 
@@ -126,7 +111,7 @@ static void write_messages(struct yarn_process_dump *dump)
         struct yarn_dump_message record = {
             .time_ns = message->time_ns,
             .kind = message->level,
-            .text = yarn_span_of_text(message->text),
+            .text = message->text,
         };
         yarn_dump_write_message(dump->writer, &record);
     }

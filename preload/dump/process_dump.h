@@ -23,12 +23,11 @@ struct yarn_process_dump {
     struct yarn_messages *messages;
     struct yarn_account *account;
     struct yarn_failure *failure;
-    struct yarn_dump_file file;
-    struct yarn_lineage lineage;                  /* as in the dump */
     struct yarn_dump_writer *writer;              /* owned; NULL until the dump is begun */
     size_t nr_messages_written, nr_messages_kept; /* given to the writer; in the file */
     bool has_tried;                               /* to begin it; there is no second try */
     bool is_early; /* its file is there, though there is nothing to store */
+    struct yarn_dump_file file;
 };
 
 /* Its file and preamble, where it has none yet. False where none can be had: then nothing is

@@ -22,11 +22,11 @@ struct unnamed {
     bool is_kernel;
 };
 
-int yarn_frame_names_open(struct yarn_frame_names *names, const struct yarn_module_map *map,
+int yarn_frame_names_open(struct yarn_frame_names *names, struct yarn_module_map *map,
                           const struct yarn_facts *facts)
 {
     *names = (struct yarn_frame_names){.kernel = YARN_KERNEL_NAMES_CLOSED};
-    int err = yarn_symbols_new(&names->symbols);
+    int err = yarn_file_names_open(&names->files, map, facts);
     if (!err)
         err = yarn_jit_names_new(&names->jit, map, (uint32_t)facts->pid, facts->start_realtime_ns);
     yarn_arena_open(&names->unnamed, UNNAMED_MAX * sizeof(struct unnamed));
@@ -40,9 +40,8 @@ void yarn_frame_names_close(struct yarn_frame_names *names)
     yarn_arena_close(&names->unnamed);
     yarn_kernel_names_close(&names->kernel);
     yarn_jit_names_free(names->jit);
-    yarn_symbols_free(names->symbols);
+    yarn_file_names_close(&names->files);
     names->jit = NULL;
-    names->symbols = NULL;
 }
 
 uint32_t yarn_frame_names_code(struct yarn_frame_names *names,
@@ -79,20 +78,6 @@ static struct yarn_symbol name_generated(const struct yarn_frame_names *names, u
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
 
-static struct yarn_symbol name_in_file(struct yarn_frame_names *names,
-                                       const struct yarn_unwind_frame *frame, uint64_t address)
-{
-    struct yarn_symbol symbol;
-    uint64_t start = address - frame->in_function;
-    bool is_named = frame->function_size
-                        ? yarn_symbols_find_in(names->symbols, frame->module, address, start,
-                                               start + frame->function_size, &symbol)
-                        : yarn_symbols_find(names->symbols, frame->module, address, &symbol);
-    if (!is_named)
-        symbol.name = YARN_SPAN_EMPTY;
-    return symbol;
-}
-
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_unwind_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code)
@@ -103,10 +88,8 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
         remember(names, frame->module, address, is_kernel);
     else if (is_kernel)
         symbol = name_kernel(names, address);
-    else if (yarn_frame_is_generated(frame))
-        symbol = name_generated(names, code);
     else
-        symbol = name_in_file(names, frame, address);
+        symbol = name_generated(names, code);
     return symbol;
 }
 

@@ -13,15 +13,12 @@
 #pragma once
 
 #include "core/sys/kernel_names.h"
-#include "output/dump/writer.h"
-#include "preload/process/facts.h"
+#include "preload/pipeline/file_names.h"
 #include "unwind/symbol/jit_names.h"
-#include "unwind/symbol/symbols.h"
-#include "unwind/unwinder.h"
 
 struct yarn_frame_names {
-    struct yarn_symbols *symbols; /* owned */
-    struct yarn_jit_names *jit;   /* owned */
+    struct yarn_file_names files;
+    struct yarn_jit_names *jit; /* owned */
     struct yarn_kernel_names kernel;
     bool wants_kernel;           /* a frame in the kernel was seen */
     struct yarn_arena unnamed;   /* an array: frames that await their names */
@@ -29,9 +26,9 @@ struct yarn_frame_names {
     bool kernel_was_read;        /* at that time */
 };
 
-/* `map` is borrowed. */
+/* `map` and `facts` are borrowed. */
 YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
-                                          const struct yarn_module_map *map,
+                                          struct yarn_module_map *map,
                                           const struct yarn_facts *facts);
 /* Code that was generated in the process: not in a file that can be read. */
 static inline bool yarn_frame_is_generated(const struct yarn_unwind_frame *frame)
@@ -48,8 +45,9 @@ uint32_t yarn_frame_names_code(struct yarn_frame_names *names,
                                const struct yarn_unwind_frame *frame, uint32_t flags,
                                uint64_t time_ns);
 
-/* `address` is the linked look-up address; `code` is the result of yarn_frame_names_code. An empty
- * name where there is none, or not yet. */
+/* Of generated code and the kernel: those of files are in `files`. `address` is the linked look-up
+ * address; `code` is the result of yarn_frame_names_code. An empty name where there is none, or not
+ * yet. */
 struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_unwind_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code);

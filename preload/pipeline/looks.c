@@ -28,14 +28,14 @@ static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, 
 {
     struct yarn_looks *looks = self;
     const struct yarn_wait_place *place = &wait->place;
-    if (!yarn_process_dump_begin(looks->spec.dump))
+    if (!yarn_process_dump_begin(looks->dump))
         return;
-    struct yarn_dump_writer *writer = looks->spec.dump->writer;
+    struct yarn_dump_writer *writer = looks->dump->writer;
     bool is_known = place->epoch == yarn_dump_writer_epoch(writer);
     struct yarn_dump_sample sample = {
         .time_ns = time_ns,
         .weight = weight_ns,
-        .event = looks->spec.event,
+        .event = looks->event,
         .tid = wait->tid,
         .cpu = wait->cpu,
         .stack = is_known ? place->stack : YARN_DUMP_NONE,
@@ -44,7 +44,7 @@ static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, 
         .raw = yarn_span_of(&place->holder, place->holder ? sizeof place->holder : 0),
     };
     yarn_dump_write_sample(writer, &sample);
-    yarn_account_sample(looks->spec.account, &sample, place->is_leaf_unknown);
+    yarn_account_sample(looks->dump->account, &sample, place->is_leaf_unknown);
 }
 
 static void forget(void *self, struct yarn_wait *wait)
@@ -55,11 +55,19 @@ static void forget(void *self, struct yarn_wait *wait)
     wait->fd = -1;
 }
 
-int yarn_looks_open(struct yarn_looks *looks, const struct yarn_looks_spec *spec)
+int yarn_looks_open(struct yarn_looks *looks, struct yarn_process_dump *dump,
+                    struct yarn_unwinder *unwinder, struct yarn_stack_store *stacks)
 {
     const struct yarn_waits_listener listener = {.self = looks, .write = write, .forget = forget};
-    *looks = (struct yarn_looks){.spec = *spec};
-    int err = yarn_waits_open(&looks->waits, spec->period_ns, &listener);
+    *looks = (struct yarn_looks){
+        .dump = dump,
+        .unwinder = unwinder,
+        .stacks = stacks,
+        .event = (uint32_t)dump->job->nr_perf_events,
+        .pid = (uint32_t)dump->session->spec->pid,
+        .reader_tid = (uint32_t)dump->session->own_tid,
+    };
+    int err = yarn_waits_open(&looks->waits, dump->looked_at->spec.period, &listener);
     looks->windows = yarn_pages_map(sizeof *looks->windows);
     looks->queued = yarn_pages_map(QUEUED_BYTES);
     if (!err && (!looks->windows || !looks->queued))
@@ -79,20 +87,17 @@ void yarn_looks_close(struct yarn_looks *looks)
 
 /* ---- one look ---- */
 
-/* It has gone, or /proc is another namespace's, or there is none. */
-static bool has_gone(const struct yarn_looks *looks, const struct yarn_wait *wait)
-{
-    return !yarn_process_has_thread(looks->spec.facts->pid, (pid_t)wait->tid);
-}
-
 /* -ESRCH: the thread has gone; -EAGAIN: it is awake; all else is a refusal. */
 static int read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
                         struct yarn_blocked *ret_blocked)
 {
     bool is_kept = wait->fd >= 0;
     int fd = is_kept ? wait->fd : yarn_blocked_open((pid_t)wait->tid);
+    /* It has gone, or /proc is another namespace's, or there is none. */
+    if (fd == -ENOENT && !yarn_process_has_thread((pid_t)looks->pid, (pid_t)wait->tid))
+        return -ESRCH;
     if (fd < 0)
-        return fd == -ENOENT && has_gone(looks, wait) ? -ESRCH : fd;
+        return fd;
     int err = yarn_blocked_read(fd, ret_blocked) ? 0 : -EAGAIN;
     if (!is_kept && looks->nr_files < FILES_MAX && yarn_process_has_spare_files(FILES_SPARE)) {
         wait->fd = fd;
@@ -106,7 +111,7 @@ static int read_blocked(struct yarn_looks *looks, struct yarn_wait *wait,
 static bool is_ours(const struct yarn_looks *looks, uint32_t tid)
 {
     return yarn_waits_has(&looks->waits, tid) ||
-           yarn_process_has_thread(looks->spec.facts->pid, (pid_t)tid);
+           yarn_process_has_thread((pid_t)looks->pid, (pid_t)tid);
 }
 
 static void note_lock(const struct yarn_looks *looks, uint32_t waiter,
@@ -122,13 +127,13 @@ static void note_lock(const struct yarn_looks *looks, uint32_t waiter,
 static bool intern(struct yarn_looks *looks, const struct yarn_wait *wait,
                    struct yarn_wait_place *place)
 {
-    if (!yarn_process_dump_begin(looks->spec.dump))
+    if (!yarn_process_dump_begin(looks->dump))
         return false;
-    struct yarn_dump_writer *writer = looks->spec.dump->writer;
+    struct yarn_dump_writer *writer = looks->dump->writer;
     struct yarn_queued *queued = looks->queued;
     queued->tid = wait->tid;
     queued->time_ns = now();
-    struct yarn_stack_result stack = yarn_stacks_of(looks->spec.stacks, writer, queued);
+    struct yarn_stack_result stack = yarn_stacks_of(looks->stacks, writer, NULL, queued);
     place->stack = stack.stack;
     place->stack_end = yarn_stacks_end(queued->frames->end);
     place->is_leaf_unknown = stack.is_leaf_unknown;
@@ -149,7 +154,7 @@ static void look(struct yarn_looks *looks, struct yarn_wait *wait)
     if (err)
         return;
     looks->queued->nr_kernel = 0;
-    yarn_unwinder_unwind_blocked(looks->spec.unwinder, blocked.ip, blocked.sp, looks->windows,
+    yarn_unwinder_unwind_blocked(looks->unwinder, blocked.ip, blocked.sp, looks->windows,
                                  yarn_queued_frames(looks->queued));
     struct yarn_blocked_lock lock = yarn_blocked_lock_of(&blocked);
     uint64_t until_ns = now();
@@ -166,9 +171,9 @@ static void add_threads(struct yarn_looks *looks, uint64_t now_ns)
     pid_t *tids = yarn_pages_map(THREADS_LISTED_MAX * sizeof *tids);
     if (!tids)
         return;
-    int count = yarn_process_own_threads(looks->spec.facts->pid, tids, THREADS_LISTED_MAX);
+    int count = yarn_process_own_threads((pid_t)looks->pid, tids, THREADS_LISTED_MAX);
     for (int i = 0; i < count && i < THREADS_LISTED_MAX; i++)
-        if (tids[i] != looks->spec.reader_tid)
+        if (tids[i] != (pid_t)looks->reader_tid)
             yarn_waits_add(&looks->waits, (uint32_t)tids[i], now_ns);
     yarn_pages_unmap(tids, THREADS_LISTED_MAX * sizeof *tids);
 }
@@ -184,7 +189,7 @@ void yarn_looks_start(struct yarn_looks *looks)
 
 static void account(const struct yarn_looks *looks, uint64_t now_ns)
 {
-    uint64_t *value = looks->spec.account->totals.value;
+    uint64_t *value = looks->dump->account->totals.value;
     value[YARN_DUMP_TOTAL_WAITED_NS] = yarn_waits_sum_ns(&looks->waits, now_ns);
     value[YARN_DUMP_TOTAL_LOOKS] = looks->waits.nr_seen;
     value[YARN_DUMP_TOTAL_LOOKS_VOID] = looks->waits.nr_void;
@@ -205,10 +210,10 @@ void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_reco
         return;
     if (record->type == YARN_RECORD_LOST)
         yarn_waits_lose(waits, record->time_ns);
-    if (record->type == YARN_RECORD_EXIT && record->task.pid == (uint32_t)looks->spec.facts->pid)
+    if (record->type == YARN_RECORD_EXIT && record->task.pid == looks->pid)
         yarn_waits_on_end(waits, record->task.tid, record->time_ns);
-    if (record->type != YARN_RECORD_SWITCH || record->pid != (uint32_t)looks->spec.facts->pid ||
-        record->tid == (uint32_t)looks->spec.reader_tid)
+    if (record->type != YARN_RECORD_SWITCH || record->pid != looks->pid ||
+        record->tid == looks->reader_tid)
         return;
     if (record->switched.is_out)
         yarn_waits_on_out(waits, record->tid, record->time_ns, record->switched.is_preempted);
@@ -232,7 +237,7 @@ static bool run_round(struct yarn_looks *looks, uint64_t now_ns)
 /* Numbers of stacks are of no use in a new epoch: places are looked up anew. */
 static void follow_epoch(struct yarn_looks *looks)
 {
-    const struct yarn_dump_writer *writer = looks->spec.dump->writer;
+    const struct yarn_dump_writer *writer = looks->dump->writer;
     uint32_t epoch = writer ? yarn_dump_writer_epoch(writer) : looks->epoch;
     if (epoch != looks->epoch)
         yarn_waits_look_again(&looks->waits);
@@ -252,7 +257,15 @@ bool yarn_looks_attend(struct yarn_looks *looks, uint64_t seen_ns)
     return run_round(looks, now_ns);
 }
 
-uint64_t yarn_looks_due_ns(const struct yarn_looks *looks)
+uint64_t yarn_looks_due_ns(const struct yarn_looks *looks, bool is_asleep)
 {
-    return yarn_looks_are_open(looks) ? looks->waits.due_ns : UINT64_MAX;
+    if (!yarn_looks_are_open(looks))
+        return UINT64_MAX;
+    return is_asleep ? looks->waits.grown_ns : looks->waits.due_ns;
+}
+
+void yarn_looks_wake(struct yarn_looks *looks)
+{
+    if (yarn_looks_are_open(looks) && looks->waits.is_on)
+        yarn_waits_skip(&looks->waits, now());
 }

@@ -19,19 +19,12 @@
 /* How the raw bytes of a look are read: who holds the lock that it waits for. */
 #define YARN_LOOKS_FORMAT "\tfield:pid_t holder;\toffset:0;\tsize:4;\tsigned:1;\n"
 
-struct yarn_looks_spec {
-    uint32_t event; /* its number in the dump */
-    uint64_t period_ns;
-    pid_t reader_tid;               /* is not looked at */
-    const struct yarn_facts *facts; /* borrowed, as are the next four */
-    struct yarn_account *account;
-    struct yarn_process_dump *dump;
+struct yarn_looks {
+    struct yarn_process_dump *dump; /* borrowed, as are the next two; of the process */
     struct yarn_unwinder *unwinder;
     struct yarn_stack_store *stacks;
-};
-
-struct yarn_looks {
-    struct yarn_looks_spec spec;
+    uint32_t event;           /* its number in the dump */
+    uint32_t pid, reader_tid; /* a thread of it that is not looked at */
     struct yarn_waits waits;
     struct yarn_stack_windows *windows; /* owned; NULL while closed */
     struct yarn_queued *queued;         /* owned: the frames of a look */
@@ -43,7 +36,9 @@ struct yarn_looks {
 #define YARN_LOOKS_CLOSED ((struct yarn_looks){.windows = NULL})
 
 /* Closed on failure. */
-YARN_MUST_CHECK int yarn_looks_open(struct yarn_looks *looks, const struct yarn_looks_spec *spec);
+YARN_MUST_CHECK int yarn_looks_open(struct yarn_looks *looks, struct yarn_process_dump *dump,
+                                    struct yarn_unwinder *unwinder,
+                                    struct yarn_stack_store *stacks);
 
 static inline bool yarn_looks_are_open(const struct yarn_looks *looks)
 {
@@ -62,8 +57,12 @@ void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_reco
  * the period has been doubled. */
 bool yarn_looks_attend(struct yarn_looks *looks, uint64_t seen_ns);
 
-/* When the next round is due; UINT64_MAX: none is. */
-uint64_t yarn_looks_due_ns(const struct yarn_looks *looks);
+/* When the next round is due; while the host sleeps: when there is more of a wait to be stored.
+ * UINT64_MAX: none is. */
+uint64_t yarn_looks_due_ns(const struct yarn_looks *looks, bool is_asleep);
+
+/* The host has slept, so no round was needed, and works again. */
+void yarn_looks_wake(struct yarn_looks *looks);
 
 /* Idempotent. */
 void yarn_looks_close(struct yarn_looks *looks);

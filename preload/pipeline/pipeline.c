@@ -6,20 +6,27 @@
 #include "core/sys/clock.h"
 
 /* New frames to name before the clock is looked at; a new module's symbols count as many. */
-enum { FRAMES_PER_LOOK = 16 };
+enum { FRAMES_PER_LOOK = 16, BRANCHES_AT_ONCE = 128 };
 #define QUEUE_BYTES YARN_MIB(4)
 
-int yarn_pipeline_open(struct yarn_pipeline *pipeline, const struct yarn_pipeline_spec *spec)
+int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump,
+                       const char *proc)
 {
-    *pipeline = (struct yarn_pipeline){.spec = *spec, .queue = YARN_QUEUE_CLOSED};
-    int err = yarn_module_map_new(&pipeline->map, spec->proc);
+    const struct yarn_session *session = dump->session;
+    *pipeline = (struct yarn_pipeline){
+        .dump = dump,
+        .pid = (uint32_t)session->spec->pid,
+        .reader_tid = (uint32_t)session->own_tid,
+        .queue = YARN_QUEUE_CLOSED,
+    };
+    int err = yarn_module_map_new(&pipeline->map, proc);
     if (!err)
-        err = yarn_unwinder_new(&pipeline->unwinder, spec->unwinder, pipeline->map);
+        err = yarn_unwinder_new(&pipeline->unwinder, dump->job->options.unwinder, pipeline->map);
     if (!err)
-        err = yarn_frame_names_open(&pipeline->names, pipeline->map, spec->facts);
+        err = yarn_frame_names_open(&pipeline->names, pipeline->map, &dump->job->facts);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
-    if (!err && spec->has_switches)
-        pipeline->runs = yarn_switch_runs_new(spec->are_late);
+    if (!err && yarn_session_records_switches(session))
+        pipeline->runs = yarn_switch_runs_new(session->threads);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
     pipeline->walks = (struct yarn_walks){.map = pipeline->map, .unwinder = pipeline->unwinder};
@@ -62,44 +69,70 @@ static struct yarn_queued *reserve(struct yarn_pipeline *pipeline)
     return yarn_queue_reserve(&pipeline->queue);
 }
 
+/* Not ours, as a clock of the whole core has it, too, nor a thread in the kernel that has no number
+ * any more. */
+static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
+{
+    return record->pid == pipeline->pid && record->tid != pipeline->reader_tid &&
+           record->tid != UINT32_MAX;
+}
+
 /* Of a thread of the process, at a time that is covered. */
 static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    const struct yarn_pipeline_spec *spec = &pipeline->spec;
-    if (record->pid != (uint32_t)spec->facts->pid) {
-        yarn_account_count(spec->account, YARN_DUMP_TOTAL_FOREIGN, 1);
+    if (record->pid != pipeline->pid) {
+        yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_FOREIGN, 1);
         return false;
     }
-    /* By a clock of the whole core: ours, or a thread in the kernel that has no number any more. */
-    if (record->tid == (uint32_t)spec->reader_tid || record->tid == UINT32_MAX)
-        return false;
-    return !yarn_coverage_excludes(&spec->account->coverage, record->time_ns);
+    return is_of_host(pipeline, record) &&
+           !yarn_coverage_excludes(&pipeline->dump->account->coverage, record->time_ns);
 }
 
-/* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
-static bool is_of_scheduling(const struct yarn_pipeline *pipeline,
-                             const struct yarn_typed_record *record)
+/* False where the writer began a new epoch on the way: the first frames are of none now. */
+static bool fill_branches(struct yarn_pipeline *pipeline, struct yarn_dump_writer *writer,
+                          size_t from, struct yarn_dump_branch *ret_rows, size_t count)
 {
-    return pipeline->spec.account->session->specs[record->event].spec.is_scheduling;
+    struct yarn_stack_store *stacks = &pipeline->stacks;
+    const struct yarn_edges *edges = &pipeline->edges;
+    uint32_t epoch = yarn_dump_writer_epoch(writer);
+    for (size_t i = 0; i < count; i++) {
+        const struct yarn_edge *edge = &edges->edges[from + i];
+        ret_rows[i] = (struct yarn_dump_branch){
+            .time_ns = edges->until_ns,
+            .event = edge->event,
+            .tid = edge->tid,
+            .from = yarn_stacks_frame_at(stacks, writer, edge->from, edges->until_ns),
+            .to = yarn_stacks_frame_at(stacks, writer, edge->to, edges->until_ns),
+            .count = edge->count,
+            .mispredicted = edge->mispredicted,
+            .cycles = edge->cycles,
+        };
+    }
+    return epoch == yarn_dump_writer_epoch(writer);
 }
 
-static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
-{
-    return record->pid == (uint32_t)pipeline->spec.facts->pid &&
-           record->tid != (uint32_t)pipeline->spec.reader_tid && record->tid != UINT32_MAX;
-}
-
+/* Why at the next flush and not at once: one edge stands for thousands of branches. Code that was
+ * replaced meanwhile has the new one's name. */
 static void store_branches(struct yarn_pipeline *pipeline)
 {
-    if (pipeline->edges.count && yarn_process_dump_begin(pipeline->spec.dump))
-        yarn_branches_store(&pipeline->edges, &pipeline->stacks, pipeline->spec.dump->writer);
+    struct yarn_dump_branch rows[BRANCHES_AT_ONCE];
+    size_t left = pipeline->edges.count;
+    if (left && !yarn_process_dump_begin(pipeline->dump))
+        left = 0;
+    struct yarn_dump_writer *writer = pipeline->dump->writer;
+    for (size_t at = 0; at < left; at += BRANCHES_AT_ONCE) {
+        size_t count = yarn_size_min(left - at, BRANCHES_AT_ONCE);
+        while (!fill_branches(pipeline, writer, at, rows, count) && !yarn_dump_writer_error(writer))
+            continue;
+        yarn_dump_write_branches(writer, rows, count);
+    }
     yarn_edges_clear(&pipeline->edges);
 }
 
 static void report_lost_branches(struct yarn_pipeline *pipeline)
 {
     if (pipeline->edges.nr_lost)
-        yarn_messages_add(pipeline->spec.dump->messages, YARN_DUMP_MESSAGE_WARNING,
+        yarn_messages_add(pipeline->dump->messages, YARN_DUMP_MESSAGE_WARNING,
                           "no memory for branches: some are missing", NULL);
     pipeline->edges.nr_lost = 0;
 }
@@ -113,13 +146,14 @@ static void add_branches(struct yarn_pipeline *pipeline, const struct yarn_typed
 
 static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    bool is_scheduling = is_of_scheduling(pipeline, record);
-    if (is_scheduling ? yarn_coverage_excludes(&pipeline->spec.account->coverage, record->time_ns)
+    /* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
+    bool is_scheduling = pipeline->dump->account->session->specs[record->event].spec.is_scheduling;
+    if (is_scheduling ? yarn_coverage_excludes(&pipeline->dump->account->coverage, record->time_ns)
                       : !is_wanted(pipeline, record))
         return;
     struct yarn_queued *queued = reserve(pipeline);
     if (!queued) {
-        yarn_account_drop(pipeline->spec.account);
+        yarn_account_drop(pipeline->dump->account);
         return;
     }
     add_branches(pipeline, record);
@@ -138,14 +172,17 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     yarn_queued_set_raw(queued, &record->sample.raw);
     yarn_queue_commit(&pipeline->queue, queued);
     /* Why at once: other code may stand at the same address a moment later. */
-    if (is_generated(queued->frames))
+    pipeline->is_in_sample = is_generated(queued->frames);
+    if (pipeline->is_in_sample)
         yarn_pipeline_settle(pipeline, UINT64_MAX);
+    pipeline->is_in_sample = false;
 }
 
 static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queued)
 {
-    struct yarn_dump_writer *writer = pipeline->spec.dump->writer;
-    struct yarn_stack_result stack = yarn_stacks_of(&pipeline->stacks, writer, queued);
+    struct yarn_dump_writer *writer = pipeline->dump->writer;
+    const struct yarn_queue *queue = pipeline->is_in_sample ? NULL : &pipeline->queue;
+    struct yarn_stack_result stack = yarn_stacks_of(&pipeline->stacks, writer, queue, queued);
     struct yarn_dump_sample sample = {
         .time_ns = queued->time_ns,
         .weight = queued->weight,
@@ -160,7 +197,7 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
         .raw = yarn_queued_raw(queued),
     };
     yarn_dump_write_sample(writer, &sample);
-    yarn_account_sample(pipeline->spec.account, &sample, stack.is_leaf_unknown);
+    yarn_account_sample(pipeline->dump->account, &sample, stack.is_leaf_unknown);
 }
 
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
@@ -169,8 +206,9 @@ bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
     const struct yarn_stack_store *stacks = &pipeline->stacks;
     size_t nr_modules = stacks->written.count;
     uint64_t looked_at = stacks->nr_frames_added;
+    pipeline->names.files.has_asked = false;
     while ((queued = yarn_queue_take(&pipeline->queue))) {
-        if (yarn_process_dump_begin(pipeline->spec.dump))
+        if (yarn_process_dump_begin(pipeline->dump))
             store(pipeline, queued);
         bool is_much = stacks->nr_frames_added - looked_at >= FRAMES_PER_LOOK ||
                        stacks->written.count != nr_modules;
@@ -186,13 +224,21 @@ bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
 
 /* Stores all queued samples first. Why a module's file stays open until the next flush: by then the
  * rings have been drained of all that was sampled in it. */
-void yarn_pipeline_flush(struct yarn_pipeline *pipeline)
+void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last)
 {
+    struct yarn_file_names *files = &pipeline->names.files;
+    yarn_file_names_hurry(files, is_last);
     yarn_pipeline_settle(pipeline, UINT64_MAX);
     store_branches(pipeline);
     report_lost_branches(pipeline);
+    if (is_last || !files->has_asked)
+        yarn_file_names_ask(files, pipeline->dump->writer);
+    pipeline->dump->account->totals.value[YARN_DUMP_TOTAL_FRAMES_UNNAMED] = files->nr_unnamed;
+    if (pipeline->dump->writer)
+        yarn_stacks_learn(&pipeline->stacks, pipeline->dump->writer);
+    yarn_file_names_forget(files);
     yarn_module_map_sweep(pipeline->map);
-    yarn_symbols_sweep(pipeline->names.symbols);
+    yarn_symbols_sweep(files->symbols);
     yarn_module_map_rest(pipeline->map);
 }
 
@@ -200,13 +246,14 @@ void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline)
 {
     for (uint32_t i = 0; i < yarn_module_map_count(pipeline->map); i++)
         yarn_module_map_find(pipeline->map, yarn_module_map_at(pipeline->map, i)->start);
+    yarn_module_map_read_tables(pipeline->map);
     yarn_module_map_rest(pipeline->map);
 }
 
 static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     const struct yarn_record_mmap *map = record->mmap;
-    if (map->pid != (uint32_t)pipeline->spec.facts->pid || !(map->protection & PROT_EXEC))
+    if (map->pid != pipeline->pid || !(map->protection & PROT_EXEC))
         return;
     struct yarn_mapping mapping = {
         .start = map->start,
@@ -218,12 +265,12 @@ static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_typed_r
         .path = map->path,
     };
     if (yarn_module_map_add(pipeline->map, &mapping))
-        yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+        yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
 }
 
 static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    if (record->task.pid != (uint32_t)pipeline->spec.facts->pid)
+    if (record->task.pid != pipeline->pid)
         return;
     pid_t tid = (pid_t)record->task.tid;
     if (record->type == YARN_RECORD_EXIT && pipeline->runs)
@@ -231,36 +278,36 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     if (record->type == YARN_RECORD_FORK && pipeline->runs)
         yarn_switch_runs_on_birth(pipeline->runs, record->task.tid, record->time_ns);
     /* Samples that wait to be named may be its own. */
-    if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->spec.dump))
+    if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->dump))
         return;
     if (record->type == YARN_RECORD_EXIT) {
         pipeline->saw_thread_end = true;
-        yarn_thread_snapshot_on_exit(&pipeline->spec.account->threads, pipeline->spec.dump->writer,
-                                     tid, record->time_ns);
+        yarn_thread_snapshot_on_exit(&pipeline->dump->account->threads, pipeline->dump->writer, tid,
+                                     record->time_ns);
         return;
     }
-    yarn_thread_snapshot_on_begin(&pipeline->spec.account->threads, tid, record->task.parent_tid,
+    yarn_thread_snapshot_on_begin(&pipeline->dump->account->threads, tid, record->task.parent_tid,
                                   record->time_ns);
-    if (!pipeline->spec.dump->writer)
+    if (!pipeline->dump->writer)
         return;
     struct yarn_dump_thread thread = {
         .tid = record->task.tid,
         .parent_tid = record->task.parent_tid,
         .time_ns = record->time_ns,
     };
-    yarn_dump_write_thread(pipeline->spec.dump->writer, &thread);
+    yarn_dump_write_thread(pipeline->dump->writer, &thread);
 }
 
 static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    if (!pipeline->spec.dump->writer || record->comm.pid != (uint32_t)pipeline->spec.facts->pid)
+    if (!pipeline->dump->writer || record->comm.pid != pipeline->pid)
         return;
     struct yarn_dump_thread_name name = {
         .tid = record->comm.tid,
         .time_ns = record->time_ns,
         .comm = yarn_span_of_text(record->comm.name),
     };
-    yarn_dump_write_thread_name(pipeline->spec.dump->writer, &name);
+    yarn_dump_write_thread_name(pipeline->dump->writer, &name);
 }
 
 static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
@@ -271,11 +318,11 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         .event = record->event,
         .cpu = record->cpu,
     };
-    pipeline->spec.account->nr_lost += lost.count;
+    pipeline->dump->account->nr_lost += lost.count;
     if (pipeline->runs)
         yarn_switch_runs_on_lost(pipeline->runs);
-    if (yarn_process_dump_begin(pipeline->spec.dump))
-        yarn_dump_write_lost(pipeline->spec.dump->writer, &lost);
+    if (yarn_process_dump_begin(pipeline->dump))
+        yarn_dump_write_lost(pipeline->dump->writer, &lost);
 }
 
 static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
@@ -286,9 +333,9 @@ static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_
         .cpu = record->cpu,
         .is_on = record->throttle.is_on,
     };
-    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_THROTTLED, throttle.is_on);
-    if (yarn_process_dump_begin(pipeline->spec.dump))
-        yarn_dump_write_throttle(pipeline->spec.dump->writer, &throttle);
+    yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_THROTTLED, throttle.is_on);
+    if (yarn_process_dump_begin(pipeline->dump))
+        yarn_dump_write_throttle(pipeline->dump->writer, &throttle);
 }
 
 static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
@@ -296,44 +343,33 @@ static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     if (!pipeline->runs || !is_wanted(pipeline, record))
         return;
     yarn_switch_runs_on_switch(pipeline->runs, record);
-    if (yarn_switch_runs_are_many(pipeline->runs) && yarn_process_dump_begin(pipeline->spec.dump))
-        yarn_switch_runs_write(pipeline->runs, pipeline->spec.dump->writer);
+    if (yarn_switch_runs_are_many(pipeline->runs) && yarn_process_dump_begin(pipeline->dump))
+        yarn_switch_runs_write(pipeline->runs, pipeline->dump->writer);
 }
+
+static void on_unknown(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
+{
+    (void)record;
+    yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_RECORDS_UNKNOWN, 1);
+}
+
+typedef void (*handle_fn)(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record);
+
+/* NULL: not stored. */
+static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
+    [YARN_RECORD_SAMPLE] = on_sample,     [YARN_RECORD_MMAP] = on_mapping,
+    [YARN_RECORD_FORK] = on_thread,       [YARN_RECORD_EXIT] = on_thread,
+    [YARN_RECORD_COMM] = on_comm,         [YARN_RECORD_LOST] = on_lost,
+    [YARN_RECORD_THROTTLE] = on_throttle, [YARN_RECORD_SWITCH] = on_switch,
+    [YARN_RECORD_UNKNOWN] = on_unknown,   [YARN_RECORD_OTHER] = NULL,
+};
 
 static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_pipeline *pipeline = self;
     yarn_looks_on_record(&pipeline->looks, record);
-    switch (record->type) {
-    case YARN_RECORD_SAMPLE:
-        on_sample(pipeline, record);
-        break;
-    case YARN_RECORD_MMAP:
-        on_mapping(pipeline, record);
-        break;
-    case YARN_RECORD_FORK:
-    case YARN_RECORD_EXIT:
-        on_thread(pipeline, record);
-        break;
-    case YARN_RECORD_COMM:
-        on_comm(pipeline, record);
-        break;
-    case YARN_RECORD_LOST:
-        on_lost(pipeline, record);
-        break;
-    case YARN_RECORD_THROTTLE:
-        on_throttle(pipeline, record);
-        break;
-    case YARN_RECORD_SWITCH:
-        on_switch(pipeline, record);
-        break;
-    case YARN_RECORD_OTHER:
-        break; /* not stored */
-    case YARN_RECORD_UNKNOWN:
-    case YARN_RECORD_TYPE_COUNT:
-        yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_UNKNOWN, 1);
-        break;
-    }
+    if (handlers[record->type])
+        handlers[record->type](pipeline, record);
 }
 
 static void on_malformed(void *self, uint32_t kernel_type, size_t size)
@@ -341,7 +377,7 @@ static void on_malformed(void *self, uint32_t kernel_type, size_t size)
     struct yarn_pipeline *pipeline = self;
     (void)kernel_type;
     (void)size;
-    yarn_account_count(pipeline->spec.account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+    yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
 }
 
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline)

@@ -16,10 +16,10 @@
  */
 #pragma once
 
+#include "core/record/edges.h"
 #include "core/record/listener.h"
 #include "preload/account/account.h"
 #include "preload/dump/process_dump.h"
-#include "preload/pipeline/branches.h"
 #include "preload/pipeline/frame_names.h"
 #include "preload/pipeline/looks.h"
 #include "preload/pipeline/queue.h"
@@ -27,18 +27,9 @@
 #include "preload/pipeline/switch_runs.h"
 #include "preload/pipeline/walks.h"
 
-struct yarn_pipeline_spec {
-    const struct yarn_facts *facts; /* of the process: its number, and when it started */
-    pid_t reader_tid;               /* a thread of it that is not followed; 0: none */
-    const char *proc;               /* its folder in /proc */
-    enum yarn_unwinder_choice unwinder;
-    bool has_switches, are_late;  /* switch records; a thread's begin after its birth */
-    struct yarn_account *account; /* borrowed, as is the next */
-    struct yarn_process_dump *dump;
-};
-
 struct yarn_pipeline {
-    struct yarn_pipeline_spec spec;
+    struct yarn_process_dump *dump; /* borrowed: of the process, with its account and session */
+    uint32_t pid, reader_tid;       /* a thread of it that is not followed; 0: none */
     struct yarn_module_map *map;
     struct yarn_unwinder *unwinder;
     struct yarn_frame_names names;
@@ -49,11 +40,12 @@ struct yarn_pipeline {
     struct yarn_looks looks;       /* open where off-cpu is recorded */
     struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
     bool saw_thread_end;           /* since the last check of the host's threads */
+    bool is_in_sample;             /* that is stored at once: many more will come */
 };
 
-/* Closed on failure. What the spec points to must outlive it. */
+/* Closed on failure. `proc` is the process's folder in /proc. */
 YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
-                                       const struct yarn_pipeline_spec *spec);
+                                       struct yarn_process_dump *dump, const char *proc);
 
 /* Receives every record of the process; must not outlive `pipeline`. */
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);
@@ -62,8 +54,8 @@ struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipelin
  * `until_ns`. True where it is empty. */
 bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
 
-/* Stores everything that is queued. */
-void yarn_pipeline_flush(struct yarn_pipeline *pipeline);
+/* Stores everything that is queued. `is_last`: the process waits for it. */
+void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last);
 
 /* Opens the file of each module while it is reachable. */
 void yarn_pipeline_load_modules(struct yarn_pipeline *pipeline);

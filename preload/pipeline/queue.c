@@ -67,6 +67,13 @@ struct yarn_queued *yarn_queue_take(struct yarn_queue *queue)
     return queued;
 }
 
+struct yarn_queued *yarn_queue_next(const struct yarn_queue *queue,
+                                    const struct yarn_queued *queued)
+{
+    size_t at = end_of(queue, queued);
+    return at < queue->arena.used ? (void *)(queue->arena.base + at) : NULL;
+}
+
 void yarn_queue_close(struct yarn_queue *queue)
 {
     yarn_arena_close(&queue->arena);

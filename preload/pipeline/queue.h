@@ -56,6 +56,10 @@ void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued);
 /* The oldest; valid until the next reserve from the emptied queue. NULL where there is none. */
 struct yarn_queued *yarn_queue_take(struct yarn_queue *queue);
 
+/* The one behind it; NULL where there is none. */
+struct yarn_queued *yarn_queue_next(const struct yarn_queue *queue,
+                                    const struct yarn_queued *queued);
+
 static inline bool yarn_queue_is_empty(const struct yarn_queue *queue)
 {
     return queue->taken == queue->arena.used;

@@ -38,38 +38,46 @@ struct yarn_known_function {
     uint32_t from, to; /* relative to the function's start; addresses between have this symbol */
     uint32_t symbol;   /* the dump's number */
     bool is_unnamed;
+    bool is_late; /* its name has not been asked for yet; never of what is kept */
 };
-
-enum { YARN_KNOWN_FUNCTIONS_LOG2 = 12 };
 
 struct yarn_stack_store {
     struct yarn_module_map *map;     /* borrowed */
     struct yarn_frame_names *names;  /* borrowed */
+    const struct yarn_queue *queue;  /* borrowed; where the rest of what is stored waits, or NULL */
+    const struct yarn_queued *first; /* of that */
     struct yarn_dump_writer *writer; /* borrowed; of the latest call */
     uint64_t nr_frames_added;        /* each cost a look-up of its name */
     struct yarn_table numbers;       /* of frames: address, module and flags -> number */
     uint32_t epoch;                  /* of the writer, that `numbers` belong to */
     struct yarn_recent_stack *recent[YARN_RECENT_STACKS]; /* owned: by tid; NULL: not needed yet */
-    struct yarn_known_function *known;                    /* owned: an array, by key */
+    struct yarn_known_function *known; /* owned: an array, by key, of 2^known_log2 */
+    unsigned known_log2;
     struct yarn_table written; /* numbers of the modules that the dump has */
 };
 
 struct yarn_stack_result {
     uint32_t stack;       /* YARN_DUMP_NONE: none */
-    bool is_leaf_unknown; /* the innermost frame has no name */
+    bool is_leaf_unknown; /* the innermost frame has no name, as far as was asked */
 };
 
 YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stack_store *stacks, struct yarn_module_map *map,
                                      struct yarn_frame_names *names);
 
+/* `queue`: what is stored next, whose names are asked for together with those of this one; NULL:
+ * the names that are not known follow later. */
 struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
                                         struct yarn_dump_writer *writer,
+                                        const struct yarn_queue *queue,
                                         const struct yarn_queued *queued);
 
 /* The number of the frame at an address, as it is mapped now; YARN_DUMP_NONE: none. It is of the
  * writer's epoch. */
 uint32_t yarn_stacks_frame_at(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,
                               uint64_t address, uint64_t time_ns);
+
+/* Keeps what names that came late for their frames say of their functions: for other frames. */
+void yarn_stacks_learn(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer);
 
 enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end);
 

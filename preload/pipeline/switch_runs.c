@@ -43,8 +43,7 @@ struct yarn_switch_runs *yarn_switch_runs_new(bool are_late)
 
 void yarn_switch_runs_free(struct yarn_switch_runs *runs)
 {
-    if (runs)
-        yarn_pages_unmap(runs, sizeof *runs);
+    yarn_pages_unmap(runs, sizeof *runs);
 }
 
 void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns)

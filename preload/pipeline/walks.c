@@ -31,6 +31,23 @@ static size_t walk_kernel(struct yarn_queued *queued, const struct yarn_wrapped 
     return at;
 }
 
+static void add_frame(const struct yarn_walks *walks, uint64_t ip, uint64_t lookup_ip,
+                      struct yarn_frames *frames)
+{
+    frames->frame[frames->count++] = (struct yarn_unwind_frame){
+        .ip = ip,
+        .lookup_ip = lookup_ip,
+        .module = yarn_module_map_find(walks->map, lookup_ip),
+    };
+}
+
+static enum yarn_unwind_end end_of(const struct yarn_walks *walks, const struct yarn_frames *frames)
+{
+    uint64_t outermost = frames->frame[frames->count - 1].lookup_ip;
+    return yarn_unwinder_is_outermost(walks->unwinder, outermost) ? YARN_UNWIND_COMPLETE
+                                                                  : YARN_UNWIND_TRUNCATED;
+}
+
 static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at,
                        struct yarn_frames *frames)
 {
@@ -38,20 +55,9 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chai
     for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
         if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
             continue;
-        uint64_t lookup_ip = ip - (frames->count ? 1 : 0);
-        frames->frame[frames->count++] = (struct yarn_unwind_frame){
-            .ip = ip,
-            .lookup_ip = lookup_ip,
-            .module = yarn_module_map_find(walks->map, lookup_ip),
-        };
+        add_frame(walks, ip, ip - (frames->count ? 1 : 0), frames);
     }
-    if (!frames->count)
-        frames->end = YARN_UNWIND_NONE;
-    else if (yarn_unwinder_is_outermost(walks->unwinder,
-                                        frames->frame[frames->count - 1].lookup_ip))
-        frames->end = YARN_UNWIND_COMPLETE;
-    else
-        frames->end = YARN_UNWIND_TRUNCATED;
+    frames->end = frames->count ? end_of(walks, frames) : YARN_UNWIND_NONE;
 }
 
 /* What is longer ago counts less. */
@@ -105,24 +111,9 @@ static void walk_calls(struct yarn_walks *walks, const struct yarn_record_sample
     if (is_kernel)
         call.from = call.to;
     do {
-        frames->frame[frames->count++] = (struct yarn_unwind_frame){
-            .ip = call.from,
-            .lookup_ip = call.from,
-            .module = yarn_module_map_find(walks->map, call.from),
-        };
+        add_frame(walks, call.from, call.from, frames);
     } while (frames->count < YARN_FRAMES_MAX && yarn_record_branch(sample, at++, &call));
-    uint64_t outermost = frames->frame[frames->count - 1].lookup_ip;
-    frames->end = yarn_unwinder_is_outermost(walks->unwinder, outermost) ? YARN_UNWIND_COMPLETE
-                                                                         : YARN_UNWIND_TRUNCATED;
-}
-
-/* The frame where the sample hit, alone: no stack was asked for, or none came. */
-static void walk_ip(const struct yarn_walks *walks, uint64_t ip, struct yarn_frames *frames)
-{
-    frames->frame[0] = (struct yarn_unwind_frame){
-        .ip = ip, .lookup_ip = ip, .module = yarn_module_map_find(walks->map, ip)};
-    frames->count = 1;
-    frames->end = YARN_UNWIND_NONE;
+    frames->end = end_of(walks, frames);
 }
 
 /* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no registers.
@@ -154,8 +145,11 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
         frames->end = is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
         return;
     }
-    if (!frames->count)
-        walk_ip(walks, sample->ip, frames);
+    /* The frame where the sample hit, alone: no stack was asked for, or none came. */
+    if (!frames->count) {
+        add_frame(walks, sample->ip, sample->ip, frames);
+        frames->end = YARN_UNWIND_NONE;
+    }
     /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
      */
     if (frames->end == YARN_UNWIND_NONE && is_asked)

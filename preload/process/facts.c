@@ -79,6 +79,13 @@ void yarn_facts_inherit(struct yarn_facts *facts)
     facts->pid = yarn_process_pid();
 }
 
+void yarn_facts_note_leader(struct yarn_facts *facts, const struct yarn_seccomp_probe *seccomp)
+{
+    bool may_ask = !seccomp->deadly[YARN_SECCOMP_ENDS] && yarn_process_tid() == facts->pid;
+    facts->leader_end =
+        may_ask ? yarn_thread_end_of_caller() : (struct yarn_thread_end){.word = NULL};
+}
+
 void yarn_facts_renew(struct yarn_facts *facts)
 {
     facts->lineage.predecessor = facts->pid;

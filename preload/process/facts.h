@@ -10,6 +10,8 @@
 
 #include "core/base/arena.h"
 #include "core/sys/process.h"
+#include "core/sys/seccomp_probe.h"
+#include "core/sys/thread_end.h"
 
 /* Where the process comes from; pid 0 where unknown. */
 struct yarn_lineage {
@@ -22,6 +24,7 @@ struct yarn_lineage {
 struct yarn_facts {
     pid_t pid, parent_pid;
     struct yarn_lineage lineage;
+    struct yarn_thread_end leader_end; /* of the first thread; its word may be unknown */
     uint64_t start_ns, start_realtime_ns;
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
@@ -33,6 +36,9 @@ struct yarn_facts {
 
 /* In a child after fork: the parent's facts become its own. */
 void yarn_facts_inherit(struct yarn_facts *facts);
+
+/* By the first thread, who alone can ask the kernel for its word; where that may be done. */
+void yarn_facts_note_leader(struct yarn_facts *facts, const struct yarn_seccomp_probe *seccomp);
 
 /* For another recording of the same process. */
 void yarn_facts_renew(struct yarn_facts *facts);

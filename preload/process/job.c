@@ -46,15 +46,10 @@ static bool is_looked_at(const struct yarn_event_spec *spec)
 }
 
 /* Something has to report threads and mappings: where nothing else is asked for, a dummy. */
-static int add_dummy(struct yarn_job *job)
+static int add_dummy(struct yarn_job *job, struct yarn_text *fault)
 {
     struct yarn_event_list *list = YARN_ARENA_NEW(&job->arena, struct yarn_event_list, 1);
-    struct yarn_parse_error error;
-    const struct yarn_span dummy = yarn_span_of_text("dummy:u");
-    if (!list)
-        return -ENOMEM;
-    int err =
-        yarn_event_list_parse((const char *)dummy.data, dummy.size, &job->arena, list, &error);
+    int err = list ? parse_list(job, YARN_OPTION_EVENTS, "dummy:u", list, fault) : -ENOMEM;
     if (err)
         return err;
     memmove(&job->events.specs[1], &job->events.specs[0],
@@ -73,16 +68,14 @@ static bool has_own_event(const struct yarn_event_list *list)
 }
 
 /* What the kernel is not asked for goes to the end. */
-static int split_off_looks(struct yarn_job *job)
+static int split_off_looks(struct yarn_job *job, struct yarn_text *fault)
 {
     struct yarn_event_list *list = &job->events;
     size_t kept = 0;
     struct yarn_event_spec looked_at = {.asked = NULL};
-    if (!has_own_event(list)) {
-        int err = add_dummy(job);
-        if (err)
-            return err;
-    }
+    int err = has_own_event(list) ? 0 : add_dummy(job, fault);
+    if (err)
+        return err;
     for (size_t i = 0; i < list->count; i++) {
         if (is_looked_at(&list->specs[i]))
             looked_at = list->specs[i];
@@ -113,7 +106,7 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
     if (!err)
         err = add_scheduling(job);
     if (!err)
-        err = split_off_looks(job);
+        err = split_off_looks(job, fault);
     for (size_t i = 0; !err && i < job->events.count; i++)
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
     return err;
@@ -142,15 +135,12 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
     int err = yarn_options_from_env(&job->options, &job->arena, job->envp, &at);
     if (err == -EINVAL)
         yarn_option_fault_describe(&at, fault);
-    if (err)
-        return err;
-    err = parse_events(job, fault);
-    if (err)
-        return err;
-    err = keep_environment(job);
-    if (err)
-        return err;
-    err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
+    if (!err)
+        err = parse_events(job, fault);
+    if (!err)
+        err = keep_environment(job);
+    if (!err)
+        err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
     return err || yarn_job_is_for(&job->options, job->facts.exe) ? err : -ECANCELED;
 }
 

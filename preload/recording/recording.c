@@ -65,10 +65,13 @@ static void note_refused_looks(struct yarn_recording *recording)
                           : "their files in /proc are not readable");
 }
 
-uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns)
+uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns,
+                                 bool is_asleep)
 {
-    uint64_t due_ns = yarn_looks_due_ns(&recording->pipeline.looks);
-    return due_ns == UINT64_MAX ? due_ns : yarn_u64_minus(due_ns, now_ns);
+    uint64_t due_ns = yarn_looks_due_ns(&recording->pipeline.looks, is_asleep);
+    if (due_ns == UINT64_MAX)
+        return due_ns;
+    return yarn_u64_minus(due_ns, now_ns) + (is_asleep ? YARN_MERGE_MARGIN_NS : 0);
 }
 
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
@@ -80,22 +83,26 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
     if (yarn_walks_are_cut(&recording->pipeline.walks))
         yarn_session_deepen(&recording->session);
-    yarn_reports_add_deeper(&recording->reports, stack_bytes);
-    if (recording->session.nr_changes != nr_changes)
+    yarn_recording_report_deeper(recording, stack_bytes);
+    if (recording->session.nr_changes != nr_changes) {
         confirm_later(recording, recording->drained_ns);
+        if (recording->dump.writer) /* has the preamble, and none of their samples yet */
+            yarn_preamble_write_alternates(recording->dump.writer, &recording->session);
+    }
     read_notes(recording, false);
     yarn_recording_follow_switches(recording);
     if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_looks(recording);
     note_refused_looks(recording);
-    yarn_reports_add_failures(&recording->reports, &recording->failure);
+    yarn_recording_report_failures(recording);
     return count;
 }
 
-void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news)
+void yarn_recording_drain_all(struct yarn_recording *recording)
 {
+    bool has_news;
     struct yarn_record_listener listener = yarn_pipeline_listener(&recording->pipeline);
-    yarn_session_drain(&recording->session, true, &listener, ret_has_news);
+    yarn_session_drain(&recording->session, true, &listener, &has_news);
     yarn_module_map_rest(recording->pipeline.map);
 }
 
@@ -106,6 +113,8 @@ bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
     bool is_settled =
         (!is_due && !yarn_queue_is_filling(&recording->pipeline.queue)) ||
         yarn_pipeline_settle(&recording->pipeline, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+    if (is_due)
+        yarn_module_map_read_tables(recording->pipeline.map);
     yarn_module_map_rest(recording->pipeline.map);
     return is_settled;
 }
@@ -158,25 +167,17 @@ static void write_counters(struct yarn_recording *recording)
     yarn_account_write_counters(&recording->account, recording->dump.writer);
 }
 
-static void write_clocks(struct yarn_recording *recording)
+void yarn_recording_wake(struct yarn_recording *recording)
 {
-    const struct yarn_core_clock *clock;
-    while ((clock = yarn_session_changed_clock(&recording->session))) {
-        const struct yarn_dump_core_clock row = {
-            .time_ns = clock->offset.time_ns,
-            .cpu = (uint32_t)clock->core.cpu,
-            .offset_ns = clock->offset.offset_ns,
-            .bound_ns = clock->offset.bound_ns,
-            .is_measured = clock->nr_measured,
-        };
-        yarn_dump_write_core_clocks(recording->dump.writer, &row, 1);
-    }
+    yarn_looks_wake(&recording->pipeline.looks);
+    if (yarn_process_dump_is_begun(&recording->dump))
+        write_counters(recording);
 }
 
-void yarn_recording_flush(struct yarn_recording *recording)
+void yarn_recording_flush(struct yarn_recording *recording, bool is_last)
 {
     yarn_charges_visit(recording->account.charges, remove_left, recording);
-    yarn_pipeline_flush(&recording->pipeline);
+    yarn_pipeline_flush(&recording->pipeline, is_last);
     read_notes(recording, true);
     warn_without_samples(recording);
     if (!has_dump(recording))
@@ -184,7 +185,6 @@ void yarn_recording_flush(struct yarn_recording *recording)
     yarn_coverage_write(&recording->account.coverage, recording->dump.writer);
     write_change(recording);
     write_counters(recording);
-    write_clocks(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_clock_cpu_ns_of_others(), recording->is_halted);
     yarn_recording_write_switches(recording, recording->is_halted);
@@ -228,7 +228,7 @@ static void enable(struct yarn_recording *recording)
 {
     yarn_recording_start_switches(recording);
     yarn_session_enable(&recording->session);
-    yarn_reports_add_failures(&recording->reports, &recording->failure);
+    yarn_recording_report_failures(recording);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                           "/proc/self/maps could not be read",
@@ -242,42 +242,40 @@ void yarn_recording_begin(struct yarn_recording *recording)
     confirm_later(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
 
-void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns)
+void yarn_recording_begin_off(struct yarn_recording *recording, bool is_from_birth)
 {
     yarn_coverage_begin_off(&recording->account.coverage, recording->job->facts.start_ns,
-                            yarn_u64_minus(yarn_clock_cpu_ns_of_others(), used_ns));
+                            is_from_birth ? 0 : yarn_clock_cpu_ns_of_others());
 }
 
 void yarn_recording_halt(struct yarn_recording *recording)
 {
-    bool has_news;
     yarn_session_disable(&recording->session);
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_end(&recording->account.coverage);
-    yarn_recording_drain_all(recording, &has_news);
+    yarn_recording_drain_all(recording);
     yarn_recording_stop_switches(recording, end_ns);
     recording->is_halted = true;
-    yarn_recording_flush(recording);
+    yarn_recording_flush(recording, true);
 }
 
 void yarn_recording_check_signals(struct yarn_recording *recording)
 {
     yarn_session_heed(&recording->session);
-    yarn_reports_add_failures(&recording->reports, &recording->failure);
+    yarn_recording_report_failures(recording);
 }
 
 void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause)
 {
-    bool has_news;
     if (recording->account.coverage.is_off)
         return;
     yarn_thread_snapshot_take(&recording->account.threads);
     yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->account.coverage, now_ns, cause);
-    yarn_recording_drain_all(recording, &has_news);
+    yarn_recording_drain_all(recording);
     yarn_recording_stop_switches(recording, now_ns);
-    yarn_recording_flush(recording);
+    yarn_recording_flush(recording, false);
     confirm_later(recording, now_ns);
 }
 
@@ -312,12 +310,13 @@ static void end_dump(struct yarn_recording *recording, enum yarn_dump_end_reason
     if (yarn_process_dump_is_begun(&recording->dump))
         yarn_stacks_write_modules(&recording->pipeline.stacks, recording->dump.writer);
     yarn_process_dump_end(&recording->dump, reason, status);
+    if (!yarn_process_dump_is_begun(&recording->dump))
+        yarn_process_dump_close(&recording->dump);
 }
 
 void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                          int status)
 {
-    bool has_news;
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
     recording->is_held =
@@ -325,13 +324,13 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
     if (recording->is_held)
         yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    yarn_recording_drain_all(recording, &has_news);
+    yarn_recording_drain_all(recording);
     recording->holds_looks |= recording->pipeline.looks.waits.is_on;
     yarn_looks_stop(&recording->pipeline.looks, now_ns);
     /* Why not once more, for a second thread that execs: the first may succeed at any moment. What
      * is new and the end that follows it are one write. */
     if (!recording->is_sealed)
-        yarn_recording_flush(recording);
+        yarn_recording_flush(recording, true);
     recording->is_sealed = yarn_process_dump_is_begun(&recording->dump);
     yarn_process_dump_release(&recording->dump);
     end_dump(recording, reason, status);
@@ -352,7 +351,6 @@ void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_rea
     yarn_recording_halt(recording);
     if (recording->dump.writer && reason == YARN_DUMP_END_EXIT)
         yarn_thread_snapshot_end(&recording->account.threads, recording->dump.writer);
-    yarn_reports_add_final(&recording->reports);
+    yarn_recording_report_final(recording);
     end_dump(recording, reason, status);
-    yarn_recording_close(recording);
 }

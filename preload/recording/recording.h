@@ -16,61 +16,66 @@
 #include "preload/account/thread_times.h"
 #include "preload/dump/process_dump.h"
 #include "preload/pipeline/pipeline.h"
-#include "preload/recording/reports.h"
 
+/* What has long lists comes last: a short process touches their begin alone. */
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
     struct yarn_session_request spec;
-    struct yarn_session session;
-    struct yarn_session_event looked_at; /* off-cpu, where it is asked for */
-    struct yarn_account account;
-    struct yarn_process_dump dump;
-    struct yarn_pipeline pipeline;
     struct yarn_failure failure;
-    struct yarn_reports reports;
     int own_stat;                            /* kept for a root without /proc; -1 */
     struct yarn_process_leader leader;       /* at the last check whether we are the only thread */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint64_t counters_at_ns;                 /* when YARN_COUNTERS are stored next */
     uint64_t drained_ns;   /* when the latest drain began, without the final one; 0: none */
     uint64_t cut_since_ns; /* switch records were cut out; 0: they are not */
-    struct yarn_thread_times times;
-    bool is_cut_noted; /* in the dump */
+    bool is_cut_noted;     /* in the dump */
     bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */
     bool holds_looks;             /* stopped by a seal, on before it */
     bool is_sealed;               /* the dump has its end, for an exec */
-    bool has_reported_no_samples, has_reported_refused_looks;
+    bool has_reported_no_samples, has_reported_refused_looks, has_reported_refused_threads;
+    uint32_t reported_holds;             /* of the session's */
+    struct yarn_session_event looked_at; /* off-cpu, where it is asked for */
+    struct yarn_pipeline pipeline;
+    struct yarn_session session;
+    struct yarn_process_dump dump;
+    struct yarn_thread_times times;
+    struct yarn_account account;
 };
 
 /* Opens everything, the events off. On failure it is closed, but `failure` stays. */
 YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
 
-/* Begins with the events on; or stopped by the user's options, where the process has used used_ns
- * of CPU time by itself before. */
+/* Begins with the events on; or stopped by the user's options, with all of the process's CPU time
+ * from its birth on, or from now on. */
 void yarn_recording_begin(struct yarn_recording *recording);
-void yarn_recording_begin_off(struct yarn_recording *recording, uint64_t used_ns);
+void yarn_recording_begin_off(struct yarn_recording *recording, bool is_from_birth);
 
 /* One pass over the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
  * yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
 /* As a drain, but of everything that is in the rings at this moment. */
-void yarn_recording_drain_all(struct yarn_recording *recording, bool *ret_has_news);
+void yarn_recording_drain_all(struct yarn_recording *recording);
 
 /* Names and stores what was drained, where a flush is due or the queue is filling, and for at most
  * a while, so that no ring fills meanwhile; closes the modules' files. True where nothing is left.
  */
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
 
-/* Writes what was drained to the file. */
-void yarn_recording_flush(struct yarn_recording *recording);
+/* Writes what was drained to the file. `is_last`: the process waits for it. */
+void yarn_recording_flush(struct yarn_recording *recording, bool is_last);
 
-/* How long until the next looks at blocked threads; UINT64_MAX: there are none. */
-uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns);
+/* How long until the next looks at blocked threads; while the host sleeps, until what they wait is
+ * stored again. UINT64_MAX: there are none. */
+uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns,
+                                 bool is_asleep);
+
+/* The host has slept and works again: what it counts from now on is no part of its sleep. */
+void yarn_recording_wake(struct yarn_recording *recording);
 
 /* Switch records (recording_switches.c), each where they are recorded: they come from now on; what
  * the session has cut out or turned on again; they come no more and have been read; their runs, and
@@ -79,6 +84,15 @@ void yarn_recording_start_switches(struct yarn_recording *recording);
 void yarn_recording_follow_switches(struct yarn_recording *recording);
 void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t time_ns);
 void yarn_recording_write_switches(struct yarn_recording *recording, bool is_last);
+
+/* Messages (recording_reports.c) about the session's report and the user's options, each once: what
+ * had to be reduced at the opening; what went wrong since the last call; that stacks are copied
+ * deeper than was asked for and than `before`; at the end, how many threads had no ring, or a
+ * smaller one. */
+void yarn_recording_report_opening(struct yarn_recording *recording);
+void yarn_recording_report_failures(struct yarn_recording *recording);
+void yarn_recording_report_deeper(struct yarn_recording *recording, uint32_t before);
+void yarn_recording_report_final(struct yarn_recording *recording);
 
 /* A mark of a host thread. */
 void yarn_recording_mark(struct yarn_recording *recording, uint64_t time_ns, uint32_t tid,
@@ -112,7 +126,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
 /* After a seal, where the host continues after all (its exec failed). */
 void yarn_recording_unseal(struct yarn_recording *recording);
 
-/* As a halt; then seals the dump and closes everything. */
+/* As a halt; then seals the dump, or closes one that has nothing in it. */
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/pages.h"
 #include "core/sys/ancestors.h"
 #include "core/sys/file.h"
+#include "core/sys/valgrind.h"
 #include "preload/recording/recording.h"
 #include "unwind/symbol/place.h"
 
@@ -13,11 +15,6 @@ void yarn_recording_close(struct yarn_recording *recording)
     recording->own_stat = -1;
 }
 
-static enum yarn_session_stack stack_kind(const struct yarn_recording *recording)
-{
-    return yarn_session_stack_kind(&recording->job->options.callgraph);
-}
-
 /* Of a filter that the program was started behind: what would end it is not tried. */
 static void follow_filter(struct yarn_recording *recording)
 {
@@ -25,14 +22,13 @@ static void follow_filter(struct yarn_recording *recording)
     if (probe->deadly[YARN_SECCOMP_PERF])
         recording->spec.perf_refusal =
             "the program was started behind a seccomp filter that ends it for what perf needs";
-    if (probe->deadly[YARN_SECCOMP_CLOCK])
-        recording->spec.clock_refusal =
-            "its PMU does not know CLOCK_MONOTONIC, and a seccomp filter ends who measures its own";
     if (probe->deadly[YARN_SECCOMP_BPF])
         recording->spec.bpf_refusal =
             "its filter is a BPF program, and a seccomp filter ends who loads one";
     if (probe->deadly[YARN_SECCOMP_TIMER])
         recording->spec.sampler = YARN_SAMPLER_PERF;
+    recording->spec.may_sleep = !probe->deadly[YARN_SECCOMP_TIMER] &&
+                                !probe->deadly[YARN_SECCOMP_ENDS] && !yarn_valgrind_is_processor();
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
             yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
@@ -64,19 +60,22 @@ static int open_session(struct yarn_recording *recording)
     recording->spec = (struct yarn_session_request){
         .events = recording->job->events.specs,
         .nr_events = recording->job->nr_perf_events,
+        .next_number = (uint32_t)recording->job->events.count,
         .frequency_hz = options->frequency_hz,
         .sampler = options->sampler,
         .strategy = options->strategy,
-        .stack = stack_kind(recording),
+        .stack = yarn_session_stack_kind(&options->callgraph),
         .stack_bytes = options->callgraph.stack_bytes,
         .may_deepen = options->callgraph.kind == YARN_CALLGRAPH_AUTO,
         .ring_bytes = options->ring_bytes,
         .interval_ns = options->interval_ns,
         .reader = options->reader,
+        .watches_waits = recording->job->nr_perf_events < recording->job->events.count,
         .records_switches = options->sched.kind != YARN_SCHED_OFF,
         .switch_rate_max_hz = options->sched.rate_max_hz,
         .pid = recording->job->facts.pid,
         .host_waits = recording->job->host_waits,
+        .leader_end = recording->job->facts.leader_end,
         .find_symbol = yarn_symbol_place_find,
         .machine_refusal = machine_refusal(recording->job),
     };
@@ -93,19 +92,8 @@ static int open_session(struct yarn_recording *recording)
 
 static int open_pipeline(struct yarn_recording *recording)
 {
-    const struct yarn_job *job = recording->job;
-    struct yarn_pipeline_spec spec = {
-        .facts = &job->facts,
-        .reader_tid = yarn_process_tid(),
-        .proc = "/proc/self",
-        .unwinder = job->options.unwinder,
-        .has_switches = yarn_session_records_switches(&recording->session),
-        .are_late = recording->session.threads,
-        .account = &recording->account,
-        .dump = &recording->dump,
-    };
-    yarn_account_init(&recording->account, &recording->session, job->facts.pid, spec.reader_tid);
-    int err = yarn_pipeline_open(&recording->pipeline, &spec);
+    yarn_account_init(&recording->account, &recording->session);
+    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump, "/proc/self");
     return err ? yarn_failure_note(&recording->failure, "no memory for unwinding", err) : 0;
 }
 
@@ -140,36 +128,25 @@ static int open_looks(struct yarn_recording *recording)
                           event->reason);
         return 0;
     }
-    const struct yarn_looks_spec spec = {
-        .event = (uint32_t)job->nr_perf_events,
-        .period_ns = event->spec.period,
-        .reader_tid = yarn_process_tid(),
-        .facts = &job->facts,
-        .account = &recording->account,
-        .dump = &recording->dump,
-        .unwinder = pipeline->unwinder,
-        .stacks = &pipeline->stacks,
-    };
-    int err = yarn_looks_open(&pipeline->looks, &spec);
+    int err =
+        yarn_looks_open(&pipeline->looks, &recording->dump, pipeline->unwinder, &pipeline->stacks);
     return err ? yarn_failure_note(&recording->failure, "no memory for off-cpu", err) : 0;
 }
 
 int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job *job,
                         struct yarn_messages *messages)
 {
-    *recording = (struct yarn_recording){
-        .job = job,
-        .messages = messages,
-        .own_stat = -1,
-        .session = YARN_SESSION_CLOSED,
-        .reports = {.session = &recording->session, .messages = messages},
-        .dump = {.job = job,
-                 .session = &recording->session,
-                 .messages = messages,
-                 .account = &recording->account,
-                 .failure = &recording->failure,
-                 .file.fd = -1},
-    };
+    yarn_pages_clear(recording, sizeof *recording);
+    recording->job = job;
+    recording->messages = messages;
+    recording->own_stat = -1;
+    recording->session = YARN_SESSION_CLOSED;
+    recording->dump.job = job;
+    recording->dump.session = recording->times.session = &recording->session;
+    recording->dump.messages = messages;
+    recording->dump.account = &recording->account;
+    recording->dump.failure = &recording->failure;
+    recording->dump.file.fd = -1;
     struct yarn_dump_file *file = &recording->dump.file;
     int err = yarn_dump_file_prepare(file, job->options.output, &job->facts, job->envp);
     if (err)
@@ -184,7 +161,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
         yarn_recording_close(recording);
         return err;
     }
-    yarn_reports_add_opening(&recording->reports, job);
+    yarn_recording_report_opening(recording);
     if (file->path[0] != '/') /* it leads there now, perhaps not later */
         yarn_process_dump_reserve(&recording->dump);
     return 0;

@@ -16,11 +16,9 @@ static void stop(struct yarn_recording *recording, uint64_t time_ns)
 
 void yarn_recording_start_switches(struct yarn_recording *recording)
 {
-    uint64_t since_ns;
     if (recording->pipeline.runs && !recording->drained_ns)
-        yarn_thread_times_begin(&recording->times, recording->job->facts.pid,
-                                recording->pipeline.spec.reader_tid);
-    if (recording->pipeline.runs && !yarn_session_switches_are_cut(&recording->session, &since_ns))
+        yarn_thread_times_begin(&recording->times);
+    if (recording->pipeline.runs && !recording->session.switches.are_cut)
         start(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
 
@@ -42,13 +40,13 @@ static void cut(struct yarn_recording *recording)
 
 void yarn_recording_follow_switches(struct yarn_recording *recording)
 {
-    uint64_t since_ns;
+    const bool are_cut = recording->session.switches.are_cut;
+    const uint64_t since_ns = recording->session.switches.changed_ns;
     if (!recording->pipeline.runs)
         return;
     yarn_thread_times_attend(&recording->times, recording->drained_ns);
     if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
         yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
-    bool are_cut = yarn_session_switches_are_cut(&recording->session, &since_ns);
     if (!are_cut && recording->is_cut_noted) {
         recording->cut_since_ns = 0;
         recording->is_cut_noted = false;

@@ -35,6 +35,30 @@ burn(.1)
 os._exit(0)
 """
 
+WAITING = """
+import ctypes, os, sys, time
+yarn = ctypes.CDLL(None)
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def tasks():
+    return len(os.listdir("/proc/self/task"))
+print(tasks(), yarn.yarn_stop(), yarn.yarn_flush(), tasks(), flush=True)
+burn(.1)
+if not os.fork():
+    print(tasks(), flush=True)
+    burn(.05)
+    if sys.argv[2:]:
+        print(yarn.yarn_start(), tasks(), flush=True)
+        burn(.1)
+    sys.exit()
+os.wait()
+for _ in range(int(sys.argv[1])):
+    print(yarn.yarn_start(), tasks(), flush=True)
+    burn(.1)
+"""
+
 
 class Calls(control.Case):
     """<yarn/control.h>"""
@@ -54,6 +78,27 @@ class Calls(control.Case):
                 self.assertLess(shares.get("before", 0), 5)
                 self.assertIn("YARN_mark wanted begins",
                               harness.yarnprof("script", run[2]).stdout.decode())
+
+    def test_nothing_is_there_before_the_call_that_it_waits_for(self):
+        for arguments, said in (((0,), b"1 0 0 1\n1\n"), ((2,), b"1 0 0 1\n1\n0 2\n0 2\n"),
+                                ((1, 1), b"1 0 0 1\n1\n0 2\n0 2\n")):
+            with self.subTest(arguments=arguments):
+                run = self.python(WAITING, *arguments, YARN_START="off")
+                self.assertEqual(self.finish(*run, by_itself=True).stdout, said)
+                dumps = [self.info_of(dump) for dump in run[2].iterdir()]
+                self.assertEqual(len(dumps), sum(arguments[:1]) > 0 and len(arguments))
+                for dump in dumps:
+                    (gap,) = dump["stopped"]
+                    self.assertEqual((gap["stopped_by"], gap["started_by"]), ("option", "program"))
+                    self.assertEqual(gap["from_ns"], dump["process"]["start_ns"])
+                    self.assertGreaterEqual(gap["to_ns"] - gap["from_ns"], 50e6)
+                    self.assertGreater(dump["trust"]["samples"], 20)
+
+    def test_a_mark_before_the_start_is_kept(self):
+        text = "import ctypes\nprint(ctypes.CDLL(None).yarn_mark(b'early'), flush=True)"
+        run = self.python(text, YARN_START="off")
+        self.assertEqual(self.finish(*run, by_itself=True).stdout, b"0\n")
+        self.assertIn("YARN_mark early", harness.yarnprof("script", run[2]).stdout.decode())
 
     def test_every_thread_has_its_end(self):
         for way in ({}, {"YARN_STRATEGY": "per-thread"}, {"YARN_SAMPLER": "timer"}):

@@ -95,9 +95,8 @@ class Names(control.Case):
         self.finish(*run)
         self.assertFalse(path.exists())
 
+    @harness.as_root
     def test_another_user_may_not_command(self):
-        if os.getuid():
-            self.skipTest("needs root to be somebody else")
         folder = self.folder()
         run = self.python(control.SPIN, 60, YARN_CONTROL=str(folder / "c.sock"))
         path = self.socket_of(folder)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that shrink, are overwritten or go away while they are read for unwinding and names."""
 
-import os
 import shutil
 import subprocess
 import unittest
@@ -66,7 +65,8 @@ class Files(harness.Case):
                     run.outside(), (0, b"of plugins 0, more mappings 0\nfiles: done\n", b"")
                 )
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "mounting is for root")
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_their_file_system_is_free_and_can_be_unmounted(self):
         folder = self.folder()
         script = 'mount -t tmpfs none "$3" && exec "$1" unload "$2" "$3" "$4"'

@@ -2,7 +2,6 @@
 """Whose memory it is: children on the host's memory and on copies of it leave its recording alone, and
 nothing of ours in it hurts who reads it. How the host's threads end: promptly, wherever they were."""
 
-import os
 import shutil
 import unittest
 
@@ -44,7 +43,8 @@ class Owner(harness.Case):
             with self.subTest(sampler=sampler):
                 self.assert_recorded_whole([OWNER], YARN_SAMPLER=sampler)
 
-    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_first_process_of_a_namespace(self):
         """As in every container: a child of CLONE_NEWPID has the same number, 1."""
         for sampler in ("perf", "timer"):
@@ -52,7 +52,6 @@ class Owner(harness.Case):
                 self.assert_recorded_whole([*NAMESPACE, OWNER], YARN_SAMPLER=sampler)
 
 
-@harness.once
 class Scan(harness.Case):
     def test_every_byte_of_every_data_segment_can_be_read(self):
         """By the host, its child and its grandchild, as Guile's collector and LeakSanitizer do."""
@@ -68,7 +67,6 @@ class Scan(harness.Case):
         self.assertEqual((run.status, run.stdout, run.stderr), (0, b"0\n", b""))
 
 
-@harness.once
 class Leave(harness.Case):
     """A thread that never comes back from a call of ours holds nothing that others wait for."""
 

@@ -13,7 +13,7 @@ JIT = harness.HOSTS / "jit_x86_64"
 SCRIPT = """
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 let sum = 0;
-for (let i = 0; i < 150; i++) sum += fib(27);
+for (let i = 0; i < 400; i++) sum += fib(27);
 console.log(sum);
 """
 
@@ -88,6 +88,7 @@ class Node(harness.Case):
         self.assertGreaterEqual(whole, 0.85 * trust["samples"])
 
 
+@harness.as_root
 class Kernel(harness.Case):
     def test_functions_of_the_kernel_have_names_where_it_shows_them(self):
         if subprocess.run(["grep", "-q", "^0*[1-9a-f][0-9a-f]* T ", "/proc/kallsyms"]).returncode:

@@ -77,7 +77,6 @@ class Limits(Case):
         self.assertIn("ulimit -f", " ".join(m["text"] for m in dump["messages"]))
         self.assertGreater(dump["trust"]["lost"], 0)
 
-    @harness.once
     def test_cpu_limit_ends_the_host_as_ever(self):
         before = lambda: resource.setrlimit(resource.RLIMIT_CPU, (1, 3))
         run = self.assert_same_outside([SPLIT, "400"], "samples", before=before)
@@ -126,7 +125,6 @@ class InMain(Case):
         done = subprocess.run(argv, stdout=subprocess.PIPE, env=harness.clean_environment())
         return (done.returncode, done.stdout)
 
-    @harness.once
     def test_file_size(self):
         """Either the dump says why it ended, or one line, and no write raises a signal."""
         for sampler in self.ways():
@@ -151,7 +149,6 @@ class InMain(Case):
                 self.assertEqual(dump["process"]["exit"], "failed")
                 self.assertIn("ulimit -f", dump["messages"][-1]["text"])
 
-    @harness.once
     def test_log_file(self):
         """What is asked for is written by host threads, too."""
         with self.stderrs() as (fds, _):

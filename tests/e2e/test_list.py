@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import unittest
 
 import harness
 
@@ -30,6 +31,7 @@ class List(harness.Case):
                              env={**os.environ, **(env or {})})
         return run.returncode, json.loads(run.stdout)["events"], run.stderr
 
+    @harness.also_as_root
     def test_the_catalogue_says_who_may_have_what(self):
         status, events, _ = self.list()
         self.assertEqual(status, 0)
@@ -70,9 +72,9 @@ class List(harness.Case):
         self.assertIn("page-faults?", bad["why"])
         self.assertIn("page-faults?", complaint)
 
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_a_tracers_pmu_and_a_hybrid_machine(self):
-        if os.geteuid() or not shutil.which("unshare"):
-            self.skipTest("only root can lay other PMUs over this machine's")
         folder = self.folder()
         grow("hybrid", folder)
         lay = ["unshare", "-m", "sh", "-c",

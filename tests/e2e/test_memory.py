@@ -33,14 +33,15 @@ class Memory(Case):
         """Rather fewer samples than lost ones, and said; each weighs as much more."""
         if os.getuid() == 0 or harness.open_user_clock():
             self.skipTest("needs rings, and a user whose locked memory is limited")
-        run = self.assert_same_outside([SPLIT, "3"], before=limited(resource.RLIMIT_MEMLOCK, 0))
+        run = self.assert_same_outside([SPLIT, "3"], before=limited(resource.RLIMIT_MEMLOCK, 0),
+                                       YARN_FREQUENCY="3999")
         (dump,) = harness.info(run.dumps)
         trust, sampler = dump["trust"], dump["sampler"]
         if sampler["got"] == "timer":
             self.skipTest("others of this user have all of it")
-        self.assertRegex(sampler["reason"], r"limit of locked memory .* samples a second instead of 999")
+        self.assertRegex(sampler["reason"], r"limit of locked memory .* samples a second instead of 3999")
         self.assertEqual(trust["lost"], 0)
-        self.assertLess(trust["samples"], 0.8 * trust["cpu_ns"] * harness.FREQUENCY / 1e9)
+        self.assertLess(trust["samples"], 0.8 * trust["cpu_ns"] * 3999 / 1e9)
         self.assertLess(trust["unsampled_ns"], 0.3 * trust["cpu_ns"])
 
     def test_smallest_ring(self):

@@ -3,9 +3,11 @@
 all of them, with some, and with none of its local ones."""
 
 import bisect
+import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import harness
@@ -42,7 +44,7 @@ def run_quietly(*command):
     subprocess.run([str(word) for word in command], check=True)
 
 
-class Names(harness.Case):
+class Named(harness.Case):
     def setUp(self):
         super().setUp()
         missing = [tool for tool in ("nm", "strip", "objcopy", "xz") if not shutil.which(tool)]
@@ -98,6 +100,8 @@ class Names(harness.Case):
         self.assertEqual(given & set(unnamed), set())
         self.assertLessEqual(set(unnamed), anonymous)
 
+
+class Names(Named):
     def test_with_symbols_every_function_has_its_name(self):
         self.check(NAMES, LOCAL + VISIBLE + ["partly_cold.cold"], [])
 
@@ -128,6 +132,67 @@ class Names(harness.Case):
         run_quietly("xz", "--check=crc32", symbols)
         run_quietly("objcopy", "--add-section", f".gnu_debugdata={symbols}.xz", program)
         self.check(program, LOCAL + VISIBLE + ["partly_cold.cold"], [])
+
+
+def grow_symbol_table(program, entries):
+    """Moves the table behind the file's end, with so many entries more, which are all empty: a hole."""
+    data = bytearray(program.read_bytes())
+    headers = struct.unpack_from("<Q", data, 40)[0]
+    count = struct.unpack_from("<H", data, 60)[0]
+    for at in range(headers, headers + 64 * count, 64):
+        kind, offset, size = struct.unpack_from("<I16xQQ", data, at + 4)
+        if kind == 2:  # SHT_SYMTAB
+            table = data[offset : offset + size]
+            data += bytes(-len(data) % 8)
+            struct.pack_into("<QQ", data, at + 24, len(data), size + 24 * entries)
+            data += table
+            break
+    program.write_bytes(data)
+    os.truncate(program, len(data) + 24 * entries)
+
+
+class Late(Named):
+    """A symbol table so large that it is read neither while the program runs nor at its end."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.place()
+        shutil.copy(NAMES, self.program)
+        grow_symbol_table(self.program, 12_000_000)
+
+    def test_what_was_not_asked_for_is_named_from_the_file(self):
+        self.check(self.program, LOCAL + VISIBLE + ["partly_cold.cold"], [])
+
+    def test_without_the_file_it_is_counted_and_called_by_its_address(self):
+        run = self.run_program([self.program, "30"])
+        self.assertEqual(run.status, 0)
+        self.assertEqual(harness.trust(run.dumps)["frames_unnamed"], 0)
+        self.program.rename(self.program.with_name("moved"))
+        # Another build in its place lends no names.
+        shutil.copy("/bin/true", self.program)
+        self.assertGreater(harness.trust(run.dumps)["frames_unnamed"], 0)
+        called = {frame.name for sample in harness.samples(run.dumps) for frame in sample.frames
+                  if frame.module == str(self.program)}
+        self.assertTrue(called)
+        self.assertEqual([name for name in called if not name.startswith("names+0x")], [])
+
+    def test_record_puts_them_into_the_dump(self):
+        folder = self.folder()
+        folder.chmod(0o777)
+        harness.yarnprof("record", "-o", f"{folder}/", "--", str(self.program), "30")
+        (dump,) = folder.iterdir()
+        self.assertEqual(dump.stat().st_mode & 0o7777, 0o600)
+        self.assertIn(b"whole", harness.yarnprof("verify", dump).stdout)
+        self.program.rename(self.program.with_name("moved"))
+        self.assertEqual(harness.trust(dump)["frames_unnamed"], 0)
+        called = {frame.name for sample in harness.samples(dump) for frame in sample.frames
+                  if frame.module == str(self.program)}
+        self.assertTrue(called & set(LOCAL))
+        self.assertEqual([name for name in called if name.startswith("names+0x")], [])
+        # Merged they are there, too.
+        merged = folder / "merged.dump"
+        harness.yarnprof("merge", dump, "-o", merged)
+        self.assertEqual(harness.trust(merged)["frames_unnamed"], 0)
 
 
 class Libc(harness.Case):

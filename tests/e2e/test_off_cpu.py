@@ -4,7 +4,6 @@
 import bisect
 import collections
 import json
-import os
 import shutil
 import unittest
 
@@ -62,7 +61,9 @@ class OffCpu(harness.Case):
             self.assertLess(abs(share - 100 * ns / whole), 3)
             self.assertLess(abs(weights[name] - ns), 0.03 * ns + 15_000_000)
         stacks = dump["trust"]
-        self.assertEqual(stacks["stacks_complete"], stacks["samples"])
+        # A sample within the fault on a stack's first page has no copy of that page.
+        self.assertEqual(stacks["stacks_complete"] + stacks["stacks_truncated"], stacks["samples"])
+        self.assertLessEqual(stacks["stacks_truncated"], 2)
         for _, _, _, names in looks(run.dumps):
             for name in set(names) & set(BELOW):
                 for outer in BELOW[name]:
@@ -94,25 +95,21 @@ class OffCpu(harness.Case):
                 self.assertIn(name, names)
         self.assertGreater(nr_looks, 100)
 
-    @harness.once
     def test_idle_threads_have_one_look_each(self):
         run, dump = self.recorded("idle", 300, 1000)
         self.assertLess(abs(dump["trust"]["looks"] - 301), 10)
 
-    @harness.once
     def test_alone(self):
         """Without a counter beside it."""
         run, dump = self.recorded("known", 200, events="off-cpu/period=5000000/")
         self.assertGreater(weigh(run.dumps)["wait_mutex"], 100_000_000)
 
-    @harness.once
     def test_more_looks_than_there_may_be(self):
         run, dump = self.recorded("churn", 1000, events="cpu-clock,off-cpu/freq=1000/")
         (event,) = (event for event in dump["events"] if event["name"] == "off-cpu")
         self.assertGreaterEqual(event["period"], 2_000_000)
         self.assertTrue(any("off-cpu looks each" in m["text"] for m in dump["messages"]))
 
-    @harness.once
     def test_while_switches_are_cut_out(self):
         """Nothing is known of waits then: they are in neither sum."""
         run, dump = self.recorded("churn", 1000, YARN_SCHED="switch:1000")
@@ -121,15 +118,14 @@ class OffCpu(harness.Case):
         self.assertLess(begun_ns, 5_000_000_000)  # of nine threads' nine seconds
         self.assertLess(total, begun_ns + 300_000_000)
 
-    @harness.once
     def test_without_switch_records(self):
         run = self.run_program([BLOCKED, "known", 100], YARN_EVENTS=EVENTS, YARN_SAMPLER="timer")
         (dump,) = harness.info(run.dumps)
         (event,) = (event for event in dump["events"] if event["asked"].startswith("off-cpu"))
         self.assertIn("switch records", event["reason"])
 
-    @harness.once
-    @unittest.skipUnless(os.getuid() == 0 and shutil.which("unshare"), "needs root and unshare")
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_where_proc_is_another_namespace_s(self):
         """No thread can be looked at there: the dump says so."""
         argv = ["unshare", "--pid", "--fork", BLOCKED, "known", 100]

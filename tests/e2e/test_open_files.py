@@ -26,7 +26,7 @@ class OpenFiles(Case):
             self.skipTest("the kernel refuses perf_event_open here")
 
     def nr_events(self, limit):
-        """As many as fit; 0: not one, with a descriptor for each core and its leader."""
+        """As many as fit; 0: not one, with a descriptor for each core and its leader: timers."""
         cpus = os.sysconf("SC_NPROCESSORS_CONF")
         return max(0, min(3, (limit - self.TAKEN - self.SPARE - cpus) // cpus))
 
@@ -45,15 +45,16 @@ class OpenFiles(Case):
 
     def check_events(self, run, limit, strategy):
         (dump,) = harness.info(run.dumps)
-        self.assertEqual(dump["sampler"]["got"], "perf")
         nr_taken = sum(not event["errno"] for event in dump["events"])
         nr_fitting = self.nr_events(limit) if strategy == "per-core" else 0
         self.assertEqual(nr_taken, max(1, nr_fitting))
-        is_short = nr_taken == 1 and "without descriptors" in dump["sampler"]["reason"]
-        self.assertEqual(is_short, dump["sampler"]["reader"] == "timed")
+        self.assertEqual(dump["sampler"]["got"], "perf" if nr_fitting else "timer")
+        self.assertEqual(dump["sampler"]["reader"], "poll" if nr_fitting else "timed")
+        if not nr_fitting:
+            self.assertIn("raise the limit of open files", dump["sampler"]["reason"])
         for event in dump["events"][nr_taken:]:
-            self.assertEqual(event["errno"], errno.EMFILE)
-            self.assertIn("raise the limit of open files", event["reason"])
+            self.assertEqual(event["errno"], errno.EMFILE if nr_fitting else errno.EOPNOTSUPP)
+            self.assertIn("raise the limit of open files" if nr_fitting else "clock", event["reason"])
         shares = harness.self_percent(run.dumps, "--event=cpu-clock")
         self.assertAlmostEqual(shares.get("hot_a", 0), 60, delta=10)
         trust = dump["trust"]
@@ -61,18 +62,12 @@ class OpenFiles(Case):
         self.assert_nothing_is_lost(run, trust)
         self.assertEqual(trust["frames_unknown"], 0)
 
-    def test_event_that_is_no_clock(self):
-        run = self.run_at(8, [SPLIT, "1"], YARN_EVENTS="page-faults/period=1/")
-        (dump,) = harness.info(run.dumps)
-        self.assertIn("without descriptors", dump["sampler"]["reason"])
-        self.assertNotIn(b"counted", harness.yarnprof("info", run.dumps).stdout)
-
     def test_threads_and_children(self):
         for argv in (["threads8", "5"], ["children", "tree"], ["children", "unshare"]):
             with self.subTest(host=argv):
                 run = self.run_at(8, [harness.HOSTS / argv[0], *argv[1:]])
                 for dump in harness.info(run.dumps):
-                    self.assertIn("without descriptors", dump["sampler"]["reason"])
+                    self.assertEqual(dump["sampler"]["got"], "timer")
                 if argv[0] == "threads8":
                     shares = harness.self_percent(run.dumps)
                     for i in range(8):
@@ -87,20 +82,18 @@ class OpenFiles(Case):
                 process = harness.start([SPLIT, "8"], folder, YARN_CONTROL="c.sock",
                                         before=limited(resource.RLIMIT_NOFILE, limit))
                 clients = [socket.socket(socket.AF_UNIX) for _ in range(8)]
-                while process.poll() is None and has_socket and not (folder / "c.sock").exists():
-                    time.sleep(0.01)
                 for client in clients if has_socket else ():
-                    client.connect(str(folder / "c.sock"))
+                    while process.poll() is None and client.connect_ex(str(folder / "c.sock")):
+                        time.sleep(0.01)  # it is bound before it listens
                 run = harness.wait(process, begun, folder)
                 for client in clients:
                     client.close()
                 (dump,) = harness.info(run.dumps)
                 reported = " ".join(message["text"] for message in dump["messages"])
                 self.assertEqual("the socket could not be made" in reported, not has_socket, reported)
-                self.assertLess(dump["trust"]["drain_cpu_ns"], 0.2 * dump["trust"]["cpu_ns"])
+                self.assertLess(dump["trust"]["drain_cpu_ns"], 0.5 * dump["trust"]["cpu_ns"])
 
     def test_stop_and_start(self):
-        """Without a descriptor an event is switched by the thread that opened it."""
         run = self.run_at(8, [harness.HOSTS / "parts"])
         self.assertGreater(harness.self_percent(run.dumps).get("wanted", 0), 95)
 

@@ -28,15 +28,13 @@ class Places(Case):
         super().setUp()
         os.chmod(self.root, 0o755)
 
-    def needs_root(self, *programs):
-        if os.getuid() != 0:
-            self.skipTest("needs root")
+    def needs(self, *programs):
         for program in programs:
             if not shutil.which(program):
                 self.skipTest(f"no {program} on this machine")
 
     def in_namespace(self, *options, script="exec \"$@\""):
-        self.needs_root("unshare")
+        self.needs("unshare")
         argv = ["unshare", *options, "/bin/sh", "-c", script, "sh", SPLIT, "2"]
         return argv
 
@@ -47,8 +45,19 @@ class Places(Case):
             self.skipTest("root can write everywhere")
         self.assert_same_outside([SPLIT, "1"], "line", YARN_OUTPUT=f"{folder}/")
 
+    def test_relative_output_of_record_in_a_folder_that_has_gone(self):
+        """record makes it whole once; without a folder it says so, and runs nothing."""
+        gone = self.folder() / "gone"
+        gone.mkdir()
+        done = subprocess.run(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", harness.YARNPROF, "record", "-o", "dumps/",
+                               "echo", "ran"], cwd=gone, capture_output=True, env=harness.clean_environment())
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertEqual(done.stderr, b"yarnprof record: --output=dumps/: expected a whole path, "
+                                      b"since the working folder has none\n")
+
+    @harness.as_root
     def test_disk(self):
-        self.needs_root("mount")
+        self.needs("mount")
         disk = self.folder()
         for size, options in (("8k", "rw"), ("4k", "ro")):
             done = subprocess.run(
@@ -80,6 +89,7 @@ class Places(Case):
         else:
             self.assertRegex(run.stderr, rb"^yarn: (the recording ended early|nothing is recorded): .*\n$")
 
+    @harness.as_root
     def test_no_proc(self):
         argv = self.in_namespace("--mount", script='umount -l /proc; exec "$@"')
         plain = self.run_program(argv, preload=False)
@@ -87,8 +97,9 @@ class Places(Case):
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertIn(b"yarn: nothing is recorded: /proc/self could not be opened", run.stderr)
 
+    @harness.as_root
     def test_root_without_devices(self):
-        self.needs_root("mount", "chroot")
+        self.needs("mount", "chroot")
         script = 'mount --bind / "$JAIL" && mount -t proc none "$JAIL/proc" && ' \
                  'mount -t tmpfs none "$JAIL/dev" && exec chroot "$JAIL" "$@"'
         argv = self.in_namespace("--mount", script=script)
@@ -97,6 +108,7 @@ class Places(Case):
         self.assertIn("hot_a", harness.self_percent(run.dumps))
         self.assertEqual((dump["sampler"]["got"], dump["messages"]), ("perf", []))
 
+    @harness.as_root
     def test_mounts_and_process_numbers_of_its_own(self):
         for options in (("--mount",), ("--pid", "--fork"), ("--pid", "--fork", "--mount-proc")):
             for sampler in self.ways():
@@ -105,6 +117,7 @@ class Places(Case):
                     run = self.assert_same_outside(argv, YARN_SAMPLER=sampler)
                     self.assertIn("hot_a", harness.self_percent(run.dumps))
 
+    @harness.as_root
     def test_clocks_of_its_own(self):
         """Of a time namespace: perf's records know nothing of its offset."""
         options = ("--time", "--fork")

@@ -22,9 +22,8 @@ def definitions():
     return [line for line in DEFINITIONS.read_text().splitlines() if ":yarn_" in line]
 
 
-@unittest.skipUnless(
-    os.getuid() == 0 and os.access(DEFINITIONS, os.W_OK), "only root may define probes, in tracefs"
-)
+@harness.as_root
+@unittest.skipUnless(os.access(DEFINITIONS, os.W_OK), "tracefs is not mounted")
 class Probes(harness.Case):
     def recorded(self, events, *words, **variables):
         run = self.run_program([PROBED, HITS, *words], YARN_EVENTS=events, **{**ROOMY, **variables})
@@ -101,7 +100,7 @@ class Probes(harness.Case):
         rows = {row["function"]: row for row in shown["calls"]}
         for name, (calls, each_ns) in functions.items():
             self.assertEqual(rows[name]["calls"], calls)
-            self.assertAlmostEqual(rows[name]["per_call_ns"], each_ns, delta=0.1 * each_ns)
+            self.assertAlmostEqual(rows[name]["per_call_ns"], each_ns, delta=0.25 * each_ns)
             self.assertFalse(rows[name]["below_probe"])
         self.assertEqual(rows["probed_function"]["calls"], 1000)
         self.assertTrue(rows["probed_function"]["below_probe"] or not shown["probe_ns"])

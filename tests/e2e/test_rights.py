@@ -4,6 +4,7 @@ other processes. And nothing of a file system is held that the host has left."""
 
 import os
 import shutil
+import unittest
 
 import harness
 from narrow import Case
@@ -27,12 +28,8 @@ WAYS = {
 }
 
 
+@harness.as_root
 class Rights(harness.Case):
-    def setUp(self):
-        super().setUp()
-        if os.getuid() != 0:
-            self.skipTest("needs root, to have something that can be given up")
-
     def check(self, way, *words, **variables):
         place, nr_dumps = WAYS[way]
         argv = [RIGHTS, way, self.folder() if place else "-", *words]
@@ -131,6 +128,20 @@ class Rights(harness.Case):
                      key=lambda d: d["trust"]["samples"])
         self.assertGreater(worker["trust"]["samples"], 20)
 
+    def test_rights_given_up_before_there_is_a_reader(self):
+        """It begins with those of the thread that calls for it, and has no older ones to take."""
+        program = "import ctypes, os\nos.seteuid(60003); os.seteuid(0); os.setegid(60003)\n" \
+            "os.setgroups([]); os.setgid(60003); os.setuid(60003)\n" \
+            "print(ctypes.CDLL(None).yarn_start())\nprint(sum(i * i for i in range(6000000)))"
+        folder = self.folder()
+        os.chmod(self.root, 0o711)
+        folder.chmod(0o777)
+        run = self.run_program(["/usr/bin/python3", "-c", program], YARN_START="off", YARN_OUTPUT=f"{folder}/")
+        self.assertEqual((run.status, run.stderr, run.stdout.splitlines()[0]), (0, b"", b"0"))
+        (dump,) = harness.info(folder)
+        self.assertEqual(dump["process"]["exit"], "exit")
+        self.assertGreater(dump["trust"]["samples"], 0)
+
     def test_exec_that_only_the_effective_user_may_is_seen(self):
         program = self.folder() / "program"
         shutil.copy("/bin/true", program)
@@ -139,6 +150,37 @@ class Rights(harness.Case):
         run = self.run_program([RIGHTS, "exec", program], YARN_EMPTY="keep")
         (dump,) = harness.info(run.dumps)
         self.assertEqual((run.status, dump["process"]["exit"]), (0, "exec"))
+
+
+class Landlock(harness.Case):
+    """The rules that the host takes bind the reader, too."""
+
+    def check(self, way, **variables):
+        folder = self.folder()
+        argv = [harness.HOSTS / "landlock", way, folder]
+        plain = self.run_program(argv, preload=False)
+        if plain.status == CANNOT_STOP:
+            self.skipTest("the kernel has no Landlock")
+        run = self.run_program(argv, **variables)
+        self.assertEqual(plain.outside(), run.outside())
+        return run
+
+    def test_samples_go_on(self):
+        for way in ("all", "keep", "threads", "refused"):
+            for sampler in ("auto", "timer"):
+                with self.subTest(way=way, sampler=sampler):
+                    run = self.check(way, YARN_SAMPLER=sampler)
+                    (dump,) = harness.info(run.dumps)
+                    self.assertEqual(dump["process"]["exit"], "exit")
+                    self.assertGreater(harness.self_percent(run.dumps).get("work_behind", 0), 40)
+
+    def test_reader_is_bound(self):
+        """A dump is made before, for it could not be later. Nothing comes, so it is removed again,
+        unless the rules forbid that, whichever thread has taken them."""
+        for way, nr_dumps in (("idle", 1), ("idle-threads", 1), ("idle-keep", 0), ("idle-refused", 0)):
+            with self.subTest(way=way):
+                run = self.check(way, YARN_FREQUENCY="1")
+                self.assertEqual(len(self.dumps_of(run)), nr_dumps)
 
 
 class Timer(Case):
@@ -150,14 +192,12 @@ class Timer(Case):
         self.assertEqual(first["process"]["exit"], "stopped")
         self.assertEqual(second["process"]["predecessor"]["start_ns"], first["process"]["start_ns"])
 
+    @harness.as_root
     def test_rights_given_up_by_every_task(self):
-        if os.getuid() != 0:
-            self.skipTest("needs root, to have rights that can be given up")
         self.assert_same_outside([harness.HOSTS / "setids"], YARN_SAMPLER="timer")
 
+    @harness.as_root
     def test_server_that_gives_up_root_and_folder(self):
-        if os.getuid() != 0:
-            self.skipTest("needs root")
         jail = self.folder()
         os.chmod(self.root, 0o755)
         run = self.run_program([harness.HOSTS / "children", "chroot", jail], YARN_SAMPLER="timer")
@@ -166,9 +206,9 @@ class Timer(Case):
 
 
 class Things(harness.Case):
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("unshare"), "needs unshare")
     def test_folder_that_was_left_can_be_unmounted(self):
-        if os.getuid() != 0 or not shutil.which("unshare"):
-            self.skipTest("needs root and unshare")
         script = 'mount -t tmpfs none "$0" && cd "$0" && exec "$@"'
         argv = ["unshare", "--mount", "/bin/sh", "-c", script, self.folder(), RIGHTS, "umount"]
         plain = self.run_program(argv, preload=False)
@@ -176,9 +216,9 @@ class Things(harness.Case):
         self.assertEqual(plain.stdout.splitlines()[0], b"failed: 0")
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
 
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("chrt"), "needs chrt")
     def test_reader_is_not_real_time(self):
-        if os.getuid() != 0 or not shutil.which("chrt"):
-            self.skipTest("needs root and chrt")
         argv = ["chrt", "-f", "10", RIGHTS, "real-time"]
         plain = self.run_program(argv, preload=False)
         if plain.stdout.splitlines()[:1] != [b"1 in real time"]:

@@ -110,6 +110,7 @@ class Servers(harness.Case):
                        not module.startswith(("[v", "[u", "[t", "[a")) for _, module in stack]
             self.assertEqual(modules, sorted(modules, reverse=True), stack)
 
+    @harness.also_as_root
     def test_dd(self):
         run = self.run_program(["dd", "if=/dev/zero", "of=/dev/null", "bs=512", "count=1000000"])
         self.assertEqual(run.status, 0)
@@ -119,6 +120,7 @@ class Servers(harness.Case):
         run = self.run_program(["find", "/usr", "/proc/self", "-newer", "/etc/hostname", "-false"])
         self.assert_time_has_its_place(run.dumps)
 
+    @harness.also_as_root
     def test_switches(self):
         """With clocks of each thread, and with clocks inherited on each core."""
         for strategy in ("per-core", "per-thread"):
@@ -138,6 +140,7 @@ class Servers(harness.Case):
                                YARN_EVENTS="cpu-clock:u")
         self.assert_time_has_its_place(run.dumps, may_sample=False)
 
+    @harness.as_root
     def test_nginx(self):
         self.need("nginx", "ab")
         port = free_port()
@@ -169,8 +172,9 @@ class Servers(harness.Case):
             signal.SIGTERM)
         self.assert_time_has_its_place(folder)
 
+    @harness.as_root
     def test_postgresql(self):
-        """It does not run as root: as root's test it has CAP_PERFMON instead."""
+        """It does not run as root, for whom it has CAP_PERFMON instead."""
         self.need(POSTGRES and POSTGRES / "initdb", POSTGRES and POSTGRES / "pgbench", "setpriv")
         files = self.folder()
         who = []

@@ -4,10 +4,11 @@
 import harness
 
 
+@harness.also_as_root
 class Split(harness.Case):
     def setUp(self):
         super().setUp()
-        self.run_of_split = self.run_program([harness.HOSTS / "split", "50"])
+        self.run_of_split = self.run_program([harness.HOSTS / "split", "30"])
         self.assertEqual(self.run_of_split.status, 0)
 
     def test_shares_are_true_and_stacks_are_whole(self):

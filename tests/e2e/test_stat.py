@@ -67,6 +67,7 @@ class Stat(harness.Case):
         for interval in counted["intervals"]:
             self.assertTrue(1 <= interval["metrics"][0]["value"] <= 4)
 
+    @harness.also_as_root
     def test_what_would_silently_be_0_is_refused(self):
         counted, _ = self.count("-e", "context-switches:u,context-switches", "--", "sleep", "0.01")
         modified, plain = counted["events"]
@@ -79,6 +80,7 @@ class Stat(harness.Case):
             self.assertIsNone(plain["scaled"])
             self.assertIn("kernel.perf_event_paranoid", plain["why"])
 
+    @harness.as_root
     def test_calls_of_a_probed_function_are_counted(self):
         definitions = pathlib.Path("/sys/kernel/tracing/uprobe_events")
         if not os.access(definitions, os.W_OK):

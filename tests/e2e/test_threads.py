@@ -3,7 +3,6 @@
 
 import collections
 import os
-import pathlib
 import re
 import resource
 import unittest
@@ -20,13 +19,8 @@ WAYS = {
     "per-thread, timed": {"YARN_STRATEGY": "per-thread", "YARN_READER": "timed"},
     "timer": {"YARN_SAMPLER": "timer"},
 }
-# What is tried in each: the default is per core, and a timer asks for no right.
-TRIED = [way for way in WAYS if way != "per-core" and not (way == "timer" and harness.is_shown_to_root())]
-
-
-def may_see_whole_cores():
-    level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()
-    return os.getuid() == 0 or int(level) <= 0
+# What is tried in each: the default is per core.
+TRIED = [way for way in WAYS if way != "per-core"]
 
 
 def own_times(path):
@@ -66,25 +60,16 @@ class Kinds(Case):
                 with self.subTest(way=way, kind=kind):
                     self.assert_same_outside([CHURN, kind, count, steps], **variables)
 
-    def test_ten_thousand_short_threads(self):
-        for way, variables in ((way, WAYS[way]) for way in TRIED):
-            with self.subTest(way=way):
-                run = self.assert_same_outside([CHURN, "join", 10000, 50], **variables)
-                total = harness.trust(run.dumps)
-                used = run.user_seconds + run.system_seconds - total["drain_cpu_ns"] / 1e9
-                print(f"\n{way}: {used:.3f} s of CPU, {total['cpu_ns'] / 1e9:.3f} s reported,"
-                      f" {total['unsampled_ns'] / 1e9:.3f} s of it unsampled")
-                self.assertAlmostEqual(total["cpu_ns"] / 1e9, used, delta=0.25 * used)
-
     def test_each_end_is_reported_with_its_time_or_counted(self):
-        """Of threads that the host made, however late the reader comes; and no ring stands still
-        over it."""
+        """Of threads that the host made, however late the reader comes; no ring stands still over it, and
+        the sum is what the host used."""
         for way, variables in ((way, WAYS[way]) for way in TRIED):
-            for kind, count, steps in (("pairs", 5000, 20), ("c11", 2000, 200)):
+            for kind, count, steps in (("join", 6000, 50), ("pairs", 3000, 20), ("c11", 1000, 200)):
                 with self.subTest(way=way, kind=kind):
                     times = self.root / f"times of {kind} {way}"
                     argv = [CHURN, kind, count, steps]
-                    dump, _ = self.run_and_add_up(argv, HOST_TIMES=str(times), **variables)
+                    dump, _, used = self.run_and_add_up(argv, HOST_TIMES=str(times), **variables)
+                    self.assertAlmostEqual(dump["trust"]["cpu_ns"] / 1e9, used, delta=0.25 * used)
                     unreported = self.assert_times_are_the_threads_own(dump, own_times(times))
                     counted = dump["trust"]["ends_unknown"]
                     print(f"{way}: {len(unreported)} ends are not reported, counted {counted}")
@@ -97,14 +82,14 @@ class Kinds(Case):
         """All but the last of a thread's five parts, after which nothing of ours is called."""
         for way, variables in ((way, WAYS[way]) for way in TRIED):
             with self.subTest(way=way):
-                dump, sum_ns = self.run_and_add_up([CHURN, "rounds", 20, 10000], **variables)
+                dump, sum_ns, _ = self.run_and_add_up([CHURN, "rounds", 20, 4000], **variables)
                 self.assertGreater(sum_ns, 0.7 * dump["trust"]["cpu_ns"])
 
     def test_work_of_exit_handlers_is_the_last_threads(self):
         for way, variables in ((way, WAYS[way]) for way in TRIED):
             for how in ("alone", "last"):
                 with self.subTest(way=way, how=how):
-                    dump, sum_ns = self.run_and_add_up([harness.HOSTS / "pexit", how], **variables)
+                    dump, sum_ns, _ = self.run_and_add_up([harness.HOSTS / "pexit", how], **variables)
                     reported_ns = dump["trust"]["cpu_ns"]
                     self.assertAlmostEqual(sum_ns, reported_ns, delta=0.1 * reported_ns)
 
@@ -114,7 +99,8 @@ class Kinds(Case):
         sum_ns = sum(thread["cpu_ns"] for thread in dump["threads"])
         print(f"\n{argv[1]} {variables}: {len(dump['threads'])} threads, {sum_ns / 1e9:.3f} of"
               f" {dump['trust']['cpu_ns'] / 1e9:.3f} s, {dump['trust']['lost']} lost")
-        return dump, sum_ns
+        used = run.user_seconds + run.system_seconds - dump["trust"]["drain_cpu_ns"] / 1e9
+        return dump, sum_ns, used
 
     def assert_no_ring_stands_still(self, dump):
         """One does where two cores write it at once: everything is lost from then on."""
@@ -135,7 +121,7 @@ class Kinds(Case):
                 self.assert_same_outside([CHURN, "at-once", 2000, 100], **variables)
 
 
-@unittest.skipUnless(may_see_whole_cores(), "needs CAP_PERFMON or perf_event_paranoid 0")
+@harness.as_root
 class WholeCores(Case):
     def test_short_threads_are_seen_where_cores_have_clocks(self):
         run = self.assert_same_outside([CHURN, "join", 8000, 100], YARN_STRATEGY="cores")
@@ -169,12 +155,20 @@ class PerThread(Case):
     def test_shares_are_those_of_per_core(self):
         for reader in ("poll", "timed"):
             with self.subTest(reader=reader):
-                run = self.assert_same_outside([harness.HOSTS / "split", "15"], YARN_READER=reader,
+                run = self.assert_same_outside([harness.HOSTS / "split", "10"], YARN_READER=reader,
                                                **self.variables)
                 self.assert_per_thread(run)
+                self.assert_periods_vary_and_each_sample_weighs_its_own(run)
                 shares = harness.self_percent(run.dumps)
                 for function, percent in (("hot_a", 60), ("hot_b", 30), ("hot_c", 10)):
                     self.assertAlmostEqual(shares.get(function, 0), percent, delta=3)
+
+    def assert_periods_vary_and_each_sample_weighs_its_own(self, run):
+        script = harness.yarnprof("script", run.dumps).stdout.decode()
+        weights = {int(weight) for _, weight in harness.WEIGHT.findall(script)}
+        self.assertGreater(len(weights), 1)
+        self.assertGreaterEqual(min(weights), 0.9 * 1e9 / harness.FREQUENCY)
+        self.assertLessEqual(max(weights), 1.1 * 1e9 / harness.FREQUENCY)
 
     def test_eight_threads_have_equal_shares_and_exact_times(self):
         dump, times = self.run_eight_threads(**self.variables)
@@ -187,7 +181,7 @@ class PerThread(Case):
 
     def run_eight_threads(self, **variables):
         times = self.root / "times"
-        run = self.assert_same_outside([harness.HOSTS / "threads8", "20"], HOST_TIMES=str(times),
+        run = self.assert_same_outside([harness.HOSTS / "threads8", "12"], HOST_TIMES=str(times),
                                        **variables)
         (dump,) = harness.info(run.dumps)
         shares = harness.self_percent(run.dumps)
@@ -213,6 +207,7 @@ class PerThread(Case):
         (clock,) = dump["events"]
         self.assertLessEqual(self.weight, clock["count"] * 1.0005)
 
+    @harness.also_as_root  # whose rings have room in locked memory
     def test_a_thousand_threads(self):
         run = self.assert_same_outside([CHURN, "at-once", 1000, 1000], **self.variables)
         dump = self.assert_per_thread(run)
@@ -224,14 +219,14 @@ class PerThread(Case):
         used = run.user_seconds + run.system_seconds - trust["drain_cpu_ns"] / 1e9
         self.assertAlmostEqual(trust["cpu_ns"] / 1e9, used, delta=0.25 * used)
         if trust["samples"] >= 100:
-            self.assertGreaterEqual(harness.self_percent(run.dumps).get("churn_work", 0), 90)
+            self.assertGreaterEqual(harness.self_percent(run.dumps).get("churn_work", 0), 80)
 
     def run_with_little_memory(self, **variables):
         """How many of 60 threads had samples, how many were reported without a ring, and all messages.
         Where the reader waits for a core some are over before it has seen them."""
         limit = 8 << 20
         before = lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
-        run = self.run_program([CHURN, "at-once", 60, 20000], before=before, YARN_LOG="info",
+        run = self.run_program([CHURN, "at-once", 60, 8000], before=before, YARN_LOG="info",
                                **self.variables, **variables)
         dump = self.assert_per_thread(run)
         sampled = sum(thread["samples"] > 0 for thread in dump["threads"])
@@ -254,7 +249,6 @@ class PerThread(Case):
         self.assertLess(sampled, 40)
         self.assertLessEqual(refused + sampled, 80)
 
-    @harness.once
     def test_children_images_and_libraries(self):
         for argv in (["children", "tree"], ["images", "execv", "2"], ["images", "fail", "0"],
                      ["dlloop", harness.HOSTS, "2"], ["pexit", "main"],
@@ -268,22 +262,24 @@ class Counts(Case):
     def test_running_time_below_enabled_time_means_multiplexing(self):
         for way in ("per-core", "per-thread"):
             with self.subTest(way=way):
-                run = self.run_program([harness.HOSTS / "split", "10"], **WAYS[way])
+                run = self.run_program([harness.HOSTS / "split", "5"], **WAYS[way])
                 (event,) = harness.info(run.dumps)[0]["events"]
                 self.assertAlmostEqual(event["time_running"] / event["time_enabled"], 1, delta=0.01)
                 self.assertAlmostEqual(event["count"] / event["time_enabled"], 1, delta=0.1)
 
     def test_counts_of_several_events_are_each_their_own(self):
-        run = self.run_program([harness.HOSTS / "threads8"], YARN_EVENTS="cpu-clock,page-faults")
+        run = self.run_program([harness.HOSTS / "threads8", "20"], YARN_EVENTS="cpu-clock,page-faults")
         (dump,) = harness.info(run.dumps)
         clock, faults = dump["events"]
         print(f"\n{clock['count']} ns, {faults['count']} page faults")
         self.assertLess(faults["count"], 100000)
-        self.assertAlmostEqual(clock["count"] / (clock["samples"] * 1e9 / 999), 1, delta=0.1)
+        self.assertAlmostEqual(clock["count"] / ((clock["samples"] + clock["lost"]) * 1e9 / 999), 1, delta=0.1)
 
     def test_no_sample_comes_twice_where_threads_are_made_while_events_are_attached(self):
         nr_late = nr_dumps = 0
-        for _ in range(24):
+        for _ in range(96):
+            if nr_dumps > 8:
+                break
             run = self.run_program([harness.HOSTS / "latecomers"],
                                    YARN_EVENTS="page-faults/period=1,call-graph=no/u")
             # So short a host may be over before a sample of it was taken.
@@ -296,7 +292,7 @@ class Counts(Case):
             self.assertLessEqual(max(touched.values(), default=0), 20)
             messages = harness.info(run.dumps)[0]["messages"]
             nr_late += any("appeared" in message["text"] for message in messages)
-        self.assertGreater(nr_dumps, 12)
+        self.assertGreater(nr_dumps, 8)
         print(f"in {nr_late} of {nr_dumps} runs threads appeared meanwhile")
 
 

@@ -5,8 +5,10 @@ these run alone and may try twice."""
 import os
 import random
 import re
+import time
 
 import harness
+import test_idle
 from test_kill import Case
 
 NR_KILLS = int(os.environ.get("YARN_KILLS", 20))
@@ -41,6 +43,39 @@ class Kill(Case):
             f"{lost[len(lost) // 2] * 1000:.0f} ms in the middle, {nr_more} above the bound"
         )
         self.assertLessEqual(nr_more, NR_KILLS // 20)
+
+
+class AfterIdleness(test_idle.Case):
+    MODES = ("default", "timer", "per-thread", "timed")
+
+    def test_kill_after_a_burst(self):
+        """The interval begins with the first tick of CPU time."""
+        for mode in self.MODES:
+            with self.subTest(mode=mode):
+                process, begun, folder = self.start_paused(0, **test_idle.MODES[mode])
+                self.ask(process, "work 50")
+                self.wait_for_rest(test_idle.Reader(process.pid))
+                self.say(process, "work 100000")
+                time.sleep(0.3)
+                killed = time.monotonic()
+                process.kill()
+                run = harness.wait(process, begun, folder)
+                times = TIME.findall(harness.yarnprof("script", *self.dumps_of(run)).stdout)
+                self.assertLessEqual(killed - max(map(float, times)), LOSS_SECONDS)
+
+    def test_end_of_the_last_thread(self):
+        """How much later the recording ends than the host: half of what an interval would take at most."""
+        for mode in self.MODES:
+            with self.subTest(mode=mode):
+                process, begun, folder = self.start_paused(0, **test_idle.MODES[mode])
+                self.ask(process, "work 50")
+                self.wait_for_rest(test_idle.Reader(process.pid))
+                left = time.monotonic()
+                self.ask(process, "raw")
+                run = harness.wait(process, begun, folder)
+                self.assertEqual(run.status, 7)
+                ended = self.info_of(run.dumps)["process"]["end_ns"] / 1e9
+                self.assertLessEqual(ended - left, 0.05)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs to profile, a few seconds each, and the files that they work on."""
+"""Real programs to profile, and the files that they work on: a second each, or as long as is asked for."""
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ def step(value, count):
     return value
 
 value = 1
-for round in range(100):
+for round in range(@100):
     value = step(value, 400000)
 print(value)
 """
@@ -26,7 +27,7 @@ import json, re
 words = ["key%d" % i for i in range(2000)]
 pattern = re.compile(r"([a-z]+)(\\d+)")
 total = 0
-for round in range(500):
+for round in range(@500):
     text = json.dumps({word: [round, word, {"n": i}] for i, word in enumerate(words)})
     data = json.loads(text)
     total += sum(int(match.group(2)) for match in pattern.finditer(text)) + len(data)
@@ -35,17 +36,17 @@ print(total)
 
 SQL = """
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, size INTEGER);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900000)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @900000)
     INSERT INTO item SELECT i, 'name' || (i * 7919 % 100003), i * 31 % 1009 FROM n;
 CREATE INDEX by_name ON item(name);
-SELECT count(*), sum(a.size) FROM item a JOIN item b ON a.name = b.name WHERE a.id < 700000;
+SELECT count(*), sum(a.size) FROM item a JOIN item b ON a.name = b.name WHERE a.id < @700000;
 SELECT size, count(*) FROM item GROUP BY size ORDER BY 2 DESC, 1 LIMIT 5;
 """
 
 PERL = """
 use strict;
 my (%count, $total);
-for my $round (1 .. 600) {
+for my $round (1 .. @600) {
     my $text = join " ", map { "key" . $_ * 7919 % 1009 } 1 .. 4000;
     $count{$1}++ while $text =~ /key(\\d+)/g;
     $total += length $_ for sort { $a <=> $b || $a cmp $b } keys %count;
@@ -64,7 +65,7 @@ step() {
     result=$value
 }
 result=1
-for ((round = 0; round < 700; round++)); do step "$result"; done
+for ((round = 0; round < @700; round++)); do step "$result"; done
 echo "$result ${#seen[@]}"
 """
 
@@ -73,7 +74,7 @@ AWK = "{ for (i = 1; i <= NF; i++) { n[$i]++; s += length($i) } } END { print s,
 JAVASCRIPT = """
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 let sum = 0, text = "";
-for (let i = 0; i < 500; i++) {
+for (let i = 0; i < @500; i++) {
     sum += fib(24);
     text = JSON.stringify([...Array(3000).keys()].map(n => ({ n, s: "x" + n * i })));
     sum += JSON.parse(text).filter(o => /7$/.test(o.s)).length;
@@ -82,10 +83,10 @@ console.log(sum);
 """
 
 
-def write_big_c(path):
+def write_big_c(path, nr_functions):
     """Functions of loops, branches and tables: work for every pass of the compiler."""
     with open(path, "w") as file:
-        for i in range(220):
+        for i in range(nr_functions):
             file.write(
                 f"static const int table{i}[8] = {{1,{i},3,{i + 1},5,6,{i % 7},8}};\n"
                 f"int work{i}(int *v, int n) {{\n"
@@ -110,7 +111,7 @@ def write_big_cc(path):
         for header in ("algorithm", "functional", "iostream", "map", "regex", "sstream", "string",
                        "unordered_map", "variant", "vector"):
             file.write(f"#include <{header}>\n")
-        for i in range(4):
+        for i in range(2):
             file.write(
                 f"struct item{i} {{ std::string name; std::map<int, std::vector<std::string>> of; "
                 f"long value[{i + 1}]; bool operator<(const item{i} &o) const {{ return name < o.name; }} }};\n"
@@ -148,23 +149,25 @@ def find_cc1():
 
 def compile_sources():
     """Arguments that compile sources of this project: what people compile, unlike big.c."""
-    files = [*harness.ROOT.glob("unwind/*.c"), *harness.ROOT.glob("core/event/*.c")]
-    plain = sorted(file for file in files if "libunwind" not in file.name)
-    return ["-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{harness.ROOT}", "-c", *plain]
+    plain = sorted(file for file in harness.ROOT.glob("unwind/*.c") if "libunwind" not in file.name)
+    return ["-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{harness.ROOT}", "-c", *plain[::2]]
 
 
-def make(folder):
-    """Name -> (argv, whether more processes than one do the work); only what is installed."""
-    (folder / "loop.py").write_text(PYTHON_LOOP)
-    (folder / "mix.py").write_text(PYTHON_MIX)
-    (folder / "work.sql").write_text(SQL)
-    write_big_c(folder / "big.c")
+def make(folder, length=0.4):
+    """Name -> argv; only what is installed. `length` is 1 for scripts/bench."""
+    def write(name, text):
+        (folder / name).write_text(re.sub(r"@(\d+)", lambda count: str(round(length * int(count[1]))), text))
+
+    write("loop.py", PYTHON_LOOP)
+    write("mix.py", PYTHON_MIX)
+    write("work.sql", SQL)
+    write_big_c(folder / "big.c", round(length * 220))
     write_big_cc(folder / "big.cc")
-    write_text(folder / "text", 2_500_000)
+    write_text(folder / "text", round(length * 2_500_000))
     (folder / "lines").write_text((folder / "text").read_text().replace(" ", "\n"))
-    (folder / "work.pl").write_text(PERL)
-    (folder / "work.sh").write_text(BASH)
-    (folder / "work.js").write_text(JAVASCRIPT)
+    write("work.pl", PERL)
+    write("work.sh", BASH)
+    write("work.js", JAVASCRIPT)
     os.chmod(folder, 0o755)
 
     python = sys.executable
@@ -174,7 +177,7 @@ def make(folder):
         "gcc": [shutil.which("gcc"), "-O2", "-c", folder / "big.c", "-o", "/dev/null"],
         "sqlite3": [shutil.which("sqlite3"), ":memory:", f".read {folder / 'work.sql'}"],
         "xz": [shutil.which("xz"), "-k", "-c", "-T1", "-6", folder / "text"],
-        "threads8": [harness.HOSTS / "threads8"],
+        "threads8": [harness.HOSTS / "threads8", round(length * 50)],
         "cc1-big": [find_cc1(), "-quiet", "-O2", folder / "big.c", "-o", "/dev/null"],
         "clang-big": [shutil.which("clang"), "-O2", "-c", folder / "big.c", "-o", "/dev/null"],
         "clang++": [shutil.which("clang++"), "-std=c++17", "-O2", "-c", folder / "big.cc", "-o", "/dev/null"],

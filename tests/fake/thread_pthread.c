@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/sys/timer.h"
+
 enum { WAKE_SIGNAL = 33 };
 
 static struct {
@@ -83,6 +85,11 @@ int yarn_thread_open_wake(void)
 {
     uint64_t mask = UINT64_C(1) << (WAKE_SIGNAL - 1);
     return (int)syscall(SYS_signalfd4, -1, &mask, sizeof mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int yarn_thread_open_alarm(int *ret_timer)
+{
+    return yarn_timer_open_of_process((pid_t)syscall(SYS_gettid), WAKE_SIGNAL, ret_timer);
 }
 
 bool yarn_thread_clear_wakes(struct yarn_thread *thread, int fd)

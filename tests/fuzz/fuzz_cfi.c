@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)yarn_cfi_gap(&image, vaddr, &from, &to);
     read_code(&image, offset);
     read_depth(rest, offset);
-    yarn_search_index_close(&image.sparse);
+    yarn_frame_table_close(&image.frame_table);
     yarn_cfi_index_close(&image.frame_index);
     yarn_cfi_index_close(&image.debug_index);
     if (err)

@@ -8,9 +8,9 @@
 #include <elf.h>
 
 #include "core/base/sort.h"
+#include "tests/support/ask.h"
 #include "unwind/cfi_row.h"
 #include "unwind/symbol/symbol_table.h"
-#include "unwind/symbol/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,9 +59,11 @@ static void add_symbols(struct places *places, const struct yarn_image *image, u
 {
     struct yarn_symbol_table table = yarn_symbol_table_of(image, type);
     struct yarn_elf_symbol symbol;
-    for (uint32_t i = 0; i < table.count && i < 64; i++) {
+    static Elf64_Sym entries[YARN_SYMBOLS_AT_ONCE];
+    size_t count = yarn_symbol_table_read(&table, 0, entries);
+    for (uint32_t i = 0; i < count && i < 64; i++) {
         require_inside(image->memory, yarn_symbol_table_name(&table, i));
-        if (!yarn_symbol_table_at(&table, i, &symbol))
+        if (!yarn_symbol_table_take(&table, &entries[i], &symbol))
             continue;
         add_place(places, symbol.start);
         add_place(places, symbol.start + symbol.size - 1);
@@ -81,19 +83,31 @@ static void check_frames(const struct yarn_image *image, uint64_t vaddr)
         require_inside(image->memory, row.cfa_expression);
 }
 
-static void check_name(struct yarn_symbols *symbols, const struct yarn_module *module,
-                       uint64_t vaddr)
+/* Also that those that were asked together have the answers that each has alone. */
+static void check_names(struct yarn_symbols *symbols, const struct yarn_image *image,
+                        const struct places *places)
 {
-    struct yarn_symbol symbol;
-    bool is_named = yarn_symbols_find(symbols, module, vaddr, &symbol);
-    require(is_named == (symbol.name.size != 0));
-    require(symbol.start <= symbol.end);
-    if (symbol.end)
-        require(symbol.start <= vaddr && vaddr < symbol.end);
-    unsigned sum = 0;
-    for (size_t i = 0; i < symbol.name.size; i++)
-        sum += symbol.name.data[i] != 0;
-    require(sum == symbol.name.size);
+    static uint64_t memory[1 << 17];
+    static struct yarn_symbol_question questions[PLACES_MAX];
+    struct yarn_arena names;
+    yarn_arena_open_over(&names, memory, sizeof memory);
+    memset(questions, 0, sizeof questions);
+    for (size_t i = 0; i < places->count; i++)
+        questions[i].vaddr = places->vaddr[i];
+    if (yarn_symbols_ask(symbols, image, "/fuzzed", questions, places->count, &names, UINT64_MAX))
+        return;
+    for (size_t i = 0; i < places->count; i++) {
+        const struct yarn_symbol *symbol = &questions[i].answer;
+        uint64_t vaddr = places->vaddr[i];
+        struct yarn_symbol alone = ask_symbol(symbols, image, "/fuzzed", vaddr);
+        require(symbol->start <= symbol->end);
+        if (symbol->end)
+            require(symbol->start <= vaddr && vaddr < symbol->end);
+        require(alone.start == symbol->start && alone.end == symbol->end);
+        require(yarn_span_equal(alone.name, symbol->name));
+        require(!symbol->name.size || !memchr(symbol->name.data, 0, symbol->name.size));
+    }
+    yarn_arena_close(&names);
 }
 
 static void check_image(const struct yarn_image *image)
@@ -120,14 +134,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     add_symbols(&places, &image, SHT_SYMTAB);
     add_symbols(&places, &image, SHT_DYNSYM);
     yarn_sort_u64(places.vaddr, places.count);
-    struct yarn_module module = {.path = "/fuzzed", .image = &image};
     if (yarn_symbols_new(&symbols) != 0)
         return 0;
     for (size_t i = 0; i < places.count; i++) {
         require_inside(image.memory, yarn_image_at(&image, places.vaddr[i]));
         check_frames(&image, places.vaddr[i]);
-        check_name(symbols, &module, places.vaddr[i]);
     }
+    check_names(symbols, &image, &places);
     yarn_symbols_free(symbols);
     yarn_image_close(&image);
     return 0;

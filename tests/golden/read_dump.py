@@ -186,7 +186,7 @@ class Reader:
     """What is known of the process and epoch so far; samples of the process."""
 
     def __init__(self):
-        self.process, self.events, self.samples = None, {}, []
+        self.process, self.events, self.alternates, self.samples = None, {}, {}, []
         self.begin_epoch()
 
     def begin_epoch(self):
@@ -208,7 +208,12 @@ class Reader:
         self.process = values
 
     def take_event(self, values):
-        self.events[values["number"]] = self.text(values["name"])
+        number, first = values["number"], values["alternate_of"] - 1
+        self.events[number] = self.text(values["name"]), self.text(values["unit"])
+        self.alternates.pop(number, None)
+        if (first in self.events and self.events[first] == self.events[number] and first != number
+                and first not in self.alternates and first not in self.alternates.values()):
+            self.alternates[number] = first
 
     def take_strings(self, first, columns, rest):
         at = 0
@@ -238,6 +243,7 @@ class Reader:
     def take_samples(self, _, columns, __):
         rows = zip(*columns)
         for event, tid, count, first, period, usual in self.streams:
+            event = self.alternates.get(event, event)
             expected = first
             for _ in range(count):
                 late, weight, cpu, stack, end = next(rows)
@@ -257,7 +263,7 @@ class Reader:
 
     def print_sample(self, sample, file):
         pid = self.process["pid"] if self.process else 0
-        event = self.events.get(sample.event, b"").decode("utf-8", "replace")
+        event = self.events.get(sample.event, (b"",))[0].decode("utf-8", "replace")
         lines = [f"{pid:7}/{sample.tid:<7} [{sample.cpu:03}] {self.shown_time(sample.time)}: "
                  f"{sample.weight:10} {event}: "]
         stack = sample.stack

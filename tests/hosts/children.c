@@ -81,13 +81,13 @@ static int many(char **argv)
 /* `tree`: a child and a grandchild, each with work. */
 static int tree(void)
 {
-    parent_work(20);
+    parent_work(10);
     pid_t child = fork();
     if (child == 0) {
-        child_work(20);
+        child_work(10);
         pid_t grandchild = fork();
         if (grandchild == 0) {
-            child_work(20);
+            child_work(10);
             exit(2);
         }
         report(grandchild);
@@ -101,7 +101,7 @@ static int tree(void)
  * file. */
 static void write_report(const char *path)
 {
-    child_work(30);
+    child_work(15);
     FILE *file = fopen(path, "w");
     if (!file)
         _exit(EXIT_FAILURE);
@@ -112,7 +112,7 @@ static void write_report(const char *path)
 
 static int by_daemon(const char *path)
 {
-    parent_work(10);
+    parent_work(5);
     if (daemon(0, 0))
         return EXIT_FAILURE;
     write_report(path);
@@ -121,7 +121,7 @@ static int by_daemon(const char *path)
 
 static int by_hand(const char *path)
 {
-    parent_work(10);
+    parent_work(5);
     pid_t child = fork();
     if (child)
         return child < 0;
@@ -147,7 +147,7 @@ static int jailed(char **argv)
     if (child == 0) {
         if (chroot(argv[2]) || chdir("/") || setgid(60002) || setuid(60002))
             _exit(EXIT_FAILURE);
-        child_work(30);
+        child_work(15);
         exit(0);
     }
     report(child);
@@ -158,11 +158,11 @@ static int by__fork(void)
 {
     pid_t child = _Fork();
     if (child == 0) {
-        child_work(20);
+        child_work(10);
         _exit(9);
     }
     report(child);
-    parent_work(20);
+    parent_work(10);
     return 0;
 }
 
@@ -172,7 +172,7 @@ static int by_forkpty(void)
     char text[256];
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     if (child == 0) {
-        child_work(20);
+        child_work(10);
         exit(9);
     }
     while (read(terminal, text, sizeof text) > 0)
@@ -198,7 +198,7 @@ static int by_clone(void)
         return EXIT_FAILURE;
     report(clone(run_clone, stack + size, SIGCHLD, NULL));
     report(clone(run_clone, stack + size, SIGCHLD | CLONE_VM | CLONE_VFORK, NULL));
-    parent_work(20);
+    parent_work(10);
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int by_atfork(void)
     pthread_atfork(NULL, NULL, fork_again);
     pid_t child = fork();
     if (child == 0) {
-        child_work(15);
+        child_work(8);
         exit(3);
     }
     report(child);
@@ -235,7 +235,7 @@ static void fork_in_handler(int signal)
     (void)signal;
     made = fork();
     if (made == 0) {
-        child_work(15);
+        child_work(8);
         _exit(3);
     }
 }
@@ -243,7 +243,7 @@ static void fork_in_handler(int signal)
 static int by_signal(void)
 {
     signal(SIGUSR1, fork_in_handler);
-    parent_work(10);
+    parent_work(5);
     raise(SIGUSR1);
     report(made);
     return 0;
@@ -260,7 +260,7 @@ static void *churn(void *unused)
     return unused;
 }
 
-enum { FORKERS = 6, FORKS = 8 };
+enum { FORKERS = 6, FORKS = 4 };
 
 static void *fork_often(void *unused)
 {
@@ -309,16 +309,16 @@ static int by_programs(void)
         _exit(127);
     }
     report(child);
-    parent_work(20);
+    parent_work(10);
     return 0;
 }
 
 /* `unshare`: into a user namespace, which only a process of one thread may enter. */
 static int by_unshare(void)
 {
-    parent_work(20);
+    parent_work(10);
     printf("unshare %d\n", unshare(CLONE_NEWUSER));
-    parent_work(20);
+    parent_work(10);
     return 0;
 }
 

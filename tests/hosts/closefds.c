@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     int fds[NR_FILES];
     if (!open_files(argv[1], fds))
         return EXIT_FAILURE;
-    uint64_t value = yarn_host_work(100, 1, 1);
+    uint64_t value = yarn_host_work(30, 1, 1);
     print_descriptors("after the work");
     bool whole = check_files(argv[1], fds);
     printf("files are %s; %016" PRIx64 "\n", whole ? "whole" : "DAMAGED", value);

@@ -11,7 +11,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { COROUTINES = 8, ROUNDS = 12, PAGE = 4096, STACK = 2 * PAGE };
+enum { COROUTINES = 8, ROUNDS = 6, PAGE = 4096, STACK = 2 * PAGE };
 
 static ucontext_t scheduler, coroutine[COROUTINES];
 static uint64_t value[COROUTINES];

@@ -43,7 +43,7 @@ static void try_fork(int status)
 {
     pid_t child = fork();
     if (child == 0) {
-        uint64_t value = yarn_host_work(10, 1, 7);
+        uint64_t value = yarn_host_work(5, 1, 7);
         printf("child: %d descriptors, %016" PRIx64 "\n", count_entries("/proc/self/fd"), value);
         if (status == 0)
             exit(0);
@@ -85,6 +85,6 @@ int main(void)
     try_vfork();
     try_spawn();
     printf("parent: %d descriptors, %016" PRIx64 "\n", count_entries("/proc/self/fd"),
-           yarn_host_work(30, 1, 5));
+           yarn_host_work(12, 1, 5));
     return 0;
 }

@@ -45,12 +45,12 @@ int main(void)
     for (int i = 0; i < NR_ROUNDS; i++) {
         if (munmap(region, SIZE))
             return EXIT_FAILURE;
-        value += yarn_host_work(20, 1, (uint64_t)i);
+        value += yarn_host_work(10, 1, (uint64_t)i);
         printf("round %d: %s\n", i, is_vacant(region) ? "vacant" : "TAKEN");
         fflush(stdout);
         if (!use_again(region))
             return EXIT_FAILURE;
-        value += yarn_host_work(5, 1, (uint64_t)i);
+        value += yarn_host_work(2, 1, (uint64_t)i);
     }
     printf("%016" PRIx64 "\n", value);
     return 0;

@@ -44,7 +44,7 @@ static int handle(void)
         sigaction(number, &action, &before);
         nr_defaults += before.sa_handler == SIG_DFL;
     }
-    value = yarn_host_work(30, value, 1);
+    value = yarn_host_work(12, value, 1);
     for (int number = SIGRTMIN; number <= LAST; number++)
         sigqueue(getpid(), number, (union sigval){.sival_int = number});
     printf("defaults: %d, expected: %d, others: %d, %016" PRIx64 "\n", nr_defaults,

@@ -13,7 +13,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { GENERATIONS = 3, UNITS = 20 };
+enum { GENERATIONS = 3, UNITS = 10 };
 
 static int read_object(struct dl_phdr_info *object, size_t size, void *data)
 {

@@ -91,7 +91,7 @@ static void *work(void *nr_units)
 
 int main(void)
 {
-    uint64_t nr_units = 60;
+    uint64_t nr_units = 25;
     pthread_t thread;
     print_different_rights("start of main");
     printf("failed: %d\n", give_up(CAP_SYS_BOOT, false));

@@ -14,7 +14,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { NR_THREADS = 24, NR_TURNS = 8, PERIOD_US = 700, UNITS = 50 };
+enum { NR_THREADS = 24, NR_TURNS = 8, PERIOD_US = 700, UNITS = 10 };
 
 static void *enter_namespace(void *unused)
 {

@@ -72,7 +72,7 @@ static void raw(void)
 {
     uint64_t value = yarn_host_work(10, 1, 1);
     handle_raw();
-    value = yarn_host_work(30, value, 1);
+    value = yarn_host_work(12, value, 1);
     printf("strays: %d, %016" PRIx64 "\n", (int)nr_strays, value);
 }
 

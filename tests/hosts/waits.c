@@ -41,7 +41,7 @@ static void wait_in_all_ways(void)
 int main(void)
 {
     uint64_t value = 1;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 50; i++) {
         value = yarn_host_work(1, value, 1);
         wait_in_all_ways();
     }

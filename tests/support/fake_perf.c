@@ -16,7 +16,6 @@ static uint64_t last_id;
 
 int (*fake_perf_judge)(const struct fake_perf_event *event);
 struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
-int64_t (*fake_perf_behind_ns)(int cpu);
 
 /* Closed by its owner as the file that it is. */
 static bool is_open(const struct fake_perf_event *event)
@@ -32,7 +31,6 @@ void fake_perf_reset(void)
     memset(events, 0, sizeof events);
     fake_perf_judge = NULL;
     fake_perf_count = NULL;
-    fake_perf_behind_ns = NULL;
 }
 
 static bool have_one_clock(const struct fake_perf_event *one, const struct fake_perf_event *other)
@@ -85,14 +83,6 @@ int yarn_perf_disable(int fd)
     return 0;
 }
 
-void yarn_perf_enable_own(void)
-{
-}
-
-void yarn_perf_disable_own(void)
-{
-}
-
 int yarn_perf_set_filter(int fd, const char *filter)
 {
     events[fd].filter = filter;
@@ -109,8 +99,17 @@ int yarn_perf_set_output(int fd, int leader_fd)
 {
     if (!have_one_clock(&events[fd], &events[leader_fd]))
         return -EINVAL;
-    events[fd].output = leader_fd;
     return 0;
+}
+
+void yarn_perf_detach(int fd)
+{
+    (void)fd;
+}
+
+void yarn_perf_set_period(int fd, uint64_t period)
+{
+    events[fd].attr.sample_period = period;
 }
 
 int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_count *ret_count)
@@ -152,41 +151,6 @@ bool fake_perf_write(const void *record, size_t size)
         if (events[fd].page && (!latest || events[fd].id > latest->id))
             latest = &events[fd];
     return latest && write_into(latest->page, record, size);
-}
-
-bool fake_perf_write_by(const struct fake_perf_event *event, const void *record, size_t size)
-{
-    return write_into(event->output ? events[event->output].page : event->page, record, size);
-}
-
-static void note_name(const struct fake_perf_event *event)
-{
-    uint64_t time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (!event->attr.use_clockid && fake_perf_behind_ns)
-        time_ns -= (uint64_t)fake_perf_behind_ns(event->cpu);
-    const struct {
-        struct perf_event_header header;
-        uint32_t pid, tid;
-        char name[8];
-        uint32_t id_pid, id_tid;
-        uint64_t time_ns;
-        uint32_t cpu, reserved;
-        uint64_t id;
-    } record = {
-        .header = {.type = PERF_RECORD_COMM, .size = sizeof record},
-        .time_ns = time_ns,
-        .cpu = (uint32_t)event->cpu,
-        .id = event->id,
-    };
-    fake_perf_write_by(event, &record, sizeof record);
-}
-
-void yarn_perf_note_name(void)
-{
-    for (int fd = 0; fd < FDS_MAX; fd++)
-        if (is_open(&events[fd]) && events[fd].is_enabled && events[fd].attr.comm &&
-            events[fd].tid == 0 && events[fd].cpu == (int)yarn_process_cpu())
-            note_name(&events[fd]);
 }
 
 void yarn_perf_unmap(struct perf_event_mmap_page *page, size_t data_bytes)

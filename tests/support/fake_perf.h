@@ -17,7 +17,6 @@ struct fake_perf_event {
     const char *filter;
     int program;                       /* 0: none */
     struct perf_event_mmap_page *page; /* NULL: it is not mapped */
-    int output;                        /* whose ring it writes to; 0: its own */
 };
 
 /* Set by the test; NULL: the default. A negative errno refuses; 0 opens. */
@@ -25,17 +24,12 @@ extern int (*fake_perf_judge)(const struct fake_perf_event *event);
 /* What read(2) says: -ENODATA from it is the end of the file. */
 extern struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
 
-/* By how much a core's own clock, that of events without use_clockid, is behind CLOCK_MONOTONIC. */
-extern int64_t (*fake_perf_behind_ns)(int cpu);
-
 /* Closes all, and forgets what the test has set. */
 void fake_perf_reset(void);
 
 /* The kernel writes a record: into one of the rings, which are read together. False: none is
  * mapped, or it is full. */
 bool fake_perf_write(const void *record, size_t size);
-/* The same into the ring that the event writes to. */
-bool fake_perf_write_by(const struct fake_perf_event *event, const void *record, size_t size);
 
 /* The next open event behind `event`, or the first where it is NULL; NULL: no more. Dummies, which
  * have the rings, are left out. */

@@ -50,9 +50,9 @@ print fmt: "NR %ld", REC->id
 """
 def sized(b): return struct.pack("<Q", len(b)) + b
 def deflated(b, level): return struct.pack("<II", len(z := zlib.compress(b, level)), len(b)) + z
-def build(cores, names, level=None, options=(), lost={}, own=None):
+def build(cores, names, level=None, options=(), lost={}):
     """cores: {cpu: [(time, bytes)]}; returns a version 7 file, packed by zlib where a level is given. lost: {cpu: (before
-    which event, how many)}. own: what only our own files have."""
+    which event, how many)}."""
     packing = b"none\0\0" if level is None else b"zlib\x001\0"
     head = b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", 4096) + packing
     out = bytearray(head + bytes(8))
@@ -63,7 +63,6 @@ def build(cores, names, level=None, options=(), lost={}, own=None):
     ph = b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n"
     eh = b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n"
     opts = []
-    if own is not None: section(0x7961, own)
     opts.append((16, struct.pack("<Q", section(16, b"header_page\0" + sized(ph) + b"header_event\0" + sized(eh)))))
     opts.append((17, struct.pack("<Q", section(17, struct.pack("<I", 0)))))
     opts.append((18, struct.pack("<Q", section(18, struct.pack("<I", 2) + b"sched\0" + struct.pack("<I", 2) + sized(SW) + sized(WK) + b"raw_syscalls\0" + struct.pack("<I", 1) + sized(OT)))))

@@ -130,10 +130,12 @@ class FromNpm:
                     answer(ask, server, "thread", "select", thread)
                     text = answer(ask, server, "thread", "functions", "--include-idle", "--limit",
                                   "100000")  # fmt: skip
-                    for name, weight in re.findall(
-                        r"^\s*f-\d+\. (.*?) - self: ([\d.,]+)", text, re.M
+                    for name, weight, micro in re.findall(
+                        r"^\s*f-\d+\. (.*?) - self: ([\d.,]+)([μµ]s)?", text, re.M
                     ):
-                        selfs[name.split("!", 1)[-1]] += float(weight.replace(",", ""))
+                        selfs[name.split("!", 1)[-1]] += float(weight.replace(",", "")) / (
+                            1000 if micro else 1
+                        )
             finally:
                 server.terminate()
                 server.wait()

@@ -16,6 +16,13 @@ enum { IS_THREAD_SANITIZED = 1 };
 enum { IS_THREAD_SANITIZED = 0 };
 #endif
 
+/* AddressSanitizer's shadow of each address that was ever read may stay in memory. */
+#ifdef __SANITIZE_ADDRESS__
+enum { IS_ADDRESS_SANITIZED = 1 };
+#else
+enum { IS_ADDRESS_SANITIZED = 0 };
+#endif
+
 static inline int run_suite_forking(Suite *suite, enum fork_status status)
 {
     SRunner *runner = srunner_create(suite);

@@ -43,11 +43,6 @@ void yarn_sites_open(struct yarn_sites *sites, struct yarn_event_list *list,
     }
 }
 
-void yarn_sites_inherit(struct yarn_sites *sites)
-{
-    sites->group.nr_made = 0;
-}
-
 void yarn_sites_close(struct yarn_sites *sites)
 {
     if (!sites->is_open)

@@ -26,7 +26,10 @@ void yarn_sites_open(struct yarn_sites *sites, struct yarn_event_list *list,
                      struct yarn_arena *arena, const char *root, bool is_of_this);
 
 /* In a child after fork: the probes are the parent's, who removes them. */
-void yarn_sites_inherit(struct yarn_sites *sites);
+static inline void yarn_sites_inherit(struct yarn_sites *sites)
+{
+    sites->group.nr_made = 0;
+}
 
 /* Removes the probes, as far as nobody has them open, and those that dead processes have left.
  * Idempotent. */

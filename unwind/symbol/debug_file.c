@@ -23,11 +23,13 @@ static void add_hex_bytes(struct yarn_text *text, struct yarn_span bytes)
     }
 }
 
-static int open_by_build_id(struct yarn_image *debug, const struct yarn_image *image)
+/* `image` as yarn_image_open_beside has it; NULL: alone. */
+static int open_by_build_id(struct yarn_image *debug, const struct yarn_build_id *build_id,
+                            const struct yarn_image *image)
 {
     char data[PATH_BYTES];
     struct yarn_text path = yarn_text_of(data, sizeof data);
-    struct yarn_span id = yarn_span_of(image->build_id.bytes, image->build_id.size);
+    struct yarn_span id = yarn_span_of(build_id->bytes, build_id->size);
     if (id.size < 2)
         return -ENOENT;
     yarn_text_add(&path, DEBUG_FOLDER "/.build-id/");
@@ -35,12 +37,17 @@ static int open_by_build_id(struct yarn_image *debug, const struct yarn_image *i
     yarn_text_add(&path, "/");
     add_hex_bytes(&path, yarn_span_from(id, 1));
     yarn_text_add(&path, ".debug");
-    int err = yarn_image_open_beside(debug, YARN_FILE_CWD, data, image);
-    if (!err && !yarn_build_id_equal(&debug->build_id, &image->build_id)) {
+    int err = yarn_image_open_beside(debug, YARN_FILE_CWD, data, image ? image : debug);
+    if (!err && !yarn_build_id_equal(&debug->build_id, build_id)) {
         yarn_image_close(debug);
         err = -ENOENT;
     }
     return err;
+}
+
+int yarn_debug_file_open_build(struct yarn_image *debug, const struct yarn_build_id *build_id)
+{
+    return open_by_build_id(debug, build_id, NULL);
 }
 
 /* CRC-32 of IEEE 802.3, the one of zlib. */
@@ -126,7 +133,7 @@ int yarn_debug_file_open(struct yarn_image *debug, const struct yarn_image *imag
     static const struct {
         const char *root, *folder;
     } places[] = {{"", ""}, {"", ".debug/"}, {DEBUG_FOLDER, ""}};
-    if (open_by_build_id(debug, image) == 0)
+    if (open_by_build_id(debug, &image->build_id, image) == 0)
         return 0;
     for (size_t i = 0; i < YARN_COUNT_OF(places); i++)
         if (open_linked(debug, image, path, places[i].root, places[i].folder) == 0)

@@ -13,6 +13,10 @@
 
 #include "unwind/image.h"
 
+/* The one of that build id below /usr/lib/debug. -ENOENT where there is none. */
+YARN_MUST_CHECK int yarn_debug_file_open_build(struct yarn_image *debug,
+                                               const struct yarn_build_id *build_id);
+
 /* `path`: of the image, absolute. -ENOENT where there is none that belongs to it. */
 YARN_MUST_CHECK int yarn_debug_file_open(struct yarn_image *debug, const struct yarn_image *image,
                                          const char *path);

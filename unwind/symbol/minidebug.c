@@ -56,19 +56,31 @@ static int unpack(struct yarn_span packed, struct yarn_span *ret_file)
     return 0;
 }
 
-int yarn_minidebug_open(struct yarn_image *debug, const struct yarn_image *image)
+static struct yarn_section packed_of(const struct yarn_image *image)
 {
     struct yarn_sections sections = yarn_sections_of(image);
     struct yarn_elf_section section;
+    return yarn_sections_find(&sections, ".gnu_debugdata", &section)
+               ? section.content
+               : (struct yarn_section){.vaddr = 0};
+}
+
+uint64_t yarn_minidebug_bytes(const struct yarn_image *image)
+{
+    return packed_of(image).bytes.size;
+}
+
+int yarn_minidebug_open(struct yarn_image *debug, const struct yarn_image *image)
+{
+    struct yarn_section packed = packed_of(image);
     struct yarn_span file;
-    if (!yarn_sections_find(&sections, ".gnu_debugdata", &section) || !section.content.bytes.size)
+    if (!packed.bytes.size)
         return -ENOENT;
-    const struct yarn_section *packed = &section.content;
-    if (!yarn_section_need(packed, 0, packed->bytes.size))
+    if (!yarn_section_need(&packed, 0, packed.bytes.size))
         return -ESTALE;
-    int err = unpack(packed->bytes, &file);
-    if (packed->view)
-        yarn_view_drop(packed->view, packed->bytes);
+    int err = unpack(packed.bytes, &file);
+    if (packed.view)
+        yarn_view_drop(packed.view, packed.bytes);
     if (err)
         return err;
     err = yarn_image_open_bytes(debug, file);

@@ -11,5 +11,8 @@
 
 #include "unwind/image.h"
 
+/* How many bytes are packed; 0 where the image has none. */
+uint64_t yarn_minidebug_bytes(const struct yarn_image *image);
+
 /* -ENOENT where the image has none; -EBADMSG where it cannot be unpacked within 32 MiB. */
 YARN_MUST_CHECK int yarn_minidebug_open(struct yarn_image *debug, const struct yarn_image *image);

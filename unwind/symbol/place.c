@@ -57,10 +57,9 @@ static bool find_in_map(struct yarn_module_map *map, const char *name, uint64_t 
     return false;
 }
 
-bool yarn_symbol_place_find(void *self, const char *symbol, uint64_t *ret_address)
+bool yarn_symbol_place_find(const char *symbol, uint64_t *ret_address)
 {
     struct yarn_module_map *map;
-    (void)self;
     if (yarn_module_map_new(&map, "/proc/self"))
         return false;
     bool is_found = !yarn_module_map_read_proc(map, 0) && find_in_map(map, symbol, ret_address);

@@ -13,4 +13,4 @@
 
 /* As yarn_session_request.find_symbol, as the process is mapped now. False where no table has it:
  * neither .symtab nor .dynsym. Opens the modules' files. */
-bool yarn_symbol_place_find(void *self, const char *symbol, uint64_t *ret_address);
+bool yarn_symbol_place_find(const char *symbol, uint64_t *ret_address);

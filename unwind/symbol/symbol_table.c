@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/symbol/symbol_table.h"
 
-#include <elf.h>
-
 struct yarn_symbol_table yarn_symbol_table_of(const struct yarn_image *image, uint32_t type)
 {
     struct yarn_symbol_table table = {.sections = yarn_sections_of(image)};
@@ -20,9 +18,15 @@ struct yarn_symbol_table yarn_symbol_table_of(const struct yarn_image *image, ui
     return table;
 }
 
-static bool read_symbol(const struct yarn_symbol_table *table, uint32_t number, Elf64_Sym *ret)
+size_t yarn_symbol_table_read(const struct yarn_symbol_table *table, uint32_t first,
+                              Elf64_Sym *ret_entries)
 {
-    return yarn_section_read(&table->symbols, (uint64_t)number * sizeof *ret, ret, sizeof *ret);
+    size_t count =
+        first < table->count ? yarn_size_min(table->count - first, YARN_SYMBOLS_AT_ONCE) : 0;
+    return count && yarn_section_stream(&table->symbols, (uint64_t)first * sizeof *ret_entries,
+                                        ret_entries, count * sizeof *ret_entries)
+               ? count
+               : 0;
 }
 
 static bool is_in_code(const struct yarn_symbol_table *table, uint16_t section_number)
@@ -46,23 +50,23 @@ static bool is_label(const struct yarn_symbol_table *table, const Elf64_Sym *sym
     return name && !is_marker(name) && is_in_code(table, symbol->st_shndx);
 }
 
-bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number,
-                          struct yarn_elf_symbol *ret_symbol)
+bool yarn_symbol_table_take(const struct yarn_symbol_table *table, const Elf64_Sym *entry,
+                            struct yarn_elf_symbol *ret_symbol)
 {
-    Elf64_Sym symbol;
-    if (!read_symbol(table, number, &symbol) || !symbol.st_name || symbol.st_shndx == SHN_UNDEF ||
-        (symbol.st_shndx >= SHN_LORESERVE && symbol.st_shndx != SHN_XINDEX))
+    if (!entry->st_name || entry->st_shndx == SHN_UNDEF ||
+        (entry->st_shndx >= SHN_LORESERVE && entry->st_shndx != SHN_XINDEX))
         return false;
-    unsigned type = ELF64_ST_TYPE(symbol.st_info);
+    unsigned type = ELF64_ST_TYPE(entry->st_info);
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (!is_function && (type != STT_NOTYPE || !is_label(table, &symbol)))
+    if (!is_function && (type != STT_NOTYPE || !is_label(table, entry)))
         return false;
     *ret_symbol = (struct yarn_elf_symbol){
-        .start = symbol.st_value,
-        .size = symbol.st_value + symbol.st_size < symbol.st_value ? 0 : symbol.st_size,
-        .name_at = symbol.st_name,
+        .table = table,
+        .start = entry->st_value,
+        .size = entry->st_value + entry->st_size < entry->st_value ? 0 : entry->st_size,
+        .name_at = entry->st_name,
         .is_function = is_function,
-        .is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL,
+        .is_local = ELF64_ST_BIND(entry->st_info) == STB_LOCAL,
     };
     return true;
 }
@@ -82,9 +86,9 @@ struct yarn_span yarn_symbol_table_text(const struct yarn_symbol_table *table, u
 
 struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, uint32_t number)
 {
-    Elf64_Sym symbol;
-    return read_symbol(table, number, &symbol)
-               ? yarn_symbol_table_text(table, symbol.st_name, YARN_WINDOW_NAME)
+    Elf64_Sym entry;
+    return yarn_section_read(&table->symbols, (uint64_t)number * sizeof entry, &entry, sizeof entry)
+               ? yarn_symbol_table_text(table, entry.st_name, YARN_WINDOW_NAME)
                : YARN_SPAN_EMPTY;
 }
 
@@ -96,8 +100,7 @@ static size_t count_underscores(struct yarn_span name)
     return count;
 }
 
-bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, struct yarn_span a_name,
-                               const struct yarn_elf_symbol *b, struct yarn_span b_name)
+bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, const struct yarn_elf_symbol *b)
 {
     if (a->is_function != b->is_function)
         return a->is_function;
@@ -105,6 +108,8 @@ bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, struct yarn_span
         return a->size != 0;
     if (a->is_local != b->is_local)
         return !a->is_local;
+    struct yarn_span a_name = yarn_symbol_table_text(a->table, a->name_at, YARN_WINDOW_NAME);
+    struct yarn_span b_name = yarn_symbol_table_text(b->table, b->name_at, YARN_WINDOW_OTHER_NAME);
     size_t a_underscores = count_underscores(a_name), b_underscores = count_underscores(b_name);
     if (a_underscores != b_underscores)
         return a_underscores < b_underscores;

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <elf.h>
+
 #include "unwind/sections.h"
 
 struct yarn_symbol_table {
@@ -18,19 +20,27 @@ struct yarn_symbol_table {
 };
 
 struct yarn_elf_symbol {
-    uint64_t start, size; /* linked; size 0: unknown */
-    uint32_t name_at;     /* in `names` */
-    bool is_function;     /* FUNC or IFUNC; false: a label without a type in executable code */
+    const struct yarn_symbol_table *table; /* borrowed; NULL: there is no such symbol */
+    uint64_t start, size;                  /* linked; size 0: unknown */
+    uint32_t name_at;                      /* in the names of the table */
+    bool is_function; /* FUNC or IFUNC; false: a label without a type in executable code */
     bool is_local;
 };
 
 /* `type`: SHT_SYMTAB or SHT_DYNSYM. Empty where the file has none. The image is borrowed. */
 struct yarn_symbol_table yarn_symbol_table_of(const struct yarn_image *image, uint32_t type);
 
-/* False where entry `number` names no code: undefined, absolute, data, sections, files, assembler
+enum { YARN_SYMBOLS_AT_ONCE = 5461 }; /* 128 KiB */
+
+/* Entries from `first` on, up to YARN_SYMBOLS_AT_ONCE, into the caller's memory, and nothing of
+ * them is kept. How many: 0 at the end, or where they are unavailable. */
+size_t yarn_symbol_table_read(const struct yarn_symbol_table *table, uint32_t first,
+                              Elf64_Sym *ret_entries);
+
+/* False where the entry names no code: undefined, absolute, data, sections, files, assembler
  * mapping symbols ($x, $d). */
-bool yarn_symbol_table_at(const struct yarn_symbol_table *table, uint32_t number,
-                          struct yarn_elf_symbol *ret_symbol);
+bool yarn_symbol_table_take(const struct yarn_symbol_table *table, const Elf64_Sym *entry,
+                            struct yarn_elf_symbol *ret_symbol);
 
 /* The name that stands at `name_at`, without its version (memcpy@@GLIBC_2.14); empty where there is
  * none. Valid until the next in the same window (enum yarn_view_window). */
@@ -44,5 +54,4 @@ struct yarn_span yarn_symbol_table_name(const struct yarn_symbol_table *table, u
  * underscores (libc: the weak `write` is the name that people know, `__write` is the strong one),
  * then the shorter, then the one that sorts first. Total, so the choice does not depend on the
  * order in the table. */
-bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, struct yarn_span a_name,
-                               const struct yarn_elf_symbol *b, struct yarn_span b_name);
+bool yarn_elf_symbol_is_better(const struct yarn_elf_symbol *a, const struct yarn_elf_symbol *b);

@@ -1,42 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/symbol/symbols.h"
 
-#include <elf.h>
-
 #include "core/base/pages.h"
 #include "core/base/pool.h"
 #include "core/base/table.h"
 #include "unwind/symbol/debug_file.h"
 #include "unwind/symbol/minidebug.h"
+#include "unwind/symbol/name_pass.h"
 #include "unwind/symbol/plt.h"
-#include "unwind/symbol/symbol_index.h"
 
 enum {
     MODULES_MAX = 4096, /* as many as the module map has images */
-    STUB_NAMES_BYTES = 256 << 10,
-    NEIGHBOURS_MAX = 64, /* symbols looked at below the nearest one */
     FIRST_KEYS = 64,
-    FIRST_STUB_KEYS = 256,
-    STUB_KEYS_MAX = 16 << 10,
+    TABLES = 2,
 };
+
+/* Measured, of files that are cached: an entry of a table, a byte of packed symbols, the rest. */
+enum { ENTRY_NS = 5, PACKED_NS = 60, LEAST_NS = 20000 };
 
 /* What is known of one image. */
 struct module_symbols {
     const struct yarn_image *image; /* borrowed; NULL: closed, to be used again */
     uint64_t image_id;              /* the slot is another image's by now where they differ */
-    struct yarn_image debug;        /* owned; closed where there is none */
-    struct yarn_image mini;         /* as debug: what .gnu_debugdata holds */
-    struct yarn_symbol_index index;
+    struct yarn_image beside;       /* owned; closed where there is none */
+    uint64_t packed_bytes;          /* of what .gnu_debugdata holds, until it is unpacked */
+    struct yarn_symbol_table tables[TABLES];
     struct yarn_symbol_table dynamic; /* names the stubs */
     struct yarn_plt plt;
 };
 
 struct yarn_symbols {
-    struct yarn_pool modules;       /* of struct module_symbols */
-    struct yarn_table by_image;     /* id of the image -> number */
-    struct yarn_arena stub_names;   /* each ends in "@plt" and NUL */
-    struct yarn_table stub_name_at; /* id of image and stub -> place in stub_names */
-    struct module_symbols *last;    /* borrowed from modules; NULL at first */
+    struct yarn_table by_image;  /* id of the image -> number */
+    struct yarn_name_pass *pass; /* owned; NULL: not needed yet */
+    struct yarn_pool modules;    /* of struct module_symbols */
 };
 
 int yarn_symbols_new(struct yarn_symbols **ret_symbols)
@@ -46,9 +42,6 @@ int yarn_symbols_new(struct yarn_symbols **ret_symbols)
         return -ENOMEM;
     yarn_pool_open(&symbols->modules, sizeof(struct module_symbols), MODULES_MAX);
     int err = yarn_table_open(&symbols->by_image, FIRST_KEYS, 2 * MODULES_MAX);
-    if (!err)
-        err = yarn_table_open(&symbols->stub_name_at, FIRST_STUB_KEYS, STUB_KEYS_MAX);
-    yarn_arena_open(&symbols->stub_names, STUB_NAMES_BYTES);
     if (err) {
         yarn_symbols_free(symbols);
         return err;
@@ -59,9 +52,7 @@ int yarn_symbols_new(struct yarn_symbols **ret_symbols)
 
 static void close_module(struct module_symbols *module)
 {
-    yarn_symbol_index_close(&module->index);
-    yarn_image_close(&module->debug);
-    yarn_image_close(&module->mini);
+    yarn_image_close(&module->beside);
     module->image = NULL;
 }
 
@@ -78,7 +69,6 @@ void yarn_symbols_sweep(struct yarn_symbols *symbols)
     }
     if (!has_closed)
         return;
-    symbols->last = NULL;
     yarn_table_clear(&symbols->by_image);
     for (uint32_t i = 0; i < symbols->modules.count; i++) {
         const struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
@@ -92,45 +82,28 @@ void yarn_symbols_free(struct yarn_symbols *symbols)
 {
     if (!symbols)
         return;
+    yarn_name_pass_free(symbols->pass);
     for (uint32_t i = 0; i < symbols->modules.count; i++)
         close_module(yarn_pool_at(&symbols->modules, i));
     yarn_pool_close(&symbols->modules);
     yarn_table_close(&symbols->by_image);
-    yarn_table_close(&symbols->stub_name_at);
-    yarn_arena_close(&symbols->stub_names);
     yarn_pages_unmap(symbols, sizeof *symbols);
 }
 
-static uint64_t lowest_code(const struct yarn_image *image)
+static void open_module(struct module_symbols *module, const struct yarn_image *image,
+                        const char *path)
 {
-    uint64_t lowest = UINT64_MAX;
-    for (unsigned i = 0; i < image->nr_segments; i++)
-        if (image->segments[i].executable)
-            lowest = yarn_u64_min(lowest, image->segments[i].vaddr);
-    return lowest;
-}
-
-/* Failure leaves the module without names, which is what the caller then shows. */
-static void read_symbols(struct module_symbols *module, const struct yarn_image *image,
-                         const char *path)
-{
-    struct yarn_symbol_table tables[YARN_SYMBOL_TABLES_MAX] = {{.count = 0}};
-    module->image = image;
-    module->image_id = image->id;
+    *module = (struct module_symbols){.image = image, .image_id = image->id};
     module->dynamic = yarn_symbol_table_of(image, SHT_DYNSYM);
     module->plt = yarn_plt_of(image);
-    tables[0] = yarn_symbol_table_of(image, SHT_SYMTAB);
-    if (!tables[0].count) {
-        tables[0] = module->dynamic;
-        if (yarn_debug_file_open(&module->debug, image, path) == 0)
-            tables[1] = yarn_symbol_table_of(&module->debug, SHT_SYMTAB);
-        else if (yarn_minidebug_open(&module->mini, image) == 0)
-            tables[1] = yarn_symbol_table_of(&module->mini, SHT_SYMTAB);
-    }
-    int err =
-        yarn_symbol_index_open(&module->index, lowest_code(image), tables, YARN_SYMBOL_TABLES_MAX);
-    if (err)
-        module->index = (struct yarn_symbol_index){.base = 0};
+    module->tables[0] = yarn_symbol_table_of(image, SHT_SYMTAB);
+    if (module->tables[0].count)
+        return;
+    module->tables[0] = module->dynamic;
+    if (yarn_debug_file_open(&module->beside, image, path) == 0)
+        module->tables[1] = yarn_symbol_table_of(&module->beside, SHT_SYMTAB);
+    else
+        module->packed_bytes = yarn_minidebug_bytes(image);
 }
 
 /* In the place of one that was closed, if there is any. NULL where there is no room. */
@@ -146,32 +119,26 @@ static struct module_symbols *add_module(struct yarn_symbols *symbols, uint64_t 
 }
 
 static struct module_symbols *symbols_of(struct yarn_symbols *symbols,
-                                         const struct yarn_module *module)
+                                         const struct yarn_image *image, const char *path)
 {
-    uint64_t id = module->image->id;
-    if (symbols->last && symbols->last->image_id == id)
-        return symbols->last;
-    uint32_t number = yarn_table_find(&symbols->by_image, id);
-    struct module_symbols *found = NULL;
-    if (number != YARN_TABLE_NONE) {
-        found = yarn_pool_at(&symbols->modules, number);
-    } else {
-        found = add_module(symbols, id);
-        if (found)
-            read_symbols(found, module->image, module->path);
-    }
-    if (found)
-        symbols->last = found;
-    return found;
+    uint32_t number = yarn_table_find(&symbols->by_image, image->id);
+    if (number != YARN_TABLE_NONE)
+        return yarn_pool_at(&symbols->modules, number);
+    struct module_symbols *added = add_module(symbols, image->id);
+    if (added)
+        open_module(added, image, path);
+    return added;
 }
 
-/* The bounds in which a symbol must start, and whether they are those of an FDE. */
-struct function {
-    uint64_t start, end;
-    bool is_known;
-    const struct yarn_image *image;
-    uint64_t bare_from, bare_to; /* where it is not known: code around it that no FDE covers */
-};
+uint64_t yarn_symbols_cost_ns(struct yarn_symbols *symbols, const struct yarn_image *image,
+                              const char *path)
+{
+    const struct module_symbols *module = symbols_of(symbols, image, path);
+    uint64_t cost_ns = LEAST_NS;
+    for (size_t i = 0; module && i < TABLES; i++)
+        cost_ns += (uint64_t)module->tables[i].count * ENTRY_NS;
+    return module ? cost_ns + module->packed_bytes * PACKED_NS : cost_ns;
+}
 
 /* The section that holds the address, or the segment where sections are not listed, as far as it is
  * in [*from, *to). */
@@ -191,212 +158,186 @@ static bool narrow_to_section(const struct yarn_image *image, uint64_t vaddr, ui
     return false;
 }
 
-static struct function function_at(const struct yarn_image *image, uint64_t vaddr)
+/* The bounds in which a symbol must start: the FDE's, or where there is none the code around the
+ * address that no other covers. */
+static void set_scope(const struct yarn_image *image, struct yarn_name_search *search)
 {
-    struct function function = {.image = image};
     struct yarn_fde fde;
-    int err = yarn_cfi_find(image, vaddr, &fde);
-    if (!err)
-        return (struct function){
-            .start = fde.start, .end = fde.end, .is_known = true, .image = image};
-    if (err != -ENOENT)
-        return function;
-    if (!yarn_cfi_gap(image, vaddr, &function.bare_from, &function.bare_to) ||
-        !narrow_to_section(image, vaddr, &function.bare_from, &function.bare_to))
-        function.bare_to = 0;
-    return function;
+    uint64_t vaddr = search->vaddr;
+    int err = search->from < search->to ? 0 : yarn_cfi_find(image, vaddr, &fde);
+    search->has_fde = !err;
+    if (search->from < search->to)
+        return;
+    search->from = err ? vaddr : fde.start;
+    search->to = err ? vaddr + 1 : fde.end;
+    uint64_t from, to;
+    if (err == -ENOENT && yarn_cfi_gap(image, vaddr, &from, &to) &&
+        narrow_to_section(image, vaddr, &from, &to)) {
+        search->from = from;
+        search->to = to;
+    }
 }
 
-static bool is_inside(const struct yarn_elf_symbol *symbol, uint64_t vaddr)
+static const char stub_suffix[] = "@plt";
+
+static void set_name(struct yarn_symbol_question *question, struct yarn_span name,
+                     const char *suffix, struct yarn_arena *names)
 {
-    return vaddr >= symbol->start && vaddr - symbol->start < symbol->size;
+    size_t more = strlen(suffix);
+    uint8_t *copy = name.size ? yarn_arena_alloc(names, name.size + more, 1) : NULL;
+    question->is_answered = copy || !name.size;
+    if (!copy)
+        return;
+    memcpy(copy, name.data, name.size);
+    memcpy(copy + name.size, suffix, more);
+    question->answer.name = yarn_span_of(copy, name.size + more);
+}
+
+/* True where its name is known. Of a stub that jumps where a function says, that one is searched
+ * for. */
+static bool begin_stub(const struct module_symbols *module, const struct yarn_plt_stub *stub,
+                       struct yarn_symbol_question *question, struct yarn_name_search *search,
+                       struct yarn_arena *names)
+{
+    if (stub->symbol) {
+        struct yarn_span name = yarn_symbol_table_name(&module->dynamic, stub->symbol);
+        if (!name.size)
+            return false;
+        set_name(question, name, stub_suffix, names);
+    } else {
+        *search = (struct yarn_name_search){.vaddr = stub->resolver, .number = search->number};
+        set_scope(module->image, search);
+    }
+    question->answer.start = stub->start;
+    question->answer.end = stub->end;
+    return stub->symbol;
+}
+
+static void begin(struct yarn_symbols *symbols, const struct module_symbols *module,
+                  struct yarn_symbol_question *questions, uint32_t number, struct yarn_arena *names)
+{
+    struct yarn_symbol_question *question = &questions[number];
+    struct yarn_name_search search = {
+        .vaddr = question->vaddr, .from = question->start, .to = question->end, .number = number};
+    struct yarn_plt_stub stub;
+    set_scope(module->image, &search);
+    *question = (struct yarn_symbol_question){
+        .vaddr = question->vaddr,
+        .start = search.has_fde ? search.from : 0,
+        .end = search.has_fde ? search.to : 0,
+    };
+    if (!yarn_plt_find(&module->plt, search.vaddr, &stub) ||
+        !begin_stub(module, &stub, question, &search, names))
+        (void)yarn_name_pass_add(symbols->pass, &search);
 }
 
 /* Assembly may go on under another FDE in the middle of a function, as clone3 does. A symbol that
  * begins with an FDE of its own and whose size takes in all of this one is no neighbour. */
-static bool spans(const struct function *function, const struct yarn_elf_symbol *symbol)
+static bool begins_with_fde(const struct yarn_image *image, const struct yarn_elf_symbol *symbol)
 {
     struct yarn_fde own;
-    return function->is_known && symbol->size >= function->end - symbol->start &&
-           yarn_cfi_find(function->image, symbol->start, &own) == 0 && own.start == symbol->start;
+    return symbol->table && yarn_cfi_find(image, symbol->start, &own) == 0 &&
+           own.start == symbol->start;
 }
 
-/* Inside one FDE there may be labels and, in assembly, several functions. The nearest one that
- * says that it goes on to the address, that is a function of unknown size, or that starts the FDE
- * is the one. */
-static bool may_name(const struct function *function, const struct yarn_elf_symbol *symbol,
-                     uint64_t vaddr)
+/* Without size and FDE: it goes on up to the next symbol, FDE or section; a kept label of its own
+ * is not the next one. One that is not visible ends at a label, too: behind the compiler's
+ * frame_dummy comes somebody else's code. Nor does it go on behind one that has an end. */
+static const struct yarn_elf_symbol *bare_of(const struct yarn_name_search *search)
 {
-    if (is_inside(symbol, vaddr))
-        return true;
-    return function->is_known &&
-           (symbol->start == function->start || (symbol->is_function && !symbol->size));
+    bool is_local = search->local.table && search->local.start >= search->label &&
+                    (!search->outer.table || search->local.start > search->outer.start);
+    const struct yarn_elf_symbol *bare = is_local ? &search->local : &search->outer;
+    return bare->table && bare->start >= search->sized ? bare : NULL;
 }
 
-/* Hand-written assembly: visible, or said to be a function, without size and FDE. It goes on up to
- * the next symbol, FDE or section; a kept label of its own is not the next one. One that is not
- * visible ends at a label, too: behind the compiler's frame_dummy comes somebody else's code. */
-static bool may_name_bare(const struct function *function, const struct yarn_elf_symbol *symbol,
-                          uint64_t vaddr, bool is_past_label)
+static const struct yarn_elf_symbol *best_of(const struct yarn_image *image,
+                                             const struct yarn_name_search *search)
 {
-    return !symbol->size && (!symbol->is_local || (symbol->is_function && !is_past_label)) &&
-           symbol->start >= function->bare_from && vaddr < function->bare_to;
+    if (search->inner.table)
+        return &search->inner;
+    if (!search->has_fde)
+        return bare_of(search);
+    return begins_with_fde(image, &search->outer) ? &search->outer : NULL;
 }
 
 /* Up to the next symbol the nearest one is the same, and where it decides alone, so is the answer.
  */
-static void set_bounds(struct yarn_symbol *symbol, uint64_t from, uint64_t to)
+static void set_bounds(struct yarn_symbol *symbol, const struct yarn_name_search *search,
+                       const struct yarn_elf_symbol *best)
 {
-    if (from < to) {
-        symbol->from = from;
-        symbol->to = to;
+    bool is_nearest = best && best->start == yarn_u64_max(search->below, best->start) &&
+                      symbol->end == best->start + best->size;
+    if (!search->has_fde || !(is_nearest || (!best && !search->below)))
+        return;
+    symbol->from = yarn_u64_max(yarn_u64_max(symbol->start, search->ended), search->from);
+    symbol->to = yarn_u64_min(yarn_u64_min(symbol->end, search->above), search->to);
+}
+
+static void settle(const struct module_symbols *module, const struct yarn_name_search *search,
+                   struct yarn_symbol_question *question, struct yarn_arena *names)
+{
+    const struct yarn_elf_symbol *best = best_of(module->image, search);
+    struct yarn_symbol *symbol = &question->answer;
+    struct yarn_span name =
+        best ? yarn_symbol_table_text(best->table, best->name_at, YARN_WINDOW_NAME)
+             : YARN_SPAN_EMPTY;
+    bool is_stub = symbol->end;
+    set_name(question, name, is_stub ? stub_suffix : "", names);
+    if (is_stub && symbol->name.size)
+        return;
+    symbol->start = question->start;
+    symbol->end = question->end;
+    if (is_stub)
+        return;
+    if (symbol->name.size) {
+        bool is_inside = search->vaddr - best->start < best->size;
+        symbol->start = best->start;
+        symbol->end = is_inside         ? best->start + best->size
+                      : search->has_fde ? search->to
+                                        : yarn_u64_min(search->above, search->to);
+    } else if (best) {
+        return; /* its name cannot be read */
     }
+    if (!yarn_plt_overlaps(&module->plt, search->from, search->to))
+        set_bounds(symbol, search, best);
 }
 
-/* The bare one whose position is before `position`, if there is any. */
-static bool take_bare(const struct yarn_symbol_index *index, size_t position, uint64_t end,
-                      struct yarn_symbol *ret_symbol)
+/* Failure leaves the names of the other tables. */
+static void unpack(struct module_symbols *module)
 {
-    struct yarn_elf_symbol symbol;
-    struct yarn_span name;
-    if (!position || !yarn_symbol_index_at(index, position - 1, &symbol, &name, &position) ||
-        !name.size)
-        return false;
-    *ret_symbol = (struct yarn_symbol){.name = name, .start = symbol.start, .end = end};
-    return true;
+    if (module->packed_bytes && yarn_minidebug_open(&module->beside, module->image) == 0)
+        module->tables[1] = yarn_symbol_table_of(&module->beside, SHT_SYMTAB);
+    module->packed_bytes = 0;
 }
 
-/* Sets the bounds of the answer in any case. */
-static bool find_name(const struct yarn_symbol_index *index, const struct function *function,
-                      uint64_t vaddr, struct yarn_symbol *ret_symbol)
+/* As many as a pass holds. */
+static int ask_some(struct yarn_symbols *symbols, const struct module_symbols *module,
+                    struct yarn_symbol_question *questions, size_t count, struct yarn_arena *names,
+                    uint64_t until_ns)
 {
-    size_t position = yarn_symbol_index_position(index, vaddr), bare = 0;
-    uint64_t next = yarn_symbol_index_start(index, position);
-    uint64_t to = yarn_u64_min(function->end, next);
-    bool may_be_bare = !function->is_known, is_past_label = false;
-    struct yarn_elf_symbol symbol;
-    struct yarn_span name;
-    ret_symbol->from = ret_symbol->to = 0;
-    if (!position)
-        set_bounds(ret_symbol, function->start, to);
-    for (unsigned i = 0; i < NEIGHBOURS_MAX && position > 0; i++) {
-        size_t behind = position;
-        /* A neighbour, mostly: not worth the reading of its name. */
-        if (yarn_symbol_index_start(index, position - 1) < function->start &&
-            !yarn_symbol_index_reaches(index, position - 1, function->end)) {
-            if (i == 0)
-                set_bounds(ret_symbol, function->start, to);
-            return false;
-        }
-        if (!yarn_symbol_index_at(index, position - 1, &symbol, &name, &position))
-            continue;
-        if (symbol.start < function->start && !spans(function, &symbol)) {
-            if (i == 0)
-                set_bounds(ret_symbol, function->start, to);
-            return false;
-        }
-        if (may_be_bare && may_name_bare(function, &symbol, vaddr, is_past_label))
-            bare = behind;
-        is_past_label = is_past_label || !symbol.is_function;
-        /* Behind the end of one that is nearer, or in one that is. */
-        may_be_bare = may_be_bare && !bare && !symbol.size;
-        if (!name.size || !may_name(function, &symbol, vaddr))
-            continue;
-        uint64_t end = is_inside(&symbol, vaddr) ? symbol.start + symbol.size : function->end;
-        *ret_symbol = (struct yarn_symbol){.name = name, .start = symbol.start, .end = end};
-        if (i == 0 && is_inside(&symbol, vaddr))
-            set_bounds(ret_symbol, yarn_u64_max(symbol.start, function->start),
-                       yarn_u64_min(end, to));
-        return true;
-    }
-    return take_bare(index, bare, yarn_u64_min(next, function->bare_to), ret_symbol);
+    const struct yarn_name_search *search;
+    yarn_name_pass_begin(symbols->pass);
+    for (uint32_t i = 0; i < count; i++)
+        begin(symbols, module, questions, i, names);
+    int err = yarn_name_pass_over(symbols->pass, module->tables, TABLES, until_ns);
+    for (size_t i = 0; !err && (search = yarn_name_pass_at(symbols->pass, i)); i++)
+        settle(module, search, &questions[search->number], names);
+    return err;
 }
 
-static struct yarn_span stub_target(const struct module_symbols *module,
-                                    const struct yarn_plt_stub *stub)
+int yarn_symbols_ask(struct yarn_symbols *symbols, const struct yarn_image *image, const char *path,
+                     struct yarn_symbol_question *questions, size_t count, struct yarn_arena *names,
+                     uint64_t until_ns)
 {
-    struct yarn_symbol target = {.start = 0};
-    if (stub->symbol)
-        return yarn_symbol_table_name(&module->dynamic, stub->symbol);
-    struct function function = function_at(module->image, stub->resolver);
-    if (!find_name(&module->index, &function, stub->resolver, &target))
-        return YARN_SPAN_EMPTY;
-    return target.name;
-}
-
-/* NULL where there is no name, or no room for one more. */
-static const char *make_stub_name(struct yarn_symbols *symbols, const struct module_symbols *module,
-                                  const struct yarn_plt_stub *stub)
-{
-    static const char suffix[] = "@plt";
-    struct yarn_span target = stub_target(module, stub);
-    if (!target.size)
-        return NULL;
-    char *name = yarn_arena_alloc(&symbols->stub_names, target.size + sizeof suffix, 1);
-    if (!name)
-        return NULL;
-    memcpy(name, target.data, target.size);
-    memcpy(name + target.size, suffix, sizeof suffix);
-    return name;
-}
-
-static bool find_stub(struct yarn_symbols *symbols, const struct module_symbols *module,
-                      uint64_t vaddr, struct yarn_symbol *ret_symbol)
-{
-    struct yarn_plt_stub stub;
-    if (!yarn_plt_find(&module->plt, vaddr, &stub))
-        return false;
-    uint64_t key = yarn_hash_u64(module->image_id) ^ stub.start;
-    uint32_t at = yarn_table_find(&symbols->stub_name_at, key);
-    if (at == YARN_TABLE_NONE) {
-        const char *name = make_stub_name(symbols, module, &stub);
-        if (!name)
-            return false;
-        at = (uint32_t)((const uint8_t *)name - symbols->stub_names.base);
-        if (yarn_table_put(&symbols->stub_name_at, key, at) != 0)
-            return false;
-    }
-    const char *name = (const char *)symbols->stub_names.base + at;
-    *ret_symbol =
-        (struct yarn_symbol){.name = yarn_span_of_text(name), .start = stub.start, .end = stub.end};
-    return true;
-}
-
-static bool find(struct yarn_symbols *symbols, const struct yarn_module *module, uint64_t vaddr,
-                 const struct function *function, struct yarn_symbol *ret_symbol)
-{
-    struct module_symbols *known = symbols_of(symbols, module);
-    if (known && find_stub(symbols, known, vaddr, ret_symbol))
-        return true;
-    bool is_named = known && find_name(&known->index, function, vaddr, ret_symbol);
-    if (!known || !function->is_known ||
-        yarn_plt_overlaps(&known->plt, function->start, function->end))
-        ret_symbol->from = ret_symbol->to = 0;
-    if (is_named)
-        return true;
-    ret_symbol->start = function->start;
-    ret_symbol->end = function->end;
-    return false;
-}
-
-bool yarn_symbols_find(struct yarn_symbols *symbols, const struct yarn_module *module,
-                       uint64_t vaddr, struct yarn_symbol *ret_symbol)
-{
-    *ret_symbol = (struct yarn_symbol){.start = 0};
-    if (!module->image)
-        return false;
-    struct function function = function_at(module->image, vaddr);
-    return find(symbols, module, vaddr, &function, ret_symbol);
-}
-
-bool yarn_symbols_find_in(struct yarn_symbols *symbols, const struct yarn_module *module,
-                          uint64_t vaddr, uint64_t start, uint64_t end,
-                          struct yarn_symbol *ret_symbol)
-{
-    *ret_symbol = (struct yarn_symbol){.start = 0};
-    if (!module->image)
-        return false;
-    struct function function = {
-        .start = start, .end = end, .is_known = true, .image = module->image};
-    return find(symbols, module, vaddr, &function, ret_symbol);
+    struct module_symbols *module = symbols_of(symbols, image, path);
+    int err = module ? 0 : -ENOMEM;
+    if (!err && !symbols->pass)
+        err = yarn_name_pass_new(&symbols->pass);
+    if (!err)
+        unpack(module);
+    for (size_t at = 0; !err && at < count; at += YARN_NAME_SEARCHES_MAX)
+        err = ask_some(symbols, module, questions + at,
+                       yarn_size_min(count - at, YARN_NAME_SEARCHES_MAX), names, until_ns);
+    return err;
 }

@@ -41,7 +41,8 @@ struct yarn_frame {
 };
 
 int yarn_dump_open(const char *path, struct yarn_dump **ret_dump);
-/* 1 an item, 0 the end, negative errno. Damage is passed over and counted. */
+/* 1 an item, 0 the end, negative errno (-ENOBUFS: the file asks for more than any recording does).
+ * Damage is passed over and counted. */
 int yarn_dump_next(struct yarn_dump *dump, struct yarn_item *ret_item);
 /* Frame `index` of the last sample, innermost first. */
 int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret_frame);

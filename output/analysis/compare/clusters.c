@@ -5,7 +5,8 @@
 
 #include "output/analysis/time/coverage.h"
 
-/* A process as others name it: by its number and start. */
+/* A process as others name it: by its number and start. Number 0: a run, by the address of its
+ * name, which is one for equal names. */
 struct key {
     uint32_t pid;
     uint64_t start_ns;
@@ -25,11 +26,20 @@ struct step {
 struct builder {
     const struct yarn_profile *profile;
     struct named *names; /* owned: of the dumps, sorted */
-    struct key *roots;   /* owned: of each dump */
-    struct step *steps;  /* owned: room for those of one cluster */
+    struct named *bonds; /* owned: dumps of one key are of one run */
+    size_t nr_bonds;
+    uint32_t *above;    /* owned: of each dump, one of its run; itself where it is the first */
+    struct step *steps; /* owned: room for those of one cluster */
     size_t nr_steps;
     uint64_t from_ns, to_ns;
 };
+
+/* A parent that ended before is another process of the same number; but it writes its end, and may
+ * start the child, a moment before it has gone. */
+#define GOING_NS YARN_NS_PER_SECOND
+
+/* Of dumps that another kernel, or another container, gave the same number. */
+enum { SAME_NUMBER_MAX = 64 };
 
 static int order_keys(struct key a, struct key b)
 {
@@ -42,7 +52,7 @@ static int order_names(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
     int order = order_keys(a->key, b->key);
-    return order ? order : a->dump < b->dump ? -1 : 1;
+    return order ? order : a->dump < b->dump ? -1 : a->dump > b->dump;
 }
 
 static int order_steps(const void *left, const void *right)
@@ -51,8 +61,32 @@ static int order_steps(const void *left, const void *right)
     return a->time_ns == b->time_ns ? 0 : a->time_ns < b->time_ns ? -1 : 1;
 }
 
-/* YARN_DUMP_NONE where no dump is of that process. */
-static uint32_t dump_of(const struct builder *builder, struct key key)
+static const struct yarn_dump_process *process_of(const struct builder *builder, uint32_t dump)
+{
+    return &builder->profile->dumps[dump].process;
+}
+
+static uint32_t first_of(const struct builder *builder, uint32_t dump)
+{
+    uint32_t *above = builder->above;
+    while (above[dump] != dump)
+        dump = above[dump] = above[above[dump]];
+    return dump;
+}
+
+static void join(struct builder *builder, uint32_t dump, uint32_t other)
+{
+    uint32_t a = first_of(builder, dump), b = first_of(builder, other);
+    builder->above[a > b ? a : b] = a < b ? a : b;
+}
+
+static void bind(struct builder *builder, struct key key, uint32_t dump)
+{
+    builder->bonds[builder->nr_bonds++] = (struct named){key, dump};
+}
+
+/* How many names are before that key. */
+static size_t place_of(const struct builder *builder, struct key key)
 {
     size_t low = 0, high = builder->profile->nr_dumps;
     while (low < high) {
@@ -62,47 +96,96 @@ static uint32_t dump_of(const struct builder *builder, struct key key)
         else
             high = middle;
     }
+    return low;
+}
+
+/* YARN_DUMP_NONE where no dump is of that process. */
+static uint32_t dump_of(const struct builder *builder, struct key key)
+{
+    size_t place = place_of(builder, key);
     bool is_found =
-        low < builder->profile->nr_dumps && order_keys(builder->names[low].key, key) == 0;
-    return is_found ? builder->names[low].dump : YARN_DUMP_NONE;
+        place < builder->profile->nr_dumps && order_keys(builder->names[place].key, key) == 0;
+    return is_found ? builder->names[place].dump : YARN_DUMP_NONE;
 }
 
-/* Who was there before, of those that were recorded; pid 0: nobody. */
-static struct key ancestor_of(const struct yarn_dump_process *process)
+static bool is_same_place(const struct yarn_dump_process *a, const struct yarn_dump_process *b)
 {
-    if (process->predecessor_pid)
-        return (struct key){process->predecessor_pid, process->predecessor_start_ns};
-    return (struct key){process->parent_pid, process->parent_start_ns};
+    return yarn_span_equal(a->boot_id, b->boot_id) && yarn_span_equal(a->host, b->host);
 }
 
-/* From `dump` to its predecessor by exec, or its parent; true while that has a dump, too. */
-static bool go_back(const struct builder *builder, uint32_t *dump, struct key *key)
+/* The last image of that number which began there before `dump`; YARN_DUMP_NONE: none. */
+static uint32_t last_before(const struct builder *builder, uint32_t dump, uint32_t pid)
 {
-    struct key ancestor = ancestor_of(&builder->profile->dumps[*dump].process);
-    if (!ancestor.pid)
-        return false;
-    *key = ancestor;
-    *dump = dump_of(builder, ancestor);
-    return *dump != YARN_DUMP_NONE;
+    const struct yarn_dump_process *process = process_of(builder, dump);
+    size_t place = place_of(builder, (struct key){pid, process->start_ns});
+    for (size_t i = 0; i < SAME_NUMBER_MAX && place-- && builder->names[place].key.pid == pid;
+         i++) {
+        uint32_t found = builder->names[place].dump;
+        if (is_same_place(process_of(builder, found), process))
+            return found;
+    }
+    return YARN_DUMP_NONE;
 }
 
-/* Dumps are untrusted: a cycle ends after as many steps as there are dumps. All dumps on the way
- * have the same root, so none is searched for twice. */
-static void find_root(struct builder *builder, uint32_t first)
+static bool had_gone(const struct yarn_profile_dump *dump, uint64_t time_ns)
 {
-    const struct yarn_dump_process *process = &builder->profile->dumps[first].process;
-    struct key root = {process->pid, process->start_ns}, ignored;
-    uint32_t dump = first;
-    size_t left = builder->profile->nr_dumps;
-    bool goes_on = true;
-    while (goes_on && left-- && !builder->roots[dump].pid)
-        goes_on = go_back(builder, &dump, &root);
-    if (goes_on && builder->roots[dump].pid)
-        root = builder->roots[dump];
-    root.pid += !root.pid;
-    for (dump = first, goes_on = true; goes_on && !builder->roots[dump].pid;) {
-        builder->roots[dump] = root;
-        goes_on = go_back(builder, &dump, &ignored);
+    bool is_end =
+        dump->end.reason == YARN_DUMP_END_EXIT || dump->end.reason == YARN_DUMP_END_EXIT_RAW;
+    return dump->has_end && is_end && dump->end.time_ns + GOING_NS < time_ns;
+}
+
+/* A program that was executed knows its parent's number alone. */
+static void join_parent(struct builder *builder, uint32_t dump)
+{
+    const struct yarn_dump_process *process = process_of(builder, dump);
+    uint32_t parent = process->ppid ? last_before(builder, dump, process->ppid) : YARN_DUMP_NONE;
+    if (parent != YARN_DUMP_NONE && !had_gone(&builder->profile->dumps[parent], process->start_ns))
+        join(builder, dump, parent);
+}
+
+/* With whom it is of one run, as far as the dump names them. True: it goes on with a process of
+ * which there is a dump. */
+static bool join_named(struct builder *builder, uint32_t dump)
+{
+    const struct yarn_dump_process *process = process_of(builder, dump);
+    const struct key keys[] = {{process->predecessor_pid, process->predecessor_start_ns},
+                               {process->parent_pid, process->parent_start_ns}};
+    bool is_joined = false, goes_on = false;
+    for (size_t i = 0; i < YARN_COUNT_OF(keys); i++) {
+        uint32_t found = keys[i].pid ? dump_of(builder, keys[i]) : YARN_DUMP_NONE;
+        if (found != YARN_DUMP_NONE)
+            join(builder, dump, found);
+        else if (keys[i].pid)
+            bind(builder, keys[i], dump);
+        is_joined |= found != YARN_DUMP_NONE;
+        goes_on |= found != YARN_DUMP_NONE && i == 0;
+    }
+    if (!is_joined)
+        join_parent(builder, dump);
+    return goes_on;
+}
+
+static void join_run(struct builder *builder, uint32_t dump)
+{
+    const struct yarn_profile_dump *of = &builder->profile->dumps[dump];
+    size_t i = 0;
+    while (i < of->nr_options && !yarn_span_equal(of->options[i].name, yarn_span_of_text("run")))
+        i++;
+    if (i < of->nr_options)
+        bind(builder, (struct key){0, (uint64_t)(uintptr_t)of->options[i].value.data}, dump);
+}
+
+static void join_all(struct builder *builder, struct yarn_clusters *clusters)
+{
+    struct named *bonds = builder->bonds;
+    for (uint32_t i = 0; i < builder->profile->nr_dumps; i++) {
+        clusters->nr_processes += !join_named(builder, i);
+        join_run(builder, i);
+    }
+    qsort(bonds, builder->nr_bonds, sizeof *bonds, order_names);
+    for (size_t i = 1; i < builder->nr_bonds; i++) {
+        if (order_keys(bonds[i - 1].key, bonds[i].key) == 0)
+            join(builder, bonds[i - 1].dump, bonds[i].dump);
     }
 }
 
@@ -157,19 +240,15 @@ static void measure(struct builder *builder, struct yarn_clusters *clusters)
     }
 }
 
-/* Numbers the roots in their order. */
+/* The first of a run is before the others. */
 static void number(struct builder *builder, struct yarn_clusters *clusters)
 {
-    size_t nr_dumps = builder->profile->nr_dumps, nr_roots = 0;
-    for (uint32_t i = 0; i < nr_dumps; i++)
-        builder->names[i] = (struct named){builder->roots[i], i};
-    qsort(builder->names, nr_dumps, sizeof *builder->names, order_names);
-    for (size_t i = 0; i < nr_dumps; i++) {
-        if (i && order_keys(builder->names[i].key, builder->names[i - 1].key) != 0)
-            nr_roots++;
-        clusters->of_dump[builder->names[i].dump] = (uint32_t)(nr_roots % YARN_CLUSTERS_MAX);
+    for (uint32_t i = 0; i < builder->profile->nr_dumps; i++) {
+        uint32_t first = first_of(builder, i);
+        clusters->of_dump[i] = first == i ? (uint32_t)(clusters->nr_runs++ % YARN_CLUSTERS_MAX)
+                                          : clusters->of_dump[first];
     }
-    clusters->count = nr_dumps ? yarn_size_min(nr_roots + 1, YARN_CLUSTERS_MAX) : 0;
+    clusters->count = yarn_size_min(clusters->nr_runs, YARN_CLUSTERS_MAX);
 }
 
 static int allocate(struct builder *builder, struct yarn_clusters *clusters)
@@ -178,12 +257,13 @@ static int allocate(struct builder *builder, struct yarn_clusters *clusters)
     for (size_t i = 0; i < nr_dumps; i++)
         nr_steps += 2 + 2 * builder->profile->dumps[i].nr_coverage;
     builder->names = calloc(nr_dumps + 1, sizeof *builder->names);
-    builder->roots = calloc(nr_dumps + 1, sizeof *builder->roots);
+    builder->bonds = calloc(3 * nr_dumps + 1, sizeof *builder->bonds);
+    builder->above = calloc(nr_dumps + 1, sizeof *builder->above);
     builder->steps = calloc(nr_steps + 1, sizeof *builder->steps);
     clusters->of_dump = calloc(nr_dumps + 1, sizeof *clusters->of_dump);
     clusters->clusters = calloc(YARN_CLUSTERS_MAX, sizeof *clusters->clusters);
-    bool is_whole = builder->names && builder->roots && builder->steps && clusters->of_dump &&
-                    clusters->clusters;
+    bool is_whole = builder->names && builder->bonds && builder->above && builder->steps &&
+                    clusters->of_dump && clusters->clusters;
     return is_whole ? 0 : -ENOMEM;
 }
 
@@ -197,15 +277,16 @@ int yarn_clusters_build(const struct yarn_profile *profile, uint64_t from_ns, ui
         for (uint32_t i = 0; i < profile->nr_dumps; i++) {
             const struct yarn_dump_process *process = &profile->dumps[i].process;
             builder.names[i] = (struct named){{process->pid, process->start_ns}, i};
+            builder.above[i] = i;
         }
         qsort(builder.names, profile->nr_dumps, sizeof *builder.names, order_names);
-        for (uint32_t i = 0; i < profile->nr_dumps; i++)
-            find_root(&builder, i);
+        join_all(&builder, &clusters);
         number(&builder, &clusters);
         measure(&builder, &clusters);
     }
     free(builder.names);
-    free(builder.roots);
+    free(builder.bonds);
+    free(builder.above);
     free(builder.steps);
     if (err)
         yarn_clusters_fini(&clusters);

@@ -1,10 +1,14 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which dumps are of one run of a program: a process with those that it forked and that its execs
- * became, and siblings whose parent left no dump. Samples of one run are alike in what differs from
- * run to run; so where there are several, they are what a change is judged by (diff.h).
- * Threads: one owner at a time.
+ * Which dumps are of one run of a program: those that bear one name of a run (YARN_RUN, which
+ * `yarnprof record` sets), and a process with all that it forked, executed and became by exec, as
+ * far as parents left dumps. A forked child names its parent, so siblings are of one run without
+ * it, too; an executed program knows its parent's number alone, which is believed of a process that
+ * was there, on that kernel and host. Without a name of the run, what a program executes by way of
+ * one that left no dump is a run of its own. Samples of one run are alike in what differs from run
+ * to run; so where there are several, they are what a change is judged by (diff.h). Threads: one
+ * owner at a time.
  */
 #pragma once
 
@@ -21,6 +25,8 @@ struct yarn_clusters {
     uint32_t *of_dump;             /* owned: of each dump, its cluster */
     struct yarn_cluster *clusters; /* owned array */
     size_t count;
+    size_t nr_runs;      /* as many, or more than YARN_CLUSTERS_MAX */
+    size_t nr_processes; /* images of one that followed each other by exec are one */
 };
 
 /* `from_ns`, `to_ns`: the time that is looked at. */

@@ -362,8 +362,11 @@ static int add_rows(struct builder *builder, struct side sides[2])
 static int add_sides(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         diff->times[i] = time_of(&sides[i]);
+        diff->nr_runs[i] = sides[i].clusters.nr_runs;
+        diff->nr_processes[i] = sides[i].clusters.nr_processes;
+    }
     diff->is_by_runs = diff->times[0].nr_runs > 1 && diff->times[1].nr_runs > 1;
     return add_rows(builder, sides);
 }

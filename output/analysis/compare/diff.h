@@ -44,6 +44,7 @@ struct yarn_diff {
     struct yarn_diff_event *events; /* owned array */
     size_t nr_events, events_capacity;
     struct yarn_diff_time times[2];
+    size_t nr_runs[2], nr_processes[2];
     bool is_by_runs; /* the intervals are of the runs' spread */
     /* Owned array: by event; what is within noise last; then by the size of the change, by name. */
     struct yarn_diff_row *rows;

@@ -10,6 +10,9 @@
 #include "output/analysis/value/clock.h"
 #include "output/text/legible.h"
 
+/* What a recording of a hundred events, of which each has all stacks, stays below. */
+enum { LOOKS_FREE = 1 << 26, LOOKS_A_BYTE = 1024 };
+
 static void loader_fini(struct yarn_loader *loader)
 {
     yarn_number_map_fini(&loader->modules);
@@ -20,8 +23,13 @@ static void loader_fini(struct yarn_loader *loader)
     yarn_number_map_fini(&loader->stacks);
     yarn_number_map_fini(&loader->line_modules);
     yarn_number_map_fini(&loader->symbol_lines);
+    yarn_number_map_fini(&loader->nameless_at);
+    yarn_number_map_fini(&loader->module_at);
+    free(loader->nameless);
+    free(loader->unnamed);
     free(loader->start_list);
     free(loader->late_names);
+    yarn_clock_phase_fini(&loader->phase);
     yarn_table_close(&loader->threads);
     yarn_table_close(&loader->raw_comms);
 }
@@ -40,10 +48,25 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     yarn_number_map_clear(&loader->modules);
     yarn_number_map_clear(&loader->builds);
     yarn_number_map_clear(&loader->line_modules);
+    yarn_number_map_clear(&loader->module_at);
     /* Why not cleared: one process with many threads would make all others slow. */
     yarn_table_close(&loader->threads);
     int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
     return err ? err : yarn_loader_on_reset(loader);
+}
+
+static void count_leaves(struct yarn_loader *loader)
+{
+    const struct yarn_profile *profile = loader->profile;
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        const struct yarn_profile_function *function = &profile->functions[frame->function];
+        if (function->is_unknown)
+            trust->leaves_unknown += frame->leaf_samples;
+        if (function->is_nameless && (frame->flags & YARN_DUMP_FRAME_UNNAMED))
+            trust->nr_unnamed++;
+    }
 }
 
 int yarn_loader_end_dump(struct yarn_loader *loader)
@@ -54,13 +77,16 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
     if (!err)
         err = yarn_loader_apply_late_names(loader);
     if (!err)
+        err = yarn_loader_name_files(loader);
+    if (!err)
+        err = yarn_loader_apply_late_names(loader);
+    if (!err)
         err = yarn_loader_place_frames(loader);
+    if (!err)
+        err = yarn_loader_end_phase(loader);
     if (err)
         return err;
-    for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
-        if (profile->functions[profile->frames[i].function].is_unknown)
-            dump->trust.leaves_unknown += profile->frames[i].leaf_samples;
-    }
+    count_leaves(loader);
     for (size_t i = loader->first_thread; i < profile->nr_threads; i++) {
         /* Why: a thread that no record named was there before the recording. */
         if (!profile->threads[i].has_record)
@@ -88,7 +114,7 @@ static int read_file(struct yarn_loader *loader)
     first = loader->dump;
     yarn_loader_set_time(loader);
     const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor();
-    err = yarn_dump_read_file_within(loader->path, loader->allowance, &visitor, loader, &summary);
+    err = yarn_dump_read_file(loader->path, &visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);
     for (uint32_t i = first; i <= loader->dump; i++)
@@ -98,20 +124,21 @@ static int read_file(struct yarn_loader *loader)
 
 static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
                     const struct yarn_load_options *options, struct yarn_load_reached reached,
-                    struct yarn_dump_allowance *allowance, size_t nr_machines)
+                    size_t nr_machines, struct yarn_build_names *files)
 {
     struct yarn_legible shown;
     (void)yarn_legible(&shown, source->path);
     struct yarn_loader loader = {
         .profile = profile,
         .options = options,
-        .allowance = allowance,
         .path = source->path,
         .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
         .reached = reached,
         .nr_machines = nr_machines,
+        .files = files,
         .threads = YARN_TABLE_CLOSED,
         .raw_comms = YARN_TABLE_CLOSED,
+        .phase_event = YARN_DUMP_NONE,
     };
     yarn_legible_fini(&shown);
     int err = loader.shown ? read_file(&loader) : -ENOMEM;
@@ -158,6 +185,17 @@ static uint64_t first_start_ns(struct yarn_profile *profile, const struct yarn_s
     return start_ns == UINT64_MAX ? 0 : start_ns;
 }
 
+/* Views look once an event at each stack. */
+static bool is_too_much_work(const struct yarn_profile *profile, uint64_t bytes)
+{
+    uint64_t most = LOOKS_FREE + LOOKS_A_BYTE * bytes, nr_sampled = 0;
+    if (profile->nr_events * (uint64_t)profile->nr_stacks <= most)
+        return false;
+    for (size_t i = 0; i < profile->nr_events; i++)
+        nr_sampled += profile->events[i].samples != 0;
+    return nr_sampled * profile->nr_stacks > most;
+}
+
 int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *sources,
                       const struct yarn_load_options *options,
                       struct yarn_source_failure *ret_failure)
@@ -166,23 +204,25 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
         return -ENOMEM;
     size_t nr_machines = profile->machines.count;
     profile->start_ns = first_start_ns(profile, sources);
-    profile->bytes = yarn_sources_bytes(sources);
-    struct yarn_load_reached reached = {.all = profile->bytes};
-    struct yarn_dump_allowance allowance;
-    yarn_dump_allowance_init(&allowance);
-    allowance.reserved_a_byte = options->reserved_a_byte;
-    for (size_t i = 0; i < sources->count; i++) {
+    struct yarn_load_reached reached = {.all = yarn_sources_bytes(sources)};
+    struct yarn_build_names files = {.nr_files = 0};
+    int err = 0;
+    for (size_t i = 0; !err && i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        yarn_dump_allowance_begin(&allowance, sources->count - i);
-        int err = load_one(profile, source, options, reached, &allowance, nr_machines);
+        err = load_one(profile, source, options, reached, nr_machines, &files);
+        if (!err && is_too_much_work(profile, reached.all))
+            err = -ENOBUFS;
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));
-            return err;
         }
         reached.done += source->bytes;
     }
+    yarn_build_names_close(&files);
+    if (err)
+        return err;
     yarn_stack_index_fini(&profile->stack_index);
+    yarn_loader_settle_phases(profile);
     apply_comms(profile, options->timeline);
-    return 0;
+    return yarn_loader_link_images(profile);
 }

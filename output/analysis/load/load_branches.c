@@ -5,7 +5,7 @@
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/array.h"
 
-enum { BRANCH_BYTES = 64, END_MAX = 200 };
+enum { END_MAX = 200 };
 
 /* "function+0x1f (module)". */
 static const char *text_of(const struct yarn_profile *profile, uint32_t number, char *text)
@@ -68,7 +68,7 @@ static int add(struct yarn_loader *loader, const struct yarn_dump_branch *row)
     int err = yarn_loader_thread(loader, row->tid, &branch.thread);
     if (!err && loader->options->timeline)
         err = note(loader, &branch, time_ns);
-    if (err || !loader->options->has_branches || !yarn_loader_may_keep(loader, BRANCH_BYTES))
+    if (err || !loader->options->has_branches)
         return err;
     return YARN_ARRAY_PUT(&profile->branches, &profile->nr_branches, &profile->branches_capacity,
                           &branch);

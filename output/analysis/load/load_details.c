@@ -6,7 +6,7 @@
 #include "output/analysis/value/array.h"
 #include "output/text/data_source.h"
 
-enum { FIELDS_MAX = 4096, DETAIL_BYTES = 64 };
+enum { FIELDS_MAX = 4096 };
 
 static int keep_raw(struct yarn_loader *loader, struct yarn_span raw,
                     struct yarn_profile_detail *detail)
@@ -43,8 +43,7 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
         yarn_show_tracepoint(yarn_loader_fields(loader, sample->event), sample->raw, &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
     bool has_access = detail.address || detail.latency || detail.data_source;
-    if ((!has_access && !text.size && !raw_bytes) ||
-        !yarn_loader_may_keep(loader, DETAIL_BYTES + text.size + raw_bytes))
+    if (!has_access && !text.size && !raw_bytes)
         return 0;
     int err = text.size ? yarn_strings_intern(&profile->strings, yarn_span_of(text.data, text.size),
                                               &detail.fields)
@@ -92,18 +91,40 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample
 }
 
 /* "0x7f0000001000", and behind it where the access was served, if that is known: "0x7f0000001000
- * load, L3 hit". Empty where the sample is about no address. */
-static void show_address(const struct yarn_dump_sample *sample, struct yarn_text *text)
+ * load, L3 hit". Empty where the sample is about no address; else the bytes of the address alone.
+ */
+static size_t show_address(const struct yarn_dump_sample *sample, struct yarn_text *text)
 {
+    char source[YARN_DATA_SOURCE_MAX];
     if (!sample->address)
-        return;
+        return 0;
     yarn_text_add(text, "0x");
     yarn_text_add_hex(text, sample->address);
+    size_t address_bytes = text->size;
     if (!sample->data_source)
-        return;
-    char source[YARN_DATA_SOURCE_MAX];
+        return address_bytes;
     yarn_text_add(text, " ");
     yarn_text_add(text, yarn_data_source_text(sample->data_source, source));
+    return address_bytes;
+}
+
+/* Keeps the parts of such a text, unless it is known. */
+static int keep_access(struct yarn_profile *profile, uint32_t value, struct yarn_span text,
+                       size_t address_bytes)
+{
+    struct yarn_profile_access access = {0};
+    if (yarn_table_find(&profile->access_index, value) != YARN_TABLE_NONE)
+        return 0;
+    int err = yarn_strings_intern(&profile->strings, yarn_span_of(text.data, address_bytes),
+                                  &access.address);
+    if (!err && text.size > address_bytes)
+        err = yarn_strings_intern(&profile->strings, yarn_span_from(text, address_bytes + 1),
+                                  &access.source);
+    if (!err)
+        err = yarn_table_put(&profile->access_index, value, (uint32_t)profile->nr_accesses);
+    return err ? err
+               : YARN_ARRAY_PUT(&profile->accesses, &profile->nr_accesses,
+                                &profile->accesses_capacity, &access);
 }
 
 static void show_field(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
@@ -120,17 +141,18 @@ int yarn_loader_value(struct yarn_loader *loader, const struct yarn_dump_sample 
 {
     char buffer[FIELDS_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    size_t address_bytes = 0;
     *ret_value = 0;
     if (loader->options->by_address)
-        show_address(sample, &text);
+        address_bytes = show_address(sample, &text);
     else if (loader->options->by_field)
         show_field(loader, sample, &text);
     else
         return 0;
     if (!text.size)
         yarn_text_add(&text, "[none]");
-    else if (!yarn_loader_may_keep(loader, DETAIL_BYTES + text.size))
-        return 0;
-    return yarn_strings_intern(&loader->profile->strings, yarn_span_of(text.data, text.size),
-                               ret_value);
+    struct yarn_span span = yarn_span_of(text.data, text.size);
+    int err = yarn_strings_intern(&loader->profile->strings, span, ret_value);
+    return err || !address_bytes ? err
+                                 : keep_access(loader->profile, *ret_value, span, address_bytes);
 }

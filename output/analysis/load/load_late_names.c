@@ -6,13 +6,16 @@
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record)
 {
     struct yarn_loader *loader = self;
-    struct yarn_late_name late = {.address = record->address, .start = record->start};
+    struct yarn_late_name late = {
+        .address = record->address, .start = record->start, .function = YARN_NUMBER_NONE};
     uint32_t name;
+    int err = 0;
     late.module = yarn_number_map_find(&loader->modules, record->module);
     if (late.module == YARN_NUMBER_NONE)
         late.module = 0;
-    int err = yarn_name_demangle(&loader->profile->strings, record->name, &name);
-    if (!err)
+    if (record->name.size)
+        err = yarn_name_demangle(&loader->profile->strings, record->name, &name);
+    if (!err && record->name.size)
         err = yarn_profile_function(loader->profile, late.module, name, &late.function);
     if (err)
         return err;
@@ -45,24 +48,39 @@ static uint32_t late_name_of(const struct yarn_loader *loader, const struct yarn
                                  : YARN_TABLE_NONE;
 }
 
+static int rename_frame(struct yarn_loader *loader, const struct yarn_late_name *late,
+                        struct yarn_profile_frame *frame)
+{
+    struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
+    uint32_t function = late->function;
+    bool is_named = function != YARN_NUMBER_NONE;
+    bool was_unnamed = frame->flags & YARN_DUMP_FRAME_UNNAMED;
+    frame->flags &= ~(uint32_t)YARN_DUMP_FRAME_UNNAMED;
+    if (is_named && !was_unnamed)
+        trust->leaves_named_late += frame->leaf_samples;
+    if (!is_named && was_unnamed)
+        trust->leaves_without_name += frame->leaf_samples;
+    if (!is_named)
+        return 0;
+    int err = frame->flags & YARN_DUMP_FRAME_KERNEL
+                  ? yarn_loader_kernel_function(loader->profile, function, &function)
+                  : 0;
+    frame->function = function;
+    frame->start = late->start;
+    return err;
+}
+
 static int rename_frames(struct yarn_loader *loader, const struct yarn_table *index)
 {
     struct yarn_profile *profile = loader->profile;
-    for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
-        struct yarn_profile_frame *frame = &profile->frames[i];
-        uint32_t found = late_name_of(loader, index, frame);
-        if (found == YARN_TABLE_NONE)
-            continue;
-        uint32_t function = loader->late_names[found].function;
-        if (frame->flags & YARN_DUMP_FRAME_KERNEL) {
-            int err = yarn_loader_kernel_function(profile, function, &function);
-            if (err)
-                return err;
-        }
-        frame->function = function;
-        frame->start = loader->late_names[found].start;
-        yarn_loader_dump(loader)->trust.leaves_named_late += frame->leaf_samples;
+    int err = 0;
+    for (size_t i = loader->first_frame; !err && i < profile->nr_frames; i++) {
+        uint32_t found = late_name_of(loader, index, &profile->frames[i]);
+        if (found != YARN_TABLE_NONE)
+            err = rename_frame(loader, &loader->late_names[found], &profile->frames[i]);
     }
+    if (err)
+        return err;
     for (size_t i = loader->first_stack; i < profile->nr_stacks; i++)
         profile->stacks[i].function = profile->frames[profile->stacks[i].frame].function;
     return 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/load/load_sched.h"
 
-enum { LOOK_BYTES = 120 }; /* with the row that it may become */
-
 /* 0: no thread holds what it waits for, as far as is known. */
 static uint32_t holder_of(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
 {
@@ -23,7 +21,7 @@ int yarn_loader_sched_look(struct yarn_loader *loader, const struct yarn_dump_sa
     const struct yarn_sched_look look = {
         .place = stack, .time_ns = sample->time_ns, .ns = sample->weight};
     uint32_t holder = holder_of(loader, sample);
-    if (!holder || !yarn_loader_may_keep(loader, LOOK_BYTES))
+    if (!holder)
         return 0;
     return yarn_sched_log_add_look(loader->options->sched, loader->dump, sample->tid, holder,
                                    &look);

@@ -19,6 +19,9 @@ typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
 /* How many bytes of all have been read. */
 typedef void yarn_load_progress_fn(void *self, uint64_t done, uint64_t all);
 
+/* What a file at hand says of a frame whose name was not asked for; 0 or a negative errno. */
+typedef int yarn_found_name_fn(void *self, const struct yarn_dump_code_name *name);
+
 /* What the view distinguishes: frames that are equal in it become one, and with them stacks. */
 enum yarn_frames_kind { YARN_FRAMES_BY_ADDRESS, YARN_FRAMES_BY_LINE, YARN_FRAMES_BY_FUNCTION };
 
@@ -30,19 +33,18 @@ struct yarn_load_options {
     bool has_no_threads;  /* cells are not kept apart by thread: all are of thread 0 */
     bool has_no_stacks;   /* nor by stack: all are of none */
     enum yarn_frames_kind frames;
-    /* Memory that the view takes, at most, of what a byte of the dumps allows: */
-    uint32_t stack_bytes, cell_bytes; /* for each; 0: the usual */
-    uint32_t reserved_a_byte;         /* for each byte of the dumps, whatever they hold */
-    struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
-    bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
-    struct yarn_wakings *wakings;     /* borrowed; if given, sched_waking is taken there */
-    bool has_raw;                     /* details have the raw bytes of tracepoints */
-    bool has_branches;                /* the profile has those noted beside samples */
-    struct yarn_sched_log *sched;     /* borrowed; if given, when threads ran goes there */
-    struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
-    bool has_no_inlines;              /* inlined functions become no frames of their own */
-    yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */
+    struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */
+    bool has_scheduling;            /* the timeline has tracepoints of YARN_SCHED */
+    struct yarn_wakings *wakings;   /* borrowed; if given, sched_waking is taken there */
+    bool has_raw;                   /* details have the raw bytes of tracepoints */
+    bool has_branches;              /* the profile has those noted beside samples */
+    struct yarn_sched_log *sched;   /* borrowed; if given, when threads ran goes there */
+    struct yarn_lines *lines;       /* borrowed; if given, frames are placed in the source */
+    bool has_no_inlines;            /* inlined functions become no frames of their own */
+    yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
     void *take_self;
+    yarn_found_name_fn *take_name; /* if given, such names go there, valid for the call */
+    void *names_self;
     yarn_load_progress_fn *show_progress; /* NULL: not shown */
     void *progress_self;
 };

@@ -253,6 +253,14 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     return 0;
 }
 
+static int on_alternate(void *self, const struct yarn_dump_event *record)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(self);
+    if (record->alternate_of <= dump->nr_events)
+        dump->events[record->alternate_of - 1].alternate_period = record->period;
+    return 0;
+}
+
 static int on_count(void *self, const struct yarn_dump_count *record)
 {
     struct yarn_loader *loader = self;
@@ -294,9 +302,11 @@ static int on_module(void *self, const struct yarn_dump_module *record)
         return err;
     if (YARN_ARRAY_RESERVE(&dump->modules, &dump->modules_capacity, dump->nr_modules + 1))
         return -ENOMEM;
+    err = yarn_number_map_put(&loader->module_at, record->number, (uint32_t)dump->nr_modules);
     struct yarn_dump_module *kept = &dump->modules[dump->nr_modules++];
     *kept = *record;
-    err = keep(loader, &kept->path);
+    if (!err)
+        err = keep(loader, &kept->path);
     kept->build_id =
         yarn_span_sub(kept->build_id, 0, yarn_size_min(kept->build_id.size, BUILD_ID_MAX));
     if (!err)
@@ -380,9 +390,6 @@ static int on_chunk(void *self, uint64_t offset)
 {
     struct yarn_loader *loader = self;
     const struct yarn_load_options *options = loader->options;
-    loader->profile->strings.readable_left +=
-        (offset - loader->reached.chunk) * YARN_STRINGS_READABLE_A_BYTE;
-    loader->reached.chunk = offset;
     if (options->show_progress)
         options->show_progress(options->progress_self, loader->reached.done + offset,
                                loader->reached.all);
@@ -396,6 +403,7 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .sched = on_sched,
     .switches = on_switches,
     .event = on_event,
+    .alternate = on_alternate,
     .count = on_count,
     .thread = yarn_loader_on_thread,
     .thread_name = yarn_loader_on_thread_name,

@@ -3,8 +3,6 @@
 
 #include "output/analysis/time/coverage.h"
 
-enum { LIFE_BYTES = 400 }; /* with the row that is made of it */
-
 /* On the clock that all machines are brought to. */
 static uint64_t shifted(const struct yarn_loader *loader, uint64_t time_ns)
 {
@@ -111,8 +109,7 @@ int yarn_loader_sched_end(struct yarn_loader *loader)
             .has_ended = thread->has_ended,
             .is_recorded = has_switches(loader, dump),
         };
-        if (yarn_loader_may_keep(loader, LIFE_BYTES))
-            err = yarn_sched_log_add_life(loader->options->sched, &life);
+        err = yarn_sched_log_add_life(loader->options->sched, &life);
     }
     loader->options->sched->from_ns = loader->from_ns;
     loader->options->sched->to_ns = loader->to_ns;

@@ -62,6 +62,7 @@ static int on_first(void *self, const struct yarn_dump_process *record)
     shift(loader, &shifted.start_ns);
     shift(loader, &shifted.parent_start_ns);
     shift(loader, &shifted.predecessor_start_ns);
+    shift(loader, &shifted.birth_ns);
     return on_process(self, &shifted);
 }
 

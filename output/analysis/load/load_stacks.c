@@ -9,9 +9,6 @@
 
 enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 
-/* What is taken to be kept of each thing, with the tables that find it again. */
-enum { STACK_BYTES = 44, INDEXED_BYTES = 12, CELL_BYTES = 64, CELLS_AT_ONCE = 16 };
-
 /* The start of the symbol's function is needed again for each of its frames. */
 static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
 {
@@ -67,6 +64,28 @@ static bool has_build(const struct yarn_loader *loader, uint32_t module)
     return build != YARN_NUMBER_NONE && build != YARN_LOADER_BUILD_UNKNOWN;
 }
 
+static int keep_nameless(struct yarn_loader *loader, const struct yarn_dump_symbol *record)
+{
+    const struct yarn_nameless nameless = {record->start, record->end, record->module};
+    int err =
+        yarn_number_map_put(&loader->nameless_at, record->number, (uint32_t)loader->nr_nameless);
+    return err ? err
+               : YARN_ARRAY_PUT(&loader->nameless, &loader->nr_nameless, &loader->nameless_capacity,
+                                &nameless);
+}
+
+/* The name of a frame was not asked for. */
+static int keep_unnamed(struct yarn_loader *loader, const struct yarn_dump_frame *record,
+                        uint32_t frame)
+{
+    uint32_t at = yarn_number_map_find(&loader->nameless_at, record->symbol);
+    if (!(record->flags & YARN_DUMP_FRAME_UNNAMED) || at == YARN_NUMBER_NONE)
+        return 0;
+    const struct yarn_unnamed unnamed = {.frame = frame, .symbol = loader->nameless[at]};
+    return YARN_ARRAY_PUT(&loader->unnamed, &loader->nr_unnamed, &loader->unnamed_capacity,
+                          &unnamed);
+}
+
 int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
 {
     struct yarn_loader *loader = self;
@@ -86,6 +105,8 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     if (named->is_unknown || (named->is_nameless && !has_build(loader, record->module)))
         named->is_made = true;
     err = yarn_number_map_put(&loader->symbols, record->number, function);
+    if (!err && named->is_nameless)
+        err = keep_nameless(loader, record);
     if (!err)
         err = yarn_loader_note_symbol(loader, record);
     if (!err)
@@ -99,7 +120,8 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
 static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn_dump_frame *record,
                              uint32_t function)
 {
-    bool is_own = loader->profile->functions[function].is_made;
+    bool is_own =
+        loader->profile->functions[function].is_made || (record->flags & YARN_DUMP_FRAME_UNNAMED);
     uint64_t place =
         yarn_hash_u64(record->address) + loader->start_list[loader->starts.to[record->symbol]];
     uint64_t lines = yarn_number_map_find(&loader->symbol_lines, record->symbol);
@@ -159,13 +181,9 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         err = join_frames(loader, &number);
     if (!err)
         err = yarn_table_put(&profile->frame_index, key, number);
+    if (!err)
+        err = keep_unnamed(loader, record, number);
     return err ? err : yarn_number_map_put(&loader->frames, record->number, number);
-}
-
-static uint32_t bytes_of_stack(const struct yarn_loader *loader)
-{
-    uint32_t bytes = loader->options->stack_bytes;
-    return bytes ? bytes : STACK_BYTES;
 }
 
 /* A stack whose caller's is new in this epoch is new, too; but where frames are joined, two stacks
@@ -186,8 +204,6 @@ static int add_stack(struct yarn_loader *loader, uint32_t parent, uint32_t frame
         if (*ret_stack != YARN_DUMP_NONE)
             return 0;
     }
-    if (!yarn_loader_may_keep(loader, bytes_of_stack(loader)))
-        return 0;
     if (YARN_ARRAY_RESERVE(&profile->stacks, &profile->stacks_capacity, profile->nr_stacks + 1))
         return -ENOMEM;
     profile->stacks[profile->nr_stacks] = (struct yarn_profile_stack){
@@ -214,22 +230,9 @@ int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
     int err = 0;
     for (uint32_t i = 0; !err && i <= profile->frames[frame].nr_inlined; i++) {
         err = add_stack(loader, stack, frame + i, &parent);
-        if (parent == YARN_DUMP_NONE)
-            return err; /* there is no room for it */
         stack = parent;
     }
     return err ? err : yarn_number_map_put(&loader->stacks, record->number, stack);
-}
-
-/* Where there is no room to find stacks of this epoch again, a later one has them anew. */
-static int index_stacks(struct yarn_loader *loader)
-{
-    struct yarn_profile *profile = loader->profile;
-    uint64_t more = profile->nr_stacks - profile->stack_index.count;
-    if (loader->options->frames == YARN_FRAMES_BY_ADDRESS &&
-        !yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, more * INDEXED_BYTES))
-        return 0;
-    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
 
 int yarn_loader_on_reset(void *self)
@@ -240,9 +243,11 @@ int yarn_loader_on_reset(void *self)
     yarn_number_map_clear(&loader->frames);
     yarn_number_map_clear(&loader->stacks);
     yarn_number_map_clear(&loader->symbol_lines);
-    loader->nr_starts = 0;
-    loader->first_stack_of_epoch = (uint32_t)loader->profile->nr_stacks;
-    return index_stacks(loader);
+    yarn_number_map_clear(&loader->nameless_at);
+    loader->nr_starts = loader->nr_nameless = 0;
+    struct yarn_profile *profile = loader->profile;
+    loader->first_stack_of_epoch = (uint32_t)profile->nr_stacks;
+    return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
 
 static void count_trust(struct yarn_loader *loader, uint32_t end, uint32_t stack)
@@ -254,28 +259,12 @@ static void count_trust(struct yarn_loader *loader, uint32_t end, uint32_t stack
         profile->frames[profile->stacks[stack].frame].leaf_samples++;
 }
 
-/* -ENOSPC: there is no room for it. */
-static int add_cell(struct yarn_loader *loader, const struct yarn_cell *cell)
-{
-    struct yarn_cells *cells = &loader->profile->cells;
-    uint64_t price = loader->options->cell_bytes ? loader->options->cell_bytes : CELL_BYTES;
-    if (!loader->nr_cells_granted &&
-        yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, CELLS_AT_ONCE * price))
-        loader->nr_cells_granted = CELLS_AT_ONCE;
-    if (!loader->nr_cells_granted && !yarn_cells_has(cells, cell))
-        return -ENOSPC;
-    size_t before = cells->count;
-    int err = yarn_cells_add(cells, cell);
-    loader->nr_cells_granted -= (uint32_t)(cells->count - before);
-    return err;
-}
-
 static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
                  const struct yarn_cell *cell)
 {
     struct yarn_profile *profile = loader->profile;
     if (!loader->options->timeline && !loader->options->take_sample)
-        return add_cell(loader, cell);
+        return yarn_cells_add(&profile->cells, cell);
     struct yarn_timeline_entry entry = {
         .time_ns = sample->time_ns,
         .weight = sample->weight,
@@ -300,7 +289,7 @@ static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample
     const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     uint32_t thread = YARN_DUMP_NONE;
     int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &thread) : 0;
-    if (err || !fields || !yarn_loader_may_keep(loader, sizeof(struct yarn_waking)))
+    if (err || !fields)
         return err;
     return yarn_wakings_add(loader->options->wakings, loader->profile, fields, thread, sample);
 }
@@ -357,6 +346,9 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     loader->profile->threads[thread].samples++;
     if (sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
         return 0;
+    err = yarn_loader_note_phase(loader, sample, stack);
+    if (err)
+        return err;
     struct yarn_cell cell = {
         .weight = sample->weight,
         .samples = 1,
@@ -374,10 +366,6 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         err = yarn_loader_value(loader, sample, &cell.value);
     if (!err)
         err = place(loader, sample, &cell);
-    if (err == -ENOSPC) {
-        loader->allowance->is_short = true;
-        return 0;
-    }
     loader->profile->events[cell.event].total += cell.weight;
     loader->profile->events[cell.event].samples++;
     return err;

@@ -206,12 +206,9 @@ static int read_entries(struct reading *reading, const struct yarn_entry *entrie
 }
 
 int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
-                             struct yarn_stream *stream, struct yarn_sched_log *sched,
-                             struct yarn_table *comms)
+                             struct yarn_stream *stream, struct yarn_sched_log *sched)
 {
     size_t count;
-    if (stream->trace.sched.size)
-        return yarn_profile_load_trace_sched(profile, name, stream, sched, comms);
     const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
     struct reading reading = {.profile = profile,
                               .stream = stream,

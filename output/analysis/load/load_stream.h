@@ -10,16 +10,7 @@
 #include "output/analysis/sched/sched_log.h"
 #include "output/stream/stream.h"
 
-/* `name` is what the profile calls it; couplebreak is off. A file that says more than its events
- * (output/trace/trace_sched.h) is believed; then `comms` gets what wakers of other processes are
- * called, by raw pid. -ENOMEM; -EBADMSG, and the stream's trace
- * has the fault: what it says more contradicts itself. */
+/* `name` is what the profile calls it; couplebreak is off. -ENOMEM. */
 YARN_MUST_CHECK int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
                                              struct yarn_stream *stream,
-                                             struct yarn_sched_log *sched,
-                                             struct yarn_table *comms);
-/* That part of it. */
-YARN_MUST_CHECK int yarn_profile_load_trace_sched(struct yarn_profile *profile, const char *name,
-                                                  struct yarn_stream *stream,
-                                                  struct yarn_sched_log *sched,
-                                                  struct yarn_table *comms);
+                                             struct yarn_sched_log *sched);

@@ -26,10 +26,6 @@ int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid, uint32_t *ret_t
 {
     if (!loader->has_last_thread || loader->last_tid != tid) {
         uint32_t found = yarn_table_find(&loader->threads, tid);
-        bool has_any = loader->profile->nr_threads > loader->first_thread;
-        if (found == YARN_TABLE_NONE && !yarn_loader_may_keep(loader, YARN_DUMP_COST_THREAD) &&
-            has_any)
-            found = loader->first_thread;
         if (found == YARN_TABLE_NONE) {
             int err = add_thread(loader, tid, &found);
             if (err)

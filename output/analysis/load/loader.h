@@ -7,21 +7,16 @@
  */
 #pragma once
 
+#include "output/analysis/load/build_names.h"
+#include "output/analysis/load/late_names.h"
 #include "output/analysis/load/load_options.h"
+#include "output/analysis/time/phase.h"
 #include "output/analysis/value/number_map.h"
 #include "output/dump/shown.h"
-
-/* A name that came after the frames it is for. */
-struct yarn_late_name {
-    uint64_t address, start;
-    uint32_t module;
-    uint32_t function;
-};
 
 /* How far the reading of all files has come, in bytes. */
 struct yarn_load_reached {
     uint64_t done, all;
-    uint64_t chunk; /* where it lies in its file */
 };
 
 enum yarn_loader_build {
@@ -33,7 +28,6 @@ enum yarn_loader_build {
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
-    struct yarn_dump_allowance *allowance; /* borrowed; of the file and those behind it */
     struct yarn_load_reached reached;
     const char *path, *shown;       /* of the file; legible */
     uint32_t dump;                  /* index in the profile */
@@ -56,9 +50,17 @@ struct yarn_loader {
     uint32_t first_stack_of_epoch;
     struct yarn_late_name *late_names; /* owned array */
     size_t nr_late_names, late_names_capacity;
+    struct yarn_number_map nameless_at;    /* symbols to `nameless` */
+    struct yarn_nameless *nameless;        /* owned array */
+    size_t nr_nameless, nameless_capacity; /* of the epoch */
+    struct yarn_unnamed *unnamed;          /* owned array; of the dump */
+    size_t nr_unnamed, unnamed_capacity;
+    struct yarn_build_names *files;   /* borrowed; asked for them */
+    struct yarn_number_map module_at; /* modules to their place in the dump's */
+    struct yarn_clock_phase phase;
+    uint32_t phase_event; /* of the dump, which it is of; YARN_DUMP_NONE: none yet */
     uint32_t last_tid, last_thread;
     bool has_last_thread, has_spans;
-    uint32_t nr_cells_granted; /* so many more may be kept */
 };
 
 static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loader)
@@ -72,14 +74,6 @@ YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
 
 /* Of one of the dump's events, read at the first call; NULL: it has none. */
 const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, uint32_t event);
-
-/* False, and reported as damage by the reader, where the file has been given so much already. */
-static inline bool yarn_loader_may_keep(struct yarn_loader *loader, uint64_t bytes)
-{
-    bool may = yarn_dump_allowance_spend(loader->allowance, YARN_DUMP_BUDGET_KEPT, bytes);
-    loader->allowance->is_short |= !may;
-    return may;
-}
 
 /* Takes every record; `self` is the loader. */
 extern const struct yarn_dump_visitor yarn_loader_visitor;
@@ -114,6 +108,14 @@ int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t cou
 YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,
                                        const struct yarn_dump_sample *sample,
                                        struct yarn_timeline_entry *entry);
+/* What the two clocks of an event saw of the function that the stack ends in; and what comes of it,
+ * once functions have their names, and once all dumps are read. */
+YARN_MUST_CHECK int yarn_loader_note_phase(struct yarn_loader *loader,
+                                           const struct yarn_dump_sample *sample, uint32_t stack);
+YARN_MUST_CHECK int yarn_loader_end_phase(struct yarn_loader *loader);
+void yarn_loader_settle_phases(struct yarn_profile *profile);
+/* Then, too: which recording an image's process had before its exec. */
+YARN_MUST_CHECK int yarn_loader_link_images(struct yarn_profile *profile);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
 
@@ -123,6 +125,8 @@ YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
 void yarn_loader_set_time(struct yarn_loader *loader);
 /* What is known only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
+/* Adds to the names that came late what files at hand say of frames that were not asked for. */
+YARN_MUST_CHECK int yarn_loader_name_files(struct yarn_loader *loader);
 /* Gives frames the names that came late. */
 YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
 

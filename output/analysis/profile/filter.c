@@ -111,17 +111,23 @@ bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_p
     return list_has(filter->events, name, name);
 }
 
+bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, uint32_t tid,
+                          const char *process, uint32_t pid)
+{
+    char tid_text[16], pid_text[16];
+    (void)snprintf(tid_text, sizeof tid_text, "%u", tid);
+    (void)snprintf(pid_text, sizeof pid_text, "%u", pid);
+    return list_has(filter->threads, comm, tid_text) && list_has(filter->comms, comm, comm) &&
+           list_has(filter->processes, process, pid_text);
+}
+
 bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,
                             uint32_t number)
 {
     const struct yarn_profile_thread *thread = &profile->threads[number];
     const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-    char tid[16], pid[16];
-    const char *comm = yarn_profile_text(profile, thread->comm);
-    (void)snprintf(tid, sizeof tid, "%u", thread->tid);
-    (void)snprintf(pid, sizeof pid, "%u", dump->process.pid);
-    return list_has(filter->threads, comm, tid) && list_has(filter->comms, comm, comm) &&
-           list_has(filter->processes, yarn_profile_text(profile, dump->comm), pid);
+    return yarn_filter_has_task(filter, yarn_profile_text(profile, thread->comm), thread->tid,
+                                yarn_profile_text(profile, dump->comm), dump->process.pid);
 }
 
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter)

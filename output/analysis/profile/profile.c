@@ -2,6 +2,7 @@
 #include "output/analysis/profile/profile.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/analysis/value/array.h"
@@ -64,6 +65,8 @@ int yarn_profile_init(struct yarn_profile *profile)
     if (!err)
         err = yarn_table_open(&profile->frame_index, 1024, INDEX_MAX);
     if (!err)
+        err = yarn_table_open(&profile->access_index, 64, INDEX_MAX);
+    if (!err)
         err = yarn_places_init(&profile->places);
     if (!err)
         err = add_fixed(profile);
@@ -98,6 +101,8 @@ void yarn_profile_fini(struct yarn_profile *profile)
     free(profile->threads);
     free(profile->details);
     free(profile->branches);
+    free(profile->accesses);
+    free(profile->phases);
     yarn_cells_fini(&profile->cells);
     yarn_comms_fini(&profile->comms);
     yarn_symbols_fini(&profile->symbols);
@@ -107,6 +112,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     yarn_table_close(&profile->module_index);
     yarn_table_close(&profile->function_index);
     yarn_table_close(&profile->frame_index);
+    yarn_table_close(&profile->access_index);
     yarn_stack_index_fini(&profile->stack_index);
     yarn_kernel_names_close(&profile->kernel_names);
     *profile = (struct yarn_profile){.kernel_names = YARN_KERNEL_NAMES_CLOSED};
@@ -198,4 +204,18 @@ int yarn_profile_inlined(struct yarn_profile *profile, uint32_t module, uint32_t
 {
     struct yarn_profile_function function = {.name = name, .module = module, .is_inlined = true};
     return add_function(profile, function, ret_function);
+}
+
+char *yarn_profile_phase_text(const struct yarn_profile *profile,
+                              const struct yarn_profile_phase *phase)
+{
+    char *text = NULL;
+    int size = asprintf(
+        &text,
+        "%s of pid %u has %.1f %% of %s by one of two periods that took turns and %.1f %% by the "
+        "other",
+        yarn_profile_text(profile, profile->functions[phase->function].name),
+        profile->dumps[phase->dump].process.pid, 100 * phase->shares[0],
+        yarn_profile_text(profile, profile->events[phase->event].name), 100 * phase->shares[1]);
+    return size < 0 ? NULL : text;
 }

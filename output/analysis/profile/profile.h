@@ -13,8 +13,10 @@
 #pragma once
 
 #include "core/sys/kernel_names.h"
+#include "output/analysis/profile/detail.h"
 #include "output/analysis/profile/places.h"
 #include "output/analysis/profile/profile_dump.h"
+#include "output/analysis/profile/profile_phase.h"
 #include "output/analysis/profile/stack_index.h"
 #include "output/analysis/profile/symbols.h"
 #include "output/analysis/value/cells.h"
@@ -57,16 +59,6 @@ struct yarn_profile_frame {
     uint32_t file, line; /* 0 where unknown */
     uint32_t place;
     uint32_t nr_inlined; /* frames that follow */
-};
-
-/* What a sample has beyond the rest. */
-struct yarn_profile_detail {
-    uint64_t address;              /* of the memory that it is about; 0: none */
-    uint64_t latency, data_source; /* of the access to it; 0: none */
-    uint32_t fields;               /* a tracepoint's, "which=0 who=0" */
-    uint32_t raw_pid; /* of the thread that it was taken of, in the first pid namespace; 0 */
-    uint32_t raw_bytes;
-    const uint8_t *raw; /* where they were asked for: the tracepoint's; owned by `strings` */
 };
 
 /* Branches that were noted beside samples; how `script` and report --by=branch have them. */
@@ -112,12 +104,17 @@ struct yarn_profile {
     size_t nr_details, details_capacity;
     struct yarn_profile_branch *branches; /* where they were asked for */
     size_t nr_branches, branches_capacity;
+    struct yarn_profile_access *accesses; /* where they were asked for */
+    size_t nr_accesses, accesses_capacity;
+    struct yarn_profile_phase *phases; /* the largest difference first */
+    size_t nr_phases, phases_capacity;
+    size_t nr_judged; /* how many functions of processes could have been in it */
     struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
     uint64_t start_ns;                     /* of the first process */
     uint64_t end_ns;                       /* of the last record */
-    uint64_t bytes;                        /* of the dumps' files */
     /* Keys of things that are found again. */
     struct yarn_table event_index, module_index, function_index, frame_index;
+    struct yarn_table access_index; /* by the text that is the cells' value */
     struct yarn_stack_index stack_index;
 };
 

@@ -18,6 +18,7 @@ struct yarn_profile_dump_event {
     bool has_count;
     uint32_t event; /* of the profile */
     uint64_t samples;
+    uint64_t alternate_period; /* of its alternate; 0: it has none */
 };
 
 struct yarn_profile_dump {

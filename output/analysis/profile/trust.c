@@ -51,6 +51,8 @@ void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
         trust->frames_unknown = frames_unknown;
     }
     trust->frames_unknown -= yarn_u64_min(trust->frames_unknown, trust->leaves_named_late);
+    trust->frames_unknown += trust->leaves_without_name;
+    trust->frames_unnamed = trust->nr_unnamed;
     trust->clean_end = has_end;
     if (has_end)
         trust->unwritten_ns = 0;
@@ -71,6 +73,7 @@ void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
         sum->stack_ends[i] += more->stack_ends[i];
     sum->leaves_unknown += more->leaves_unknown;
     sum->leaves_named_late += more->leaves_named_late;
+    sum->leaves_without_name += more->leaves_without_name;
     sum->lost_records = sum_of(sum->lost_records, more->lost_records);
     sum->clean_end = sum->clean_end && more->clean_end;
     sum->disagrees = sum->disagrees || more->disagrees;

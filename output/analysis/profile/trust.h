@@ -13,9 +13,11 @@ struct yarn_trust {
 #define YARN_TOTAL(number, NAME, name, prose) uint64_t name;
 #include "output/dump/format.def"
     uint64_t stack_ends[YARN_DUMP_STACK_END_COUNT]; /* counted */
-    uint64_t leaves_unknown;    /* samples in a function without a name and without a start */
-    uint64_t leaves_named_late; /* samples whose function had no name when they were taken */
-    uint64_t lost_records;      /* sum over the LOST records */
+    uint64_t leaves_unknown;      /* samples in a function without a name and without a start */
+    uint64_t leaves_named_late;   /* samples whose function had no name when they were taken */
+    uint64_t leaves_without_name; /* and whose name was asked for in vain later */
+    uint64_t nr_unnamed;          /* frames whose name nobody has asked for yet */
+    uint64_t lost_records;        /* sum over the LOST records */
     struct yarn_dump_totals stored;
     bool has_stored;
     bool clean_end;

@@ -13,8 +13,7 @@
 static sigjmp_buf before_work;
 static volatile sig_atomic_t is_working;
 
-/* What RLIMIT_DATA counts; 0: unknown. */
-static uint64_t data_bytes(void)
+uint64_t yarn_bounded_data_bytes(void)
 {
     static int fd = -1;
     unsigned long long pages = 0;
@@ -54,7 +53,7 @@ static void catch_aborts(void)
 int yarn_bounded_call(uint64_t *left, int (*work)(void *context), void *context)
 {
     struct rlimit limit, none;
-    uint64_t before = data_bytes();
+    uint64_t before = yarn_bounded_data_bytes();
     if (!before || getrlimit(RLIMIT_DATA, &none))
         return work(context);
     catch_aborts();
@@ -72,7 +71,7 @@ int yarn_bounded_call(uint64_t *left, int (*work)(void *context), void *context)
     }
     is_working = false;
     (void)setrlimit(RLIMIT_DATA, &none);
-    uint64_t after = data_bytes();
+    uint64_t after = yarn_bounded_data_bytes();
     *left -= after > before ? yarn_u64_min(*left, after - before) : 0;
     return err;
 }

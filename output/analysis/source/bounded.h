@@ -10,6 +10,9 @@
 
 #include "core/base/base.h"
 
+/* What RLIMIT_DATA counts; 0: unknown. */
+uint64_t yarn_bounded_data_bytes(void);
+
 /* `left`: how many bytes may be allocated; what was is subtracted. -E2BIG: they were not enough;
  * what `work` used can only be freed then. Otherwise what `work` returns. */
 YARN_MUST_CHECK int yarn_bounded_call(uint64_t *left, int (*work)(void *context), void *context);

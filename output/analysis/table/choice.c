@@ -27,9 +27,13 @@ int yarn_choice_init(struct yarn_choice *choice, const struct yarn_profile *prof
     int err = choice->events && choice->threads
                   ? yarn_choice_stacks(profile, filter, &choice->stacks)
                   : -ENOMEM;
-    if (err)
+    if (err) {
         yarn_choice_fini(choice);
-    return err;
+        return err;
+    }
+    choice->has_all_threads = !yarn_filter_is_by_thread(filter);
+    choice->has_records = !filter->events && !yarn_filter_is_by_function(filter);
+    return 0;
 }
 
 void yarn_choice_fini(struct yarn_choice *choice)

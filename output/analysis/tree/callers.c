@@ -105,9 +105,6 @@ static int add_node(struct builder *builder, uint32_t parent, size_t begin, size
     double least = builder->options->min_percent / 100 * (double)profile->events[event].total;
     if ((double)sum.total < least)
         return 0;
-    builder->tree->is_cut |= builder->tree->count >= builder->tree->most;
-    if (builder->tree->is_cut)
-        return 0;
     int err = yarn_tree_add(builder->tree, parent, builder->items[begin].function, event, &number);
     if (err)
         return err;
@@ -183,7 +180,7 @@ static int add_event(void *self, uint32_t event)
 int yarn_callers_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
                        const struct yarn_callers_options *options, struct yarn_tree *ret_tree)
 {
-    struct yarn_tree tree = yarn_tree_of(profile);
+    struct yarn_tree tree = {0};
     struct builder builder = {.profile = profile, .options = options, .tree = &tree};
     int err = yarn_choice_init(&builder.choice, profile, filter);
     if (!err)

@@ -120,9 +120,6 @@ static int take_bucket(struct builder *builder, uint32_t parent, uint32_t functi
     builder->buckets[function] = (struct bucket){.first = YARN_DUMP_NONE};
     if ((double)bucket.total < least)
         return 0;
-    builder->tree->is_cut |= builder->tree->count >= builder->tree->most;
-    if (builder->tree->is_cut)
-        return 0;
     int err = yarn_tree_add(builder->tree, parent, function, event, &number);
     if (err)
         return err;
@@ -251,7 +248,7 @@ static int add_event(void *self, uint32_t event)
 int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
                     double min_percent, struct yarn_tree *ret_tree)
 {
-    struct yarn_tree tree = yarn_tree_of(profile);
+    struct yarn_tree tree = {0};
     struct builder builder;
     int err = builder_init(&builder, profile, filter, min_percent, &tree);
     if (!err)

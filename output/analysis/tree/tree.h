@@ -27,16 +27,10 @@ struct yarn_tree_node {
     uint32_t first_child, next_sibling; /* YARN_DUMP_NONE: none; the greatest total first */
 };
 
-/* Of memory, for each byte of the dumps, beyond what is there in any case. */
-enum { YARN_TREE_A_BYTE = 11 };
-
 struct yarn_tree {
     struct yarn_tree_node *nodes; /* owned array; the first root is 0; follow the links */
     size_t count;
     size_t capacity;
-    size_t most; /* nodes, by the size of what was read: a recursion with a thousand different
-                  * cycles has millions of callers */
-    bool is_cut; /* there would be more */
 };
 
 /* Nodes below `min_percent` of the event's total are left out. */
@@ -60,8 +54,6 @@ void yarn_tree_fini(struct yarn_tree *tree);
 /* The next node in reading order (a node, then what is below it); YARN_DUMP_NONE at the end. */
 uint32_t yarn_tree_next(const struct yarn_tree *tree, uint32_t node);
 
-/* For the builders: the empty tree. */
-struct yarn_tree yarn_tree_of(const struct yarn_profile *profile);
 /* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root). */
 YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function,
                                   uint32_t event, uint32_t *ret_node);

@@ -5,17 +5,6 @@
 #include "output/analysis/tree/tree.h"
 #include "output/analysis/value/array.h"
 
-enum {
-    NODES_FREE = 192 << 10,
-    NODE_BYTES = sizeof(struct yarn_tree_node) + sizeof(uint32_t), /* and its place in the order */
-    BYTES_A_NODE = NODE_BYTES / YARN_TREE_A_BYTE + 1,
-};
-
-struct yarn_tree yarn_tree_of(const struct yarn_profile *profile)
-{
-    return (struct yarn_tree){.most = NODES_FREE + (size_t)profile->bytes / BYTES_A_NODE};
-}
-
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,
                   uint32_t *ret_node)
 {

@@ -70,11 +70,6 @@ static void place(struct yarn_cells *cells, const struct yarn_cell *more)
     }
 }
 
-bool yarn_cells_has(const struct yarn_cells *cells, const struct yarn_cell *cell)
-{
-    return cells->count && *slot_of(cells, cell, hash_of(cell));
-}
-
 int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more)
 {
     if ((cells->count + 1) * 3 > cells->nr_slots * 2) {

@@ -33,9 +33,6 @@ struct yarn_cells {
 /* Adds weight, samples, squares and latency of `more` to the cell of its other fields. */
 YARN_MUST_CHECK int yarn_cells_add(struct yarn_cells *cells, const struct yarn_cell *more);
 
-/* There is a cell of these other fields. */
-bool yarn_cells_has(const struct yarn_cells *cells, const struct yarn_cell *cell);
-
 /* Changes other fields than those; false: the cell goes. */
 typedef bool yarn_cell_change_fn(void *self, struct yarn_cell *cell);
 

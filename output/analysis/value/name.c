@@ -17,13 +17,7 @@ int yarn_name_demangle(struct yarn_strings *strings, struct yarn_span name, uint
     mangled[name.size] = 0;
     if (!yarn_demangle(mangled, readable))
         return yarn_strings_intern(strings, name, ret_text);
-    size_t nr_before = strings->count, size = strlen(readable);
-    if (size > strings->readable_left)
-        return yarn_strings_intern(strings, name, ret_text);
-    int err = yarn_strings_intern(strings, yarn_span_of_text(readable), ret_text);
-    if (strings->count > nr_before)
-        strings->readable_left -= size;
-    return err;
+    return yarn_strings_intern(strings, yarn_span_of_text(readable), ret_text);
 }
 
 int yarn_name_of_address(struct yarn_strings *strings, const char *module, uint64_t address,

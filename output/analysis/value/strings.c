@@ -18,7 +18,6 @@ int yarn_strings_init(struct yarn_strings *strings)
 {
     *strings = (struct yarn_strings){
         .index = YARN_TABLE_CLOSED,
-        .readable_left = YARN_STRINGS_READABLE_FREE,
     };
     int err = yarn_table_open(&strings->index, 1024, (size_t)1 << 31);
     if (err)

@@ -18,12 +18,6 @@ struct yarn_strings {
     size_t count;
     size_t capacity;
     struct yarn_table index;
-    uint64_t readable_left; /* bytes left for demangled names: 120 can become 30,000 */
-};
-
-enum {
-    YARN_STRINGS_READABLE_FREE = 8 << 20,
-    YARN_STRINGS_READABLE_A_BYTE = 16, /* more for each byte that is read */
 };
 
 YARN_MUST_CHECK int yarn_strings_init(struct yarn_strings *strings);

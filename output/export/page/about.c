@@ -2,6 +2,7 @@
 #include "output/export/page/about.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "output/analysis/time/coverage.h"
@@ -9,7 +10,7 @@
 #include "output/analysis/time/unsampled.h"
 #include "output/export/page/html.h"
 
-enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20 };
+enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20, PHASES_MOST = 3 };
 
 /* Kept spans have a NUL behind them. */
 static const char *text_of(struct yarn_span span)
@@ -196,8 +197,10 @@ static void put_judgement(const struct yarn_page_graph *graph, FILE *file)
 {
     (void)fputs("<dt>Changes are judged by</dt><dd>", file);
     if (graph->is_by_runs)
-        (void)fprintf(file, "the spread of the runs (%zu before, %zu after)",
-                      graph->clusters[0].count, graph->clusters[1].count);
+        (void)fprintf(file,
+                      "the spread of the runs (%zu before, of %zu processes; %zu after, of %zu)",
+                      graph->clusters[0].nr_runs, graph->clusters[0].nr_processes,
+                      graph->clusters[1].nr_runs, graph->clusters[1].nr_processes);
     else
         (void)fputs("the samples of one run", file);
     (void)fputs("</dd>\n", file);
@@ -226,6 +229,17 @@ static double percent_of_stops(const struct yarn_profile *profile)
     return sum.off_ns ? 100.0 * (double)sum.off_ns / (double)(sum.on_ns + sum.off_ns) : 0;
 }
 
+static void put_phases(const struct yarn_profile *profile, const char *side, FILE *file)
+{
+    for (size_t i = 0; i < yarn_size_min(profile->nr_phases, PHASES_MOST); i++) {
+        char *text = yarn_profile_phase_text(profile, &profile->phases[i]);
+        (void)fprintf(file, "<span>%sin phase with the clock: ", side);
+        yarn_html_text(file, text ? text : "?");
+        (void)fputs("</span>\n", file);
+        free(text);
+    }
+}
+
 static void put_missing(const struct yarn_profile *profile, const char *side, FILE *file)
 {
     struct yarn_trust trust = trust_of(profile);
@@ -250,6 +264,7 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
     if (!trust.clean_end)
         (void)fprintf(file, "<span>%sthe last moments are missing%s</span>\n", side,
                       trust.unwritten_ns ? ": see About" : "");
+    put_phases(profile, side, file);
 }
 
 void yarn_page_about_missing(const struct yarn_page_graph *graph, FILE *file)

@@ -8,8 +8,6 @@ enum {
     LAST_SHIFT = 62,   /* one slice for all time */
     MAX_SLICES = 4096, /* more than a screen has pixels */
     BOUND = 1 << 20,   /* about 5 MB of page */
-    FREE = 128 << 10,
-    CELL_BYTES = 108, /* in all tables of the page */
 };
 
 /* What is given up when there are too many cells, in this order: slices down to so few, then lanes
@@ -100,12 +98,6 @@ static int give_up_more(struct yarn_slices *slices, const struct yarn_profile *p
     return -ENOENT;
 }
 
-/* Cells that the memory for dumps of this size holds. */
-static size_t limit_of(const struct yarn_profile *profile)
-{
-    return FREE + (size_t)profile->bytes / (CELL_BYTES / YARN_SLICES_A_BYTE);
-}
-
 /* How many stacks have a cell, of each event (of eight that share a bit, of one). */
 static int count_stacks(const struct yarn_slices *slices, size_t *ret_count)
 {
@@ -141,10 +133,8 @@ static int make_fewer(struct yarn_slices *slices, const struct yarn_profile *pro
     if (err)
         return err;
     size_t most = yarn_size_max(slices->bound, 2 * nr_stacks);
-    most = yarn_size_min(most, limit_of(profile));
     if (slices->cells.count < most) {
         slices->most_cells = yarn_size_max(most, slices->cells.count / 8 * 9);
-        slices->most_cells = yarn_size_min(slices->most_cells, limit_of(profile));
         return 0;
     }
     /* Filtered threads may have got their last names since. */
@@ -153,7 +143,7 @@ static int make_fewer(struct yarn_slices *slices, const struct yarn_profile *pro
     while (!err && slices->cells.count > most / 4 * 3)
         err = give_up_more(slices, profile);
     slices->is_full = err == -ENOENT;
-    slices->most_cells = slices->is_full ? limit_of(profile) : most;
+    slices->most_cells = most;
     return err == -ENOENT ? 0 : err;
 }
 
@@ -170,7 +160,6 @@ static int make_room(struct yarn_slices *slices, const struct yarn_profile *prof
     int err = 0;
     if (!slices->count)
         slices->base = time_ns >> slices->shift;
-    slices->most_cells = yarn_size_min(slices->most_cells, limit_of(profile));
     if (slices->cells.count >= slices->most_cells && !slices->is_full)
         err = make_fewer(slices, profile);
     while (slices->shift < LAST_SHIFT && count_with(slices, time_ns >> slices->shift) > MAX_SLICES)
@@ -201,9 +190,6 @@ int yarn_slices_take(void *self, const struct yarn_profile *profile,
     };
     if (cell.thread == YARN_DUMP_NONE)
         return 0;
-    if (slices->is_full && slices->cells.count >= limit_of(profile) &&
-        !yarn_cells_has(&slices->cells, &cell))
-        return -ENOSPC;
     slices->count = cell.cpu >= slices->count ? cell.cpu + 1u : slices->count;
     return yarn_cells_add(&slices->cells, &cell);
 }

@@ -3,19 +3,14 @@
  *
  * The samples of a profile added up by time: one cell for each (event, lane of threads, stack,
  * stack end, slice) that occurs. They are bounded by a fixed number, or by twice the stacks where
- * that is more, and by the size of the dumps: what would go beyond makes slices wider, and joins
- * threads into lanes. The sums stay exact, but of stacks that are more than any recording of this
- * size has.
- * Threads: one owner at a time.
+ * that is more: what would go beyond makes slices wider, and joins threads into lanes. The sums
+ * stay exact. Threads: one owner at a time.
  */
 #pragma once
 
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/time/timeline.h"
 #include "output/export/page/lanes.h"
-
-/* Of memory, for each byte of the dumps, that cells and their page take beyond a fixed number. */
-enum { YARN_SLICES_A_BYTE = 18 };
 
 struct yarn_slices {
     struct yarn_cells
@@ -34,7 +29,7 @@ struct yarn_slices {
 void yarn_slices_init(struct yarn_slices *slices, const struct yarn_filter *filter);
 void yarn_slices_fini(struct yarn_slices *slices);
 
-/* A yarn_sample_fn; `self` are the slices. -ENOSPC: there is no room for it. */
+/* A yarn_sample_fn; `self` are the slices. */
 int yarn_slices_take(void *self, const struct yarn_profile *profile,
                      const struct yarn_timeline_entry *sample);
 

@@ -17,8 +17,8 @@ struct yarn_list_answer {
 };
 
 void yarn_list_text(const struct yarn_catalogue *catalogue, const struct yarn_out *out);
-void yarn_list_csv(const struct yarn_catalogue *catalogue, const struct yarn_out *out);
-YARN_MUST_CHECK int yarn_list_json(const struct yarn_catalogue *catalogue,
+/* As CSV or JSON. */
+YARN_MUST_CHECK int yarn_list_data(const struct yarn_catalogue *catalogue,
                                    const struct yarn_out *out);
 
 void yarn_list_answers_text(const struct yarn_list_answer *answers, size_t count,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/text/json.h"
 #include "output/yarnprof/events/list.h"
+#include "output/yarnprof/show/table.h"
 
 const char *yarn_list_excluded(const struct yarn_event_spec *spec, size_t number)
 {
@@ -18,26 +19,26 @@ const char *yarn_list_excluded(const struct yarn_event_spec *spec, size_t number
     return NULL;
 }
 
-int yarn_list_json(const struct yarn_catalogue *catalogue, const struct yarn_out *out)
+static void get_why(struct yarn_show_cell *cell)
 {
-    struct yarn_json *json = yarn_json_new(out->file);
-    if (!json)
-        return -ENOMEM;
-    yarn_json_begin_object(json, NULL);
-    yarn_json_begin_array(json, "events");
-    for (size_t i = 0; i < catalogue->count; i++) {
-        const struct yarn_catalogue_row *row = &catalogue->rows[i];
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "name", row->name);
-        yarn_json_text(json, "kind", row->kind);
-        yarn_json_bool(json, "usable", row->is_usable);
-        yarn_json_text_or_null(json, "why", row->why);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-    yarn_json_end_object(json);
-    yarn_json_free(json);
-    return 0;
+    yarn_show_text_if(cell, ((const struct yarn_catalogue_row *)cell->row)->why);
+}
+
+#define MEMBER(name) YARN_SHOW_MEMBER(struct yarn_catalogue_row, name)
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("name", NULL, MEMBER(name)),
+    YARN_SHOW_COLUMN("kind", NULL, MEMBER(kind)),
+    YARN_SHOW_COLUMN("usable", NULL, MEMBER(is_usable), .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("why", NULL, .get = get_why),
+    {0},
+};
+
+int yarn_list_data(const struct yarn_catalogue *catalogue, const struct yarn_out *out)
+{
+    struct yarn_show_table table = {.out = out, .parts = {columns}};
+    return yarn_show_alone(&table, "events", catalogue->rows, catalogue->count,
+                           sizeof *catalogue->rows);
 }
 
 static void u64_or_null(struct yarn_json *json, const char *key, uint64_t value)

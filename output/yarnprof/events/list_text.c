@@ -3,7 +3,6 @@
 
 #include "output/yarnprof/events/list.h"
 #include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/csv.h"
 
 enum { NAME_COLUMNS = 34 };
 
@@ -69,23 +68,6 @@ void yarn_list_text(const struct yarn_catalogue *catalogue, const struct yarn_ou
             row.why = alike ? "" : why;
             print_row(&row, out);
         }
-    }
-}
-
-void yarn_list_csv(const struct yarn_catalogue *catalogue, const struct yarn_out *out)
-{
-    struct yarn_csv csv = {.file = out->file};
-    static const char *const head[] = {"name", "kind", "usable", "why"};
-    for (size_t i = 0; i < YARN_COUNT_OF(head); i++)
-        yarn_csv_text(&csv, head[i]);
-    yarn_csv_end_line(&csv);
-    for (size_t i = 0; i < catalogue->count; i++) {
-        const struct yarn_catalogue_row *row = &catalogue->rows[i];
-        yarn_csv_text(&csv, row->name);
-        yarn_csv_text(&csv, row->kind);
-        yarn_csv_text(&csv, row->is_usable ? "true" : "false");
-        yarn_csv_text(&csv, row->why);
-        yarn_csv_end_line(&csv);
     }
 }
 

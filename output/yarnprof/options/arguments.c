@@ -4,13 +4,20 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/out.h"
 #include "output/yarnprof/stream/status.h"
 
-enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, NO_COLORS = 4096 };
+enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, COMMON = 4096 };
+
+/* Every verb takes these, so that a script need not know which ones have colours. */
+static const struct yarn_argument memory = {
+    "memory", 0, "SIZE", "the most memory to take for what is read (1G)", YARN_ARGUMENT_MEMORY};
+static const struct yarn_argument no_colors = {"color", 0, "WHEN", "", YARN_ARGUMENT_COLOR};
+static const struct yarn_argument *const common[] = {&memory, &no_colors};
 
 struct tables {
-    struct option longs[OPTIONS_MAX + 2];
+    struct option longs[OPTIONS_MAX + YARN_COUNT_OF(common) + 1];
     char letters[3 * OPTIONS_MAX + 4];
 };
 
@@ -30,9 +37,6 @@ static bool is_headline(const struct yarn_argument *argument)
 {
     return argument->name && !argument->name[0];
 }
-
-/* Every verb takes --color, so that a script need not know which ones have colours. */
-static const struct yarn_argument no_colors = {"color", 0, "WHEN", "", YARN_ARGUMENT_COLOR};
 
 /* Each long option answers with its place in the table, so that ids may be shared. */
 static void make_tables(const struct yarn_command *command, struct tables *tables)
@@ -58,8 +62,11 @@ static void make_tables(const struct yarn_command *command, struct tables *table
             *letters++ = ':';
     }
     *letters = 0;
-    if (!has_colors)
-        tables->longs[count++] = (struct option){"color", required_argument, NULL, NO_COLORS};
+    for (size_t i = 0; i < YARN_COUNT_OF(common); i++) {
+        if (!has_colors || common[i] != &no_colors)
+            tables->longs[count++] =
+                (struct option){common[i]->name, required_argument, NULL, COMMON + (int)i};
+    }
     tables->longs[count] = (struct option){0};
 }
 
@@ -95,8 +102,8 @@ static void print_help(const struct yarn_command *command)
 /* `got` as getopt_long gives it. */
 static const struct yarn_argument *argument_of(const struct yarn_command *command, int got)
 {
-    if (got == NO_COLORS)
-        return &no_colors;
+    if (got >= COMMON)
+        return common[got - COMMON];
     if (got >= LONG_BASE)
         return &command->arguments[got - LONG_BASE];
     const struct yarn_argument *argument = command->arguments;
@@ -115,13 +122,21 @@ static int complain(const struct yarn_command *command, int got, char **argv)
     return YARN_STATUS_USAGE;
 }
 
+static int take_value(const struct yarn_command *command, const struct yarn_argument *argument,
+                      const char *value, const char **ret_right)
+{
+    struct yarn_out unused = {0};
+    if (argument == &memory)
+        return yarn_memory_take(value, ret_right);
+    return argument == &no_colors ? yarn_out_take(&unused, argument->id, value, ret_right)
+                                  : command->take(command->self, argument->id, value, ret_right);
+}
+
 static int take(const struct yarn_command *command, const struct yarn_argument *argument,
                 const char *value)
 {
     const char *right = "something else, see --help";
-    struct yarn_out unused = {0};
-    int err = argument == &no_colors ? yarn_out_take(&unused, argument->id, value, &right)
-                                     : command->take(command->self, argument->id, value, &right);
+    int err = take_value(command, argument, value, &right);
     if (!err)
         return -1;
     yarn_complain(command->verb, "--%s=%s: expected %s", argument->name, value ? value : "", right);
@@ -154,7 +169,7 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
             print_help(command);
             return YARN_STATUS_OK;
         }
-        if (argument != &no_colors && optarg)
+        if (got < COMMON && optarg)
             note_again(command, argument, optarg, &was_given[argument - command->arguments]);
         int status = take(command, argument, optarg);
         if (status >= 0)

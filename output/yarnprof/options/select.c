@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/new_file.h"
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/stream/progress.h"
@@ -84,6 +85,13 @@ static void report_from(const char *verb, const struct yarn_profile_dump *dump)
     }
 }
 
+static int fail(const char *verb, const struct yarn_source_failure *failure, int err)
+{
+    bool is_limit = err == -ENOBUFS || err == -ENOMEM;
+    yarn_complain(verb, "%s: %s", failure->path, is_limit ? yarn_memory_why(err) : failure->why);
+    return YARN_STATUS_FAILED;
+}
+
 int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
 {
     struct yarn_source_failure failure;
@@ -91,13 +99,12 @@ int yarn_select_sources(const char *verb, char *const *paths, struct yarn_source
         yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
         return YARN_STATUS_USAGE;
     }
+    yarn_memory_bound();
     for (; *paths; paths++) {
         yarn_new_file_keep(*paths); /* also where it cannot be read */
         int err = yarn_sources_add(sources, *paths, &failure);
-        if (err) {
-            yarn_complain(verb, "%s: %s", failure.path, failure.why);
-            return YARN_STATUS_FAILED;
-        }
+        if (err)
+            return fail(verb, &failure, err);
     }
     yarn_sources_sort(sources);
     if (sources->nr_empty)
@@ -131,9 +138,8 @@ static int load(const char *verb, const struct yarn_sources *sources,
     err = yarn_profile_load(&profile, sources, &shown, &failure);
     yarn_progress_end(&progress);
     if (err) {
-        yarn_complain(verb, "%s: %s", failure.path, failure.why);
         yarn_profile_fini(&profile);
-        return YARN_STATUS_FAILED;
+        return fail(verb, &failure, err);
     }
     *ret_profile = profile;
     return -1;
@@ -215,4 +221,14 @@ int yarn_select_check(const char *verb, const struct yarn_select *select,
         return -1;
     yarn_complain(verb, "--%s: nothing in what is read matches", option);
     return YARN_STATUS_FAILED;
+}
+
+int yarn_select_check_records(const char *verb, const struct yarn_select *select,
+                              const struct yarn_profile *profile, bool has_own_events)
+{
+    struct yarn_select other = *select;
+    other.time = YARN_TIME_RANGE_ALL;
+    if (has_own_events)
+        other.filter.events = NULL;
+    return yarn_select_check(verb, &other, (const struct yarn_profile *const[]){profile}, 1);
 }

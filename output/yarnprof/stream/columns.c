@@ -3,8 +3,7 @@
 
 #include "output/text/legible.h"
 
-/* Bytes of the first `columns` characters. */
-static size_t bytes_of(const char *text, size_t columns)
+size_t yarn_text_bytes(const char *text, size_t columns)
 {
     struct yarn_span rest = yarn_span_of_text(text);
     for (; columns && rest.size; columns--) {
@@ -25,7 +24,7 @@ static size_t print(const struct yarn_out *out, const char *text, size_t width)
         printed = legible.columns;
     } else {
         size_t kept = width - 1;
-        (void)fprintf(out->file, "%.*s…", (int)bytes_of(legible.text, kept), legible.text);
+        (void)fprintf(out->file, "%.*s…", (int)yarn_text_bytes(legible.text, kept), legible.text);
         printed = width;
     }
     yarn_legible_fini(&legible);

@@ -13,3 +13,5 @@ void yarn_print_cell(const struct yarn_out *out, const char *text, size_t width)
 /* Cut at `width` (0: not), not filled. */
 void yarn_print_cut(const struct yarn_out *out, const char *text, size_t width);
 size_t yarn_text_columns(const char *text);
+/* Bytes of the first characters of a text that is legible. */
+size_t yarn_text_bytes(const char *text, size_t columns);

@@ -41,6 +41,12 @@ void yarn_csv_u64(struct yarn_csv *csv, uint64_t value)
     (void)fprintf(csv->file, "%" PRIu64, value);
 }
 
+void yarn_csv_i64(struct yarn_csv *csv, int64_t value)
+{
+    begin_field(csv);
+    (void)fprintf(csv->file, "%" PRId64, value);
+}
+
 void yarn_csv_real(struct yarn_csv *csv, double value)
 {
     begin_field(csv);

@@ -17,5 +17,6 @@ struct yarn_csv {
 
 void yarn_csv_text(struct yarn_csv *csv, const char *text);
 void yarn_csv_u64(struct yarn_csv *csv, uint64_t value);
+void yarn_csv_i64(struct yarn_csv *csv, int64_t value);
 void yarn_csv_real(struct yarn_csv *csv, double value);
 void yarn_csv_end_line(struct yarn_csv *csv);

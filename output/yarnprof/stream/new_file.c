@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output/yarnprof/stream/memory.h"
+
 enum {
     OUTPUT_FREE = 256 << 20,
     OUTPUT_A_BYTE =
@@ -141,7 +143,7 @@ static bool is_kept(const struct stat *status)
 const char *yarn_new_file_why(int err)
 {
     return err == -EEXIST ? "it is itself one of the dumps: name another file with -o"
-                          : strerror(-err);
+                          : yarn_memory_why(err);
 }
 
 /* Between what is written and where it goes. */
@@ -216,10 +218,8 @@ static int take_bound(struct yarn_new_file *file)
     if (bound->is_full)
         err = -EFBIG;
     if (bound->is_full && file->is_text)
-        (void)fputs(
-            "\n[The output is cut here: it is larger than any that a recording of this size "
-            "makes.]\n",
-            bound->under);
+        (void)fputs("\n[The output is cut here: it is larger than " YARN_NEW_FILE_MOST ".]\n",
+                    bound->under);
     file->file = bound->under;
     file->bound = NULL;
     free(bound);

@@ -42,6 +42,9 @@ const char *yarn_new_file_why(int err);
 /* True where `path` is standard output (NULL or "-") and that is a terminal. */
 bool yarn_new_file_is_terminal(const char *path);
 
+/* The bound in words. */
+#define YARN_NEW_FILE_MOST "256 MiB and 4 KiB per byte of the recording"
+
 enum yarn_new_file_kind {
     YARN_NEW_FILE_BOUNDED,
     YARN_NEW_FILE_PLAIN,    /* has a descriptor, and no bound */
@@ -53,7 +56,7 @@ YARN_MUST_CHECK int yarn_new_file_open(struct yarn_new_file *file, const char *p
                                        enum yarn_new_file_kind kind);
 
 /* Closes it and gives it its name; where that fails, as abandon. -EFBIG: it would have become
- * larger than any recording of this size makes it; text is there all the same, and says so. */
+ * larger than its bound; text is there all the same, and says so. */
 YARN_MUST_CHECK int yarn_new_file_commit(struct yarn_new_file *file);
 /* Idempotent. */
 void yarn_new_file_abandon(struct yarn_new_file *file);

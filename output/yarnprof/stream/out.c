@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/pager.h"
 #include "output/yarnprof/stream/status.h"
 
@@ -117,10 +118,10 @@ static int close_all(struct yarn_out *out, bool is_good)
 int yarn_out_finish(struct yarn_out *out, const char *verb, int err)
 {
     if (err)
-        yarn_complain(verb, "%s", strerror(-err));
+        yarn_complain(verb, "%s", yarn_memory_why(err));
     int close_err = out->file ? close_all(out, !err) : 0;
     if (close_err == -EFBIG)
-        yarn_complain(verb, "%s: %s: larger than any that a recording of this size makes",
+        yarn_complain(verb, "%s: %s: larger than " YARN_NEW_FILE_MOST,
                       out->path ? out->path : "standard output",
                       out->new_file.is_text ? "cut" : "not written to its end");
     else if (close_err)

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "output/yarnprof/stream/memory.h"
+
 enum { NO_COMMAND = 127 };
 
 struct yarn_pager {
@@ -55,8 +57,10 @@ static int start(struct yarn_pager *pager)
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        yarn_memory_unbound();
         run_pager(ends[0]);
+    }
     int err = child < 0 ? -errno : 0;
     (void)close(ends[0]);
     if (err) {

@@ -8,21 +8,30 @@
 
 #include "output/analysis/load/load.h"
 #include "output/text/legible.h"
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/numbers.h"
 
 enum { NAMES_SHOWN = 8 };
 
-/* What lies before the first %, up to the last slash there; "." where that is nothing. */
-static void folder_of(const char *pattern, char *ret_folder, size_t size)
+/* What lies before the first letter of the pattern, up to the last slash there. */
+void yarn_written_folder(const char *pattern, struct yarn_written_folder *ret_folder)
 {
     struct stat status;
-    size_t fixed = strcspn(pattern, "%");
-    bool is_folder = !pattern[fixed] && stat(pattern, &status) == 0 && S_ISDIR(status.st_mode);
-    while (!is_folder && fixed && pattern[fixed - 1] != '/')
-        fixed--;
-    (void)snprintf(ret_folder, size, "%.*s", (int)fixed, pattern);
-    if (!fixed)
-        (void)snprintf(ret_folder, size, ".");
+    char *path = ret_folder->path;
+    size_t size = 0, last = 0;
+    const char *at = pattern;
+    for (; *at && (*at != '%' || at[1] == '%') && size < sizeof ret_folder->path - 1; at++) {
+        at += *at == '%';
+        path[size++] = *at;
+        last = *at == '/' ? size : last;
+    }
+    path[size] = 0;
+    bool is_folder = !*at && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    path[is_folder ? size : last] = 0;
+    if (!path[0])
+        (void)strcpy(path, ".");
+    for (ret_folder->depth = 0; *at; at++)
+        ret_folder->depth += *at == '/';
 }
 
 static bool is_since(const char *path, uint64_t since_ns)
@@ -36,7 +45,8 @@ static bool is_since(const char *path, uint64_t since_ns)
     return time_ns + 20 * YARN_NS_PER_MS >= since_ns;
 }
 
-static void gather(const char *folder, uint64_t since_ns, struct yarn_sources *sources)
+static void gather(const char *folder, unsigned depth, uint64_t since_ns,
+                   struct yarn_sources *sources)
 {
     struct dirent **entries = NULL;
     struct yarn_source_failure failure;
@@ -50,17 +60,11 @@ static void gather(const char *folder, uint64_t since_ns, struct yarn_sources *s
         /* Other files are not reported. */
         if (is_since(path, since_ns) && yarn_sources_add(sources, path, &failure))
             (void)failure;
+        if (depth && entries[i]->d_type == DT_DIR && entries[i]->d_name[0] != '.')
+            gather(path, depth - 1, since_ns, sources);
         free(entries[i]);
     }
     free(entries);
-}
-
-static void report_none(const char *folder)
-{
-    (void)fprintf(stderr,
-                  "[yarn: no dump was written into %s: nothing was sampled, or the command is "
-                  "statically linked or privileged]\n",
-                  folder);
 }
 
 /* Of a folder that may hold older dumps, too, only what is one file is named. */
@@ -106,16 +110,23 @@ static void report_written(const struct yarn_sources *sources, const char *folde
     yarn_profile_fini(&profile);
 }
 
-void yarn_written_tell(const char *pattern, uint64_t since_ns)
+void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_ns,
+                       struct yarn_sources *ret_sources)
 {
-    struct yarn_sources sources = {0};
-    char folder[4096];
-    folder_of(pattern, folder, sizeof folder);
-    gather(folder, since_ns, &sources);
+    *ret_sources = (struct yarn_sources){0};
+    gather(folder->path, folder->depth, since_ns, ret_sources);
+}
+
+bool yarn_written_tell(const struct yarn_written_folder *folder, uint64_t since_ns,
+                       bool is_terminal)
+{
+    struct yarn_sources sources;
+    yarn_memory_bound();
+    yarn_written_find(folder, since_ns, &sources);
     yarn_sources_sort(&sources);
-    if (sources.count)
-        report_written(&sources, folder);
-    else
-        report_none(folder);
+    bool is_any = sources.count != 0;
+    if (is_any && is_terminal)
+        report_written(&sources, folder->path);
     yarn_sources_fini(&sources);
+    return is_any;
 }

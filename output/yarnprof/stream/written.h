@@ -6,7 +6,20 @@
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "output/analysis/load/sources.h"
 
-/* Printed on standard error. `since_ns` on CLOCK_REALTIME. */
-void yarn_written_tell(const char *pattern, uint64_t since_ns);
+struct yarn_written_folder {
+    char path[4096];
+    unsigned depth; /* so many folders below it may have names of their own */
+};
+
+/* The folder of the pattern, as far as it is the same for all. */
+void yarn_written_folder(const char *pattern, struct yarn_written_folder *ret_folder);
+
+/* To be freed by yarn_sources_fini. */
+void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_ns,
+                       struct yarn_sources *ret_sources);
+
+/* What was recorded, on standard error. False: nothing. `since_ns` on CLOCK_REALTIME. */
+bool yarn_written_tell(const struct yarn_written_folder *folder, uint64_t since_ns,
+                       bool is_terminal);

@@ -87,7 +87,12 @@ static int report_failure(const char *command, int err)
     return err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
 }
 
-int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
+static uint64_t ns_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * YARN_NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
+}
+
+int yarn_launch_run(struct yarn_launch *launch, char *const argv[])
 {
     struct yarn_spawn spawn;
     int status = YARN_STATUS_FAILED;
@@ -96,5 +101,9 @@ int yarn_launch_run(const struct yarn_launch *launch, char *const argv[])
         return report_failure(argv[0], err);
     yarn_spawn_release(&spawn);
     err = yarn_spawn_finish(&spawn, &status);
-    return err ? report_failure(argv[0], err) : status;
+    if (err)
+        return report_failure(argv[0], err);
+    launch->cpu_ns = ns_of(spawn.usage.ru_utime) + ns_of(spawn.usage.ru_stime);
+    launch->life_ns = spawn.end_ns - spawn.begin_ns;
+    return status;
 }

@@ -10,6 +10,8 @@
 
 struct yarn_launch {
     char preload[4096]; /* path of libyarn_preload.so */
+    uint64_t cpu_ns;    /* of the command and its children, when it has ended */
+    uint64_t life_ns;
 };
 
 /* The folder of the tool itself, without a slash at its end. */
@@ -22,4 +24,4 @@ YARN_MUST_CHECK int yarn_launch_find(struct yarn_launch *launch, char *ret_why, 
 YARN_MUST_CHECK int yarn_launch_set(const char *name, const char *value);
 
 /* The status: the command's own, 128 + signal, 126 or 127; complains itself where it cannot run. */
-YARN_MUST_CHECK int yarn_launch_run(const struct yarn_launch *launch, char *const argv[]);
+YARN_MUST_CHECK int yarn_launch_run(struct yarn_launch *launch, char *const argv[]);

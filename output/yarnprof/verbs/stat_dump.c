@@ -10,6 +10,7 @@
 
 #include "output/dump/reader.h"
 #include "output/yarnprof/options/select.h"
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/status.h"
 
 enum { EVENTS_MAX = 4096, TID_BITS = 22, PROCESS_BITS = 32, ROWS_MAX = 512, KEYS_MAX = 1 << 24 };
@@ -339,7 +340,7 @@ static int read_all(struct yarn_stat_dump_reader *reader, const struct yarn_sour
         forget_events(reader); /* a damaged dump may have counts, and no process before them */
         int err = yarn_dump_read_file(path, &visitor, reader, &summary);
         if (err) {
-            yarn_complain("stat", "%s: %s", path, strerror(-err));
+            yarn_complain("stat", "%s: %s", path, yarn_memory_why(err));
             return YARN_STATUS_FAILED;
         }
         if (summary.nr_damages)

@@ -9,8 +9,6 @@
 
 enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ROWS_OF_TEXT = 40 };
 
-enum { MATCHED_A_BYTE = 8 }; /* memory for what the profiles have in common */
-
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW", "by samples (shares of them) or by time (spent a second)", NORMALIZE},
     {"sort", 0, "ORDER", "by the change of self or of total", SORT},
@@ -99,7 +97,7 @@ static int print(const struct yarn_diff_view *view, const struct yarn_out *out)
     case YARN_OUT_JSON:
         return yarn_diff_json(view, out);
     case YARN_OUT_CSV:
-        yarn_diff_csv(view, out);
+        yarn_diff_rows(view, out, NULL);
         return 0;
     default:
         yarn_diff_text(view, out);
@@ -133,7 +131,6 @@ static int load(const struct request *request, const char *path, struct yarn_pro
 {
     struct yarn_load_options options = {
         .frames = YARN_FRAMES_BY_FUNCTION,
-        .reserved_a_byte = MATCHED_A_BYTE,
     };
     return yarn_select_load_view("diff", &request->view.select, 0,
                                  (char *const[]){(char *)path, NULL}, &options, ret_profile);

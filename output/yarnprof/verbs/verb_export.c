@@ -70,7 +70,7 @@ static const struct yarn_command command = {
 static int fail(const struct request *request, const struct yarn_export *export, int err)
 {
     if (err == -EFBIG && !(export && export->why[0]))
-        yarn_complain("export", "it would be larger than any that a recording of this size makes");
+        yarn_complain("export", "it would be larger than " YARN_NEW_FILE_MOST);
     else
         yarn_complain("export", "%s: %s", request->path ? request->path : "standard output",
                       export && export->why[0] ? export->why : yarn_new_file_why(err));
@@ -170,9 +170,6 @@ static int load_and_export(const struct request *request, char *const *paths)
         .sched = needs & YARN_EXPORT_RAW ? &sched : NULL,
         .wakings = needs & YARN_EXPORT_RAW ? &wakings : NULL,
         .frames = request->format->frames,
-        .stack_bytes = request->format->stack_bytes,
-        .cell_bytes = request->format->cell_bytes,
-        .reserved_a_byte = request->format->reserved_a_byte,
     };
     unsigned shown = 0;
     if (needs & YARN_EXPORT_LINES && !request->has_no_lines)

@@ -10,8 +10,6 @@
 
 enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK };
 
-enum { STACK_BYTES = 88 }; /* with its node of the page */
-
 static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
@@ -88,8 +86,6 @@ static int load(const struct request *request, char *const *paths, struct side *
 {
     struct yarn_load_options options = {
         .frames = YARN_FRAMES_BY_FUNCTION,
-        .stack_bytes = STACK_BYTES,
-        .reserved_a_byte = YARN_SLICES_A_BYTE,
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
     };

@@ -40,12 +40,10 @@ static int show_catalogue(struct yarn_out *out)
     }
     int status = yarn_out_open(out, "list");
     if (status < 0) {
-        if (out->format == YARN_OUT_JSON)
-            err = yarn_list_json(&catalogue, out);
-        else if (out->format == YARN_OUT_CSV)
-            yarn_list_csv(&catalogue, out);
-        else
+        if (out->format == YARN_OUT_TEXT)
             yarn_list_text(&catalogue, out);
+        else
+            err = yarn_list_data(&catalogue, out);
         status = yarn_out_finish(out, "list", err);
     }
     yarn_catalogue_fini(&catalogue);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -6,12 +7,15 @@
 
 #include "core/config/options.h"
 #include "core/event/parse.h"
+#include "output/text/legible.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/stream/written.h"
 #include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
+#include "output/yarnprof/verbs/name_dumps.h"
+#include "output/yarnprof/verbs/unrecorded.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum {
@@ -41,6 +45,7 @@ static const char *const option_names[YARN_OPTION_COUNT] = {
 struct request {
     struct yarn_arena arena;
     struct yarn_options options;
+    bool has_run; /* it was named */
 };
 
 /* YARN_LOG_FILE for log-file. */
@@ -77,6 +82,26 @@ static int check_events(struct request *request, const char *value, char **ret_e
     return err;
 }
 
+/* Why: each program of the command would take a relative path anew, in its own working folder.
+ * *ret_pattern is to be freed. */
+static int make_absolute(const char *pattern, char **ret_pattern, const char **ret_right)
+{
+    char folder[PATH_MAX], escaped[2 * PATH_MAX], *end = escaped;
+    if (pattern[0] == '/')
+        return 0;
+    *ret_right = "a whole path, since the working folder has none";
+    if (!getcwd(folder, sizeof folder))
+        return -errno;
+    for (const char *at = folder; *at; at++) {
+        *end++ = *at;
+        if (*at == '%') /* which begins a letter of the pattern */
+            *end++ = '%';
+    }
+    *end = 0;
+    const char *slash = folder[1] ? "/" : "";
+    return asprintf(ret_pattern, "%s%s%s", escaped, slash, pattern) < 0 ? -ENOMEM : 0;
+}
+
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
@@ -91,8 +116,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         err = check_events(request, value, &encoded, ret_right);
     if (err)
         return err;
+    if (option == YARN_OPTION_OUTPUT)
+        err = make_absolute(value, &encoded, ret_right);
+    request->has_run |= option == YARN_OPTION_RUN;
     variable_of(option, variable, sizeof variable);
-    err = yarn_launch_set(variable, encoded ? encoded : value);
+    if (!err)
+        err = yarn_launch_set(variable, encoded ? encoded : value);
     free(encoded);
     return err;
 }
@@ -114,34 +143,33 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* By the option, the variable, or the compact variable. */
-static bool records_tracepoints(struct request *request)
+/* What this command starts is one run, also inside of another. */
+static int name_run(const struct request *request, uint64_t since_ns)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "%jd.%ju", (intmax_t)getpid(), (uintmax_t)since_ns);
+    return request->has_run ? 0 : yarn_launch_set("YARN_RUN", name);
+}
+
+/* What the options, the variables and the compact variable ask for. False where one is bad, which
+ * is the preload's to refuse. */
+static bool read_environment(struct request *request)
 {
     struct yarn_option_fault fault;
     extern char **environ;
-    return !yarn_options_from_env(&request->options, &request->arena, environ, &fault) &&
-           request->options.sched.kind >= YARN_SCHED_TRACEPOINTS;
+    return !yarn_options_from_env(&request->options, &request->arena, environ, &fault);
 }
 
-/* Where dumps go, by the options, the variable, or the compact variable. */
-static const char *output_of(struct request *request)
-{
-    struct yarn_option_fault fault;
-    extern char **environ;
-    if (yarn_options_from_env(&request->options, &request->arena, environ, &fault))
-        return NULL;
-    return request->options.output;
-}
-
-/* What YARN_EVENTS asks for, by the option or as it was before; a bad list is the preload's to
- * refuse. -1: it may begin. */
+/* The tracepoints and probes that the options name; a bad list is the preload's to refuse. -1: it
+ * may begin. */
 static int hold_events(struct request *request, struct yarn_hold *hold)
 {
     static struct yarn_event_list list;
     struct yarn_parse_error error;
     const struct yarn_event_spec *refused;
-    const char *events = getenv("YARN_EVENTS");
-    if (!events || yarn_event_list_parse(events, strlen(events), &request->arena, &list, &error))
+    const char *events = request->options.events;
+    if (events == yarn_option_row(YARN_OPTION_EVENTS)->default_text ||
+        yarn_event_list_parse(events, strlen(events), &request->arena, &list, &error))
         return -1;
     if (yarn_hold_open(hold, &list, &request->arena, &refused)) {
         yarn_complain("record", "%s: %s", refused->asked, refused->refusal);
@@ -155,9 +183,42 @@ static int hold_events(struct request *request, struct yarn_hold *hold)
     return err ? YARN_STATUS_FAILED : -1;
 }
 
+static void name_written(const struct yarn_written_folder *folder, uint64_t since_ns)
+{
+    struct yarn_sources sources;
+    yarn_written_find(folder, since_ns, &sources);
+    yarn_name_dumps(&sources);
+    yarn_sources_fini(&sources);
+}
+
+/* What was recorded where somebody looks on, and in any case why nothing was. */
+static void tell(struct request *request, const struct yarn_launch *launch, const char *name,
+                 uint64_t since_ns)
+{
+    char line[2 * 4096];
+    struct yarn_written_folder folder;
+    struct yarn_legible legible;
+    yarn_written_folder(request->options.output, &folder);
+    name_written(&folder, since_ns);
+    if (yarn_written_tell(&folder, since_ns, isatty(STDERR_FILENO)))
+        return;
+    struct yarn_text text = yarn_text_of(line, sizeof line);
+    const struct yarn_unrecorded unrecorded = {
+        .command = name,
+        .options = &request->options,
+        .folder = folder.path,
+        .cpu_ns = launch->cpu_ns,
+        .life_ns = launch->life_ns,
+    };
+    yarn_text_add_format(&text, "[yarn: nothing was recorded in %s: ", folder.path);
+    yarn_unrecorded_why(&unrecorded, &text);
+    (void)fprintf(stderr, "%s]\n", yarn_legible(&legible, line));
+    yarn_legible_fini(&legible);
+}
+
 static int run(struct request *request, char *const argv[])
 {
-    struct yarn_launch launch;
+    struct yarn_launch launch = {.life_ns = 0};
     char why[4096 + 512];
     if (yarn_launch_find(&launch, why, sizeof why)) {
         yarn_complain("record", "libyarn_preload.so is missing: %s", why);
@@ -165,16 +226,18 @@ static int run(struct request *request, char *const argv[])
     }
     uint64_t since_ns = now_ns();
     struct yarn_hold hold = {.count = 0};
-    int status = hold_events(request, &hold);
+    bool is_valid = read_environment(request);
+    int status = is_valid ? hold_events(request, &hold) : -1;
+    if (status < 0 && name_run(request, since_ns))
+        status = YARN_STATUS_FAILED;
     if (status >= 0)
         return status;
-    if (records_tracepoints(request))
+    if (is_valid && request->options.sched.kind >= YARN_SCHED_TRACEPOINTS)
         yarn_hold_scheduling(&hold, &request->arena);
     status = yarn_launch_run(&launch, argv);
     yarn_hold_close(&hold);
-    const char *pattern = isatty(STDERR_FILENO) ? output_of(request) : NULL;
-    if (pattern && status != YARN_STATUS_NO_COMMAND && status != YARN_STATUS_CANNOT_RUN)
-        yarn_written_tell(pattern, since_ns);
+    if (is_valid && launch.life_ns)
+        tell(request, &launch, argv[0], since_ns);
     return status;
 }
 

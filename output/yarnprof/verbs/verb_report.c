@@ -27,7 +27,7 @@ enum {
 #define LEAST_PERCENT_OF_TREE 0.5
 #define LEAST_PERCENT_OF_CALLERS 1.0
 
-enum { CALLERS_CELL_BYTES = 100, ARENA_BYTES = 1 << 20 };
+enum { ARENA_BYTES = 1 << 20 };
 
 static const struct yarn_argument arguments[] = {
     {"tree", 0, NULL, "top-down: what each function called", TREE},
@@ -209,37 +209,23 @@ static int build(struct request *request)
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
 }
 
-static void print_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
-{
-    if (report->view == YARN_REPORT_CALLS)
-        yarn_report_calls_csv(report, out);
-    else if (report->view == YARN_REPORT_BRANCHES)
-        yarn_report_branches_csv(report, out);
-    else
-        yarn_report_csv(report, out);
-}
-
 static int print(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     if (report->view == YARN_REPORT_METRICS)
         return yarn_report_metrics(report, out);
-    switch (out->format) {
-    case YARN_OUT_JSON:
+    if (out->format == YARN_OUT_JSON)
         return yarn_report_json(report, out);
-    case YARN_OUT_CSV:
-        print_csv(report, out);
-        return 0;
-    default:
-        if (report->view == YARN_REPORT_CALLS) {
-            yarn_report_calls_text(report, out);
-            return 0;
-        }
-        if (report->view == YARN_REPORT_BRANCHES) {
-            yarn_report_branches_text(report, out);
-            return 0;
-        }
+    if (report->view == YARN_REPORT_CALLS)
+        yarn_report_calls(report, out, NULL);
+    else if (report->view == YARN_REPORT_BRANCHES)
+        yarn_report_branches(report, out, NULL);
+    else if (out->format == YARN_OUT_TEXT)
         return yarn_report_text(report, out);
-    }
+    else if (report->view == YARN_REPORT_ROWS)
+        yarn_report_rows(report, out, NULL);
+    else
+        yarn_report_nodes(report, out, NULL);
+    return 0;
 }
 
 /* What a name of the group stands for, in the words of its file: "cycles" of
@@ -302,20 +288,11 @@ static int show(struct request *request, struct yarn_profile *profile)
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "report");
     if (!err && status < 0)
         err = print(report, &request->view.out);
-    bool is_cut = report->tree.is_cut;
-    if (is_cut && is_text && status < 0)
-        (void)fputs("\n[The tree is cut: it has more nodes than a recording of this size makes.]\n",
-                    request->view.out.file);
     yarn_rows_fini(&report->rows);
     yarn_tree_fini(&report->tree);
     yarn_calls_fini(&report->calls);
     yarn_branches_fini(&report->branches);
-    if (status < 0 || err)
-        status = yarn_out_finish(&request->view.out, "report", err);
-    if (!is_cut || status != YARN_STATUS_OK)
-        return status;
-    yarn_complain("report", "the tree is cut: --percent-limit leaves out what is small");
-    return YARN_STATUS_FAILED;
+    return status < 0 || err ? yarn_out_finish(&request->view.out, "report", err) : status;
 }
 
 static bool has_depth(const struct request *request)
@@ -335,8 +312,6 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
                   : request->report.view == YARN_REPORT_BRANCHES ? YARN_FRAMES_BY_ADDRESS
                                                                  : YARN_FRAMES_BY_FUNCTION,
         .has_branches = request->report.view == YARN_REPORT_BRANCHES,
-        .reserved_a_byte = has_depth(request) ? YARN_TREE_A_BYTE : 0,
-        .cell_bytes = request->report.view == YARN_REPORT_CALLERS ? CALLERS_CELL_BYTES : 0,
         .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
         .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
     };

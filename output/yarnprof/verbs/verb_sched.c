@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "output/analysis/load/load_stream.h"
 #include "output/yarnprof/options/view.h"
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/saved_view.h"
 #include "output/yarnprof/verbs/verb.h"
@@ -65,9 +65,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     case LOAD:
         request->load = value;
         return 0;
-    case YARN_ARGUMENT_EVENT:
-        request->shown.events = value;
-        return 0;
     case YARN_ARGUMENT_TIME:
         request->time = value;
         break;
@@ -90,16 +87,16 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
     const struct yarn_out *out = &request->view.out;
     if (out->format == YARN_OUT_JSON)
         return yarn_sched_json(view, out);
-    if (out->format == YARN_OUT_CSV)
-        yarn_sched_csv(view, out);
-    else if (request->has_wakers)
-        return yarn_sched_wakers_text(view, out);
-    else if (request->is_timeline)
+    if (request->has_wakers) {
+        int err = yarn_sched_wakers(view, out, NULL);
+        return err || out->format == YARN_OUT_CSV ? err : yarn_sched_locks(view, out, NULL);
+    }
+    if (out->format == YARN_OUT_TEXT && request->is_timeline)
         return yarn_sched_timeline_text(view, out);
-    else if (view->couples)
-        yarn_couples_text(view->couples, view->shown, out);
+    if (view->couples)
+        yarn_couples_events(view->couples, view->shown, out, NULL);
     else
-        yarn_sched_text(view, out);
+        yarn_sched_threads(view, out, NULL);
     return 0;
 }
 
@@ -113,6 +110,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
         view.couples = &request->couples;
+    request->shown.profile = profile;
     int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
     if (!err)
         err = yarn_sched_log_settle(sched);
@@ -147,6 +145,7 @@ static int break_couples(struct request *request)
     for (size_t i = 0; !request->couplebreak && i < request->saved.count; i++)
         if (request->saved.streams[i].has_couplebreak)
             request->couplebreak = "";
+    request->shown.filter = &request->view.select.filter;
     request->shown.time = request->view.select.time;
     request->shown.limit = yarn_view_limit(&request->view, 0);
     return status;
@@ -156,7 +155,7 @@ static int save(const struct request *request)
 {
     const struct yarn_filter *filter = &request->view.select.filter;
     const char *const filters[YARN_SAVED_FILTERS] = {
-        [YARN_SAVED_EVENT] = request->shown.events,
+        [YARN_SAVED_EVENT] = filter->events,
         [YARN_SAVED_THREAD] = filter->threads,
         [YARN_SAVED_PROCESS] = filter->processes,
         [YARN_SAVED_COMM] = filter->comms,
@@ -167,24 +166,20 @@ static int save(const struct request *request)
 }
 
 static int load_traces(struct request *request, char *const *paths, struct yarn_sched_log *sched,
-                       struct yarn_wakings *wakings, struct yarn_profile *ret_profile)
+                       struct yarn_profile *ret_profile)
 {
     int status = -1, err = yarn_profile_init(ret_profile);
     if (err) {
-        yarn_complain("sched", "%s", strerror(-err));
+        yarn_complain("sched", "%s", yarn_memory_why(err));
         return YARN_STATUS_FAILED;
     }
     for (; status < 0 && *paths; paths++)
         status = yarn_couples_add(&request->couples, "sched", *paths);
     for (size_t i = 0; status < 0 && i < request->couples.count; i++) {
         const char *path = request->couples.list[i].path;
-        struct yarn_stream *stream = request->couples.list[i].stream;
-        err = yarn_profile_load_stream(ret_profile, path, stream, sched, &wakings->comms);
-        if (err == -EBADMSG)
-            yarn_complain("sched", "%s: %s (at byte %" PRIu64 ")", path, stream->trace.fault.why,
-                          stream->trace.fault.at);
-        else if (err)
-            yarn_complain("sched", "%s: %s", path, strerror(-err));
+        err = yarn_profile_load_stream(ret_profile, path, request->couples.list[i].stream, sched);
+        if (err)
+            yarn_complain("sched", "%s: %s", path, yarn_memory_why(err));
         status = err ? YARN_STATUS_FAILED : -1;
     }
     yarn_time_range_on_clock(&request->view.select.time, ret_profile->start_ns, 0, &sched->from_ns,
@@ -220,18 +215,15 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     struct yarn_profile profile;
     int status = yarn_couples_kind("sched", paths, &request->is_trace);
     if (status < 0)
-        status = request->is_trace ? load_traces(request, paths, sched, wakings, &profile)
+        status = request->is_trace ? load_traces(request, paths, sched, &profile)
                                    : load_dumps(request, paths, sched, wakings, &profile);
     if (status >= 0)
         return status;
     status = break_couples(request);
     if (status < 0)
         status = save(request);
-    if (status < 0) {
-        request->view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
-        status = yarn_select_check("sched", &request->view.select,
-                                   (const struct yarn_profile *const[]){&profile}, 1);
-    }
+    if (status < 0)
+        status = yarn_select_check_records("sched", &request->view.select, &profile, true);
     if (status < 0)
         status = show(request, &profile, sched, wakings);
     yarn_profile_fini(&profile);
@@ -249,7 +241,7 @@ static int take_saved(struct request *request)
     };
     const struct yarn_filter *filter = &request->view.select.filter;
     const char *const given[YARN_SAVED_FILTERS] = {
-        [YARN_SAVED_EVENT] = request->shown.events,
+        [YARN_SAVED_EVENT] = filter->events,
         [YARN_SAVED_THREAD] = filter->threads,
         [YARN_SAVED_PROCESS] = filter->processes,
         [YARN_SAVED_COMM] = filter->comms,

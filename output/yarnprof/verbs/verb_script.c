@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/options/view.h"
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/script.h"
@@ -64,7 +65,7 @@ static int show(struct request *request, struct yarn_timeline *timeline)
     struct yarn_script *script = &request->script;
     int err = yarn_timeline_sort(timeline);
     if (err) {
-        yarn_complain("script", "%s", strerror(-err));
+        yarn_complain("script", "%s", yarn_memory_why(err));
         return YARN_STATUS_FAILED;
     }
     int status = yarn_out_open(&request->view.out, "script");
@@ -96,19 +97,6 @@ static int open_couples(struct request *request, char *const *paths)
     return status;
 }
 
-/* Targets have names of their own, which the dumps do not know. */
-static int check(struct request *request, const struct yarn_profile *profile)
-{
-    struct yarn_select *select = &request->view.select;
-    const char *events = select->filter.events;
-    if (request->couplebreak)
-        select->filter.events = NULL;
-    int status =
-        yarn_select_check("script", select, (const struct yarn_profile *const[]){profile}, 1);
-    select->filter.events = events;
-    return status;
-}
-
 static int run_dumps(struct request *request, char *const *paths)
 {
     struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
@@ -118,8 +106,8 @@ static int run_dumps(struct request *request, char *const *paths)
         status = load(request, paths, &timeline, &profile);
     if (status < 0) {
         request->script.profile = &profile;
-        request->view.select.time = YARN_TIME_RANGE_ALL; /* not only samples lie in it */
-        status = check(request, &profile);
+        status = yarn_select_check_records("script", &request->view.select, &profile,
+                                           request->couplebreak);
         if (status < 0)
             status = show(request, &timeline);
         yarn_profile_fini(&profile);
@@ -131,8 +119,7 @@ static int run_dumps(struct request *request, char *const *paths)
 static int run_traces(struct request *request, char *const *paths)
 {
     struct yarn_script *script = &request->script;
-    struct yarn_couples_shown shown = {.events = script->filter->events,
-                                       .time = request->view.select.time};
+    struct yarn_couples_shown shown = {.filter = script->filter, .time = request->view.select.time};
     int status = -1;
     if (script->filter->modules || script->filter->has_function) {
         yarn_complain("script", "a trace.dat has neither modules nor functions");

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/annotate.h"
-#include "output/yarnprof/views/report.h"
 
 enum {
     NUMBERS_COLUMNS = 32,
@@ -41,7 +41,7 @@ static void print_numbers(const struct view *view, const struct yarn_annotation_
     double percent = yarn_percent(sum->self, view->sums->whole.self);
     if (sum->samples)
         (void)fprintf(file, "%s%6.2f %%%s  %10s",
-                      yarn_out_paint(view->out, yarn_report_paint_of(percent)), percent,
+                      yarn_out_paint(view->out, yarn_show_paint_of(percent)), percent,
                       yarn_out_plain(view->out), yarn_number_in_unit(sum->self, view->unit).text);
     else
         (void)fprintf(file, "%20s", "");

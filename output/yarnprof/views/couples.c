@@ -8,6 +8,8 @@
 #include "output/analysis/value/array.h"
 #include "output/stream/stream.h"
 #include "output/text/legible.h"
+#include "output/yarnprof/show/table.h"
+#include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/status.h"
 
 bool yarn_couples_is_trace(const char *path)
@@ -57,14 +59,14 @@ int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char 
         struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
         struct yarn_couple_stream item = {.path = path};
         int err = yarn_stream_load(path, index, &why, &item.stream);
-        if (err == -ENOENT && index)
+        if (err == -ENOENT) /* also a recording that was cut before its first process */
             return -1;
         if (!err)
             say_of_trace(verb, path, item.stream);
         if (!err)
             err = YARN_ARRAY_PUT(&couples->list, &couples->count, &couples->capacity, &item);
         if (err) {
-            yarn_complain(verb, "%s: %s", path, buffer[0] ? buffer : strerror(-err));
+            yarn_complain(verb, "%s: %s", path, buffer[0] ? buffer : yarn_memory_why(err));
             return YARN_STATUS_FAILED;
         }
     }
@@ -132,9 +134,32 @@ static uint64_t start_of(const struct yarn_couples *couples)
     return start_ns;
 }
 
+static const char *name_of_process(const struct yarn_profile *profile,
+                                   const struct yarn_stream *stream)
+{
+    for (size_t i = 0; profile && i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        if (dump->process.pid == stream->pid && dump->process.start_ns == stream->start_ns)
+            return yarn_profile_text(profile, dump->comm);
+    }
+    return "";
+}
+
+bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
+                             const struct yarn_stream *stream, const struct yarn_entry *entry)
+{
+    const char *task = yarn_stream_task(stream, entry);
+    if (!yarn_filter_is_by_thread(shown->filter))
+        return true;
+    bool is_own = yarn_stream_is_own(stream, entry->pid);
+    return yarn_filter_has_task(shown->filter, task, (uint32_t)entry->pid,
+                                is_own ? name_of_process(shown->profile, stream) : task,
+                                is_own ? stream->pid : (uint32_t)entry->pid);
+}
+
 bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry)
 {
-    const char *events = choice->shown->events;
+    const char *events = choice->shown->filter->events;
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
         choice->last_id = entry->event_id;
         choice->has_last = true;
@@ -142,7 +167,8 @@ bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_e
             yarn_filter_list_has(events, yarn_stream_event_name(choice->stream, entry));
     }
     return (!events || choice->last_passes) && entry->time_ns >= choice->from_ns &&
-           entry->time_ns <= choice->to_ns;
+           entry->time_ns <= choice->to_ns &&
+           yarn_couples_has_thread(choice->shown, choice->stream, entry);
 }
 
 struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couples,
@@ -155,33 +181,90 @@ struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couple
     return choice;
 }
 
-static void print_text(FILE *file, const char *text)
+/* An entry that is shown, and those before it. */
+struct shown_entry {
+    struct yarn_stream *stream;
+    uint64_t start_ns;
+    const struct yarn_entry *last; /* NULL: it is the stream's first */
+    size_t count;                  /* of all streams */
+};
+
+static const struct yarn_entry *entry_of(const struct yarn_show_cell *cell)
 {
-    struct yarn_legible legible;
-    (void)fputs(yarn_legible(&legible, text ? text : ""), file);
-    yarn_legible_fini(&legible);
+    return cell->row;
 }
 
-static void print_entry(struct yarn_stream *stream, const struct yarn_entry *entry,
-                        uint64_t start_ns, FILE *file)
+static struct yarn_stream *stream_of(const struct yarn_show_cell *cell)
 {
-    char task[64];
-    uint64_t time_ns = entry->time_ns - start_ns;
-    (void)snprintf(task, sizeof task, "%s-%d", yarn_stream_task(stream, entry), entry->pid);
-    (void)fprintf(file, "%" PRIu64 ".%06" PRIu64 "  ", time_ns / YARN_NS_PER_SECOND,
-                  time_ns % YARN_NS_PER_SECOND / 1000);
-    if (entry->cpu < 0)
-        (void)fputs("  -  ", file);
-    else
-        (void)fprintf(file, "%03d  ", entry->cpu);
-    struct yarn_legible legible;
-    (void)fprintf(file, "%-22s  ", yarn_legible(&legible, task));
-    yarn_legible_fini(&legible);
-    (void)fprintf(file, "%-32s  ", yarn_legible(&legible, yarn_stream_event_name(stream, entry)));
-    yarn_legible_fini(&legible);
-    print_text(file, yarn_stream_info(stream, entry));
-    (void)fputc('\n', file);
+    return ((const struct shown_entry *)cell->self)->stream;
 }
+
+static void get_id(struct yarn_show_cell *cell)
+{
+    yarn_show_i64(cell, entry_of(cell)->event_id);
+}
+
+static void get_time(struct yarn_show_cell *cell)
+{
+    const struct yarn_entry *entry = entry_of(cell);
+    uint64_t time_ns = entry->time_ns - ((const struct shown_entry *)cell->self)->start_ns;
+    yarn_show_u64(cell, entry->time_ns);
+    yarn_show_add(cell, "%" PRIu64 ".%06" PRIu64, time_ns / YARN_NS_PER_SECOND,
+                  time_ns % YARN_NS_PER_SECOND / 1000);
+}
+
+static void get_cpu(struct yarn_show_cell *cell)
+{
+    yarn_show_i64(cell, entry_of(cell)->cpu);
+    if (entry_of(cell)->cpu < 0)
+        cell->text = "  -";
+    else
+        yarn_show_add(cell, "%03d", entry_of(cell)->cpu);
+}
+
+static void get_pid(struct yarn_show_cell *cell)
+{
+    yarn_show_i64(cell, entry_of(cell)->pid);
+}
+
+static void get_task(struct yarn_show_cell *cell)
+{
+    yarn_show_add(cell, "%s-%d", yarn_stream_task(stream_of(cell), entry_of(cell)),
+                  entry_of(cell)->pid);
+}
+
+static void get_event(struct yarn_show_cell *cell)
+{
+    yarn_show_text(cell, yarn_stream_event_name(stream_of(cell), entry_of(cell)));
+}
+
+static void get_info(struct yarn_show_cell *cell)
+{
+    yarn_show_text_if(cell, yarn_stream_info(stream_of(cell), entry_of(cell)));
+}
+
+/* Where the origin stands in the list, if it is there: right before its target. */
+static void get_origin(struct yarn_show_cell *cell)
+{
+    const struct shown_entry *shown = cell->self;
+    const struct yarn_entry *origin = yarn_couplebreak_origin(entry_of(cell));
+    yarn_show_u64_if(cell, origin && origin == shown->last, shown->count - 1);
+}
+
+#define NAME(columns) .align = YARN_SHOW_NAME, .gap = 2, .width = columns
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("id", NULL, .get = get_id),
+    YARN_SHOW_COLUMN("name", NULL, .get = get_event),
+    YARN_SHOW_COLUMN("time_ns", "TIME", .get = get_time, .width = 8),
+    YARN_SHOW_COLUMN("cpu", "CORE", .get = get_cpu, .align = YARN_SHOW_LEFT, .gap = 2, .width = 3),
+    YARN_SHOW_COLUMN("pid", NULL, .get = get_pid),
+    YARN_SHOW_COLUMN("origin", NULL, .get = get_origin),
+    YARN_SHOW_COLUMN(NULL, "TASK", .get = get_task, NAME(22)),
+    YARN_SHOW_COLUMN(NULL, "EVENT", .get = get_event, NAME(32)),
+    YARN_SHOW_COLUMN(NULL, "INFO", .get = get_info, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
 
 /* Why there is nothing to be seen of it. */
 static void note_none(const struct yarn_couples *couples, FILE *file)
@@ -192,36 +275,48 @@ static void note_none(const struct yarn_couples *couples, FILE *file)
             yarn_stream_n_couplebreak_events(item->stream))
             continue;
         (void)fputs("no couples: ", file);
-        print_text(file, item->path);
+        yarn_legible_print(item->path, file);
         if (yarn_stream_pid(item->stream))
             (void)fprintf(file, " (pid %u)", yarn_stream_pid(item->stream));
         (void)fputs(" has neither sched_switch nor sched_waking (YARN_SCHED=tracepoints)\n", file);
     }
 }
 
-void yarn_couples_text(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
-                       const struct yarn_out *out)
+static void put_entries(const struct yarn_couples *couples, size_t number,
+                        const struct yarn_couples_shown *shown, struct shown_entry *at,
+                        const struct yarn_show_table *table)
 {
-    size_t nr_shown = 0;
-    bool has_any = false;
+    size_t count;
+    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, number);
+    at->stream = couples->list[number].stream;
+    at->start_ns = choice.start_ns;
+    at->last = NULL;
+    const struct yarn_entry *entries = yarn_stream_entries(at->stream, &count);
+    for (size_t i = 0; i < count && (!shown->limit || at->count < shown->limit); i++) {
+        if (!yarn_couples_passes(&choice, &entries[i]))
+            continue;
+        yarn_show_row(table, &entries[i]);
+        at->last = &entries[i];
+        at->count++;
+    }
+}
+
+void yarn_couples_events(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                         const struct yarn_out *out, struct yarn_json *json)
+{
+    struct shown_entry at = {.count = 0};
+    struct yarn_show_table table = {.out = out, .json = json, .self = &at, .parts = {columns}};
+    bool is_text = out->format == YARN_OUT_TEXT, has_any = false;
     for (size_t i = 0; i < couples->count; i++)
         has_any |= yarn_stream_n_couplebreak_events(couples->list[i].stream) != 0;
-    if (has_any)
-        (void)fprintf(out->file, "%8s  %s  %-22s  %-32s  %s\n", "TIME", "CORE", "TASK", "EVENT",
-                      "INFO");
-    for (size_t i = 0; has_any && i < couples->count; i++) {
-        size_t count;
-        struct yarn_stream *stream = couples->list[i].stream;
-        struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, i);
-        const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
-        for (size_t e = 0; e < count && (!shown->limit || nr_shown < shown->limit); e++) {
-            if (!yarn_couples_passes(&choice, &entries[e]))
-                continue;
-            print_entry(stream, &entries[e], choice.start_ns, out->file);
-            nr_shown++;
-        }
+    if (has_any || !is_text) {
+        yarn_show_begin(&table, "events");
+        for (size_t i = 0; i < couples->count; i++)
+            put_entries(couples, i, shown, &at, &table);
+        yarn_show_end(&table);
     }
-    note_none(couples, out->file);
+    if (is_text)
+        note_none(couples, out->file);
 }
 
 static void put_stream(const struct yarn_couple_stream *item, struct yarn_json *json)
@@ -241,50 +336,12 @@ static void put_stream(const struct yarn_couple_stream *item, struct yarn_json *
     yarn_json_end_object(json);
 }
 
-/* `origin` is where the origin stands in the list, if it is there. */
-static void put_entry(const struct yarn_stream *stream, const struct yarn_entry *entry,
-                      bool has_origin, size_t origin, struct yarn_json *json)
+void yarn_couples_json(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                       const struct yarn_out *out, struct yarn_json *json)
 {
-    yarn_json_begin_object(json, NULL);
-    yarn_json_i64(json, "id", entry->event_id);
-    yarn_json_text(json, "name", yarn_stream_event_name(stream, entry));
-    yarn_json_u64(json, "time_ns", entry->time_ns);
-    yarn_json_i64(json, "cpu", entry->cpu);
-    yarn_json_i64(json, "pid", entry->pid);
-    yarn_json_u64_if(json, "origin", has_origin, origin);
-    yarn_json_end_object(json);
-}
-
-static size_t put_events(const struct yarn_couples *couples, size_t number,
-                         const struct yarn_couples_shown *shown, size_t nr_shown,
-                         struct yarn_json *json)
-{
-    size_t count;
-    const struct yarn_stream *stream = couples->list[number].stream;
-    const struct yarn_entry *entries = yarn_stream_entries(stream, &count), *last = NULL;
-    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, number);
-    for (size_t i = 0; i < count && (!shown->limit || nr_shown < shown->limit); i++) {
-        const struct yarn_entry *origin = yarn_couplebreak_origin(&entries[i]);
-        if (!yarn_couples_passes(&choice, &entries[i]))
-            continue;
-        put_entry(stream, &entries[i], origin && origin == last, nr_shown - 1, json);
-        last = &entries[i];
-        nr_shown++;
-    }
-    return nr_shown;
-}
-
-int yarn_couples_json(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
-                      struct yarn_json *json)
-{
-    size_t nr_shown = 0;
     yarn_json_begin_array(json, "streams");
     for (size_t i = 0; i < couples->count; i++)
         put_stream(&couples->list[i], json);
     yarn_json_end_array(json);
-    yarn_json_begin_array(json, "events");
-    for (size_t i = 0; i < couples->count; i++)
-        nr_shown = put_events(couples, i, shown, nr_shown, json);
-    yarn_json_end_array(json);
-    return 0;
+    yarn_couples_events(couples, shown, out, json);
 }

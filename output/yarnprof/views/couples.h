@@ -36,7 +36,8 @@ YARN_MUST_CHECK int yarn_couples_break(struct yarn_couples *couples, const char 
 void yarn_couples_fini(struct yarn_couples *couples);
 
 struct yarn_couples_shown {
-    const char *events; /* names or shell patterns, separated by commas; NULL: all */
+    const struct yarn_profile *profile; /* of the dumps; NULL: of processes only pids are known */
+    const struct yarn_filter *filter;   /* of events and threads */
     struct yarn_time_range time;
     size_t limit; /* 0: none */
 };
@@ -53,10 +54,13 @@ struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couple
                                                const struct yarn_couples_shown *shown,
                                                size_t stream);
 bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry);
+/* Its thread does. Who is of another process is one of its own. */
+bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
+                             const struct yarn_stream *stream, const struct yarn_entry *entry);
 
-void yarn_couples_text(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
-                       const struct yarn_out *out);
-/* `streams` and `events`. -ENOMEM. */
-YARN_MUST_CHECK int yarn_couples_json(const struct yarn_couples *couples,
-                                      const struct yarn_couples_shown *shown,
-                                      struct yarn_json *json);
+/* Those that pass, in the form of `out`; `json` is that of YARN_OUT_JSON. */
+void yarn_couples_events(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                         const struct yarn_out *out, struct yarn_json *json);
+/* `streams` and `events`. */
+void yarn_couples_json(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                       const struct yarn_out *out, struct yarn_json *json);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "output/analysis/compare/diff.h"
+#include "output/text/json.h"
 #include "output/yarnprof/stream/out.h"
 
 struct yarn_diff_view {
@@ -19,7 +20,9 @@ struct yarn_diff_view {
 void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out);
 /* -ENOMEM. */
 YARN_MUST_CHECK int yarn_diff_json(const struct yarn_diff_view *view, const struct yarn_out *out);
-void yarn_diff_csv(const struct yarn_diff_view *view, const struct yarn_out *out);
+/* The list of rows, as CSV or JSON. */
+void yarn_diff_rows(const struct yarn_diff_view *view, const struct yarn_out *out,
+                    struct yarn_json *json);
 
 /* False for the rows of an event that are more than the limit; `nr_shown` counts them. */
 bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_shown);

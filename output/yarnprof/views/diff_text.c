@@ -139,9 +139,14 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
     const struct yarn_diff_sum *total = &event->totals[side];
     double ns = view->diff->times[side].seconds * 1e9;
     (void)fprintf(out->file, "  %-8s", side ? "after" : "before");
-    (void)fprintf(out->file, "%s, %s in %s: ", yarn_number_of_things(total->samples, "sample").text,
+    (void)fprintf(out->file, "%s, %s in %s of ",
+                  yarn_number_of_things(total->samples, "sample").text,
                   yarn_number_in_unit(total->weight, event->unit).text,
                   yarn_number_duration((uint64_t)ns).text);
+    (void)fprintf(out->file, "%s, %s process%s: ",
+                  yarn_number_of_things(view->diff->nr_runs[side], "run").text,
+                  yarn_number_grouped(view->diff->nr_processes[side]).text,
+                  view->diff->nr_processes[side] == 1 ? "" : "es");
     yarn_print_cut(out, view->paths[side], 0);
     (void)fputc('\n', out->file);
 }

@@ -9,6 +9,7 @@
 #include "output/text/legible.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/views/info.h"
+#include "output/yarnprof/views/report.h"
 
 /* The process that is shown. */
 struct subject {
@@ -147,6 +148,7 @@ static void put_event(struct yarn_json *json, const struct subject *subject, siz
     yarn_json_span(json, "unit", record->unit);
     yarn_json_span(json, "reason", record->reason);
     yarn_json_u64(json, "period", record->period);
+    yarn_json_u64_if(json, "alternate_period", event->alternate_period, event->alternate_period);
     yarn_json_u64(json, "frequency", record->frequency);
     yarn_json_u64(json, "group", record->group);
     put_format(json, record->format);
@@ -258,6 +260,15 @@ static void put_damage(struct yarn_json *json, const struct subject *subject, si
     yarn_json_text(json, "why", damage->why);
 }
 
+static void put_phases(struct yarn_json *json, const struct yarn_profile *profile, size_t number)
+{
+    yarn_json_begin_array(json, "in_phase");
+    for (size_t i = 0; i < profile->nr_phases; i++)
+        if (profile->phases[i].dump == number)
+            yarn_report_put_phase(profile, &profile->phases[i], json);
+    yarn_json_end_array(json);
+}
+
 static void put_from(struct yarn_json *json, const struct subject *subject, size_t n)
 {
     const struct yarn_dump_from *from = &subject->dump->froms[n];
@@ -291,6 +302,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     put_list(json, &subject, "threads", threads.end - threads.begin, put_thread);
     put_list(json, &subject, "modules", dump->nr_modules, put_module);
     put_trust(json, dump);
+    put_phases(json, profile, number);
     put_options(json, dump);
     put_list(json, &subject, "messages", dump->nr_messages, put_message);
     put_stopped(json, dump);

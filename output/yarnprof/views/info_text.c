@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "output/analysis/time/coverage.h"
@@ -103,13 +104,13 @@ static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_
 static void print_process(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_process *process = &dump->process;
-    char *line = yarn_command_line(process->cmdline);
     char text[512];
     print_section(out, "Process");
     if (!dump->has_process) {
         (void)fputs("  unknown: its record is missing\n", out->file);
         return;
     }
+    char *line = yarn_command_line(process->cmdline);
     print_pair(out, "command", line ? line : "");
     print_pair(out, "executable", text_of(process->exe));
     print_label(out, "pid");
@@ -203,8 +204,10 @@ static void print_running(const struct yarn_profile_dump_event *event, const str
                           .text);
 }
 
-static void print_event(const struct yarn_profile_dump_event *event, const struct yarn_out *out)
+static void print_event(const struct yarn_profile_dump *dump, size_t number,
+                        const struct yarn_out *out)
 {
+    const struct yarn_profile_dump_event *event = &dump->events[number];
     const struct yarn_dump_event *record = &event->record;
     const struct yarn_dump_count *count = &event->count;
     char text[1024];
@@ -231,6 +234,9 @@ static void print_event(const struct yarn_profile_dump_event *event, const struc
     else if (record->period)
         (void)fprintf(out->file, ", period %s",
                       yarn_number_in_unit(record->period, text_of(record->unit)).text);
+    if (event->alternate_period && record->period)
+        (void)fprintf(out->file, " and %s in turns",
+                      yarn_number_in_unit(event->alternate_period, text_of(record->unit)).text);
     if (event->has_count) {
         (void)fprintf(out->file, ", counted %s",
                       yarn_number_in_unit(count->count, text_of(record->unit)).text);
@@ -323,6 +329,19 @@ static void print_reasons(const struct yarn_profile *profile, size_t number,
     }
 }
 
+static void print_phases(const struct yarn_profile *profile, size_t number,
+                         const struct yarn_out *out)
+{
+    for (size_t i = 0; i < profile->nr_phases; i++) {
+        const struct yarn_profile_phase *phase = &profile->phases[i];
+        if (phase->dump != number)
+            continue;
+        char *text = yarn_profile_phase_text(profile, phase);
+        print_pair(out, "in phase", text ? text : "?");
+        free(text);
+    }
+}
+
 static void print_trust(const struct yarn_profile *profile, size_t number,
                         const struct yarn_out *out)
 {
@@ -343,10 +362,13 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     print_share(out, "failed", trust->stacks_failed, trust->samples, true);
     print_share(out, "without stack", trust->stacks_none, trust->samples, true);
     print_value(out, "frames unknown", yarn_number_grouped(trust->frames_unknown).text);
+    if (trust->frames_unnamed)
+        print_value(out, "frames unnamed", yarn_number_grouped(trust->frames_unnamed).text);
     print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
     print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
     print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
     print_reasons(profile, number, out);
+    print_phases(profile, number, out);
     if (trust->ends_unknown) {
         print_label(out, "ends unknown");
         (void)fprintf(out->file, "%12s  of threads with %s of CPU time\n",
@@ -406,7 +428,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_switches(dump, out);
     print_section(out, "Events");
     for (size_t i = 0; i < dump->nr_events; i++)
-        print_event(&dump->events[i], out);
+        print_event(dump, i, out);
     print_options(dump, out);
     print_threads(profile, number, out);
     print_modules(dump, out);

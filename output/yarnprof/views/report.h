@@ -12,6 +12,7 @@
 #include "output/analysis/tree/tree.h"
 #include "output/metrics/metric_file.h"
 #include "output/yarnprof/options/select.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/stream/out.h"
 
 enum yarn_report_view {
@@ -47,19 +48,18 @@ YARN_MUST_CHECK int yarn_report_text(const struct yarn_profile_report *report,
                                      const struct yarn_out *out);
 YARN_MUST_CHECK int yarn_report_json(const struct yarn_profile_report *report,
                                      const struct yarn_out *out);
-void yarn_report_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
 
-/* Calls and their cost. */
-struct yarn_json;
-void yarn_report_calls_text(const struct yarn_profile_report *report, const struct yarn_out *out);
-void yarn_report_calls_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
-void yarn_report_calls_json(const struct yarn_profile_report *report, struct yarn_json *json);
-
-/* Edges of branches. */
-void yarn_report_branches_text(const struct yarn_profile_report *report,
-                               const struct yarn_out *out);
-void yarn_report_branches_csv(const struct yarn_profile_report *report, const struct yarn_out *out);
-void yarn_report_branches_json(const struct yarn_profile_report *report, struct yarn_json *json);
+/* Each in the form of `out`; `json` is that of YARN_OUT_JSON. Rows and nodes of a tree not as text.
+ */
+void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out,
+                      struct yarn_json *json);
+void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out,
+                       struct yarn_json *json);
+/* Calls and their cost; edges of branches. */
+void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out,
+                       struct yarn_json *json);
+void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out,
+                          struct yarn_json *json);
 
 /* Of each function; in all three formats. -ENOMEM. */
 YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_profile_report *report,
@@ -72,6 +72,13 @@ void yarn_report_print_tree(const struct yarn_profile_report *report, const stru
  * sampled, time that passed unsampled. */
 void yarn_report_print_missing(const struct yarn_profile_report *report, const struct yarn_out *out,
                                uint32_t event);
+
+/* Functions whose shares depend on which of two clocks is asked: sentences below the tables, and a
+ * list of the notes. */
+void yarn_report_print_phases(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_put_phases(const struct yarn_profile_report *report, struct yarn_json *json);
+void yarn_report_put_phase(const struct yarn_profile *profile,
+                           const struct yarn_profile_phase *phase, struct yarn_json *json);
 
 /* What an event should have had besides: time that passed unsampled has that of lost samples in it,
  * which is shown as theirs. */
@@ -101,18 +108,15 @@ void yarn_report_print_event(const struct yarn_profile_report *report, const str
 YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_profile_report *report,
                                            const struct yarn_out *out, bool *ret_fits);
 
-/* What a row is called, and the second name (of its module, its process, …; "" for none). */
-void yarn_report_name(const struct yarn_profile_report *report, const struct yarn_row *row,
-                      char *ret_text, size_t size);
-void yarn_report_detail(const struct yarn_profile_report *report, const struct yarn_row *row,
-                        char *ret_text, size_t size);
+/* Columns of a row (the table's own is the report): its sums, in all three forms; of text what it
+ * is called, and the second name (of its module, its process, …). */
+extern const struct yarn_show_column yarn_report_sums[];
+yarn_show_get_fn yarn_report_get_name, yarn_report_get_detail;
 const char *yarn_report_title(enum yarn_by by);
 const char *yarn_report_detail_title(enum yarn_by by);
 
 /* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
 bool yarn_report_is_one_share(const struct yarn_profile_report *report);
 
-/* What is named and coloured alike in all. */
-enum yarn_paint yarn_report_paint_of(double percent);
 /* " (inlined)" behind the name of a function that is; else "". */
 const char *yarn_report_inlined_of(const struct yarn_profile *profile, uint32_t function);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "output/text/json.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/csv.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 /* Branches as edges. */
@@ -33,53 +31,94 @@ static struct end end_of(const struct yarn_profile_report *report, uint32_t numb
     return end;
 }
 
+static struct end end_of_cell(const struct yarn_show_cell *cell, size_t nth)
+{
+    const struct yarn_profile_branch *branch = cell->row;
+    return end_of(cell->self, nth ? branch->to : branch->from);
+}
+
 static const char *event_of(const struct yarn_profile_report *report,
                             const struct yarn_profile_branch *branch)
 {
     return yarn_profile_text(report->profile, report->profile->events[branch->event].name);
 }
 
-static size_t count_shown(const struct yarn_profile_report *report)
+static void get_event(struct yarn_show_cell *cell)
 {
-    size_t count = report->branches.count;
-    return report->limit && report->limit < count ? report->limit : count;
+    yarn_show_text(cell, event_of(cell->self, cell->row));
 }
 
-static void print_end(const struct yarn_profile_report *report, const struct yarn_out *out,
-                      uint32_t number)
+static void get_function(struct yarn_show_cell *cell)
 {
-    struct end end = end_of(report, number);
-    yarn_print_cut(out, end.function, 0);
-    if (end.has_offset)
-        (void)fprintf(out->file, "+0x%" PRIx64, end.offset);
-    if (end.module[0]) {
-        (void)fputs(" (", out->file);
-        yarn_print_cut(out, end.module, 0);
-        (void)fputc(')', out->file);
+    yarn_show_text(cell, end_of_cell(cell, cell->column->nth).function);
+}
+
+static void get_module(struct yarn_show_cell *cell)
+{
+    yarn_show_text_if(cell, end_of_cell(cell, cell->column->nth).module);
+}
+
+static void get_offset(struct yarn_show_cell *cell)
+{
+    struct end end = end_of_cell(cell, cell->column->nth);
+    yarn_show_u64_if(cell, end.has_offset, end.offset);
+}
+
+/* Not every processor counts them. */
+static void get_cycles(struct yarn_show_cell *cell)
+{
+    const struct yarn_profile_branch *branch = cell->row;
+    yarn_show_u64(cell, branch->cycles);
+    if (!branch->cycles)
+        yarn_show_add(cell, "-");
+}
+
+static void get_edge(struct yarn_show_cell *cell)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct end end = end_of_cell(cell, i);
+        yarn_show_add(cell, "%s%s", i ? " -> " : "", end.function);
+        if (end.has_offset)
+            yarn_show_add(cell, "+0x%" PRIx64, end.offset);
+        if (end.module[0])
+            yarn_show_add(cell, " (%s)", end.module);
     }
 }
 
-void yarn_report_branches_text(const struct yarn_profile_report *report, const struct yarn_out *out)
+#define COUNT(name) YARN_SHOW_MEMBER(struct yarn_profile_branch, name), .unit = YARN_SHOW_GROUPED
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("event", NULL, .get = get_event),
+    YARN_SHOW_COLUMN("from", NULL, .get = get_function),
+    YARN_SHOW_COLUMN("from_module", NULL, .get = get_module),
+    YARN_SHOW_COLUMN("from_offset", NULL, .get = get_offset),
+    YARN_SHOW_COLUMN("to", NULL, .get = get_function, .nth = 1),
+    YARN_SHOW_COLUMN("to_module", NULL, .get = get_module, .nth = 1),
+    YARN_SHOW_COLUMN("to_offset", NULL, .get = get_offset, .nth = 1),
+    YARN_SHOW_COLUMN("count", "COUNT", COUNT(count), .width = 14),
+    YARN_SHOW_COLUMN("mispredicted", "MISPREDICTED", COUNT(mispredicted), .gap = 2, .width = 14),
+    YARN_SHOW_COLUMN("cycles", "CYCLES", .get = get_cycles, .unit = YARN_SHOW_GROUPED, .gap = 2,
+                     .width = 14),
+    YARN_SHOW_COLUMN(NULL, "FROM -> TO", .get = get_edge, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
+
+/* Those of each event below its name. */
+static void print_text(const struct yarn_profile_report *report, const struct yarn_out *out,
+                       const struct yarn_show_table *table, size_t count)
 {
     const char *event = NULL;
     yarn_report_print_head(report, out);
-    for (size_t i = 0; i < count_shown(report); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct yarn_profile_branch *branch = &report->branches.rows[i];
         if (!event || strcmp(event, event_of(report, branch)) != 0) {
             event = event_of(report, branch);
             (void)fputc('\n', out->file);
             yarn_print_cut(out, event, 0);
-            (void)fprintf(out->file, ": branches seen beside its samples\n\n%14s  %14s  %14s  %s\n",
-                          "COUNT", "MISPREDICTED", "CYCLES", "FROM -> TO");
+            (void)fputs(": branches seen beside its samples\n\n", out->file);
+            yarn_show_head(table);
         }
-        (void)fprintf(out->file, "%14s  ", yarn_number_grouped(branch->count).text);
-        (void)fprintf(out->file, "%14s  ", yarn_number_grouped(branch->mispredicted).text);
-        (void)fprintf(out->file, "%14s  ",
-                      branch->cycles ? yarn_number_grouped(branch->cycles).text : "-");
-        print_end(report, out, branch->from);
-        (void)fputs(" -> ", out->file);
-        print_end(report, out, branch->to);
-        (void)fputc('\n', out->file);
+        yarn_show_row(table, branch);
     }
     if (!report->branches.count)
         (void)fputs("\nNo branches were recorded: give a counter of the cpu branch=any, as in "
@@ -87,49 +126,15 @@ void yarn_report_branches_text(const struct yarn_profile_report *report, const s
                     out->file);
 }
 
-void yarn_report_branches_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
+void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out,
+                          struct yarn_json *json)
 {
-    static const char *const heads[] = {"event",        "from",      "from_module", "from_offset",
-                                        "to",           "to_module", "to_offset",   "count",
-                                        "mispredicted", "cycles"};
-    struct yarn_csv csv = {.file = out->file};
-    for (size_t i = 0; i < YARN_COUNT_OF(heads); i++)
-        yarn_csv_text(&csv, heads[i]);
-    yarn_csv_end_line(&csv);
-    for (size_t i = 0; i < count_shown(report); i++) {
-        const struct yarn_profile_branch *branch = &report->branches.rows[i];
-        const struct end ends[] = {end_of(report, branch->from), end_of(report, branch->to)};
-        yarn_csv_text(&csv, event_of(report, branch));
-        for (size_t e = 0; e < YARN_COUNT_OF(ends); e++) {
-            yarn_csv_text(&csv, ends[e].function);
-            yarn_csv_text(&csv, ends[e].module);
-            yarn_csv_u64(&csv, ends[e].offset);
-        }
-        yarn_csv_u64(&csv, branch->count);
-        yarn_csv_u64(&csv, branch->mispredicted);
-        yarn_csv_u64(&csv, branch->cycles);
-        yarn_csv_end_line(&csv);
-    }
-}
-
-void yarn_report_branches_json(const struct yarn_profile_report *report, struct yarn_json *json)
-{
-    yarn_json_begin_array(json, "rows");
-    for (size_t i = 0; i < count_shown(report); i++) {
-        const struct yarn_profile_branch *branch = &report->branches.rows[i];
-        struct end from = end_of(report, branch->from), to = end_of(report, branch->to);
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "event", event_of(report, branch));
-        yarn_json_text(json, "from", from.function);
-        yarn_json_text_or_null(json, "from_module", from.module);
-        yarn_json_u64_if(json, "from_offset", from.has_offset, from.offset);
-        yarn_json_text(json, "to", to.function);
-        yarn_json_text_or_null(json, "to_module", to.module);
-        yarn_json_u64_if(json, "to_offset", to.has_offset, to.offset);
-        yarn_json_u64(json, "count", branch->count);
-        yarn_json_u64(json, "mispredicted", branch->mispredicted);
-        yarn_json_u64(json, "cycles", branch->cycles);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
+    const struct yarn_branches *branches = &report->branches;
+    struct yarn_show_table table = {.out = out, .json = json, .self = report, .parts = {columns}};
+    size_t limit = report->limit ? report->limit : SIZE_MAX;
+    if (out->format == YARN_OUT_TEXT)
+        print_text(report, out, &table, yarn_size_min(limit, branches->count));
+    else
+        yarn_show_rows(&table, "rows", branches->rows, branches->count, sizeof *branches->rows,
+                       limit);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
-#include "output/text/json.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/csv.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
@@ -40,31 +36,75 @@ static bool is_below_probe(const struct yarn_profile_report *report,
     return row->calls && probe_ns && each_ns(row) < probe_ns;
 }
 
-static size_t count_shown(const struct yarn_profile_report *report)
+static void get_function(struct yarn_show_cell *cell)
 {
-    size_t count = report->calls.count;
-    return report->limit && report->limit < count ? report->limit : count;
+    yarn_show_text(cell, name_of(cell->self, cell->row));
 }
 
-void yarn_report_calls_text(const struct yarn_profile_report *report, const struct yarn_out *out)
+static void get_module(struct yarn_show_cell *cell)
 {
-    const struct yarn_calls *calls = &report->calls;
-    bool has_clock = calls->clock != YARN_DUMP_NONE;
-    uint64_t probe_ns = yarn_calls_probe_ns(calls);
-    yarn_report_print_head(report, out);
-    (void)fprintf(out->file, "\n%14s  %12s  %12s  FUNCTION\n", "CALLS", "TOTAL", "A CALL");
-    for (size_t i = 0; i < count_shown(report); i++) {
-        const struct yarn_call_row *row = &calls->rows[i];
-        (void)fprintf(out->file, "%14s  %12s  %12s  ", yarn_number_grouped(row->calls).text,
-                      has_clock ? yarn_number_duration(row->total_ns).text : "-",
-                      has_clock && row->calls ? yarn_number_duration(each_ns(row)).text : "-");
-        yarn_print_cut(out, name_of(report, row), 0);
-        (void)fputs("  ", out->file);
-        yarn_print_cut(out, module_of(report, row), 0);
-        (void)fputs(is_below_probe(report, row) ? "  (costs less than its probe)\n" : "\n",
-                    out->file);
-    }
-    if (!has_clock)
+    yarn_show_text_if(cell, module_of(cell->self, cell->row));
+}
+
+static void get_event(struct yarn_show_cell *cell)
+{
+    const struct yarn_profile *profile = ((const struct yarn_profile_report *)cell->self)->profile;
+    const struct yarn_call_row *row = cell->row;
+    yarn_show_text(cell, yarn_profile_text(profile, profile->events[row->event].name));
+}
+
+static bool has_clock(const struct yarn_profile_report *report)
+{
+    return report->calls.clock != YARN_DUMP_NONE;
+}
+
+static void get_total(struct yarn_show_cell *cell)
+{
+    const struct yarn_call_row *row = cell->row;
+    yarn_show_u64_if(cell, has_clock(cell->self), row->total_ns);
+}
+
+static void get_each(struct yarn_show_cell *cell)
+{
+    const struct yarn_call_row *row = cell->row;
+    yarn_show_u64_if(cell, has_clock(cell->self) && row->calls, each_ns(row));
+}
+
+static void get_below_probe(struct yarn_show_cell *cell)
+{
+    yarn_show_bool(cell, is_below_probe(cell->self, cell->row));
+}
+
+static void get_note(struct yarn_show_cell *cell)
+{
+    if (is_below_probe(cell->self, cell->row))
+        yarn_show_text(cell, "(costs less than its probe)");
+    else
+        cell->kind = YARN_SHOW_MISSING;
+}
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("function", NULL, .get = get_function),
+    YARN_SHOW_COLUMN("module", NULL, .get = get_module),
+    YARN_SHOW_COLUMN("event", NULL, .get = get_event),
+    YARN_SHOW_COLUMN("calls", "CALLS", YARN_SHOW_MEMBER(struct yarn_call_row, calls),
+                     .unit = YARN_SHOW_GROUPED, .width = 14),
+    YARN_SHOW_COLUMN("total_ns", "TOTAL", .get = get_total, .unit = YARN_SHOW_NS, .gap = 2,
+                     .width = 12),
+    YARN_SHOW_COLUMN("per_call_ns", "A CALL", .get = get_each, .unit = YARN_SHOW_NS, .gap = 2,
+                     .width = 12),
+    YARN_SHOW_COLUMN("samples", NULL, YARN_SHOW_MEMBER(struct yarn_call_row, samples)),
+    YARN_SHOW_COLUMN("below_probe", NULL, .get = get_below_probe),
+    YARN_SHOW_COLUMN(NULL, "FUNCTION", .get = get_function, .align = YARN_SHOW_TAIL, .gap = 2),
+    YARN_SHOW_COLUMN(NULL, "", .get = get_module, .align = YARN_SHOW_TAIL, .gap = 2),
+    YARN_SHOW_COLUMN(NULL, "", .get = get_note, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
+
+static void print_probe(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    uint64_t probe_ns = yarn_calls_probe_ns(&report->calls);
+    if (!has_clock(report))
         (void)fputs("\nNo clock was sampled beside the probes: add cpu-clock to the events.\n",
                     out->file);
     else if (probe_ns)
@@ -75,49 +115,19 @@ void yarn_report_calls_text(const struct yarn_profile_report *report, const stru
                     out->file);
 }
 
-void yarn_report_calls_csv(const struct yarn_profile_report *report, const struct yarn_out *out)
+void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out,
+                       struct yarn_json *json)
 {
-    static const char *const heads[] = {"function", "module",      "event",   "calls",
-                                        "total_ns", "per_call_ns", "samples", "below_probe"};
-    struct yarn_csv csv = {.file = out->file};
-    const struct yarn_profile *profile = report->profile;
-    for (size_t i = 0; i < YARN_COUNT_OF(heads); i++)
-        yarn_csv_text(&csv, heads[i]);
-    yarn_csv_end_line(&csv);
-    for (size_t i = 0; i < count_shown(report); i++) {
-        const struct yarn_call_row *row = &report->calls.rows[i];
-        yarn_csv_text(&csv, name_of(report, row));
-        yarn_csv_text(&csv, module_of(report, row));
-        yarn_csv_text(&csv, yarn_profile_text(profile, profile->events[row->event].name));
-        yarn_csv_u64(&csv, row->calls);
-        yarn_csv_u64(&csv, row->total_ns);
-        yarn_csv_u64(&csv, each_ns(row));
-        yarn_csv_u64(&csv, row->samples);
-        yarn_csv_u64(&csv, is_below_probe(report, row));
-        yarn_csv_end_line(&csv);
-    }
-}
-
-void yarn_report_calls_json(const struct yarn_profile_report *report, struct yarn_json *json)
-{
-    const struct yarn_profile *profile = report->profile;
     const struct yarn_calls *calls = &report->calls;
-    bool has_clock = calls->clock != YARN_DUMP_NONE;
-    uint64_t probe_ns = yarn_calls_probe_ns(calls);
-    yarn_json_begin_array(json, "calls");
-    for (size_t i = 0; i < count_shown(report); i++) {
-        const struct yarn_call_row *row = &calls->rows[i];
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "function", name_of(report, row));
-        yarn_json_text_or_null(json, "module", module_of(report, row));
-        yarn_json_text(json, "event", yarn_profile_text(profile, profile->events[row->event].name));
-        yarn_json_u64(json, "calls", row->calls);
-        yarn_json_u64_if(json, "total_ns", has_clock, row->total_ns);
-        yarn_json_u64_if(json, "per_call_ns", has_clock && row->calls, each_ns(row));
-        yarn_json_u64(json, "samples", row->samples);
-        yarn_json_bool(json, "below_probe", is_below_probe(report, row));
-        yarn_json_end_object(json);
+    struct yarn_show_table table = {.out = out, .json = json, .self = report, .parts = {columns}};
+    if (out->format == YARN_OUT_TEXT) {
+        yarn_report_print_head(report, out);
+        (void)fputc('\n', out->file);
     }
-    yarn_json_end_array(json);
-    yarn_json_u64_if(json, "probe_ns", has_clock && calls->knows_probe_ns, probe_ns);
+    yarn_show_rows(&table, "calls", calls->rows, calls->count, sizeof *calls->rows, report->limit);
+    if (out->format == YARN_OUT_TEXT)
+        print_probe(report, out);
+    else if (out->format == YARN_OUT_JSON)
+        yarn_json_u64_if(json, "probe_ns", has_clock(report) && calls->knows_probe_ns,
+                         yarn_calls_probe_ns(calls));
 }

@@ -41,152 +41,12 @@ static void put_events(const struct yarn_profile_report *report, struct yarn_jso
     yarn_json_end_array(json);
 }
 
-static void put_function(const struct yarn_profile_report *report, struct yarn_json *json,
-                         uint32_t number)
-{
-    const struct yarn_profile *profile = report->profile;
-    const struct yarn_profile_function *function = &profile->functions[number];
-    yarn_json_text(json, "function", text_of(report, function->name));
-    yarn_json_text(json, "module", text_of(report, profile->modules[function->module].base));
-    yarn_json_text(json, "module_path", text_of(report, profile->modules[function->module].path));
-    if (function->is_inlined)
-        yarn_json_bool(json, "inlined", true);
-}
-
-static void put_line(const struct yarn_profile_report *report, struct yarn_json *json,
-                     uint32_t number)
-{
-    const struct yarn_place *place = &report->profile->places.places[number];
-    put_function(report, json, place->function);
-    yarn_json_text_or_null(json, "file", place->line ? text_of(report, place->file) : NULL);
-    yarn_json_u64_if(json, "line", place->line, place->line);
-}
-
 static void put_process(const struct yarn_profile_report *report, struct yarn_json *json,
                         uint32_t number)
 {
     const struct yarn_profile_dump *dump = &report->profile->dumps[number];
     yarn_json_text(json, "process", text_of(report, dump->comm));
     yarn_json_u64(json, "pid", dump->process.pid);
-}
-
-/* What a row stands for; function and module are there for every key. */
-/* The text is that of load_details.c: the address, and behind a blank its data source. */
-static void put_address(const struct yarn_profile_report *report, struct yarn_json *json,
-                        const struct yarn_row *row)
-{
-    char address[32];
-    const char *text = text_of(report, row->key), *source = strchr(text, ' ');
-    (void)snprintf(address, sizeof address, "%.*s", (int)strcspn(text, " "), text);
-    yarn_json_text(json, "address", address);
-    yarn_json_text_or_null(json, "data_src", source ? source + 1 : "");
-    if (row->latency)
-        yarn_json_real(json, "weight", (double)row->latency / (double)row->total_samples);
-    else
-        yarn_json_null(json, "weight");
-}
-
-static void put_key(const struct yarn_profile_report *report, struct yarn_json *json,
-                    const struct yarn_row *row)
-{
-    const struct yarn_profile *profile = report->profile;
-    if (report->rows.by == YARN_BY_FUNCTION) {
-        put_function(report, json, row->key);
-        return;
-    }
-    if (report->rows.by == YARN_BY_LINE) {
-        put_line(report, json, row->key);
-        return;
-    }
-    yarn_json_null(json, "function");
-    if (report->rows.by == YARN_BY_MODULE) {
-        yarn_json_text(json, "module", text_of(report, profile->modules[row->key].base));
-        yarn_json_text(json, "module_path", text_of(report, profile->modules[row->key].path));
-        return;
-    }
-    yarn_json_null(json, "module");
-    if (report->rows.by == YARN_BY_THREAD) {
-        const struct yarn_profile_thread *thread = &profile->threads[row->key];
-        yarn_json_text(json, "thread", text_of(report, thread->comm));
-        yarn_json_text(json, "comm", text_of(report, thread->comm));
-        yarn_json_u64(json, "tid", thread->tid);
-        put_process(report, json, thread->dump);
-    } else if (report->rows.by == YARN_BY_PROCESS) {
-        put_process(report, json, row->key);
-    } else if (report->rows.by == YARN_BY_CPU) {
-        yarn_json_u64(json, "cpu", row->key);
-    } else if (report->rows.by == YARN_BY_ADDRESS) {
-        put_address(report, json, row);
-    } else if (report->rows.by == YARN_BY_FIELD) {
-        yarn_json_text(json, "field", report->field);
-        yarn_json_text(json, "value", text_of(report, row->key));
-    }
-}
-
-static void put_sums(const struct yarn_profile_report *report, struct yarn_json *json,
-                     uint64_t self, uint64_t total, uint32_t event)
-{
-    uint64_t whole = report->profile->events[event].total;
-    yarn_json_u64(json, "self", self);
-    yarn_json_u64(json, "total", total);
-    yarn_json_real(json, "self_percent", yarn_percent(self, whole));
-    yarn_json_real(json, "total_percent", yarn_percent(total, whole));
-}
-
-static void put_rows(const struct yarn_profile_report *report, struct yarn_json *json)
-{
-    const struct yarn_profile *profile = report->profile;
-    size_t nr_shown = 0;
-    yarn_json_begin_array(json, "rows");
-    for (size_t i = 0; i < report->rows.count; i++) {
-        const struct yarn_row *row = &report->rows.rows[i];
-        nr_shown = i && row[-1].event == row->event ? nr_shown + 1 : 1;
-        if (report->limit && nr_shown > report->limit)
-            continue;
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "event", text_of(report, profile->events[row->event].name));
-        put_key(report, json, row);
-        put_sums(report, json, row->self, row->total, row->event);
-        yarn_json_u64(json, "samples", row->samples);
-        yarn_json_u64(json, "total_samples", row->total_samples);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-}
-
-static void put_node(const struct yarn_profile_report *report, struct yarn_json *json,
-                     uint32_t number)
-{
-    const struct yarn_tree_node *node = &report->tree.nodes[number];
-    yarn_json_begin_object(json, NULL);
-    yarn_json_u64(json, "id", number);
-    yarn_json_u64_if(json, "parent", node->parent != YARN_DUMP_NONE, node->parent);
-    yarn_json_u64(json, "depth", node->depth);
-    yarn_json_text(json, "event", text_of(report, report->profile->events[node->event].name));
-    if (node->function == YARN_DUMP_NONE) {
-        yarn_json_null(json, "function");
-        yarn_json_null(json, "module");
-    } else {
-        put_function(report, json, node->function);
-    }
-    put_sums(report, json, node->self, node->total, node->event);
-    yarn_json_u64(json, "samples", node->samples);
-    yarn_json_u64(json, "total_samples", node->total_samples);
-    yarn_json_end_object(json);
-}
-
-/* A list and no nest: stacks are deeper than what readers of JSON take. */
-static void put_tree(const struct yarn_profile_report *report, struct yarn_json *json)
-{
-    size_t nr_shown = 0;
-    yarn_json_begin_array(json, report->view == YARN_REPORT_TREE ? "tree" : "callers");
-    uint32_t node = report->tree.count ? 0 : YARN_DUMP_NONE;
-    for (; node != YARN_DUMP_NONE; node = yarn_tree_next(&report->tree, node)) {
-        if (report->limit && nr_shown++ >= report->limit)
-            break;
-        put_node(report, json, node);
-    }
-    yarn_json_end_array(json);
 }
 
 /* By process or thread, where the rows are. */
@@ -246,6 +106,7 @@ static int put_notes(const struct yarn_profile_report *report, struct yarn_json 
     yarn_json_u64(json, "stopped_cpu_ns", coverage.off_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
     yarn_json_u64(json, "unwritten_ns", report->trust.unwritten_ns);
+    yarn_report_put_phases(report, json);
     int err = put_kernel(report, json);
     yarn_json_end_object(json);
     return err;
@@ -259,13 +120,13 @@ int yarn_report_json(const struct yarn_profile_report *report, const struct yarn
     yarn_json_begin_object(json, NULL);
     put_events(report, json);
     if (report->view == YARN_REPORT_BRANCHES)
-        yarn_report_branches_json(report, json);
+        yarn_report_branches(report, out, json);
     else
-        put_rows(report, json);
+        yarn_report_rows(report, out, json);
     if (report->view == YARN_REPORT_CALLS)
-        yarn_report_calls_json(report, json);
+        yarn_report_calls(report, out, json);
     else if (report->view == YARN_REPORT_TREE || report->view == YARN_REPORT_CALLERS)
-        put_tree(report, json);
+        yarn_report_nodes(report, out, json);
     int err = put_notes(report, json);
     yarn_json_end_object(json);
     yarn_json_free(json);

@@ -2,10 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "output/text/json.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/csv.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/views/report.h"
 
 /* Metrics of each function, of what the events of a group weigh in it itself. */
@@ -150,7 +147,47 @@ static const char *missing_of(const struct table *table)
     return NULL;
 }
 
-static void print_text(const struct table *table, const struct yarn_out *out)
+static void get_function(struct yarn_show_cell *cell)
+{
+    yarn_show_text(cell, name_of(cell->self, cell->row));
+}
+
+static void get_module(struct yarn_show_cell *cell)
+{
+    yarn_show_text(cell, module_of(cell->self, cell->row));
+}
+
+static void get_value(struct yarn_show_cell *cell)
+{
+    yarn_show_real(cell, value_of(cell->self, cell->row, cell->column->nth));
+}
+
+static const struct yarn_show_column names[] = {
+    YARN_SHOW_COLUMN("function", "FUNCTION", .get = get_function, .align = YARN_SHOW_TAIL,
+                     .gap = 2),
+    YARN_SHOW_COLUMN("module", "MODULE", .get = get_module, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
+
+/* A column a metric; the caller's to free. NULL: no memory. */
+static struct yarn_show_column *make_columns(const struct yarn_metric_file *file)
+{
+    struct yarn_show_column *columns = calloc(file->nr_metrics + 1, sizeof *columns);
+    for (size_t i = 0; columns && i < file->nr_metrics; i++)
+        columns[i] = (struct yarn_show_column){
+            .key = file->metrics[i].name,
+            .title = file->metrics[i].name,
+            .get = get_value,
+            .unit = YARN_SHOW_FACTOR,
+            .gap = i ? 2 : 0,
+            .width = 16,
+            .within = "values",
+            .nth = i,
+        };
+    return columns;
+}
+
+static void print_head(const struct table *table, const struct yarn_out *out)
 {
     const struct yarn_metric_file *file = table->report->metrics;
     yarn_report_print_head(table->report, out);
@@ -163,108 +200,60 @@ static void print_text(const struct table *table, const struct yarn_out *out)
         (void)fprintf(out->file, "%s was not sampled: metrics of it are not known\n",
                       missing_of(table));
     (void)fputs("\n", out->file);
-    for (size_t i = 0; i < file->nr_metrics; i++)
-        (void)fprintf(out->file, "%16s  ", file->metrics[i].name);
-    (void)fputs("FUNCTION  MODULE\n", out->file);
-    for (size_t i = 0; i < table->nr_lines; i++) {
-        const struct line *line = &table->lines[i];
-        for (size_t j = 0; j < file->nr_metrics; j++) {
-            double value = value_of(table, line, j);
-            if (isfinite(value))
-                (void)fprintf(out->file, "%16.4g  ", value);
-            else
-                (void)fprintf(out->file, "%16s  ", "-");
-        }
-        yarn_print_cut(out, name_of(table, line), 0);
-        (void)fputs("  ", out->file);
-        yarn_print_cut(out, module_of(table, line), 0);
-        (void)fputs("\n", out->file);
-    }
 }
 
-static void print_csv(const struct table *table, const struct yarn_out *out)
+static const struct yarn_show_column metrics[] = {
+    YARN_SHOW_COLUMN("name", NULL, YARN_SHOW_MEMBER(struct yarn_metric, name)),
+    YARN_SHOW_COLUMN("unit", NULL, YARN_SHOW_MEMBER(struct yarn_metric, unit)),
+    YARN_SHOW_COLUMN("text", NULL, YARN_SHOW_MEMBER(struct yarn_metric, text)),
+    {0},
+};
+
+static int print_json(const struct table *table, struct yarn_show_table *shown)
 {
     const struct yarn_metric_file *file = table->report->metrics;
-    struct yarn_csv csv = {.file = out->file};
-    yarn_csv_text(&csv, "function");
-    yarn_csv_text(&csv, "module");
-    for (size_t i = 0; i < file->nr_metrics; i++)
-        yarn_csv_text(&csv, file->metrics[i].name);
-    yarn_csv_end_line(&csv);
-    for (size_t i = 0; i < table->nr_lines; i++) {
-        yarn_csv_text(&csv, name_of(table, &table->lines[i]));
-        yarn_csv_text(&csv, module_of(table, &table->lines[i]));
-        for (size_t j = 0; j < file->nr_metrics; j++) {
-            double value = value_of(table, &table->lines[i], j);
-            if (isfinite(value))
-                yarn_csv_real(&csv, value);
-            else
-                yarn_csv_text(&csv, "");
-        }
-        yarn_csv_end_line(&csv);
-    }
-}
-
-static void put_metrics(const struct table *table, struct yarn_json *json)
-{
-    const struct yarn_metric_file *file = table->report->metrics;
-    yarn_json_begin_array(json, "metrics");
-    for (size_t i = 0; i < file->nr_metrics; i++) {
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "name", file->metrics[i].name);
-        yarn_json_text(json, "unit", file->metrics[i].unit);
-        yarn_json_text(json, "text", file->metrics[i].text);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-    yarn_json_text_or_null(json, "missing", missing_of(table) ? missing_of(table) : "");
-}
-
-static void put_functions(const struct table *table, struct yarn_json *json)
-{
-    const struct yarn_metric_file *file = table->report->metrics;
-    yarn_json_begin_array(json, "functions");
-    for (size_t i = 0; i < table->nr_lines; i++) {
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "function", name_of(table, &table->lines[i]));
-        yarn_json_text(json, "module", module_of(table, &table->lines[i]));
-        yarn_json_begin_object(json, "values");
-        for (size_t j = 0; j < file->nr_metrics; j++) {
-            double value = value_of(table, &table->lines[i], j);
-            if (isfinite(value))
-                yarn_json_real(json, file->metrics[j].name, value);
-            else
-                yarn_json_null(json, file->metrics[j].name);
-        }
-        yarn_json_end_object(json);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-}
-
-static int print_json(const struct table *table, const struct yarn_out *out)
-{
-    struct yarn_json *json = yarn_json_new(out->file);
+    struct yarn_json *json = yarn_json_new(shown->out->file);
+    struct yarn_show_table legend = {.out = shown->out, .json = json, .parts = {metrics}};
     if (!json)
         return -ENOMEM;
+    shown->json = json;
     yarn_json_begin_object(json, NULL);
-    put_metrics(table, json);
-    put_functions(table, json);
+    yarn_show_rows(&legend, "metrics", file->metrics, file->nr_metrics, sizeof *file->metrics, 0);
+    yarn_json_text_or_null(json, "missing", missing_of(table));
+    yarn_show_rows(shown, "functions", table->lines, table->nr_lines, sizeof *table->lines, 0);
     yarn_json_end_object(json);
     yarn_json_free(json);
     return 0;
+}
+
+static int print(const struct table *table, const struct yarn_out *out)
+{
+    bool is_text = out->format == YARN_OUT_TEXT;
+    struct yarn_show_column *values = make_columns(table->report->metrics);
+    struct yarn_show_table shown = {
+        .out = out,
+        .self = table,
+        .parts = {is_text ? values : names, is_text ? names : values},
+    };
+    int err = 0;
+    if (!values)
+        return -ENOMEM;
+    if (is_text)
+        print_head(table, out);
+    if (out->format == YARN_OUT_JSON)
+        err = print_json(table, &shown);
+    else
+        yarn_show_rows(&shown, NULL, table->lines, table->nr_lines, sizeof *table->lines, 0);
+    free(values);
+    return err;
 }
 
 int yarn_report_metrics(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct table table;
     int err = table_init(&table, report);
-    if (!err && out->format == YARN_OUT_JSON)
-        err = print_json(&table, out);
-    else if (!err && out->format == YARN_OUT_CSV)
-        print_csv(&table, out);
-    else if (!err)
-        print_text(&table, out);
+    if (!err)
+        err = print(&table, out);
     table_fini(&table);
     return err;
 }

@@ -7,7 +7,7 @@
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
-enum { EVENT_COLUMNS = 20, NAME_LEAST = 16, TEXT_SIZE = 16384, KEYS_MAX = 1 << 30 };
+enum { EVENT_COLUMNS = 20, NAME_LEAST = 16, KEYS_MAX = 1 << 30 };
 
 /* One key, with its row of each event (NULL: it has none). */
 struct side {
@@ -70,42 +70,87 @@ static int side_init(struct side *side, const struct yarn_profile_report *report
     return err;
 }
 
-static const struct yarn_row *row_of(const struct side *side, size_t key)
+/* The event's row; NULL: the key has none. */
+static const struct yarn_row *row_of_column(const struct yarn_show_cell *cell)
 {
-    const struct yarn_row *const *rows = &side->rows[key * side->nr_events];
+    const struct yarn_row *const *rows = cell->row;
+    return rows[cell->column->nth];
+}
+
+static void show_share(struct yarn_show_cell *cell, const struct yarn_row *row, uint64_t part)
+{
+    const struct yarn_profile_report *report = cell->self;
+    if (row)
+        yarn_show_real(cell, yarn_percent(part, report->profile->events[row->event].total));
+    else
+        yarn_show_text(cell, "");
+}
+
+static void get_self(struct yarn_show_cell *cell)
+{
+    const struct yarn_row *row = row_of_column(cell);
+    show_share(cell, row, row ? row->self : 0);
+}
+
+static void get_total(struct yarn_show_cell *cell)
+{
+    const struct yarn_row *row = row_of_column(cell);
+    show_share(cell, row, row ? row->total : 0);
+}
+
+static void get_samples(struct yarn_show_cell *cell)
+{
+    const struct yarn_row *row = row_of_column(cell);
+    if (row)
+        yarn_show_u64(cell, row->samples);
+    else
+        yarn_show_text(cell, "");
+}
+
+/* The key's, of any of its rows. */
+static void get_name(struct yarn_show_cell *cell)
+{
+    const struct yarn_row *const *rows = cell->row;
     while (!*rows)
         rows++;
-    return *rows;
+    cell->row = *rows;
+    yarn_report_get_name(cell);
 }
 
-static void print_percent(const struct yarn_out *out, double percent)
+static void get_detail(struct yarn_show_cell *cell)
 {
-    (void)fprintf(out->file, "%s%6.2f %%%s  ", yarn_out_paint(out, yarn_report_paint_of(percent)),
-                  percent, yarn_out_plain(out));
+    const struct yarn_row *const *rows = cell->row;
+    while (!*rows)
+        rows++;
+    cell->row = *rows;
+    yarn_report_get_detail(cell);
 }
 
-static void print_shares(const struct side *side, const struct yarn_out *out, size_t key)
+static void get_nothing(struct yarn_show_cell *cell)
 {
-    for (size_t i = 0; i < side->nr_events; i++) {
-        const struct yarn_row *row = side->rows[key * side->nr_events + i];
-        if (!row) {
-            (void)fprintf(out->file, "%*s", EVENT_COLUMNS, "");
-            continue;
-        }
-        uint64_t whole = side->report->profile->events[row->event].total;
-        print_percent(out, yarn_percent(row->self, whole));
-        if (yarn_report_is_one_share(side->report))
-            (void)fprintf(out->file, "%8s  ", yarn_number_grouped(row->samples).text);
-        else
-            print_percent(out, yarn_percent(row->total, whole));
+    cell->kind = YARN_SHOW_MISSING;
+}
+
+/* Two of each event. The caller's to free; NULL: no memory. */
+static struct yarn_show_column *make_columns(const struct side *side)
+{
+    bool is_one = yarn_report_is_one_share(side->report);
+    struct yarn_show_column *columns = calloc(2 * side->nr_events + 1, sizeof *columns);
+    for (size_t i = 0; columns && i < side->nr_events; i++) {
+        columns[2 * i] = (struct yarn_show_column)YARN_SHOW_COLUMN(
+            NULL, is_one ? "SHARE" : "SELF", .get = get_self, .unit = YARN_SHOW_SHARE,
+            .gap = i ? 2 : 0, .width = 8, .nth = i);
+        columns[2 * i + 1] = (struct yarn_show_column)YARN_SHOW_COLUMN(
+            NULL, is_one ? "SAMPLES" : "TOTAL", .get = is_one ? get_samples : get_total,
+            .unit = is_one ? YARN_SHOW_GROUPED : YARN_SHOW_SHARE, .gap = 2, .width = 8, .nth = i);
     }
+    return columns;
 }
 
-static void print_titles(const struct side *side, const struct yarn_out *out, size_t width)
+static void print_titles(const struct side *side, const struct yarn_show_table *table)
 {
     const struct yarn_profile *profile = side->report->profile;
-    const char *detail = yarn_report_detail_title(side->report->rows.by);
-    bool is_one = yarn_report_is_one_share(side->report);
+    const struct yarn_out *out = table->out;
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
     for (size_t i = 0; i < side->nr_events; i++) {
         const char *name = yarn_profile_text(profile, profile->events[side->events[i]].name);
@@ -115,37 +160,18 @@ static void print_titles(const struct side *side, const struct yarn_out *out, si
         (void)fputs(i + 1 < side->nr_events ? "  " : "", out->file);
     }
     (void)fputc('\n', out->file);
-    for (size_t i = 0; i < side->nr_events; i++)
-        (void)fprintf(out->file, "%8s  %8s  ", is_one ? "SHARE" : "SELF",
-                      is_one ? "SAMPLES" : "TOTAL");
-    (void)fprintf(out->file, "%-*s%s%s%s\n", detail[0] ? (int)width : 0,
-                  yarn_report_title(side->report->rows.by), detail[0] ? "  " : "", detail,
-                  yarn_out_plain(out));
+    yarn_show_titles(table);
+    (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
 }
 
-static void print_names(const struct side *side, const struct yarn_out *out, size_t key,
-                        size_t width, size_t room)
+static size_t width_of(const struct side *side, const struct yarn_show_table *table,
+                       size_t nr_shown, size_t room)
 {
-    static char text[TEXT_SIZE];
-    const struct yarn_row *row = row_of(side, key);
-    yarn_report_name(side->report, row, text, sizeof text);
-    yarn_print_cell(out, text, room || yarn_text_columns(text) <= width ? width : 0);
-    yarn_report_detail(side->report, row, text, sizeof text);
-    if (text[0] && (!room || room > width + 2)) {
-        (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
-        yarn_print_cut(out, text, room ? room - width - 2 : 0);
-        (void)fputs(yarn_out_plain(out), out->file);
-    }
-    (void)fputc('\n', out->file);
-}
-
-static size_t width_of(const struct side *side, size_t nr_shown, size_t room)
-{
-    static char text[TEXT_SIZE];
     size_t width = strlen(yarn_report_title(side->report->rows.by));
     for (size_t i = 0; i < nr_shown; i++) {
-        yarn_report_name(side->report, row_of(side, i), text, sizeof text);
-        width = yarn_size_max(width, yarn_text_columns(text));
+        const char *name =
+            yarn_show_text_of(table, &table->parts[1][0], &side->rows[i * side->nr_events]);
+        width = yarn_size_max(width, yarn_text_columns(name));
     }
     return yarn_size_min(width, room ? yarn_size_max(room * 3 / 5, 1) : 100);
 }
@@ -179,28 +205,43 @@ static void print_missing(const struct side *side, const struct yarn_out *out)
     }
 }
 
-static void print_side(const struct side *side, const struct yarn_out *out)
+static int print_side(const struct side *side, const struct yarn_out *out)
 {
     const struct yarn_profile_report *report = side->report;
+    enum yarn_by by = report->rows.by;
     size_t shown = report->limit ? yarn_size_min(report->limit, side->nr_keys) : side->nr_keys;
-    size_t numbers = side->nr_events * EVENT_COLUMNS;
     size_t columns = (size_t)out->columns;
-    size_t room = columns ? columns - numbers : 0;
-    size_t width = width_of(side, shown, room);
+    size_t room = columns ? columns - side->nr_events * EVENT_COLUMNS : 0;
+    struct yarn_show_column *shares = make_columns(side);
+    struct yarn_show_column names[] = {
+        YARN_SHOW_COLUMN(NULL, yarn_report_title(by), .get = get_name, .align = YARN_SHOW_NAME,
+                         .gap = 2),
+        YARN_SHOW_COLUMN(NULL, yarn_report_detail_title(by), .get = get_detail,
+                         .align = YARN_SHOW_TAIL, .gap = 2),
+        {0},
+    };
+    struct yarn_show_table table = {.out = out, .self = report, .parts = {shares, names}};
+    if (!shares)
+        return -ENOMEM;
+    size_t width = width_of(side, &table, shown, room);
+    names[0].width = (unsigned)width;
+    names[1].width = room > width + 2 ? (unsigned)(room - width - 2) : 0;
+    if (room && room <= width + 2)
+        names[1].get = get_nothing;
     (void)fputc('\n', out->file);
     for (size_t i = 0; i < side->nr_events; i++)
         yarn_report_print_event(report, out, side->events[i]);
     (void)fputc('\n', out->file);
-    print_titles(side, out, width);
-    for (size_t i = 0; i < shown; i++) {
-        print_shares(side, out, i);
-        print_names(side, out, i, width, room);
-    }
+    print_titles(side, &table);
+    for (size_t i = 0; i < shown; i++)
+        yarn_show_row(&table, &side->rows[i * side->nr_events]);
     if (shown < side->nr_keys)
         (void)fprintf(
             out->file, "%s… and %s; --limit=0 shows all%s\n", yarn_out_paint(out, YARN_PAINT_FAINT),
             yarn_number_of_things(side->nr_keys - shown, "more row").text, yarn_out_plain(out));
     print_missing(side, out);
+    free(shares);
+    return 0;
 }
 
 int yarn_report_print_side(const struct yarn_profile_report *report, const struct yarn_out *out,
@@ -211,7 +252,7 @@ int yarn_report_print_side(const struct yarn_profile_report *report, const struc
     size_t columns = (size_t)out->columns;
     *ret_fits = !columns || columns >= side.nr_events * EVENT_COLUMNS + NAME_LEAST;
     if (!err && *ret_fits)
-        print_side(&side, out);
+        err = print_side(&side, out);
     side_fini(&side);
     return err;
 }

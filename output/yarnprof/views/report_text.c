@@ -9,77 +9,69 @@ enum {
     MODULE_MOST = 28,
 };
 
-#define HOT_PERCENT 5.0
-#define WARM_PERCENT 0.5
-
-enum yarn_paint yarn_report_paint_of(double percent)
-{
-    return percent >= HOT_PERCENT    ? YARN_PAINT_HOT
-           : percent >= WARM_PERCENT ? YARN_PAINT_WARM
-                                     : YARN_PAINT_FAINT;
-}
-
-static void print_percent(const struct yarn_out *out, double percent)
-{
-    (void)fprintf(out->file, "%s%6.2f %%%s", yarn_out_paint(out, yarn_report_paint_of(percent)),
-                  percent, yarn_out_plain(out));
-}
-
 /* The function, and where it is; of a function as a whole the latter alone. */
-static void detail_of_line(const struct yarn_profile *profile, const struct yarn_place *place,
-                           char *ret_text, size_t size)
+static void show_place(struct yarn_show_cell *cell, const struct yarn_profile *profile,
+                       const struct yarn_place *place)
 {
     const struct yarn_profile_function *function = &profile->functions[place->function];
     const char *module = yarn_profile_text(profile, profile->modules[function->module].base);
     if (place->line)
-        (void)snprintf(ret_text, size, "%s (%s)", yarn_profile_text(profile, function->name),
-                       module);
-    else
-        (void)snprintf(ret_text, size, "(%s)", module);
+        yarn_show_add(cell, "%s ", yarn_profile_text(profile, function->name));
+    yarn_show_add(cell, "(%s)", module);
 }
 
-/* The second name of a row: of the module, of the process, …; "" where there is none. */
-void yarn_report_detail(const struct yarn_profile_report *report, const struct yarn_row *row,
-                        char *ret_text, size_t size)
+void yarn_report_get_detail(struct yarn_show_cell *cell)
 {
+    const struct yarn_profile_report *report = cell->self;
     const struct yarn_profile *profile = report->profile;
-    ret_text[0] = 0;
+    uint32_t key = ((const struct yarn_row *)cell->row)->key;
     if (report->rows.by == YARN_BY_LINE) {
-        detail_of_line(profile, &profile->places.places[row->key], ret_text, size);
+        show_place(cell, profile, &profile->places.places[key]);
     } else if (report->rows.by == YARN_BY_FUNCTION) {
-        const struct yarn_profile_function *function = &profile->functions[row->key];
-        uint32_t base = profile->modules[function->module].base;
-        (void)snprintf(ret_text, size, "%s", yarn_profile_text(profile, base));
+        uint32_t base = profile->modules[profile->functions[key].module].base;
+        yarn_show_text_if(cell, yarn_profile_text(profile, base));
     } else if (report->rows.by == YARN_BY_MODULE) {
-        uint32_t path = profile->modules[row->key].path;
-        (void)snprintf(ret_text, size, "%s", yarn_profile_text(profile, path));
+        yarn_show_text_if(cell, yarn_profile_text(profile, profile->modules[key].path));
     } else if (report->rows.by == YARN_BY_THREAD) {
-        const struct yarn_profile_thread *thread = &profile->threads[row->key];
+        const struct yarn_profile_thread *thread = &profile->threads[key];
         const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-        (void)snprintf(ret_text, size, "%u of %s %u", thread->tid,
-                       yarn_profile_text(profile, dump->comm), dump->process.pid);
+        yarn_show_add(cell, "%u of %s %u", thread->tid, yarn_profile_text(profile, dump->comm),
+                      dump->process.pid);
     } else if (report->rows.by == YARN_BY_PROCESS) {
-        (void)snprintf(ret_text, size, "%u", profile->dumps[row->key].process.pid);
+        yarn_show_u64(cell, profile->dumps[key].process.pid);
     }
+    if (cell->kind == YARN_SHOW_NONE)
+        cell->kind = YARN_SHOW_MISSING;
+    cell->paint = YARN_PAINT_FAINT;
 }
 
-void yarn_report_name(const struct yarn_profile_report *report, const struct yarn_row *row,
-                      char *ret_text, size_t size)
+void yarn_report_get_name(struct yarn_show_cell *cell)
 {
+    const struct yarn_profile_report *report = cell->self;
+    const struct yarn_row *row = cell->row;
     if (report->rows.by == YARN_BY_CPU)
-        (void)snprintf(ret_text, size, "cpu %u", row->key);
+        yarn_show_add(cell, "cpu %u", row->key);
     else
-        (void)snprintf(ret_text, size, "%s%s", yarn_row_name(report->profile, report->rows.by, row),
-                       report->rows.by == YARN_BY_FUNCTION
-                           ? yarn_report_inlined_of(report->profile, row->key)
-                           : "");
+        yarn_show_add(cell, "%s%s", yarn_row_name(report->profile, report->rows.by, row),
+                      report->rows.by == YARN_BY_FUNCTION
+                          ? yarn_report_inlined_of(report->profile, row->key)
+                          : "");
 }
+
+/* In the event's unit. */
+static void get_amount(struct yarn_show_cell *cell)
+{
+    const struct yarn_profile *profile = ((const struct yarn_profile_report *)cell->self)->profile;
+    const struct yarn_row *row = cell->row;
+    const char *unit = yarn_profile_text(profile, profile->events[row->event].unit);
+    yarn_show_add(cell, "%s", yarn_number_in_unit(row->self, unit).text);
+}
+
+enum { AMOUNT, NAME, DETAIL, NAME_COLUMNS };
 
 struct widths {
     size_t name, detail; /* 0: as long as it is */
 };
-
-enum { NAME_SIZE = 16384 };
 
 const char *yarn_report_title(enum yarn_by by)
 {
@@ -91,16 +83,18 @@ const char *yarn_report_title(enum yarn_by by)
     return titles[by];
 }
 
-static struct widths fit(const struct yarn_profile_report *report, const struct yarn_out *out,
-                         const struct yarn_row *rows, size_t count)
+static struct widths fit(const struct yarn_profile_report *report,
+                         const struct yarn_show_table *table, const struct yarn_row *rows,
+                         size_t count)
 {
-    static char text[NAME_SIZE];
+    const struct yarn_out *out = table->out;
+    const struct yarn_show_column *columns = table->parts[1];
     struct widths widths = {.name = strlen(yarn_report_title(report->rows.by))};
     for (size_t i = 0; i < count; i++) {
-        yarn_report_name(report, &rows[i], text, sizeof text);
-        widths.name = yarn_size_max(widths.name, yarn_text_columns(text));
-        yarn_report_detail(report, &rows[i], text, sizeof text);
-        widths.detail = yarn_size_max(widths.detail, yarn_text_columns(text));
+        const char *name = yarn_show_text_of(table, &columns[NAME], &rows[i]);
+        widths.name = yarn_size_max(widths.name, yarn_text_columns(name));
+        const char *detail = yarn_show_text_of(table, &columns[DETAIL], &rows[i]);
+        widths.detail = yarn_size_max(widths.detail, yarn_text_columns(detail));
     }
     if (!out->columns)
         return widths.name > 100 ? (struct widths){100, 0} : widths;
@@ -124,41 +118,6 @@ bool yarn_report_is_one_share(const struct yarn_profile_report *report)
     return report->rows.by > YARN_BY_MODULE && !yarn_filter_is_by_function(report->filter);
 }
 
-static void print_numbers(const struct yarn_profile_report *report, const struct yarn_out *out,
-                          const struct yarn_row *row)
-{
-    const struct yarn_profile_event *event = &report->profile->events[row->event];
-    const char *unit = yarn_profile_text(report->profile, event->unit);
-    print_percent(out, yarn_percent(row->self, event->total));
-    if (yarn_report_is_one_share(report)) {
-        (void)fprintf(out->file, "  %10s", yarn_number_grouped(row->samples).text);
-    } else {
-        (void)fputs("  ", out->file);
-        print_percent(out, yarn_percent(row->total, event->total));
-    }
-    (void)fprintf(out->file, "  %10s  ", yarn_number_in_unit(row->self, unit).text);
-}
-
-static void print_row(const struct yarn_profile_report *report, const struct yarn_out *out,
-                      const struct yarn_row *row, struct widths widths)
-{
-    static char text[NAME_SIZE];
-    print_numbers(report, out, row);
-    yarn_report_name(report, row, text, sizeof text);
-    /* Where the output is no terminal a long name moves the rest of its line only. */
-    if (out->columns || yarn_text_columns(text) <= widths.name)
-        yarn_print_cell(out, text, widths.name);
-    else
-        yarn_print_cell(out, text, 0);
-    yarn_report_detail(report, row, text, sizeof text);
-    if (text[0]) {
-        (void)fprintf(out->file, "  %s", yarn_out_paint(out, YARN_PAINT_FAINT));
-        yarn_print_cut(out, text, out->columns ? widths.detail : 0);
-        (void)fputs(yarn_out_plain(out), out->file);
-    }
-    (void)fputc('\n', out->file);
-}
-
 const char *yarn_report_detail_title(enum yarn_by by)
 {
     static const char *const titles[YARN_BY_COUNT] = {
@@ -166,23 +125,6 @@ const char *yarn_report_detail_title(enum yarn_by by)
         [YARN_BY_THREAD] = "TID",      [YARN_BY_PROCESS] = "PID",
     };
     return titles[by] ? titles[by] : "";
-}
-
-static void print_titles(const struct yarn_profile_report *report, const struct yarn_out *out,
-                         const struct yarn_row *rows, struct widths widths)
-{
-    enum yarn_by by = report->rows.by;
-    const char *detail = yarn_report_detail_title(by);
-    const char *unit =
-        yarn_profile_text(report->profile, report->profile->events[rows[0].event].unit);
-    const char *amount = strcmp(unit, "ns") == 0 ? "TIME" : "COUNT";
-    (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
-    if (yarn_report_is_one_share(report))
-        (void)fprintf(out->file, "%8s  %10s  %10s  ", "SHARE", "SAMPLES", amount);
-    else
-        (void)fprintf(out->file, "%8s  %8s  %10s  ", "SELF", "TOTAL", amount);
-    (void)fprintf(out->file, "%-*s%s%s%s\n", detail[0] ? (int)widths.name : 0,
-                  yarn_report_title(by), detail[0] ? "  " : "", detail, yarn_out_plain(out));
 }
 
 /* What the looks stand for, and what the switch records say of all waits. */
@@ -226,10 +168,23 @@ static void print_table(const struct yarn_profile_report *report, const struct y
     yarn_report_print_event(report, out, rows[0].event);
     (void)fputc('\n', out->file);
     size_t shown = report->limit ? yarn_size_min(report->limit, count) : count;
-    struct widths widths = fit(report, out, rows, shown);
-    print_titles(report, out, rows, widths);
-    for (size_t i = 0; i < shown; i++)
-        print_row(report, out, &rows[i], widths);
+    const struct yarn_profile_event *event = &report->profile->events[rows[0].event];
+    bool is_time = strcmp(yarn_profile_text(report->profile, event->unit), "ns") == 0;
+    struct yarn_show_column names[NAME_COLUMNS + 1] = {
+        [AMOUNT] = YARN_SHOW_COLUMN(NULL, is_time ? "TIME" : "COUNT", .get = get_amount, .gap = 2,
+                                    .width = 10),
+        [NAME] = YARN_SHOW_COLUMN(NULL, yarn_report_title(report->rows.by),
+                                  .get = yarn_report_get_name, .align = YARN_SHOW_NAME, .gap = 2),
+        [DETAIL] =
+            YARN_SHOW_COLUMN(NULL, yarn_report_detail_title(report->rows.by),
+                             .get = yarn_report_get_detail, .align = YARN_SHOW_TAIL, .gap = 2),
+    };
+    struct yarn_show_table table = {
+        .out = out, .self = report, .parts = {yarn_report_sums, names}, .has_paint = true};
+    struct widths widths = fit(report, &table, rows, shown);
+    names[NAME].width = (unsigned)widths.name;
+    names[DETAIL].width = out->columns ? (unsigned)widths.detail : 0;
+    yarn_show_rows(&table, NULL, rows, shown, sizeof *rows, 0);
     if (shown < count)
         (void)fprintf(out->file, "%s… and %s; --limit=0 shows all%s\n",
                       yarn_out_paint(out, YARN_PAINT_FAINT),
@@ -277,11 +232,13 @@ int yarn_report_text(const struct yarn_profile_report *report, const struct yarn
     yarn_report_print_head(report, out);
     if (report->view != YARN_REPORT_ROWS) {
         yarn_report_print_tree(report, out);
+        yarn_report_print_phases(report, out);
         return 0;
     }
     if (report->is_side_by_side && report->rows.count)
         err = yarn_report_print_side(report, out, &is_done);
     if (!err && !is_done)
         print_rows(report, out);
+    yarn_report_print_phases(report, out);
     return err;
 }

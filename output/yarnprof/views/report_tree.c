@@ -33,11 +33,11 @@ static void print_numbers(const struct drawing *drawing, const struct yarn_tree_
     const struct yarn_out *out = drawing->out;
     double total = share_of(drawing, node);
     double self = yarn_percent(node->self, drawing->report->profile->events[node->event].total);
-    (void)fprintf(out->file, "%s%6.2f %%%s", yarn_out_paint(out, yarn_report_paint_of(total)),
-                  total, yarn_out_plain(out));
+    (void)fprintf(out->file, "%s%6.2f %%%s", yarn_out_paint(out, yarn_show_paint_of(total)), total,
+                  yarn_out_plain(out));
     if (node->self)
-        (void)fprintf(out->file, "  %s%6.2f %%%s  ",
-                      yarn_out_paint(out, yarn_report_paint_of(self)), self, yarn_out_plain(out));
+        (void)fprintf(out->file, "  %s%6.2f %%%s  ", yarn_out_paint(out, yarn_show_paint_of(self)),
+                      self, yarn_out_plain(out));
     else
         (void)fprintf(out->file, "%12s", "");
 }

@@ -72,16 +72,6 @@ uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct ya
     return profile->dumps[profile->threads[row->life->owner].dump].process.pid;
 }
 
-const char *yarn_sched_runnable_word(enum yarn_sched_runnable_from from)
-{
-    static const char *const words[] = {
-        [YARN_SCHED_FROM_RECORDS] = "records",
-        [YARN_SCHED_FROM_SCHEDSTAT] = "schedstat",
-        [YARN_SCHED_FROM_WAKING] = "waking",
-    };
-    return words[from];
-}
-
 static uint64_t plus(uint64_t one, uint64_t other)
 {
     return one > UINT64_MAX - other ? UINT64_MAX : one + other;

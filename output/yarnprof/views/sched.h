@@ -34,14 +34,12 @@ YARN_MUST_CHECK int yarn_sched_view_build(struct yarn_sched_view *view,
 /* Idempotent. */
 void yarn_sched_view_fini(struct yarn_sched_view *view);
 
-/* Those that are shown. */
+/* How many of them are shown. */
 size_t yarn_sched_view_count(const struct yarn_sched_view *view);
 /* Of a row: what the thread was called at its end, and its process. */
 const char *yarn_sched_view_comm(const struct yarn_sched_view *view,
                                  const struct yarn_sched_row *row);
 uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct yarn_sched_row *row);
-/* "waking", "schedstat" or "records". */
-const char *yarn_sched_runnable_word(enum yarn_sched_runnable_from from);
 
 /* What the dumps say of the whole. */
 struct yarn_sched_missing {
@@ -50,37 +48,22 @@ struct yarn_sched_missing {
 };
 struct yarn_sched_missing yarn_sched_view_missing(const struct yarn_sched_view *view);
 
-void yarn_sched_text(const struct yarn_sched_view *view, const struct yarn_out *out);
 /* The line above a table; what is missing, below it. */
 void yarn_sched_head_text(const struct yarn_sched_view *view, const struct yarn_out *out);
 void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn_out *out);
-/* -ENOMEM. */
+
+/* Each list in the form of `out`; `json` is that of YARN_OUT_JSON. */
+void yarn_sched_threads(const struct yarn_sched_view *view, const struct yarn_out *out,
+                        struct yarn_json *json);
+/* Who woke whom: a row a pair, the most wakings first. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_wakers(const struct yarn_sched_view *view,
+                                      const struct yarn_out *out, struct yarn_json *json);
+/* Who held locks that another waited for: a row a pair, the longest first. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out,
+                                     struct yarn_json *json);
+
+/* All of them. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out);
-void yarn_sched_csv(const struct yarn_sched_view *view, const struct yarn_out *out);
-/* Who woke whom: a row a pair, the most wakings first. */
-struct yarn_sched_waker {
-    const char *waker_comm, *woken_comm;
-    uint32_t waker,
-        woken; /* threads; a waker of another process as the first pid namespace has it */
-    struct yarn_sched_waits latency;
-};
-/* *ret_rows is the caller's to free. -ENOMEM. */
-YARN_MUST_CHECK int yarn_sched_wakers_of(const struct yarn_sched_view *view,
-                                         struct yarn_sched_waker **ret_rows, size_t *ret_count);
-YARN_MUST_CHECK int yarn_sched_wakers_text(const struct yarn_sched_view *view,
-                                           const struct yarn_out *out);
-/* Who held locks that another waited for: a row a pair, the longest first. */
-struct yarn_sched_lock {
-    const char *holder_comm, *waiter_comm;
-    uint32_t holder, waiter; /* threads */
-    uint32_t stack;          /* of the look that stands for most */
-    uint64_t looks, ns, most_ns;
-};
-/* *ret_rows is the caller's to free. -ENOMEM. */
-YARN_MUST_CHECK int yarn_sched_locks_of(const struct yarn_sched_view *view,
-                                        struct yarn_sched_lock **ret_rows, size_t *ret_count);
-YARN_MUST_CHECK int yarn_sched_locks_text(const struct yarn_sched_view *view,
-                                          const struct yarn_out *out);
 /* A line a thread. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_timeline_text(const struct yarn_sched_view *view,
                                              const struct yarn_out *out);

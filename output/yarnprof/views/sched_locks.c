@@ -2,17 +2,17 @@
 #include <stdlib.h>
 
 #include "output/analysis/value/array.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/sched.h"
 
-enum {
-    TID_COLUMNS = 7,
-    COMM_COLUMNS = 15,
-    NUMBER_COLUMNS = 9,
-    DURATION_COLUMNS = 10,
-    FRAMES_SHOWN = 2,
-    FUNCTION_COLUMNS = 40,
+enum { FRAMES_SHOWN = 2, FUNCTION_COLUMNS = 40 };
+
+struct pair {
+    const char *holder_comm, *waiter_comm;
+    uint32_t holder, waiter; /* threads */
+    uint32_t stack;          /* of the look that stands for most */
+    uint64_t looks, ns, most_ns;
 };
 
 /* NULL: it has no life, or does not pass. */
@@ -56,7 +56,7 @@ static bool is_of_one_look(const struct yarn_sched_view *view, const struct yarn
 
 static int by_time(const void *a, const void *b)
 {
-    const struct yarn_sched_lock *one = a, *other = b;
+    const struct pair *one = a, *other = b;
     if (one->ns != other->ns)
         return one->ns > other->ns ? -1 : 1;
     if (one->holder != other->holder)
@@ -74,10 +74,10 @@ static uint8_t *rows_by_owner(const struct yarn_sched_view *view)
 }
 
 static void add_look(const struct yarn_sched_view *view, const struct yarn_sched_look *look,
-                     bool is_new, struct yarn_sched_lock *row)
+                     bool is_new, struct pair *row)
 {
     if (is_new)
-        *row = (struct yarn_sched_lock){
+        *row = (struct pair){
             .holder = view->sched->groups[look->holder].tid,
             .holder_comm = comm_of(view, look->holder),
             .waiter = view->sched->groups[look->waiter].tid,
@@ -91,11 +91,11 @@ static void add_look(const struct yarn_sched_view *view, const struct yarn_sched
     row->ns += yarn_u64_min(look->ns, UINT64_MAX - row->ns);
 }
 
-int yarn_sched_locks_of(const struct yarn_sched_view *view, struct yarn_sched_lock **ret_rows,
-                        size_t *ret_count)
+/* *ret_rows is the caller's to free. -ENOMEM. */
+static int make_pairs(const struct yarn_sched_view *view, struct pair **ret_rows, size_t *ret_count)
 {
     const struct yarn_sched_log *sched = view->sched;
-    struct yarn_sched_lock *rows = calloc(sched->nr_looks + 1, sizeof *rows);
+    struct pair *rows = calloc(sched->nr_looks + 1, sizeof *rows);
     uint8_t *passes = rows_by_owner(view);
     const struct yarn_sched_look *last = NULL;
     size_t count = 0;
@@ -126,45 +126,54 @@ int yarn_sched_locks_of(const struct yarn_sched_view *view, struct yarn_sched_lo
 }
 
 /* "pthread_mutex_lock < reader" */
-static void print_place(const struct yarn_sched_view *view, uint32_t stack,
-                        const struct yarn_out *out)
+static void get_place(struct yarn_show_cell *cell)
 {
-    const struct yarn_profile *profile = view->profile;
+    const struct yarn_profile *profile = ((const struct yarn_sched_view *)cell->self)->profile;
+    uint32_t stack = ((const struct pair *)cell->row)->stack;
     for (int i = 0; i < FRAMES_SHOWN && stack < profile->nr_stacks; i++) {
         uint32_t function = profile->stacks[stack].function;
-        (void)fputs(i ? " < " : "", out->file);
-        yarn_print_cut(out, yarn_profile_text(profile, profile->functions[function].name),
-                       FUNCTION_COLUMNS);
+        const char *name = yarn_profile_text(profile, profile->functions[function].name);
+        size_t bytes = yarn_text_bytes(name, FUNCTION_COLUMNS);
+        bool is_cut = name[bytes];
+        if (is_cut)
+            bytes = yarn_text_bytes(name, FUNCTION_COLUMNS - 1);
+        yarn_show_add(cell, "%s%.*s%s", i ? " < " : "", (int)bytes, name, is_cut ? "…" : "");
         stack = profile->stacks[stack].parent;
     }
 }
 
-int yarn_sched_locks_text(const struct yarn_sched_view *view, const struct yarn_out *out)
+#define MEMBER(name) YARN_SHOW_MEMBER(struct pair, name)
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("holder", "HOLDER", MEMBER(holder), .width = 7),
+    YARN_SHOW_COLUMN("holder_comm", "", MEMBER(holder_comm), .align = YARN_SHOW_LEFT, .gap = 1,
+                     .width = 15),
+    YARN_SHOW_COLUMN("waiter", "WAITER", MEMBER(waiter), .width = 7),
+    YARN_SHOW_COLUMN("waiter_comm", "", MEMBER(waiter_comm), .align = YARN_SHOW_LEFT, .gap = 1,
+                     .width = 15),
+    YARN_SHOW_COLUMN("looks", "LOOKS", MEMBER(looks), .unit = YARN_SHOW_GROUPED, .width = 9),
+    YARN_SHOW_COLUMN("ns", "TIME", MEMBER(ns), .unit = YARN_SHOW_NS, .width = 10),
+    YARN_SHOW_COLUMN(NULL, "WHERE", .get = get_place, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
+
+int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out,
+                     struct yarn_json *json)
 {
-    struct yarn_sched_lock *rows;
+    struct yarn_show_table table = {.out = out, .json = json, .self = view, .parts = {columns}};
+    bool is_text = out->format == YARN_OUT_TEXT;
+    struct pair *rows;
     size_t count;
-    int err = yarn_sched_locks_of(view, &rows, &count);
+    int err = make_pairs(view, &rows, &count);
     if (err)
         return err;
-    if (count)
-        (void)fprintf(out->file, "\n%*s %-*s%*s %-*s%*s%*s  %s\n", TID_COLUMNS, "HOLDER",
-                      COMM_COLUMNS, "", TID_COLUMNS, "WAITER", COMM_COLUMNS, "", NUMBER_COLUMNS,
-                      "LOOKS", DURATION_COLUMNS, "TIME", "WHERE");
-    else
-        (void)fputs("no locks: no look at a blocked thread found who held one (off-cpu in "
-                    "YARN_EVENTS)\n",
+    if (is_text)
+        (void)fputs(count ? "\n"
+                          : "no locks: no look at a blocked thread found who held one (off-cpu in "
+                            "YARN_EVENTS)\n",
                     out->file);
-    for (size_t i = 0; i < count && (!view->limit || i < view->limit); i++) {
-        const struct yarn_sched_lock *row = &rows[i];
-        (void)fprintf(out->file, "%*u ", TID_COLUMNS, row->holder);
-        yarn_print_cell(out, row->holder_comm, COMM_COLUMNS);
-        (void)fprintf(out->file, "%*u ", TID_COLUMNS, row->waiter);
-        yarn_print_cell(out, row->waiter_comm, COMM_COLUMNS);
-        (void)fprintf(out->file, "%*s%*s  ", NUMBER_COLUMNS, yarn_number_grouped(row->looks).text,
-                      DURATION_COLUMNS, yarn_number_duration(row->ns).text);
-        print_place(view, row->stack, out);
-        (void)fputc('\n', out->file);
-    }
+    if (count || !is_text)
+        yarn_show_rows(&table, "locks", rows, count, sizeof *rows, view->limit);
     free(rows);
     return 0;
 }

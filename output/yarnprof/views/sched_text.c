@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-
 #include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/sched.h"
-
-enum {
-    COMM_COLUMNS = 15,
-    DURATION_COLUMNS = 10,
-    NUMBER_COLUMNS = 10,
-    ID_COLUMNS = 7,
-    PARTS_A_COLUMN = 200, /* of a life: a column appears where it passes 0.5 percent */
-};
-
-/* Which columns there are. */
-struct shape {
-    bool has_pid, has_switching, has_unknown;
-};
 
 static const char *word_of_waits(const struct yarn_sched_view *view)
 {
@@ -58,77 +43,6 @@ void yarn_sched_head_text(const struct yarn_sched_view *view, const struct yarn_
     else
         (void)fputs("no switches were recorded", out->file);
     (void)fprintf(out->file, "%s\n\n", yarn_out_plain(out));
-}
-
-static struct shape shape_of(const struct yarn_sched_view *view)
-{
-    struct shape shape = {.has_pid = view->profile->nr_dumps > 1};
-    for (size_t i = 0; i < yarn_sched_view_count(view); i++) {
-        const struct yarn_sched_sums *sums = &view->rows[i].sums;
-        shape.has_switching |= sums->switching_ns > sums->life_ns / PARTS_A_COLUMN;
-        shape.has_unknown |= sums->unknown_ns > sums->life_ns / PARTS_A_COLUMN;
-    }
-    return shape;
-}
-
-static void print_head(const struct shape *shape, const struct yarn_out *out)
-{
-    FILE *file = out->file;
-    if (shape->has_pid)
-        (void)fprintf(file, "%*s", ID_COLUMNS, "PID");
-    (void)fprintf(file, "%*s  %-*s%*s%*s", ID_COLUMNS, "TID", COMM_COLUMNS, "THREAD",
-                  DURATION_COLUMNS, "LIFE", DURATION_COLUMNS, "RUNNING");
-    if (shape->has_switching)
-        (void)fprintf(file, "%*s", DURATION_COLUMNS, "SWITCHING");
-    (void)fprintf(file, "%*s%*s", DURATION_COLUMNS, "RUNNABLE", DURATION_COLUMNS, "BLOCKED");
-    if (shape->has_unknown)
-        (void)fprintf(file, "%*s", DURATION_COLUMNS, "UNKNOWN");
-    (void)fprintf(file, "%*s%*s%*s%*s%*s%*s\n", NUMBER_COLUMNS, "SWITCHES", NUMBER_COLUMNS + 1,
-                  "PREEMPTED", DURATION_COLUMNS + 1, "WAIT mean", DURATION_COLUMNS, "p99",
-                  DURATION_COLUMNS, "max", DURATION_COLUMNS, "AT");
-}
-
-static void print_duration(const struct yarn_out *out, uint64_t ns)
-{
-    (void)fprintf(out->file, "%*s", DURATION_COLUMNS, yarn_number_duration(ns).text);
-}
-
-static void print_waits(const struct yarn_sched_view *view, const struct yarn_sched_waits *waits,
-                        const struct yarn_out *out)
-{
-    uint64_t at_ns = yarn_u64_minus(waits->longest_at_ns, view->profile->start_ns);
-    if (!waits->count) {
-        (void)fprintf(out->file, "%*s%*s%*s%*s", DURATION_COLUMNS + 1, "-", DURATION_COLUMNS, "-",
-                      DURATION_COLUMNS, "-", DURATION_COLUMNS, "-");
-        return;
-    }
-    (void)fputc(' ', out->file);
-    print_duration(out, waits->mean_ns);
-    print_duration(out, waits->p99_ns);
-    print_duration(out, waits->max_ns);
-    (void)fprintf(out->file, "%*.3f s", DURATION_COLUMNS - 2, (double)at_ns / 1e9);
-}
-
-static void print_row(const struct yarn_sched_view *view, const struct shape *shape,
-                      const struct yarn_sched_row *row, const struct yarn_out *out)
-{
-    const struct yarn_sched_sums *sums = &row->sums;
-    if (shape->has_pid)
-        (void)fprintf(out->file, "%*u", ID_COLUMNS, yarn_sched_view_pid(view, row));
-    (void)fprintf(out->file, "%*u  ", ID_COLUMNS, row->life->tid);
-    yarn_print_cell(out, yarn_sched_view_comm(view, row), COMM_COLUMNS);
-    print_duration(out, sums->life_ns);
-    print_duration(out, sums->running_ns);
-    if (shape->has_switching)
-        print_duration(out, sums->switching_ns);
-    print_duration(out, sums->runnable_ns);
-    print_duration(out, sums->blocked_ns);
-    if (shape->has_unknown)
-        print_duration(out, sums->unknown_ns);
-    (void)fprintf(out->file, "%*s%*s", NUMBER_COLUMNS, yarn_number_grouped(sums->switches).text,
-                  NUMBER_COLUMNS + 1, yarn_number_grouped(sums->preemptions).text);
-    print_waits(view, &sums->waits, out);
-    (void)fputc('\n', out->file);
 }
 
 static bool begins(struct yarn_span text, const char *with)
@@ -209,14 +123,4 @@ void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn
                       yarn_number_of_things(missing.refused, "span").text);
     note_refusals(view, out);
     note_waits(view, out);
-}
-
-void yarn_sched_text(const struct yarn_sched_view *view, const struct yarn_out *out)
-{
-    struct shape shape = shape_of(view);
-    yarn_sched_head_text(view, out);
-    print_head(&shape, out);
-    for (size_t i = 0; i < yarn_sched_view_count(view); i++)
-        print_row(view, &shape, &view->rows[i], out);
-    yarn_sched_notes_text(view, out);
 }

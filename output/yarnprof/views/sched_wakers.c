@@ -2,11 +2,15 @@
 #include <stdlib.h>
 
 #include "output/analysis/value/array.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { TID_COLUMNS = 7, COMM_COLUMNS = 15, NUMBER_COLUMNS = 9, DURATION_COLUMNS = 10 };
+struct pair {
+    const char *waker_comm, *woken_comm;
+    uint32_t waker,
+        woken; /* threads; a waker of another process as the first pid namespace has it */
+    struct yarn_sched_waits latency;
+};
 
 /* A waking, and how long the thread then waited. */
 struct latency {
@@ -41,7 +45,7 @@ static int by_pair(const void *a, const void *b)
 
 static int by_wakings(const void *a, const void *b)
 {
-    const struct yarn_sched_waker *one = a, *other = b;
+    const struct pair *one = a, *other = b;
     if (one->latency.count != other->latency.count)
         return one->latency.count > other->latency.count ? -1 : 1;
     if (one->woken != other->woken)
@@ -63,11 +67,10 @@ static const char *comm_of_waker(const struct yarn_sched_view *view, uint32_t nu
     return yarn_profile_text(profile, comm == YARN_TABLE_NONE ? 0 : comm);
 }
 
-static struct yarn_sched_waker row_of(const struct yarn_sched_view *view,
-                                      const struct latency *first)
+static struct pair row_of(const struct yarn_sched_view *view, const struct latency *first)
 {
     const struct yarn_profile_thread *woken = &view->profile->threads[first->woken];
-    return (struct yarn_sched_waker){
+    return (struct pair){
         .waker = view->sched->groups[first->waker].tid,
         .waker_comm = comm_of_waker(view, first->waker),
         .woken = woken->tid,
@@ -77,7 +80,7 @@ static struct yarn_sched_waker row_of(const struct yarn_sched_view *view,
 
 /* Those of one pair stand together. */
 static int add_rows(const struct yarn_sched_view *view, const struct collection *all,
-                    struct yarn_sched_waker *rows, size_t *ret_count)
+                    struct pair *rows, size_t *ret_count)
 {
     uint64_t *waits = malloc((all->count + 1) * sizeof *waits);
     size_t count = 0;
@@ -106,12 +109,12 @@ static int collect(const struct yarn_sched_view *view, struct collection *all)
     return all->err;
 }
 
-int yarn_sched_wakers_of(const struct yarn_sched_view *view, struct yarn_sched_waker **ret_rows,
-                         size_t *ret_count)
+/* *ret_rows is the caller's to free. -ENOMEM. */
+static int make_pairs(const struct yarn_sched_view *view, struct pair **ret_rows, size_t *ret_count)
 {
     struct collection all = {.list = NULL};
     int err = collect(view, &all);
-    struct yarn_sched_waker *rows = err ? NULL : calloc(all.count + 1, sizeof *rows);
+    struct pair *rows = err ? NULL : calloc(all.count + 1, sizeof *rows);
     size_t count = 0;
     if (!err)
         err = rows ? add_rows(view, &all, rows, &count) : -ENOMEM;
@@ -126,42 +129,45 @@ int yarn_sched_wakers_of(const struct yarn_sched_view *view, struct yarn_sched_w
     return 0;
 }
 
-static void print_row(const struct yarn_sched_waker *row, const struct yarn_out *out)
+#define MEMBER(name) YARN_SHOW_MEMBER(struct pair, name)
+#define NS(columns) .unit = YARN_SHOW_NS, .width = columns
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN("waker", "TID", MEMBER(waker), .width = 7),
+    YARN_SHOW_COLUMN("waker_comm", "WAKER", MEMBER(waker_comm), .align = YARN_SHOW_LEFT, .gap = 2,
+                     .width = 15),
+    YARN_SHOW_COLUMN("woken", "TID", MEMBER(woken), .width = 7),
+    YARN_SHOW_COLUMN("woken_comm", "WOKEN", MEMBER(woken_comm), .align = YARN_SHOW_LEFT, .gap = 2,
+                     .width = 15),
+    YARN_SHOW_COLUMN("wakings", "WAKINGS", MEMBER(latency.count), .unit = YARN_SHOW_GROUPED,
+                     .width = 9),
+    YARN_SHOW_COLUMN("latency_ns_mean", "LATENCY mean", MEMBER(latency.mean_ns), NS(14)),
+    YARN_SHOW_COLUMN("latency_ns_p99", "p99", MEMBER(latency.p99_ns), NS(10)),
+    YARN_SHOW_COLUMN("latency_ns_max", "max", MEMBER(latency.max_ns), NS(10)),
+    {0},
+};
+
+static const char *why_none(const struct yarn_sched_view *view)
 {
-    (void)fprintf(out->file, "%*u  ", TID_COLUMNS, row->waker);
-    yarn_print_cell(out, row->waker_comm, COMM_COLUMNS);
-    (void)fprintf(out->file, "%*u  ", TID_COLUMNS, row->woken);
-    yarn_print_cell(out, row->woken_comm, COMM_COLUMNS);
-    (void)fprintf(out->file, "%*s", NUMBER_COLUMNS, yarn_number_grouped(row->latency.count).text);
-    (void)fprintf(out->file, "%*s", DURATION_COLUMNS + 4,
-                  yarn_number_duration(row->latency.mean_ns).text);
-    (void)fprintf(out->file, "%*s", DURATION_COLUMNS,
-                  yarn_number_duration(row->latency.p99_ns).text);
-    (void)fprintf(out->file, "%*s\n", DURATION_COLUMNS,
-                  yarn_number_duration(row->latency.max_ns).text);
+    return view->sched->nr_wakings
+               ? "no wakers: none of these threads was woken by one that was recorded\n"
+               : "no wakers: sched_waking needs YARN_SCHED=tracepoints:all, CAP_PERFMON (or "
+                 "perf_event_paranoid -1) and a readable tracefs\n";
 }
 
-int yarn_sched_wakers_text(const struct yarn_sched_view *view, const struct yarn_out *out)
+int yarn_sched_wakers(const struct yarn_sched_view *view, const struct yarn_out *out,
+                      struct yarn_json *json)
 {
-    struct yarn_sched_waker *rows;
+    struct yarn_show_table table = {.out = out, .json = json, .parts = {columns}};
+    struct pair *rows;
     size_t count;
-    int err = yarn_sched_wakers_of(view, &rows, &count);
+    int err = make_pairs(view, &rows, &count);
     if (err)
         return err;
-    if (count)
-        (void)fprintf(out->file, "%*s  %-*s%*s  %-*s%*s%*s%*s%*s\n", TID_COLUMNS, "TID",
-                      COMM_COLUMNS, "WAKER", TID_COLUMNS, "TID", COMM_COLUMNS, "WOKEN",
-                      NUMBER_COLUMNS, "WAKINGS", DURATION_COLUMNS + 4, "LATENCY mean",
-                      DURATION_COLUMNS, "p99", DURATION_COLUMNS, "max");
-    else if (view->sched->nr_wakings)
-        (void)fputs("no wakers: none of these threads was woken by one that was recorded\n",
-                    out->file);
+    if (count || out->format != YARN_OUT_TEXT)
+        yarn_show_rows(&table, "wakers", rows, count, sizeof *rows, view->limit);
     else
-        (void)fputs("no wakers: sched_waking needs YARN_SCHED=tracepoints:all, CAP_PERFMON (or "
-                    "perf_event_paranoid -1) and a readable tracefs\n",
-                    out->file);
-    for (size_t i = 0; i < count && !(view->limit && i >= view->limit); i++)
-        print_row(&rows[i], out);
+        (void)fputs(why_none(view), out->file);
     free(rows);
-    return yarn_sched_locks_text(view, out);
+    return 0;
 }

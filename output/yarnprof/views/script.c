@@ -56,7 +56,6 @@ struct printer {
     const struct yarn_script *script;
     FILE *file;
     struct yarn_choice choice;
-    bool has_all_threads;
     struct line *lines; /* owned; of each frame */
     size_t kept_bytes;  /* of them */
 };
@@ -68,45 +67,48 @@ static bool has(const struct yarn_script *script, enum yarn_script_field field)
     return script->fields & (1u << field);
 }
 
-static void print_text(FILE *file, const char *text)
+void yarn_script_begin(const struct yarn_script *script, const struct yarn_script_line *line,
+                       FILE *file)
 {
-    struct yarn_legible legible;
-    (void)fputs(yarn_legible(&legible, text), file);
-    yarn_legible_fini(&legible);
-}
-
-static void print_ids(const struct yarn_script *script, FILE *file, uint32_t pid, uint32_t tid)
-{
+    if (has(script, YARN_SCRIPT_COMM)) {
+        yarn_legible_print(line->comm, file);
+        (void)fputc(' ', file);
+    }
     if (has(script, YARN_SCRIPT_PID) && has(script, YARN_SCRIPT_TID))
-        (void)fprintf(file, "%7u/%-7u ", pid, tid);
-    else if (has(script, YARN_SCRIPT_PID))
-        (void)fprintf(file, "%7u ", pid);
-    else if (has(script, YARN_SCRIPT_TID))
-        (void)fprintf(file, "%7u ", tid);
+        (void)fprintf(file, "%7u/%-7u ", line->pid, line->tid);
+    else if (has(script, YARN_SCRIPT_PID) || has(script, YARN_SCRIPT_TID))
+        (void)fprintf(file, "%7u ", has(script, YARN_SCRIPT_PID) ? line->pid : line->tid);
+    if (has(script, YARN_SCRIPT_CPU) && line->cpu >= 0)
+        (void)fprintf(file, "[%03d] ", line->cpu);
+    if (has(script, YARN_SCRIPT_TIME))
+        (void)fprintf(file, "%5" PRIu64 ".%06" PRIu64 ": ", line->time_ns / YARN_NS_PER_SECOND,
+                      line->time_ns % YARN_NS_PER_SECOND / 1000);
+    if (line->event && has(script, YARN_SCRIPT_PERIOD))
+        (void)fprintf(file, "%10" PRIu64 " ", line->period);
+    if (line->event && has(script, YARN_SCRIPT_EVENT)) {
+        yarn_legible_print(line->event, file);
+        (void)fputs(": ", file);
+    }
 }
 
-/* Who, where and when. */
 static void print_begin(const struct yarn_script *script, const struct yarn_timeline_entry *entry,
                         FILE *file)
 {
     const struct yarn_profile *profile = script->profile;
     const struct yarn_profile_dump *dump = &profile->dumps[entry->dump];
-    uint32_t pid = dump->process.pid;
-    uint32_t tid = entry->thread == YARN_DUMP_NONE ? pid : profile->threads[entry->thread].tid;
+    struct yarn_script_line line = {
+        .comm = yarn_profile_text(profile, entry->comm),
+        .event =
+            entry->text ? NULL : yarn_profile_text(profile, profile->events[entry->event].name),
+        .pid = dump->process.pid,
+        .cpu = entry->cpu == UINT16_MAX ? -1 : entry->cpu,
+        .time_ns = yarn_clock_shown_ns(&dump->process, entry->time_ns),
+        .period = entry->weight,
+    };
+    line.tid = entry->thread == YARN_DUMP_NONE ? line.pid : profile->threads[entry->thread].tid;
     if (entry->thread == YARN_DUMP_NONE && !entry->text) /* of another process */
-        pid = tid = entry->detail ? profile->details[entry->detail - 1].raw_pid : 0;
-    if (has(script, YARN_SCRIPT_COMM)) {
-        print_text(file, yarn_profile_text(profile, entry->comm));
-        (void)fputc(' ', file);
-    }
-    print_ids(script, file, pid, tid);
-    if (has(script, YARN_SCRIPT_CPU) && entry->cpu != UINT16_MAX)
-        (void)fprintf(file, "[%03u] ", entry->cpu);
-    if (has(script, YARN_SCRIPT_TIME)) {
-        uint64_t time_ns = yarn_clock_shown_ns(&dump->process, entry->time_ns);
-        (void)fprintf(file, "%5" PRIu64 ".%06" PRIu64 ": ", time_ns / YARN_NS_PER_SECOND,
-                      time_ns % YARN_NS_PER_SECOND / 1000);
-    }
+        line.pid = line.tid = entry->detail ? profile->details[entry->detail - 1].raw_pid : 0;
+    yarn_script_begin(script, &line, file);
 }
 
 static void print_frame_anew(const struct yarn_script *script, FILE *file,
@@ -118,8 +120,8 @@ static void print_frame_anew(const struct yarn_script *script, FILE *file,
     if (has(script, YARN_SCRIPT_IP))
         (void)fprintf(file, "%16" PRIx64 " ", frame->address);
     if (has(script, YARN_SCRIPT_SYM)) {
-        print_text(file,
-                   function->is_unknown ? "[unknown]" : yarn_profile_text(profile, function->name));
+        yarn_legible_print(
+            function->is_unknown ? "[unknown]" : yarn_profile_text(profile, function->name), file);
         if (has(script, YARN_SCRIPT_SYMOFF) && !function->is_unknown &&
             frame->address >= frame->start)
             (void)fprintf(file, "+0x%" PRIx64, frame->address - frame->start);
@@ -128,7 +130,8 @@ static void print_frame_anew(const struct yarn_script *script, FILE *file,
         (void)fputs(" (inlined)", file);
     } else if (has(script, YARN_SCRIPT_DSO)) {
         (void)fputs(" (", file);
-        print_text(file, yarn_profile_text(profile, profile->modules[function->module].path));
+        yarn_legible_print(yarn_profile_text(profile, profile->modules[function->module].path),
+                           file);
         (void)fputc(')', file);
     }
     (void)fputc('\n', file);
@@ -194,25 +197,18 @@ static void print_detail(const struct yarn_script *script, const struct yarn_pro
         (void)fprintf(file, "%s ", yarn_data_source_text(detail->data_source, text));
     }
     if (has(script, YARN_SCRIPT_TRACE) && detail->fields)
-        print_text(file, yarn_profile_text(script->profile, detail->fields));
+        yarn_legible_print(yarn_profile_text(script->profile, detail->fields), file);
 }
 
 static int print_sample(struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_script *script = printer->script;
-    const struct yarn_profile *profile = script->profile;
     FILE *file = printer->file;
     bool has_frames =
         has(script, YARN_SCRIPT_IP) || has(script, YARN_SCRIPT_SYM) || has(script, YARN_SCRIPT_DSO);
     print_begin(script, entry, file);
-    if (has(script, YARN_SCRIPT_PERIOD))
-        (void)fprintf(file, "%10" PRIu64 " ", entry->weight);
-    if (has(script, YARN_SCRIPT_EVENT)) {
-        print_text(file, yarn_profile_text(profile, profile->events[entry->event].name));
-        (void)fputs(": ", file);
-    }
     if (entry->detail)
-        print_detail(script, &profile->details[entry->detail - 1], file);
+        print_detail(script, &script->profile->details[entry->detail - 1], file);
     if (has_frames)
         return print_stack(printer, entry);
     (void)fputc('\n', file);
@@ -227,9 +223,9 @@ static void print_header(const struct yarn_script *script, FILE *file)
         const struct yarn_profile_dump *dump = &script->profile->dumps[i];
         char *line = yarn_command_line(dump->process.cmdline);
         (void)fputs("# dump: ", file);
-        print_text(file, dump->path);
+        yarn_legible_print(dump->path, file);
         (void)fprintf(file, "\n# pid: %u\n# cmdline: ", dump->process.pid);
-        print_text(file, line ? line : "");
+        yarn_legible_print(line ? line : "", file);
         (void)fputc('\n', file);
         yarn_command_line_free(line);
         for (size_t e = 0; e < dump->nr_events; e++) {
@@ -239,7 +235,7 @@ static void print_header(const struct yarn_script *script, FILE *file)
                            (const char *)event->name.data, (int)event->got.size,
                            (const char *)event->got.data);
             (void)fputs("# event: ", file);
-            print_text(file, asked);
+            yarn_legible_print(asked, file);
             (void)fprintf(file, event->error ? " refused (%s)\n" : "\n",
                           strerror((int)event->error));
         }
@@ -250,11 +246,9 @@ static void print_header(const struct yarn_script *script, FILE *file)
 static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_choice *choice = &printer->choice;
-    if (entry->text)
-        return entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread];
-    /* Who is of no process that was recorded is chosen with all. */
-    if (entry->thread == YARN_DUMP_NONE && !printer->has_all_threads)
-        return false;
+    if (entry->text) /* of the whole process where it is of no thread */
+        return choice->has_records &&
+               (entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread]);
     return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
 }
 
@@ -268,7 +262,7 @@ static int print_own(struct printer *printer, struct yarn_timeline_entry *entry)
     if (!entry->text)
         return print_sample(printer, entry);
     print_begin(script, entry, printer->file);
-    print_text(printer->file, yarn_profile_text(script->profile, entry->text));
+    yarn_legible_print(yarn_profile_text(script->profile, entry->text), printer->file);
     (void)fputc('\n', printer->file);
     return 0;
 }
@@ -292,8 +286,6 @@ static int printer_init(struct printer *printer, const struct yarn_script *scrip
                              : -ENOMEM;
     if (err)
         free(printer->lines);
-    else
-        printer->has_all_threads = !memchr(printer->choice.threads, 0, script->profile->nr_threads);
     return err;
 }
 

@@ -1,71 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/views/script_twins.h"
 
-#include <inttypes.h>
-
 #include "output/analysis/profile/profile.h"
 #include "output/text/legible.h"
-
-static bool has(const struct yarn_script *script, enum yarn_script_field field)
-{
-    return script->fields & (1u << field);
-}
-
-static void print_text(FILE *file, const char *text)
-{
-    struct yarn_legible legible;
-    (void)fputs(yarn_legible(&legible, text ? text : ""), file);
-    yarn_legible_fini(&legible);
-}
-
-static void print_ids(const struct yarn_script *script, unsigned pid, int tid, FILE *file)
-{
-    if (has(script, YARN_SCRIPT_PID) && has(script, YARN_SCRIPT_TID))
-        (void)fprintf(file, "%7u/%-7d ", pid, tid);
-    else if (has(script, YARN_SCRIPT_PID))
-        (void)fprintf(file, "%7u ", pid);
-    else if (has(script, YARN_SCRIPT_TID))
-        (void)fprintf(file, "%7d ", tid);
-}
 
 static void print_entry(const struct yarn_script *script, struct yarn_stream *stream,
                         const struct yarn_entry *entry, FILE *file)
 {
-    uint32_t pid = yarn_stream_pid(stream);
-    if (has(script, YARN_SCRIPT_COMM)) {
-        print_text(file, yarn_stream_task(stream, entry));
-        (void)fputc(' ', file);
-    }
-    if (!yarn_stream_is_own(stream, entry->pid)) /* of another process: of which is not known */
-        pid = (uint32_t)entry->pid;
-    print_ids(script, pid, entry->pid, file);
-    if (has(script, YARN_SCRIPT_CPU) && entry->cpu >= 0)
-        (void)fprintf(file, "[%03d] ", entry->cpu);
-    if (has(script, YARN_SCRIPT_TIME))
-        (void)fprintf(file, "%5" PRIu64 ".%06" PRIu64 ": ", entry->time_ns / YARN_NS_PER_SECOND,
-                      entry->time_ns % YARN_NS_PER_SECOND / 1000);
-    if (has(script, YARN_SCRIPT_PERIOD))
-        (void)fprintf(file, "%10d ", 1);
-    if (has(script, YARN_SCRIPT_EVENT)) {
-        print_text(file, yarn_stream_event_name(stream, entry));
-        (void)fputs(": ", file);
-    }
-    if (has(script, YARN_SCRIPT_TRACE))
-        print_text(file, yarn_stream_info(stream, entry));
+    bool is_own = yarn_stream_is_own(stream, entry->pid); /* else its process is not known */
+    const struct yarn_script_line line = {
+        .comm = yarn_stream_task(stream, entry),
+        .pid = is_own ? yarn_stream_pid(stream) : (uint32_t)entry->pid,
+        .tid = (uint32_t)entry->pid,
+        .cpu = entry->cpu,
+        .time_ns = entry->time_ns,
+        .event = yarn_stream_event_name(stream, entry),
+        .period = 1,
+    };
+    const char *info = yarn_stream_info(stream, entry);
+    yarn_script_begin(script, &line, file);
+    if (info && script->fields & 1u << YARN_SCRIPT_TRACE)
+        yarn_legible_print(info, file);
     (void)fputc('\n', file);
-}
-
-static bool thread_passes(const struct yarn_filter *filter, const struct yarn_stream *stream,
-                          const struct yarn_entry *entry)
-{
-    char pid[16], process[16];
-    const char *task = yarn_stream_task(stream, entry);
-    (void)snprintf(pid, sizeof pid, "%d", entry->pid);
-    (void)snprintf(process, sizeof process, "%u", yarn_stream_pid(stream));
-    return (!filter->threads || yarn_filter_list_has(filter->threads, task) ||
-            yarn_filter_list_has(filter->threads, pid)) &&
-           (!filter->comms || yarn_filter_list_has(filter->comms, task)) &&
-           (!filter->processes || yarn_filter_list_has(filter->processes, process));
 }
 
 void yarn_script_streams(const struct yarn_script *script, const struct yarn_couples_shown *shown,
@@ -77,8 +33,7 @@ void yarn_script_streams(const struct yarn_script *script, const struct yarn_cou
         const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
         struct yarn_couples_choice choice = yarn_couples_choose(script->couples, shown, i);
         for (size_t e = 0; e < count && !ferror(out->file); e++)
-            if (yarn_couples_passes(&choice, &entries[e]) &&
-                thread_passes(script->filter, stream, &entries[e]))
+            if (yarn_couples_passes(&choice, &entries[e]))
                 print_entry(script, stream, &entries[e], out->file);
     }
 }
@@ -133,10 +88,9 @@ void yarn_script_twin(const struct yarn_script *script, const struct yarn_timeli
     struct yarn_stream *stream = stream_of(script, sample->dump);
     const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
     const struct yarn_entry *twin = stream ? find_twin(stream, sample, event) : NULL;
-    const struct yarn_filter *filter = script->filter;
-    if (!twin || !thread_passes(filter, stream, twin) ||
-        (filter->events &&
-         !yarn_filter_list_has(filter->events, yarn_stream_event_name(stream, twin))))
+    const struct yarn_couples_shown shown = {.profile = profile, .filter = script->filter};
+    if (!twin || !yarn_couples_has_thread(&shown, stream, twin) ||
+        !yarn_filter_list_has(script->filter->events, yarn_stream_event_name(stream, twin)))
         return;
     print_entry(script, stream, twin, file);
     (void)fputc('\n', file);

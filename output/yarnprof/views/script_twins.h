@@ -14,6 +14,16 @@
 void yarn_script_streams(const struct yarn_script *script, const struct yarn_couples_shown *shown,
                          const struct yarn_out *out);
 
+/* The begin of a line, up to the event; without one, up to the time. */
+struct yarn_script_line {
+    const char *comm, *event; /* NULL: none */
+    uint32_t pid, tid;
+    int cpu; /* negative: none */
+    uint64_t time_ns, period;
+};
+void yarn_script_begin(const struct yarn_script *script, const struct yarn_script_line *line,
+                       FILE *file);
+
 /* The target of that sample, if it has one that passes. */
 void yarn_script_twin(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
                       FILE *file);

@@ -47,7 +47,7 @@ yarn_need_library(YARN_ELF elf libelf.h libelf-dev "reads the files that libdw l
 add_library(yarn_dw INTERFACE)
 target_include_directories(yarn_dw SYSTEM INTERFACE ${YARN_DW_INCLUDE})
 target_link_libraries(yarn_dw INTERFACE ${YARN_DW} ${YARN_ELF})
-yarn_need_library(YARN_Z z zlib.h zlib1g-dev "packs exports to pprof")
+yarn_need_library(YARN_Z z zlib.h zlib1g-dev "packs exports to pprof, unpacks trace.dat")
 add_library(yarn_zlib INTERFACE)
 target_include_directories(yarn_zlib SYSTEM INTERFACE ${YARN_Z_INCLUDE})
 target_link_libraries(yarn_zlib INTERFACE ${YARN_Z})

@@ -103,7 +103,7 @@ for (let i = 0; i < 300; i++) { context.fillStyle = `hsl(${i}, 50%, 50%)`; conte
 document.getElementById('a').textContent = sum + ' ' + document.getElementById('c').toDataURL().length;
 </script>"""
 
-CHROMIUM = "chromium --headless=new --disable-gpu --no-first-run --user-data-dir=$PWD/profile {rest} "
+CHROMIUM = "{program} --headless=new --disable-gpu --no-first-run --user-data-dir=$PWD/profile "
 
 
 def redis(name, daemonize, rest, background):
@@ -117,8 +117,9 @@ def redis(name, daemonize, rest, background):
     )
 
 
-def chromium(name, rest, user):
-    command = CHROMIUM.format(rest=rest) + "--dump-dom file://$PWD/page.html 2>errors; echo $?"
+def chromium(name, rest, user, program="chromium", rightly=""):
+    page = f"{rest} --dump-dom file://$PWD/page.html 2>errors; echo $?"
+    command = CHROMIUM.format(program=program) + page
     return Case(
         name,
         shell(command),
@@ -127,6 +128,7 @@ def chromium(name, rest, user):
         files={"page.html": PAGE},
         files_vary=("profile*", "errors", ".*", "org.chromium*", "*.pma"),
         user=user,
+        rightly=rightly,
         no_state="which of its processes end by exit is chance",
         seconds=120,
     )
@@ -169,6 +171,8 @@ CASES = [
         variables={"OMPI_MCA_btl_vader_single_copy_mechanism": "none"},
         seconds=120,
     ),
-    chromium("chromium", "--no-sandbox", "any"),
-    chromium("chromium-sandbox", "", "ordinary"),
+    chromium("chromium", "--no-sandbox --no-zygote", "any"),
+    chromium("chromium-sandbox", "", "ordinary",
+             rightly="its zygote ends itself where it has another thread (preload/LIMITS.md)"),
+    chromium("chromium-itself", "", "ordinary", "YARN_FOLLOW=fork /usr/lib/chromium/chromium"),
 ]

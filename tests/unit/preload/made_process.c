@@ -17,12 +17,6 @@ static struct yarn_perf_count count(const struct yarn_session *session, uint32_t
     return made_count;
 }
 
-static bool can_count(const struct yarn_session *session, uint32_t number)
-{
-    (void)session;
-    return number == 0;
-}
-
 static uint64_t thread_cpu_ns(const struct yarn_session *session, pid_t tid)
 {
     (void)session, (void)tid;
@@ -63,7 +57,6 @@ static void make_session(void)
     made.attachment = (struct yarn_attachment){
         .sampler = YARN_SAMPLER_TIMER,
         .strategy = YARN_STRATEGY_PER_THREAD,
-        .can_count = can_count,
         .count = count,
         .thread_cpu_ns = thread_cpu_ns,
         .blocked_ns = blocked_ns,
@@ -73,7 +66,9 @@ static void make_session(void)
     made.session = (struct yarn_session){
         .spec = &made.session_spec,
         .specs = made.opened,
+        .own_tid = MADE_READER,
         .nr_threads = 1,
+        .timer = (struct yarn_timer_sampler *)(void *)&made, /* so that counts are known */
         .report.attachment = &made.attachment,
     };
 }
@@ -109,19 +104,10 @@ void made_process_begin(void)
     (void)snprintf(output, sizeof output, "YARN_OUTPUT=%s/it.dump", made.folder);
     ck_assert_int_eq(yarn_job_init(&made.job, 1, argv, envp, &fault), 0);
     made.job.facts.pid = MADE_PID;
-    made.job.facts.lineage.forked_by = 1; /* so nobody looks for a predecessor */
     make_session();
-    yarn_account_init(&made.account, &made.session, MADE_PID, MADE_READER);
+    yarn_account_init(&made.account, &made.session);
     make_dump();
-    struct yarn_pipeline_spec spec = {
-        .facts = &made.job.facts,
-        .reader_tid = MADE_READER,
-        .proc = "/proc/4194000",
-        .unwinder = made.job.options.unwinder,
-        .account = &made.account,
-        .dump = &made.dump,
-    };
-    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &spec), 0);
+    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &made.dump, "/proc/4194000"), 0);
 }
 
 void made_process_end(void)
@@ -142,7 +128,7 @@ void made_process_feed(const struct yarn_typed_record *record)
 
 void made_process_read(void)
 {
-    yarn_pipeline_flush(&made.pipeline);
+    yarn_pipeline_flush(&made.pipeline, false);
     if (made.dump.writer) {
         yarn_stacks_write_modules(&made.pipeline.stacks, made.dump.writer);
         yarn_process_dump_flush(&made.dump);

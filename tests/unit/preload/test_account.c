@@ -42,11 +42,11 @@ START_TEST(the_first_clock_is_what_cpu_time_is_compared_with)
 {
     ck_assert_uint_eq(made.account.clock_event, 0);
     made.opened[0].spec.is_clock = false;
-    yarn_account_init(&made.account, &made.session, MADE_PID, MADE_READER);
+    yarn_account_init(&made.account, &made.session);
     ck_assert_uint_eq(made.account.clock_event, YARN_DUMP_NONE);
     made.opened[0].spec.is_clock = true;
     made.opened[0].error = -ENOENT;
-    yarn_account_init(&made.account, &made.session, MADE_PID, MADE_READER);
+    yarn_account_init(&made.account, &made.session);
     ck_assert_uint_eq(made.account.clock_event, YARN_DUMP_NONE);
 }
 END_TEST
@@ -305,8 +305,8 @@ END_TEST
 
 static void follow_this_process(void)
 {
-    made.account.threads.pid = getpid();
-    made.account.threads.reader_tid = 0;
+    made.session_spec.pid = getpid();
+    made.session.own_tid = 0;
 }
 
 START_TEST(threads_that_are_there_begin_with_the_dump)
@@ -335,10 +335,10 @@ END_TEST
 START_TEST(the_reader_is_no_thread_of_the_process)
 {
     follow_this_process();
-    made.account.threads.reader_tid = getpid();
+    made.session.own_tid = getpid();
     yarn_thread_snapshot_take(&made.account.threads);
     ck_assert_uint_eq(made.account.threads.count, 0);
-    made.account.threads.reader_tid = 0;
+    made.session.own_tid = 0;
     yarn_thread_snapshot_take(&made.account.threads);
     ck_assert_uint_eq(made.account.threads.count, 1);
 }

@@ -255,6 +255,9 @@ START_TEST(what_a_precise_sample_tells_of_its_access_is_in_script)
     assert_has(text, "\"address\":\"0xabc0\"");
     assert_has(text, "\"data_src\":\"load, L3 hit, snoop hitm, TLB L2 hit\"");
     assert_has(text, "\"weight\":231");
+    ask("report --by=address --format=csv", text);
+    assert_has(text, "event,address,data_src,weight,self,");
+    assert_has(text, ",0xabc0,\"load, L3 hit, snoop hitm, TLB L2 hit\",231.000000,");
 }
 END_TEST
 

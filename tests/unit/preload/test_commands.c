@@ -234,7 +234,7 @@ START_TEST(name_of_a_socket_that_is_taken_is_a_warning)
     yarn_commands_open_socket(recorder);
     ck_assert(!recorder->control.is_open);
     ck_assert_uint_eq(atomic_load(&recorder->messages.count), 1);
-    ck_assert_ptr_nonnull(strstr(recorder->messages.message[0].text, "the name is taken"));
+    ck_assert_ptr_nonnull(strstr(recorder->messages.message[0].line, "the name is taken"));
     recorder->control = first;
 }
 END_TEST

@@ -90,24 +90,6 @@ START_TEST(missing_folders_are_made_and_nothing_in_them)
 }
 END_TEST
 
-static const struct {
-    const char *pattern;
-    const char *like; /* in the folder; NULL: none */
-} likes[] = {
-    {"%e.%p.dump", "*.321.dump"},
-    {"%p", "321"},
-    {"%e.dump", NULL},
-    {"%p.%t", NULL},
-    {"plain", NULL},
-};
-
-START_TEST(names_of_a_process_are_known_where_the_pattern_has_its_number_and_no_time)
-{
-    ck_assert_int_eq(yarn_dump_file_prepare(&file, in_folder(likes[_i].pattern), &facts, NULL), 0);
-    ck_assert_str_eq(file.like, likes[_i].like ? in_folder(likes[_i].like) : "");
-}
-END_TEST
-
 START_TEST(file_is_removed_only_where_its_name_still_leads_to_it)
 {
     int fd = create(); /* open, so that no other file gets its number */
@@ -172,9 +154,6 @@ int main(void)
     tcase_add_test(tcase, link_is_a_taken_name);
     tcase_add_test(tcase, file_is_its_owner_s_alone);
     tcase_add_test(tcase, missing_folders_are_made_and_nothing_in_them);
-    tcase_add_loop_test(tcase,
-                        names_of_a_process_are_known_where_the_pattern_has_its_number_and_no_time,
-                        0, (int)YARN_COUNT_OF(likes));
     tcase_add_test(tcase, file_is_removed_only_where_its_name_still_leads_to_it);
     tcase_add_test(tcase, empty_file_is_not_forgotten_while_it_may_not_be_removed);
     tcase_add_test(tcase, empty_file_of_a_process_that_has_gone_is_removed);

@@ -73,7 +73,7 @@ static uint64_t total(enum yarn_dump_total which)
 START_TEST(nothing_begins_no_dump)
 {
     map_code(CODE, "/made/program");
-    yarn_pipeline_flush(&made.pipeline);
+    yarn_pipeline_flush(&made.pipeline, false);
     ck_assert_ptr_null(made.dump.writer);
     ck_assert(!yarn_process_dump_is_begun(&made.dump));
 }
@@ -218,7 +218,7 @@ START_TEST(another_process_is_counted_and_not_stored)
     struct yarn_typed_record record = sample();
     record.pid = MADE_PID + 7;
     made_process_feed(&record);
-    yarn_pipeline_flush(&made.pipeline);
+    yarn_pipeline_flush(&made.pipeline, false);
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_FOREIGN), 1);
     ck_assert_ptr_null(made.dump.writer);
 }
@@ -248,12 +248,8 @@ END_TEST
 START_TEST(two_pipelines_follow_a_process_each)
 {
     static struct yarn_pipeline other;
-    static struct yarn_facts facts;
-    struct yarn_pipeline_spec spec = made.pipeline.spec;
-    facts = made.job.facts;
-    facts.pid = MADE_PID + 7;
-    spec.facts = &facts;
-    ck_assert_int_eq(yarn_pipeline_open(&other, &spec), 0);
+    ck_assert_int_eq(yarn_pipeline_open(&other, &made.dump, "/proc/4194000"), 0);
+    other.pid = MADE_PID + 7;
     struct yarn_typed_record record = sample();
     record.pid = MADE_PID + 7;
     struct yarn_record_listener listener = yarn_pipeline_listener(&other);
@@ -362,7 +358,7 @@ START_TEST(a_file_that_cannot_be_made_is_tried_once_and_fails_the_recording)
     struct yarn_typed_record record = sample();
     made_process_feed(&record);
     made_process_feed(&record);
-    yarn_pipeline_flush(&made.pipeline);
+    yarn_pipeline_flush(&made.pipeline, false);
     ck_assert_ptr_nonnull(made.failure.what);
     ck_assert_int_eq(made.failure.error, -ENOENT);
     ck_assert(made.dump.has_tried);

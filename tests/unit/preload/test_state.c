@@ -28,9 +28,9 @@ static const struct {
     enum yarn_phase phase;
     bool is_recording;
 } phases[] = {
-    {YARN_PHASE_DEFERRED, true}, {YARN_PHASE_LEAVING, true}, {YARN_PHASE_STARTING, true},
-    {YARN_PHASE_RUNNING, true},  {YARN_PHASE_PAUSED, true},  {YARN_PHASE_ENDED, false},
-    {YARN_PHASE_FAILED, false},
+    {YARN_PHASE_DEFERRED, true}, {YARN_PHASE_LEAVING, true},  {YARN_PHASE_STARTING, true},
+    {YARN_PHASE_RUNNING, true},  {YARN_PHASE_PAUSED, true},   {YARN_PHASE_ENDED, false},
+    {YARN_PHASE_FAILED, false},  {YARN_PHASE_WAITING, false},
 };
 
 START_TEST(a_phase_keeps_everything_beside_it)

@@ -91,6 +91,7 @@ START_TEST(own_program_has_what_the_loader_sees)
     ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, "/proc/self/exe"), 0);
     ck_assert(image.segments[0].executable);
     ck_assert_uint_gt(image.eh_frame_hdr.bytes.size, 8);
+    ck_assert(yarn_section_need(&image.eh_frame_hdr, 0, 64));
     ck_assert_uint_eq(image.eh_frame_hdr.bytes.data[0], 1);
     ck_assert_uint_gt(image.eh_frame.bytes.size, 0);
     /* The same bytes stand in memory: the file is the program that runs. */

@@ -66,7 +66,7 @@ START_TEST(own_mappings_are_found_with_their_files)
 }
 END_TEST
 
-START_TEST(vdso_is_copied_at_once)
+START_TEST(vdso_is_copied_when_it_is_looked_up)
 {
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     const struct yarn_module *vdso = NULL;
@@ -75,8 +75,30 @@ START_TEST(vdso_is_copied_at_once)
             vdso = yarn_module_map_at(map, i);
     if (!vdso)
         return;
+    ck_assert_int_eq(vdso->image_state, YARN_IMAGE_UNTRIED);
+    ck_assert_ptr_eq(yarn_module_map_find(map, vdso->start), vdso);
     ck_assert_int_eq(vdso->image_state, YARN_IMAGE_OPEN);
     ck_assert_uint_eq(vdso->bias, vdso->start);
+}
+END_TEST
+
+START_TEST(a_build_id_is_known_without_the_file)
+{
+    uint64_t there = (uint64_t)(uintptr_t)set_up;
+    ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
+    for (uint32_t i = 0; i < yarn_module_map_count(map); i++) {
+        const struct yarn_module *module = yarn_module_map_at(map, i);
+        if (there < module->start || there >= module->end)
+            continue;
+        ck_assert(yarn_module_map_identify(map, i));
+        ck_assert_int_eq(module->image_state, YARN_IMAGE_UNTRIED);
+        struct yarn_build_id by_memory = module->build_id;
+        ck_assert_uint_gt(by_memory.size, 0);
+        ck_assert_ptr_nonnull(yarn_module_map_find(map, there)->image);
+        ck_assert(yarn_build_id_equal(&by_memory, &module->image->build_id));
+        return;
+    }
+    ck_abort_msg("own code is in no module");
 }
 END_TEST
 
@@ -292,7 +314,8 @@ static void add_tests(Suite *suite)
 {
     TCase *tests = situation(suite, "own process");
     tcase_add_test(tests, own_mappings_are_found_with_their_files);
-    tcase_add_test(tests, vdso_is_copied_at_once);
+    tcase_add_test(tests, vdso_is_copied_when_it_is_looked_up);
+    tcase_add_test(tests, a_build_id_is_known_without_the_file);
     tcase_add_test(tests, reading_twice_changes_nothing);
     tests = situation(suite, "made-up mappings");
     tcase_add_test(tests, vdso_that_is_not_there_is_absent_and_no_crash);

@@ -4,18 +4,20 @@
 #include <stdio.h>
 
 #include "core/sys/file.h"
+#include "tests/support/ask.h"
 #include "tests/support/suite.h"
-#include "unwind/symbol/symbols.h"
 
-enum { TRIES = 50000, WITHIN = 5 };
+enum { TRIES = 50000, WITHIN = 5, ALONE = 500, NAMES_BYTES = 256 << 20 };
 
 static struct yarn_symbols *symbols;
-static struct yarn_module module;
+static const char *image_path;
 static struct yarn_image image;
+static struct yarn_arena names;
 
 static void set_up(void)
 {
     image = YARN_IMAGE_CLOSED;
+    yarn_arena_open(&names, NAMES_BYTES);
     ck_assert_int_eq(yarn_symbols_new(&symbols), 0);
 }
 
@@ -23,21 +25,20 @@ static void tear_down(void)
 {
     yarn_symbols_free(symbols);
     yarn_image_close(&image);
+    yarn_arena_close(&names);
 }
 
 static void open_path(const char *path)
 {
     ck_assert_int_eq(yarn_image_open(&image, YARN_FILE_CWD, path), 0);
     yarn_cfi_index_tables(&image);
-    module = (struct yarn_module){.path = path, .image = &image, .image_state = YARN_IMAGE_OPEN};
+    image_path = path;
 }
 
-static struct yarn_symbol find(uint64_t vaddr)
+static void ask(struct yarn_symbol_question *questions, size_t count)
 {
-    struct yarn_symbol symbol;
-    bool found = yarn_symbols_find(symbols, &module, vaddr, &symbol);
-    ck_assert_int_eq(found, symbol.name.size != 0);
-    return symbol;
+    ck_assert_int_eq(
+        yarn_symbols_ask(symbols, &image, image_path, questions, count, &names, UINT64_MAX), 0);
 }
 
 static bool is_same_answer(const struct yarn_symbol *a, const struct yarn_symbol *b)
@@ -45,33 +46,61 @@ static bool is_same_answer(const struct yarn_symbol *a, const struct yarn_symbol
     return yarn_span_equal(a->name, b->name) && a->start == b->start && a->end == b->end;
 }
 
-/* Whether there were bounds. */
-static bool check_bounds(uint64_t vaddr)
+/* Whether there are any; then *ret_within are addresses in them. */
+static bool check_bounds(const struct yarn_symbol_question *asked,
+                         struct yarn_symbol_question *ret_within)
 {
-    struct yarn_symbol symbol = find(vaddr);
+    const struct yarn_symbol *symbol = &asked->answer;
     struct yarn_fde fde;
-    if (symbol.from == symbol.to)
+    if (symbol->from == symbol->to)
         return false;
-    ck_assert(vaddr >= symbol.from && vaddr < symbol.to);
-    ck_assert_int_eq(yarn_cfi_find(&image, vaddr, &fde), 0);
-    ck_assert(symbol.from >= fde.start && symbol.to <= fde.end);
-    for (unsigned i = 0; i < WITHIN; i++) {
-        uint64_t last = symbol.to - 1 - symbol.from;
-        struct yarn_symbol other = find(symbol.from + last * i / (WITHIN - 1));
-        ck_assert_msg(is_same_answer(&symbol, &other), "%lx is %.*s, others of [%lx, %lx) not",
-                      (unsigned long)vaddr, (int)symbol.name.size, (const char *)symbol.name.data,
-                      (unsigned long)symbol.from, (unsigned long)symbol.to);
-    }
+    ck_assert(asked->vaddr >= symbol->from && asked->vaddr < symbol->to);
+    ck_assert_int_eq(yarn_cfi_find(&image, asked->vaddr, &fde), 0);
+    ck_assert(symbol->from >= fde.start && symbol->to <= fde.end);
+    uint64_t last = symbol->to - 1 - symbol->from;
+    for (unsigned i = 0; i < WITHIN; i++)
+        ret_within[i] =
+            (struct yarn_symbol_question){.vaddr = symbol->from + last * i / (WITHIN - 1)};
     return true;
+}
+
+static void check_within(const struct yarn_symbol_question *asked,
+                         const struct yarn_symbol_question *within)
+{
+    for (unsigned i = 0; i < WITHIN; i++)
+        ck_assert_msg(is_same_answer(&asked->answer, &within[i].answer), "%lx is %.*s, %lx is %.*s",
+                      (unsigned long)asked->vaddr, (int)asked->answer.name.size,
+                      (const char *)asked->answer.name.data, (unsigned long)within[i].vaddr,
+                      (int)within[i].answer.name.size, (const char *)within[i].answer.name.data);
+}
+
+static void check_alone(const struct yarn_symbol_question *asked)
+{
+    struct yarn_symbol alone = ask_symbol(symbols, &image, image_path, asked->vaddr);
+    ck_assert(is_same_answer(&asked->answer, &alone));
+    ck_assert_uint_eq(asked->answer.from, alone.from);
+    ck_assert_uint_eq(asked->answer.to, alone.to);
 }
 
 static void check_all(void)
 {
+    static struct yarn_symbol_question asked[TRIES], within[TRIES * WITHIN];
     const struct yarn_segment *code = &image.segments[0];
     uint64_t step = code->file_size / TRIES | 1;
-    unsigned nr_tries = 0, nr_bounds = 0;
-    for (uint64_t at = 0; at < code->file_size; at += step, nr_tries++)
-        nr_bounds += check_bounds(code->vaddr + at);
+    size_t nr_tries = 0, nr_bounds = 0;
+    for (uint64_t at = 0; at < code->file_size && nr_tries < TRIES; at += step)
+        asked[nr_tries++] = (struct yarn_symbol_question){.vaddr = code->vaddr + at};
+    ask(asked, nr_tries);
+    for (size_t i = 0; i < nr_tries; i++)
+        if (check_bounds(&asked[i], &within[nr_bounds * WITHIN]))
+            asked[nr_bounds++] = asked[i];
+        else if (i % (TRIES / ALONE) == 0)
+            check_alone(&asked[i]);
+    ask(within, nr_bounds * WITHIN);
+    for (size_t i = 0; i < nr_bounds; i++)
+        check_within(&asked[i], &within[i * WITHIN]);
+    for (size_t i = 0; i < nr_bounds; i += TRIES / ALONE)
+        check_alone(&asked[i]);
     ck_assert_uint_gt(nr_bounds, nr_tries / 3);
 }
 

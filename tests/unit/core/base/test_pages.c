@@ -84,6 +84,27 @@ START_TEST(what_the_stock_does_not_hold_is_mapped_by_itself)
 }
 END_TEST
 
+START_TEST(clearing_zeroes_exactly_these_bytes_also_where_they_are_locked)
+{
+    static const size_t starts[] = {0, 1, 100, 4095, 4096}, sizes[] = {0, 5, 4096, 8191, 12288};
+    uint8_t *pages = yarn_pages_map(5 * 4096);
+    ck_assert_ptr_nonnull(pages);
+    if (_i)
+        (void)mlock(pages, 5 * 4096);
+    for (size_t i = 0; i < YARN_COUNT_OF(starts); i++)
+        for (size_t k = 0; k < YARN_COUNT_OF(sizes); k++) {
+            size_t end = starts[i] + sizes[k];
+            memset(pages, 7, 5 * 4096);
+            yarn_pages_clear(pages + starts[i], sizes[k]);
+            size_t nr_wrong = 0;
+            for (size_t at = 0; at < 5 * 4096; at++)
+                nr_wrong += pages[at] != (at >= starts[i] && at < end ? 0 : 7);
+            ck_assert_uint_eq(nr_wrong, 0);
+        }
+    yarn_pages_unmap(pages, 5 * 4096);
+}
+END_TEST
+
 START_TEST(a_cap_holds_for_all_of_it)
 {
     yarn_pages_cap(YARN_MIB(1));
@@ -105,6 +126,8 @@ int main(void)
     TCase *stock = tcase_create("stock");
     tcase_add_test(stock, many_that_are_hidden_are_one_mapping);
     tcase_add_test(stock, what_the_stock_does_not_hold_is_mapped_by_itself);
+    tcase_add_loop_test(stock, clearing_zeroes_exactly_these_bytes_also_where_they_are_locked, 0,
+                        2);
     tcase_add_test(stock, a_cap_holds_for_all_of_it);
     suite_add_tcase(suite, stock);
     return run_suite(suite);

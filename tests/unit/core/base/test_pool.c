@@ -5,7 +5,7 @@
 #include "core/base/pool.h"
 #include "tests/support/suite.h"
 
-static struct yarn_pool pool;
+static struct yarn_pool pool = {0};
 
 START_TEST(items_are_zeroed_and_never_move)
 {

@@ -111,54 +111,15 @@ START_TEST(few_numbers_are_looked_at)
 }
 END_TEST
 
-START_TEST(a_sparse_changes_no_position)
-{
-    static const size_t counts[] = {0, 1, 511, 512, 513, 543, 544, 545, 1000, MANY - 1, MANY};
-    uint64_t state = 5;
-    for (size_t c = 0; c < YARN_COUNT_OF(counts); c++) {
-        size_t count = fill(_i, counts[c]);
-        struct yarn_search_index sparse = yarn_search_index_of(numbers, count, number_at);
-        ck_assert_int_eq(sparse.count > 0, count >= 512);
-        for (int i = 0; i < TRIES; i++) {
-            uint64_t wanted = next_random(&state) >> 31;
-            if (count && i % 2)
-                wanted = numbers[wanted % count] + (uint64_t)(i % 3) - 1;
-            ck_assert_uint_eq(yarn_search_indexed(&sparse, numbers, count, number_at, wanted),
-                              position_by_halves(count, wanted));
-        }
-        yarn_search_index_close(&sparse);
-        yarn_search_index_close(&sparse);
-    }
-}
-END_TEST
-
-START_TEST(with_a_sparse_few_of_the_numbers_are_looked_at)
-{
-    uint64_t state = 3;
-    size_t count = fill(_i, MANY);
-    struct yarn_search_index sparse = yarn_search_index_of(numbers, count, number_at);
-    for (int i = 0; i < TRIES; i++) {
-        nr_looks = 0;
-        (void)yarn_search_indexed(&sparse, numbers, count, number_at,
-                                  numbers[next_random(&state) % count]);
-        ck_assert_uint_le(nr_looks, 9);
-    }
-    yarn_search_index_close(&sparse);
-}
-END_TEST
-
 START_TEST(numbers_that_are_not_sorted_do_no_harm)
 {
     uint64_t state = 11;
     for (size_t i = 0; i < MANY; i++)
         numbers[i] = next_random(&state);
-    struct yarn_search_index sparse = yarn_search_index_of(numbers, MANY, number_at);
     for (int i = 0; i < TRIES; i++) {
         uint64_t wanted = next_random(&state);
         ck_assert_uint_le(yarn_search_position(numbers, MANY, number_at, wanted), MANY);
-        ck_assert_uint_le(yarn_search_indexed(&sparse, numbers, MANY, number_at, wanted), MANY);
     }
-    yarn_search_index_close(&sparse);
 }
 END_TEST
 
@@ -169,9 +130,6 @@ int main(void)
     tcase_add_loop_test(tcase, position_is_that_of_a_search_by_halves, 0,
                         (int)YARN_COUNT_OF(kinds));
     tcase_add_loop_test(tcase, few_numbers_are_looked_at, 0, (int)YARN_COUNT_OF(kinds));
-    tcase_add_loop_test(tcase, a_sparse_changes_no_position, 0, (int)YARN_COUNT_OF(kinds));
-    tcase_add_loop_test(tcase, with_a_sparse_few_of_the_numbers_are_looked_at, 0,
-                        (int)YARN_COUNT_OF(kinds));
     tcase_add_test(tcase, numbers_that_are_not_sorted_do_no_harm);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -141,6 +141,8 @@ START_TEST(texts_outlive_the_environment)
     ck_assert_str_eq(options.events, "cs");
     ck_assert_int_eq(read_one("YARN=log-file=c"), 0);
     ck_assert_str_eq(options.log_file, "c");
+    ck_assert_int_eq(read_one("YARN_RUN=17.4"), 0);
+    ck_assert_str_eq(options.run, "17.4");
 }
 END_TEST
 

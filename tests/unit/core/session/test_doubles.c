@@ -102,15 +102,6 @@ START_TEST(what_was_lost_is_counted_whoever_wrote_it)
 }
 END_TEST
 
-START_TEST(from_other_events_on_none_is_a_double)
-{
-    doubles.end_ns = 20;
-    ck_assert(sample_goes_on(INHERITED, 10));
-    ck_assert(sample_goes_on(OWN, 20));
-    ck_assert(!sample_goes_on(OWN, 19));
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("doubles");
@@ -122,7 +113,6 @@ int main(void)
     tcase_add_test(tcase, an_end_is_reported_once_and_the_number_may_come_again);
     tcase_add_test(tcase, a_start_makes_a_new_thread_of_a_number);
     tcase_add_test(tcase, what_was_lost_is_counted_whoever_wrote_it);
-    tcase_add_test(tcase, from_other_events_on_none_is_a_double);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -292,6 +292,44 @@ START_TEST(a_refused_event_has_its_sentence_and_the_rest_goes_on)
 }
 END_TEST
 
+static int refuse_clock(const struct fake_perf_event *event)
+{
+    return event->attr.type == REFUSED && event->attr.use_clockid ? -EINVAL : 0;
+}
+
+START_TEST(whose_pmu_has_another_clock_is_refused_by_itself)
+{
+    const enum yarn_strategy_choice strategies[] = {YARN_STRATEGY_PER_CORE,
+                                                    YARN_STRATEGY_PER_THREAD};
+    fake_perf_judge = refuse_clock;
+    spec.strategy = strategies[_i];
+    add("odd", REFUSED);
+    add("cycles", BIG);
+    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(session.specs[0].error, EINVAL);
+    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "does not know CLOCK_MONOTONIC"));
+    ck_assert_int_eq(session.specs[1].error, 0);
+    ck_assert_uint_gt(nr_open(BIG, -1), 0);
+    ck_assert_uint_eq(nr_open(REFUSED, -1), 0);
+    ck_assert_uint_eq(session.report.features, YARN_ATTR_ALL);
+}
+END_TEST
+
+START_TEST(whose_clock_is_another_takes_its_group_along)
+{
+    fake_perf_judge = refuse_clock;
+    add("cycles", BIG);
+    add("first", BIG)->group = 1;
+    add("odd", REFUSED)->group = 1;
+    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(session.specs[0].error, 0);
+    ck_assert_int_eq(session.specs[2].error, EINVAL);
+    ck_assert_ptr_nonnull(strstr(session.specs[2].reason, "does not know CLOCK_MONOTONIC"));
+    ck_assert_int_ne(session.specs[1].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "odd was refused"));
+}
+END_TEST
+
 /* Linux 5.10. */
 static int refuse_features(const struct fake_perf_event *event)
 {
@@ -407,6 +445,8 @@ int main(void)
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
                         (int)YARN_COUNT_OF(errors));
+    tcase_add_loop_test(tcase, whose_pmu_has_another_clock_is_refused_by_itself, 0, 2);
+    tcase_add_test(tcase, whose_clock_is_another_takes_its_group_along);
     tcase_add_test(tcase, features_of_a_later_kernel_are_given_up_for_all);
     tcase_add_test(tcase, a_group_is_refused_whole_and_names_the_member);
     tcase_add_test(tcase, members_are_in_the_group_of_their_leader);

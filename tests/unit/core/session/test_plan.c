@@ -59,7 +59,7 @@ START_TEST(ring_of_a_core_holds_100_ms_while_all_are_not_too_large)
     struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_of_core(&spec, core_rings[_i].nr_cores);
     ck_assert_uint_eq(plan.ring_bytes, core_rings[_i].ring_bytes);
-    yarn_plan_slow_down(&spec, core_rings[_i].nr_cores, &plan);
+    yarn_plan_slow_down(&spec, core_rings[_i].nr_cores, yarn_plan_watermark(&plan), &plan);
     ck_assert_uint_eq(plan.rate_permille, 0); /* memory is not what is short */
 }
 END_TEST
@@ -72,8 +72,9 @@ START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
     ck_assert_uint_eq(yarn_plan_to_begin(&spec, 512).ring_bytes, YARN_KIB(512));
-    spec.nr_events = 2;
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(8));
+    spec.nr_events = 2; /* faults come in bursts */
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(16));
+    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 8).ring_bytes, YARN_MIB(8));
     events[1] = clock_at(999); /* 1 MiB would be more than perf grants a user for a core */
     ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_KIB(512));
     spec.nr_events = 1;
@@ -85,36 +86,25 @@ START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_
 }
 END_TEST
 
-START_TEST(what_steps_aside_has_half_the_ring_and_as_many_records)
-{
-    struct yarn_event_spec event = clock_at(1000);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
-    ck_assert(yarn_plan_aside(&plan));
-    ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(256));
-    ck_assert_uint_eq(plan.stack_bytes, YARN_KIB(31));
-    yarn_plan_slow_down(&spec, 2, &plan);
-    ck_assert_uint_ge(yarn_plan_fill_ns(&spec, &plan), 50 * YARN_NS_PER_MS);
-    plan.ring_bytes = YARN_KIB(16);
-    ck_assert(!yarn_plan_aside(&plan));
-}
-END_TEST
-
 START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
 {
-    struct yarn_event_spec event = clock_at(1000);
+    struct yarn_event_spec event = clock_at(4000);
     struct yarn_session_request spec = session_of(&event, 1, 32768);
     struct yarn_plan plan = yarn_plan_of_core(&spec, 2);
-    ck_assert(yarn_plan_smaller(&plan)); /* 2 MiB hold 62 ms */
-    yarn_plan_slow_down(&spec, 2, &plan);
-    ck_assert_uint_eq(plan.rate_permille, 0);
-    ck_assert(yarn_plan_smaller(&plan)); /* 31 samples in 50 ms */
-    yarn_plan_slow_down(&spec, 2, &plan);
-    ck_assert_uint_eq(plan.rate_permille, 620);
-    ck_assert_uint_ge(yarn_plan_fill_ns(&spec, &plan), 50 * YARN_NS_PER_MS);
+    while (plan.ring_bytes > YARN_MIB(2))
+        ck_assert(yarn_plan_smaller(&plan));
+    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    ck_assert_uint_eq(plan.rate_permille, 0); /* 45 of 62 records are free for 11 ms */
+    while (plan.ring_bytes > YARN_KIB(512))
+        ck_assert(yarn_plan_smaller(&plan));
+    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    ck_assert_uint_eq(plan.rate_permille, 281); /* 11 of 15 in 10 ms */
     struct yarn_event_spec slowed = event;
     yarn_plan_rate_event(&plan, &slowed);
-    ck_assert_uint_eq(slowed.period, event.period * 1000 / 620);
+    ck_assert_uint_eq(slowed.period, event.period * 1000 / 281);
+    event = clock_at(999);
+    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    ck_assert_uint_eq(plan.rate_permille, 0);
 }
 END_TEST
 
@@ -165,21 +155,53 @@ START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
 }
 END_TEST
 
-START_TEST(without_memory_copies_are_as_deep_as_the_ring_allows)
+START_TEST(copies_of_an_alternate_are_as_deep_as_the_ring_allows)
 {
     struct yarn_event_spec event = clock_at(999);
     struct yarn_session_request spec = session_of(&event, 1, 32768);
+    struct yarn_plan got = yarn_plan_to_begin(&spec, 2), plan;
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
+    ck_assert_uint_eq(plan.stack_bytes, 32768); /* the size was requested */
     spec.may_deepen = true;
-    struct yarn_plan plan = yarn_plan_first(&spec);
-    size_t ring_bytes = plan.ring_bytes;
-    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
-    ck_assert(yarn_plan_deeper_within(&plan, ring_bytes));
-    ck_assert_uint_eq(plan.ring_bytes, ring_bytes);
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
-    ck_assert_uint_ge(ring_bytes / yarn_plan_record_bytes(&plan), YARN_PLAN_RING_RECORDS);
-    ck_assert(!yarn_plan_deeper_within(&plan, ring_bytes)); /* tried already */
-    plan.ring_bytes = YARN_MIB(1);
-    ck_assert(!yarn_plan_deeper_within(&plan, YARN_MIB(1) / 4)); /* too few */
+    ck_assert_uint_eq(plan.rate_permille, 0);
+    struct yarn_event_spec two[] = {event, event};
+    spec.events = two;
+    spec.nr_events = 2; /* the reader is woken as by shallow ones: of 15 ms 11 are left */
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(2));
+    ck_assert_uint_eq(plan.stack_bytes, 65528);
+    ck_assert_uint_eq(plan.rate_permille, 0);
+    spec.nr_events = 1;
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_KIB(512));
+    ck_assert_uint_eq(plan.stack_bytes, 65528);
+    ck_assert_uint_ge(YARN_KIB(512) / yarn_plan_record_bytes(&plan), YARN_PLAN_RING_RECORDS);
+    ck_assert_uint_eq(plan.rate_permille, 600); /* three quarters of 8 records in 10 ms */
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_KIB(256));
+    ck_assert_uint_eq(plan.stack_bytes, 32768); /* too few */
+    got.stack_bytes = 16384;
+    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
+    ck_assert_uint_eq(plan.stack_bytes, 16384); /* memory was too little before */
+}
+END_TEST
+
+START_TEST(events_with_a_rate_have_an_alternate_while_it_costs_threads_little)
+{
+    struct yarn_event_spec event = clock_at(999);
+    struct yarn_session_request spec = session_of(&event, 1, 0);
+    ck_assert(yarn_plan_wants_alternate(&spec, &event));
+    event.has_own_period = true; /* which is never varied */
+    ck_assert(!yarn_plan_may_vary(&event));
+    ck_assert(!yarn_plan_wants_alternate(&spec, &event));
+    spec = session_of(&event, 1, 32768);
+    spec.may_deepen = true;
+    ck_assert(yarn_plan_wants_alternate(&spec, &event)); /* for deeper copies */
+    event = (struct yarn_event_spec){.period = 1};
+    ck_assert(!yarn_plan_wants_alternate(&spec, &event));
+    event = clock_at(999);
+    ck_assert(yarn_plan_can_alternate(&spec, 2, 1));
+    ck_assert(yarn_plan_can_alternate(&spec, 16, 1));
+    ck_assert(!yarn_plan_can_alternate(&spec, 128, 1));
 }
 END_TEST
 
@@ -359,8 +381,8 @@ int main(void)
                         (int)YARN_COUNT_OF(core_rings));
     tcase_add_test(sizes,
                    ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once);
-    tcase_add_test(sizes, what_steps_aside_has_half_the_ring_and_as_many_records);
     tcase_add_test(sizes, rather_fewer_samples_than_rings_that_fill_at_once);
+    tcase_add_test(sizes, events_with_a_rate_have_an_alternate_while_it_costs_threads_little);
     tcase_add_test(sizes, rate_of_its_own_is_kept);
     tcase_add_test(sizes, asked_ring_is_kept_unless_it_would_jam);
     tcase_add_test(sizes, timed_pause_leaves_half_of_the_ring_free_and_more_of_the_first);
@@ -375,7 +397,7 @@ int main(void)
     suite_add_tcase(suite, sizes);
     TCase *refused = tcase_create("the memlock limit refuses");
     tcase_add_test(refused, deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many);
-    tcase_add_test(refused, without_memory_copies_are_as_deep_as_the_ring_allows);
+    tcase_add_test(refused, copies_of_an_alternate_are_as_deep_as_the_ring_allows);
     tcase_add_test(refused, no_ring_grows_beyond_the_largest);
     tcase_add_test(refused, refusals_halve_the_ring_first_and_then_the_copy);
     tcase_add_test(refused, refusals_without_copies_end_at_eight_records);

@@ -24,32 +24,32 @@ static void tear_down(void)
 
 START_TEST(new_slot_takes_no_writes)
 {
-    ck_assert(!yarn_timer_slot_writes_enabled(&slot));
-    ck_assert(!yarn_timer_slot_pending_writes(&slot));
-    ck_assert(!yarn_timer_slot_pending_timer(&slot));
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_ON));
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_WRITING));
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_TIMED));
     ck_assert_uint_eq(yarn_timer_slot_available_bytes(&slot), DATA_BYTES);
 }
 END_TEST
 
 START_TEST(bits_do_not_touch_each_other)
 {
-    yarn_timer_slot_enable_writes(&slot);
-    yarn_timer_slot_set_pending_write(&slot);
-    yarn_timer_slot_disable_writes(&slot);
-    ck_assert(!yarn_timer_slot_writes_enabled(&slot));
-    ck_assert(yarn_timer_slot_pending_writes(&slot));
-    yarn_timer_slot_reset_pending_write(&slot);
-    ck_assert(!yarn_timer_slot_pending_writes(&slot));
-    yarn_timer_slot_enable_writes(&slot);
-    ck_assert(yarn_timer_slot_writes_enabled(&slot));
+    yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_ON);
+    yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_WRITING);
+    yarn_timer_slot_reset(&slot, YARN_TIMER_SLOT_ON);
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_ON));
+    ck_assert(yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_WRITING));
+    yarn_timer_slot_reset(&slot, YARN_TIMER_SLOT_WRITING);
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_WRITING));
+    yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_ON);
+    ck_assert(yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_ON));
 }
 END_TEST
 
 START_TEST(wait_ends_in_time_where_a_write_does_not)
 {
-    yarn_timer_slot_set_pending_write(&slot);
+    yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_WRITING);
     ck_assert(!yarn_timer_slot_wait_for_writes(&slot, 5 * YARN_NS_PER_MS));
-    yarn_timer_slot_reset_pending_write(&slot);
+    yarn_timer_slot_reset(&slot, YARN_TIMER_SLOT_WRITING);
     ck_assert(yarn_timer_slot_wait_for_writes(&slot, 0));
 }
 END_TEST
@@ -69,7 +69,7 @@ START_TEST(timer_of_a_thread_that_is_gone_is_refused)
     ck_assert_int_eq(yarn_timer_slot_set_up(&slot, 0x3ffffe, NULL, DATA_BYTES), 0);
     struct yarn_timer_rate rate = {.first_ns = YARN_NS_PER_SECOND};
     ck_assert_int_eq(yarn_timer_slot_set_timer(&slot, &rate), -EINVAL);
-    ck_assert(!yarn_timer_slot_pending_timer(&slot));
+    ck_assert(!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_TIMED));
     yarn_timer_slot_cancel_timer(&slot);
 }
 END_TEST
@@ -149,12 +149,12 @@ static void *write_on(void *unused)
 {
     (void)unused;
     for (uint64_t seed = 1; !atomic_load(&is_over); seed++) {
-        if (!yarn_timer_slot_writes_enabled(&slot))
+        if (!yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_ON))
             continue;
-        yarn_timer_slot_set_pending_write(&slot);
-        if (yarn_timer_slot_writes_enabled(&slot) && put_record(seed))
+        yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_WRITING);
+        if (yarn_timer_slot_has(&slot, YARN_TIMER_SLOT_ON) && put_record(seed))
             atomic_fetch_add(&nr_put, 1);
-        yarn_timer_slot_reset_pending_write(&slot);
+        yarn_timer_slot_reset(&slot, YARN_TIMER_SLOT_WRITING);
     }
     return NULL;
 }
@@ -170,13 +170,13 @@ START_TEST(no_stop_takes_the_buffer_from_under_a_writer_or_loses_a_record)
     int stops = 0;
     for (; stops < STOPS || yarn_clock_ns(YARN_TIME_MONOTONIC) < end_ns; stops++) {
         struct yarn_ring ring = yarn_ring_of(slot.page, slot.data, slot.data_bytes);
-        yarn_timer_slot_enable_writes(&slot);
+        yarn_timer_slot_set(&slot, YARN_TIMER_SLOT_ON);
         for (int i = 0; i < 20; i++) {
             int taken = take_records(&ring);
             ck_assert_int_ge(taken, 0);
             nr_taken += (uint64_t)taken;
         }
-        yarn_timer_slot_disable_writes(&slot);
+        yarn_timer_slot_reset(&slot, YARN_TIMER_SLOT_ON);
         yarn_timer_slot_cancel_timer(&slot);
         ck_assert(yarn_timer_slot_wait_for_writes(&slot, 10 * YARN_NS_PER_SECOND));
         int taken = take_records(&ring);

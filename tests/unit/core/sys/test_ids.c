@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/sys/ids.h"
@@ -67,6 +68,36 @@ START_TEST(capabilities_are_as_proc_says)
 }
 END_TEST
 
+/* In a child: rights can be had before and after each step. */
+static int steps_that_can_be_taken_back(void)
+{
+    struct yarn_ids_hold root, before;
+    yarn_ids_hold_read(&root);
+    bool is_good = !setegid(GROUP) && !seteuid(NOBODY) && yarn_ids_can_regain(&root, true);
+    is_good &= !setresgid((gid_t)-1, (gid_t)-1, GROUP) && yarn_ids_can_regain(&root, true);
+    is_good &= !setresuid((uid_t)-1, 0, NOBODY) && yarn_ids_can_regain(&root, true);
+    /* Without capabilities only what is among the three. */
+    is_good &= !setresgid(GROUP, GROUP, NOBODY) && !setresuid(NOBODY, NOBODY, GROUP);
+    is_good &= !yarn_ids_can_regain(&root, false);
+    yarn_ids_hold_read(&before);
+    is_good &= !setresuid((uid_t)-1, GROUP, (uid_t)-1) && yarn_ids_can_regain(&before, false);
+    is_good &= !setresgid((gid_t)-1, NOBODY, (gid_t)-1) && yarn_ids_can_regain(&before, false);
+    is_good &= !yarn_ids_can_regain(&before, true);
+    is_good &= !setresgid(NOBODY, NOBODY, NOBODY) && !yarn_ids_can_regain(&before, false);
+    return !is_good;
+}
+
+START_TEST(what_can_be_taken_back_is_known)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(steps_that_can_be_taken_back());
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 static const struct yarn_ids nobody = {
     .real_user = NOBODY,
     .effective_user = NOBODY,
@@ -102,6 +133,35 @@ static int become_nobody(void *argument)
     found.taken_back = yarn_ids_take(before);
     return 0;
 }
+
+/* From an effective user that is not root's back to it, in one step with the groups. */
+static int go_and_return(void *argument)
+{
+    struct yarn_ids root = *(const struct yarn_ids *)argument, wanted = root;
+    wanted.effective_user = NOBODY;
+    wanted.effective = 0;
+    found.taken = yarn_ids_take(&wanted);
+    root.nr_groups = 1;
+    root.groups[0] = GROUP;
+    found.taken_back = yarn_ids_take(&root);
+    return yarn_ids_read(&found.after);
+}
+
+START_TEST(steps_between_may_be_left_out)
+{
+    struct yarn_thread thread;
+    struct yarn_ids before;
+    ck_assert_int_eq(yarn_ids_read(&before), 0);
+    ck_assert_int_eq(yarn_thread_start(&thread, go_and_return, &before, false), 0);
+    ck_assert_int_eq(yarn_thread_join(&thread, 10 * YARN_NS_PER_SECOND), 0);
+    ck_assert_int_eq(found.taken, 0);
+    ck_assert_int_eq(found.taken_back, 0);
+    ck_assert_uint_eq(found.after.effective_user, 0);
+    ck_assert_uint_eq(found.after.groups[0], GROUP);
+    ck_assert_uint_eq(found.after.effective, before.effective);
+    yarn_thread_fini(&thread);
+}
+END_TEST
 
 START_TEST(ids_are_given_up_by_our_thread_alone_and_for_good)
 {
@@ -157,6 +217,8 @@ int main(void)
     tcase_add_test(tcase, ids_of_oneself_can_always_be_taken);
     tcase_add_test(tcase, capabilities_are_as_proc_says);
     if (getuid() == 0) {
+        tcase_add_test(tcase, what_can_be_taken_back_is_known);
+        tcase_add_test(tcase, steps_between_may_be_left_out);
         tcase_add_test(tcase, ids_are_given_up_by_our_thread_alone_and_for_good);
         tcase_add_test(tcase, capabilities_are_those_that_are_wanted_and_none_more);
     } else {

@@ -83,6 +83,18 @@ START_TEST(a_short_wait_stands_for_the_time_since_the_round_before)
 }
 END_TEST
 
+START_TEST(rounds_that_nobody_needed_are_in_no_weight)
+{
+    ck_assert(!look(THREAD, 4 * MS, 4 * MS));
+    yarn_waits_skip(&waits, 1000 * MS);
+    ck_assert_uint_le(waits.due_ns, 1000 * MS + 2 * PERIOD);
+    yarn_waits_on_out(&waits, THREAD, 1001 * MS, false);
+    ck_assert(look(THREAD, 1004 * MS, 1004 * MS + 5));
+    yarn_waits_on_in(&waits, THREAD, 1005 * MS, CPU);
+    ck_assert_uint_eq(written_ns, 4 * MS);
+}
+END_TEST
+
 START_TEST(a_look_beside_a_switch_does_not_count)
 {
     yarn_waits_on_out(&waits, THREAD, 3 * MS, false);
@@ -280,6 +292,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_long_wait_is_exact);
     tcase_add_test(tcase, a_short_wait_stands_for_the_time_since_the_round_before);
+    tcase_add_test(tcase, rounds_that_nobody_needed_are_in_no_weight);
     tcase_add_test(tcase, a_look_beside_a_switch_does_not_count);
     tcase_add_test(tcase, what_a_wait_stood_for_that_was_awake_is_added_to_the_next_one);
     tcase_add_test(tcase, a_look_may_be_older_than_the_record_of_its_wait);

@@ -2,6 +2,7 @@
 #include <check.h>
 
 #include "loaded.h"
+#include "output/analysis/table/choice.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;
@@ -88,6 +89,30 @@ START_TEST(time_cuts_the_samples)
 }
 END_TEST
 
+static const struct {
+    struct yarn_filter filter;
+    bool passes;
+} of_no_thread[] = {
+    {{0}, true},
+    {{.events = "cpu-clock"}, true},
+    {{.threads = "nobody"}, false},
+    {{.comms = "*"}, false},
+    {{.processes = "app,child"}, false},
+};
+
+/* The scheduler's idle threads and those of other processes are in no dump's list: what their name
+ * is nobody knows, so no name is theirs, even where all threads that are known pass. */
+START_TEST(who_is_of_no_recorded_process_passes_no_filter_of_threads)
+{
+    struct yarn_choice choice;
+    loaded_read(&loaded);
+    ck_assert_int_eq(yarn_choice_init(&choice, &loaded.profile, &of_no_thread[_i].filter), 0);
+    ck_assert_int_eq(yarn_choice_has(&choice, 0, YARN_DUMP_NONE, YARN_DUMP_NONE),
+                     of_no_thread[_i].passes);
+    yarn_choice_fini(&choice);
+}
+END_TEST
+
 static const char *const bad_times[] = {"",    "1s",      "a..b",   "1..x",
                                         "@..", "1s...2s", "5s..1s", "@5s..@1s"};
 
@@ -114,6 +139,8 @@ int main(void)
     TCase *tcase = tcase_create("two processes");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, filter_leaves_the_rows, 0, (int)YARN_COUNT_OF(cases));
+    tcase_add_loop_test(tcase, who_is_of_no_recorded_process_passes_no_filter_of_threads, 0,
+                        (int)YARN_COUNT_OF(of_no_thread));
     tcase_add_loop_test(tcase, time_cuts_the_samples, 0, (int)YARN_COUNT_OF(times));
     suite_add_tcase(suite, tcase);
     TCase *words = tcase_create("words");

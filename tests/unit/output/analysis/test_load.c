@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "loaded.h"
+#include "output/analysis/load/loader.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;
@@ -346,6 +347,50 @@ START_TEST(what_is_not_there_or_empty_is_named)
 }
 END_TEST
 
+/* ---- images of one process ---- */
+
+static struct yarn_profile_dump image(uint32_t pid, const char *host, uint64_t start_ns,
+                                      uint64_t birth_ns)
+{
+    return (struct yarn_profile_dump){.process = {
+                                          .pid = pid,
+                                          .host = yarn_span_of_text(host),
+                                          .start_ns = start_ns,
+                                          .birth_ns = birth_ns,
+                                      }};
+}
+
+START_TEST(an_image_finds_the_last_recording_of_its_process_before_it)
+{
+    struct yarn_profile_dump dumps[] = {
+        image(10, "here", 40, 15), image(10, "here", 20, 15),  image(11, "here", 35, 0),
+        image(10, "here", 30, 15), image(10, "there", 39, 15), image(10, "here", 12, 0),
+        image(12, "here", 50, 45), image(10, "here", 90, 80),
+    };
+    const uint64_t found[] = {30, 0, 0, 20, 0, 0, 0, 0};
+    struct yarn_profile profile = {.dumps = dumps, .nr_dumps = YARN_COUNT_OF(dumps)};
+    for (int round = 0; round < 2; round++) { /* what was found stays */
+        ck_assert_int_eq(yarn_loader_link_images(&profile), 0);
+        for (size_t i = 0; i < YARN_COUNT_OF(dumps); i++) {
+            ck_assert_uint_eq(dumps[i].process.predecessor_start_ns, found[i]);
+            ck_assert_uint_eq(dumps[i].process.predecessor_pid, found[i] ? 10 : 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_predecessor_that_was_recorded_is_taken_as_it_is)
+{
+    struct yarn_profile_dump one = image(10, "here", 40, 15);
+    one.process.predecessor_pid = 10;
+    one.process.predecessor_start_ns = 15;
+    struct yarn_profile profile = {.dumps = &one, .nr_dumps = 1};
+    ck_assert_int_eq(yarn_loader_link_images(&profile), 0);
+    ck_assert_uint_eq(one.process.predecessor_pid, 10);
+    ck_assert_uint_eq(one.process.predecessor_start_ns, 15);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("load");
@@ -367,6 +412,8 @@ int main(void)
     tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);
     tcase_add_test(tcase, a_folder_gives_its_dumps_only);
     tcase_add_test(tcase, what_is_not_there_or_empty_is_named);
+    tcase_add_test(tcase, an_image_finds_the_last_recording_of_its_process_before_it);
+    tcase_add_test(tcase, a_predecessor_that_was_recorded_is_taken_as_it_is);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

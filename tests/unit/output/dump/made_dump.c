@@ -70,7 +70,7 @@ static void write_context(struct made_dump *dump, struct record_log *wanted)
           .page_bytes = 4096, .exe = TEXT("/usr/bin/app"), .cmdline = yarn_span_of("app\0-x\0", 7),
           .host = TEXT("node-1"), .kernel = TEXT("6.1.0-18-amd64"), .arch = TEXT("x86_64"),
           .parent_pid = 4000, .parent_start_ns = START_NS - 5, .predecessor_pid = 4242,
-          .predecessor_start_ns = START_NS - 9);
+          .predecessor_start_ns = START_NS - 9, .birth_ns = START_NS - 20);
     WRITE(option, .name = TEXT("frequency"), .value = TEXT("999"));
     WRITE(option, .name = TEXT("comm"), .value = YARN_SPAN_EMPTY);
     WRITE(sampler, .asked = TEXT("auto"), .got = TEXT("perf"), .reason = TEXT(""),
@@ -83,7 +83,7 @@ static void write_context(struct made_dump *dump, struct record_log *wanted)
     WRITE(event, .number = 1, .name = TEXT("cycles"), .asked = TEXT("cycles"),
           .unit = TEXT("cycles"), .reason = TEXT("the machine has no such counter"), .error = 2,
           .flags = YARN_DUMP_EVENT_IS_FREQUENCY | YARN_DUMP_EVENT_EXCLUDES_KERNEL,
-          .config = UINT64_MAX, .frequency = 999);
+          .config = UINT64_MAX, .frequency = 999, .alternate_of = 1);
     WRITE(thread, .tid = 4242, .time_ns = START_NS, .comm = TEXT("app"));
     WRITE(module, .number = 0, .start = 0x400000, .end = 0x500000, .file_offset = 0x1000,
           .bias = 0x3ff000, .time_ns = START_NS + 1, .path = TEXT("/usr/bin/app"),
@@ -110,7 +110,9 @@ void made_dump_frames(struct made_dump *dump, struct record_log *wanted)
     for (uint32_t i = 0; i < NR_FRAMES; i++) {
         struct yarn_dump_frame frame = {
             .symbol = i % NR_SYMBOLS,
-            .flags = i % 7 == 0 ? YARN_DUMP_FRAME_KERNEL : 0,
+            .flags = i % 7 == 0   ? YARN_DUMP_FRAME_KERNEL
+                     : i % 5 == 0 ? YARN_DUMP_FRAME_UNNAMED
+                                  : 0,
             .address = 0x1000 + i % NR_SYMBOLS * 0x40 + i - (i == 3 ? 0x100 : 0),
         };
         frame.number = yarn_dump_add_frame(dump->writer, &frame);
@@ -178,6 +180,8 @@ static void write_happenings(struct made_dump *dump, struct record_log *wanted, 
     WRITE(code_name, .module = 1, .address = 0x7f0012345678, .start = 0x7f0012345600,
           .end = 0x7f0012345700, .name = TEXT("JS:*fib fib.js:1:13"));
     WRITE(code_name, .module = YARN_DUMP_NONE, .address = UINT64_MAX, .name = TEXT("stub"));
+    WRITE(code_name, .module = 1, .address = 0x7f0012345900, .start = 0x7f0012345800,
+          .end = 0x7f0012345a00); /* asked for in vain */
     WRITE(lost, .time_ns = now_ns + 3, .count = 17, .event = YARN_DUMP_NONE, .cpu = 5);
     WRITE(lost, .time_ns = now_ns + 4, .count = 1, .event = 0, .cpu = 0);
     WRITE(throttle, .time_ns = now_ns + 5, .event = 0, .cpu = 2, .is_on = true);

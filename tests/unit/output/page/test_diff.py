@@ -19,8 +19,8 @@ MAKE_DUMPS = os.environ["YARN_TEST_MAKE_PAGE_DUMPS"]
 
 TEXT = """\
 cpu-clock
-  before  1,000 samples, 1.00 s in 1.00 s: before.dump
-  after   2,000 samples, 2.00 s in 2.00 s: after.dump
+  before  1,000 samples, 1.00 s in 1.00 s of 1 run, 1 process: before.dump
+  after   2,000 samples, 2.00 s in 2.00 s of 1 run, 1 process: after.dump
 2 of 8 functions changed beyond noise.
 Self shares of the samples; ≈ is within noise.
 Intervals of 95 %, by the samples of one run.
@@ -133,6 +133,15 @@ class Diff(unittest.TestCase):
         self.assertEqual(float(rows[1]["self_percent_change"]), 10)
         self.assertEqual(rows[1]["total_within_noise"], "0")
         self.assertEqual([row["self_within_noise"] for row in rows], ["0"] * 2 + ["1"] * 6)
+        wanted = json.loads(self.good("--format=json", "before.dump", "after.dump"))["rows"]
+        for row, want in zip(rows, wanted, strict=True):
+            self.assertEqual(row["module_path"], want["module_path"])
+            for part in ("self", "total"):
+                self.assertEqual(int(row[part + "_after"]), want[part]["after"]["weight"])
+                self.assertEqual(int(row[part + "_samples_before"]), want[part]["before"]["samples"])
+                for scale in ("percent", "per_second"):
+                    for key, value in want[part][scale].items():
+                        self.assertAlmostEqual(float(row[f"{part}_{scale}_{key}"]), float(value), 5)
 
     def test_limit_and_filters(self):
         text = self.good("--limit=2", "before.dump", "after.dump")

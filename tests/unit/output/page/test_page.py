@@ -400,7 +400,7 @@ class Shown(Pages):
         self.assertEqual({row[3]: row[2].startswith("≈") for row in rows}, noise)
         self.assertEqual((noise["wild"], noise["sure"]), (True, False))
         texts = self.make(after, "--before", before).read_text()
-        self.assertIn("the spread of the runs (3 before, 4 after)", texts)
+        self.assertIn("the spread of the runs (3 before, of 3 processes; 4 after, of 4)", texts)
         self.assertIn("the samples of one run", self.make("after.dump", "--before",
                       str(self.folder / "before.dump")).read_text())
 

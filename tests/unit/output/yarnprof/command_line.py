@@ -19,7 +19,7 @@ VERBS = [
 ]  # fmt: skip
 
 
-def run(*arguments, **settings):
+def run(*arguments, cwd=None, text=True, **settings):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("YARN")}
     environment.update(settings)
     environment.pop("COLUMNS", None)
@@ -29,7 +29,8 @@ def run(*arguments, **settings):
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         env=environment,
-        text=True,
+        cwd=cwd,
+        text=text,
         check=False,
     )
 

@@ -3,6 +3,8 @@
 """What yarnprof sched makes of made traces: entries and targets as a model has them, saved views, and what is
 refused."""
 
+import csv
+import io
 import json
 import pathlib
 import random
@@ -57,6 +59,25 @@ class Couplebreak(WithDumps):
         got = self.json("--couplebreak", "--event=couplebreak/sched_switch[target]", path)["events"]
         self.assertEqual(len(got), sum(row[1] == -10000 for row in want))
         self.assertEqual({event["id"] for event in got}, {-10000})
+
+    def test_csv_has_the_events_of_json(self):
+        path, _ = self.trace(2, 60)
+        rows = list(csv.DictReader(io.StringIO(self.sched("--couplebreak", "--format=csv", path))))
+        want = [{key: "" if value is None else str(value) for key, value in event.items()}
+                for event in self.json("--couplebreak", path)["events"]]
+        self.assertEqual(rows, want)
+        self.assertGreater(len(rows), 60)
+
+    def test_threads_are_chosen_as_in_every_view(self):
+        path, want = self.trace(2, 400)
+        tid = next(row[2] for row in want if row[2])
+        got = [event["pid"] for event in self.json("--couplebreak", f"--thread={tid}", path)["events"]]
+        self.assertEqual(got, [tid] * sum(row[2] == tid for row in want))
+        name = next(row["comm"] for row in self.json(path)["threads"] if row["tid"] == tid)
+        for option in (f"--thread={name}", f"--comm={name}"):
+            self.assertIn(tid, [event["pid"] for event in self.json("--couplebreak", option, path)["events"]])
+            self.assertEqual(len(self.sched("--couplebreak", option, path).splitlines()) - 1,
+                             len(self.good("script", "--couplebreak", "--no-header", option, path).splitlines()))
 
     def test_script_has_each_entry_once_and_targets_only_if_asked(self):
         path, want = self.trace(6, 400)

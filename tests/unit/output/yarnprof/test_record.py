@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """yarnprof record: the status and the output are the command's."""
 
+import errno
 import json
+import os
+import pathlib
+import resource
+import subprocess
 import tempfile
 import unittest
 
@@ -31,7 +36,68 @@ class Record(unittest.TestCase):
             with self.subTest(command=command):
                 result = self.record("--", *command)
                 self.assertEqual(result.returncode, status)
-                self.assertEqual(bool(result.stderr), status in (126, 127), result.stderr)
+                lines = result.stderr.splitlines()
+                is_said = [line for line in lines if line.startswith("[yarn: nothing was recorded in ")]
+                self.assertLessEqual(len(is_said), status not in (126, 127))
+                self.assertEqual(len(lines) - len(is_said), status in (126, 127), result.stderr)
+
+    def test_nothing_recorded_is_said(self):
+        """With the reason, on no terminal either, and the status stays the command's."""
+        result = self.record("--comm=nobody*", "sh", "-c", "exit 3")
+        self.assertEqual(result.returncode, 3)
+        (line,) = result.stderr.splitlines()
+        self.assertIn("[yarn: nothing was recorded in ", line)
+        self.assertIn("nobody*", line)
+
+    def why_not(self, *command, **settings):
+        """What is said of a command of which nothing is recorded: one line, beside the preload's own."""
+        result = self.record(*command, **settings)
+        own = [line for line in result.stderr.splitlines() if not line.startswith("yarn: ")]
+        (line,) = own
+        self.assertIn("[yarn: nothing was recorded in ", line)
+        return line
+
+    def make(self, name, *options):
+        path = pathlib.Path(self.folder.name).resolve() / name
+        done = subprocess.run(["cc", "-x", "c", "-", "-o", path, *options], input=b"int main(void) { return 0; }",
+                              capture_output=True, check=False)
+        if done.returncode:
+            self.skipTest("no C compiler, or no static C library")
+        return path
+
+    def test_programs_that_take_no_preload_are_named(self):
+        static = self.make("static", "-static")
+        script = static.with_name("script")
+        script.write_text(f"#!{static}\n")
+        script.chmod(0o755)
+        for program in (static, script):
+            self.assertIn(f"{static} is statically linked", self.why_not(program))
+
+    @unittest.skipIf(os.getuid(), "only root can give a file to another user")
+    def test_a_privileged_program_is_named(self):
+        program = self.make("program")
+        os.chown(program, 1, 1)
+        program.chmod(0o4755)
+        self.assertIn("is set-user-ID", self.why_not(program))
+
+    def test_options_that_meet_nothing_are_named(self):
+        self.assertIn("--start=off", self.why_not("--start=off", "true"))
+        self.assertIn("--delay=1h", self.why_not("--delay=1h", "true"))
+
+    def test_where_no_dump_can_be_written_the_reason_is_the_systems(self):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        self.assertIn(os.strerror(errno.EFBIG), self.why_not("true"))
+
+    def test_a_relative_folder_is_taken_once(self):
+        script = "mkdir -p sub; cd sub; for i in 1 2 3; do python3 -c 'sum(range(3000000))'; done"
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder.name)
+        run("record", "-o", "dumps/", "sh", "-c", script)
+        found = list(pathlib.Path(self.folder.name).rglob("*.dump"))
+        self.assertGreaterEqual(len(found), 3)
+        self.assertEqual({path.parent for path in found}, {pathlib.Path(self.folder.name) / "dumps"})
 
     def test_options_are_variables(self):
         script = 'echo "$YARN_FREQUENCY $YARN_EVENTS $YARN_LOG_FILE $YARN_RING"'
@@ -46,7 +112,8 @@ class Record(unittest.TestCase):
 
     def test_output_is_the_commands_alone(self):
         result = self.record("sh", "-c", "cat; echo out; echo err >&2")
-        self.assertEqual((result.stdout, result.stderr), ("out\n", "err\n"))
+        own = [line for line in result.stderr.splitlines() if not line.startswith("[yarn: nothing ")]
+        self.assertEqual((result.stdout, own), ("out\n", ["err"]))
 
     def test_a_dump_is_left(self):
         loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
 from command_line import WithDumps, main
-from packed_dump import Dump
+from packed_dump import Dump, constant
 
 REPORT = """\
 /usr/bin/app --fast 'it'\\''s'
@@ -226,6 +226,28 @@ class Report(WithDumps):
         self.assertEqual(len(json.loads(self.good("report", "--format=json", many))["rows"]), 61)
         text = self.good("report", "--limit=1", "--event=cpu-clock", self.app)
         self.assertIn("… and 8 more rows; --limit=0 shows all", text)
+
+    def test_branches_are_the_same_in_each_form(self):
+        dump = Dump()
+        dump.begin()
+        name = dump.text("cycles")
+        dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("events"), type=4, period=10)
+        dump.batch("SYMBOLS", 0, 2, constant(0), (4096, 8192), constant(256), (dump.text("hot"), dump.text("warm")))
+        dump.flush()
+        dump.batch("FRAMES", 0, 2, (0, 1), constant(0), (4, 16))
+        dump.flush()
+        dump.named("BRANCHES", 2, {"event": 1, "tid": 1, "from": (1, 2), "to": (2, 0), "count": (1234, 5),
+                                   "mispredicted": (12, 0), "cycles": (100, 0)})
+        path = self.folder / "branches.dump"
+        path.write_bytes(dump.end())
+        rows = json.loads(self.good("report", "--by=branch", "--format=json", path))["rows"]
+        self.assertEqual([(row["from_offset"], row["to_offset"]) for row in rows], [(4, 16), (16, None)])
+        read = csv.DictReader(io.StringIO(self.good("report", "--by=branch", "--format=csv", path)))
+        self.assertEqual(list(read), [{key: "" if value is None else str(value) for key, value in row.items()}
+                                      for row in rows])
+        self.assertIn("         1,234              12             100  hot+0x4 -> warm+0x10\n"
+                      "             5               0               -  warm+0x10 -> [unknown]\n",
+                      self.good("report", "--by=branch", path))
 
     def test_csv(self):
         rows = list(csv.DictReader(io.StringIO(self.good("report", "--format=csv", self.app))))

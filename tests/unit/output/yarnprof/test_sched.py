@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What yarnprof sched says of dumps of known content."""
 
+import csv
+import io
 import json
 import pathlib
 import struct
@@ -57,6 +59,13 @@ class Sched(WithDumps):
         self.assertIsNone(rows[7]["wait_ns_max"])
         self.assertEqual(found["notes"]["cut_ns"], 20 * MS)
         self.assertEqual(found["notes"]["refused"], 0)
+
+    def test_csv_has_the_columns_of_json(self):
+        path = self.made("made")
+        rows = list(csv.DictReader(io.StringIO(self.good("sched", "--format=csv", path))))
+        self.assertEqual(rows, [{key: "" if value is None else str(value) for key, value in row.items()}
+                                for row in self.threads(path)["threads"]])
+        self.assertEqual([row["wait_max_at_ns"] for row in rows if row["tid"] == "8"], [str(20 * MS)])
 
     def test_text_says_what_is_missing(self):
         text = self.good("sched", self.made("made"))

@@ -134,6 +134,10 @@ class Script(WithDumps):
         self.assertEqual(text.count("cpu-clock"), 30)
         text = self.good("script", "--samples", "--no-header", "--time=..10ms", self.app)
         self.assertEqual(text.count("cpu-clock"), 10)
+        for option in ("--event=cpu-clock", "--function=warm", "--module=app"):
+            text = self.good("script", "--no-header", option, self.app)
+            self.assertEqual(text, self.good("script", "--no-header", "--samples", option, self.app))
+            self.assertIn("cpu-clock", text)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,15 @@ class Mistakes(WithDumps):
             self.assertIn("2 empty files skipped", reported)
             self.assertEqual(reported.count("\n"), 1)
 
+    def test_a_dump_that_was_cut_after_its_header_spoils_no_folder(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "whole").write_bytes(self.app.read_bytes())
+            (folder / "cut").write_bytes(self.app.read_bytes()[:32])
+            for view in (["report"], ["script"], ["info"], ["verify"], ["sched"], ["sched", "--couplebreak"],
+                         ["script", "--couplebreak"], ["flamegraph"], ["export", "--to=folded"]):
+                self.assertEqual(run(*view, folder).returncode, 0, view)
+
     def test_a_dump_is_never_written_over(self):
         with tempfile.TemporaryDirectory() as name:
             dump = pathlib.Path(name) / "dump"

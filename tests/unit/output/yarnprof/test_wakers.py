@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What yarnprof sched makes of wakings in dumps of known content."""
 
+import csv
+import io
 import json
 import pathlib
+import re
 import struct
 import sys
 
@@ -88,6 +91,16 @@ class Wakers(WithDumps):
         self.assertEqual((worker["runnable_ns"], worker["wait_ns_max"]), (80 * US, 50 * US))
         text = self.good("sched", "--wakers", self.folder / "wakings")
         self.assertRegex(text, r"(?m)^ +7  app +8  worker +1 +20(\.0)? us")
+
+    def test_each_form_has_the_same_pairs(self):
+        path = self.made([(150, 7, 8), (300, OTHER, 8)])
+        for limit in (0, 1):
+            pairs = self.sched(path, f"--limit={limit}")["wakers"]
+            self.assertEqual(len(pairs), limit or 2)
+            rows = csv.DictReader(io.StringIO(self.good("sched", "--wakers", "--format=csv", f"--limit={limit}", path)))
+            self.assertEqual(list(rows), [{key: str(value) for key, value in pair.items()} for pair in pairs])
+            text = self.good("sched", "--wakers", f"--limit={limit}", path)
+            self.assertEqual(len(re.findall(r"(?m)^ +\d.* us$", text)), len(pairs), text)
 
     def test_numbers_of_a_pid_namespace(self):
         """Found where a sample has both: the worker must have woken somebody itself."""

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/alternates.h"
+
+#include "core/session/core_rings.h"
+#include "core/session/varied.h"
+#include "core/sys/clock.h"
+#include "core/sys/perf.h"
+
+/* Of the period of the other: neither is near a multiple or a part of the other. */
+enum { LONGER_PERMILLE = 1060, AS_ASKED = 1000 };
+enum { TURN_COST_SHARE = 200, GOLDEN = 633, CIRCLE = 1024 };
+#define TURN_NS (50 * YARN_NS_PER_MS)
+#define TURN_ALONE_NS (100 * YARN_NS_PER_MS)
+#define PAUSE_MOST_NS (YARN_NS_PER_MS / 8)
+
+/* ---- which ---- */
+
+static bool is_wanted(const struct yarn_session *session, const struct yarn_session_event *event,
+                      const struct yarn_plan *plan)
+{
+    bool is_deeper = plan->stack_bytes > session->report.got.stack_bytes &&
+                     !event->spec.has_callgraph && !event->copies_instead;
+    return !event->error && yarn_plan_wants_alternate(session->spec, &event->spec) &&
+           (is_deeper || yarn_plan_may_vary(&event->spec));
+}
+
+static void add(struct yarn_session *session, uint32_t number, const struct yarn_plan *plan)
+{
+    struct yarn_alternates *alternates = &session->alternates;
+    uint32_t place = alternates->first + alternates->count++;
+    struct yarn_session_event *event = &session->specs[number];
+    struct yarn_session_event *other = &session->specs[place];
+    event->alternate = place;
+    *other = *event;
+    other->alternate = 0;
+    other->alternate_of = number + 1;
+    yarn_plan_rate_event(plan, &other->spec);
+    if (!yarn_plan_may_vary(&event->spec))
+        return;
+    other->spec.period = other->spec.period * LONGER_PERMILLE / AS_ASKED;
+    session->turns.may_vary = true;
+}
+
+void yarn_alternates_choose(struct yarn_session *session)
+{
+    struct yarn_plan plan = yarn_plan_of_alternate(
+        session->spec, session->nr_cpus, &session->report.got, session->growth.ring_bytes);
+    size_t nr_wanted = 0;
+    for (size_t i = 0; i < session->spec->nr_events; i++)
+        nr_wanted += is_wanted(session, &session->specs[i], &plan);
+    bool can = yarn_plan_can_alternate(session->spec, session->nr_cpus, nr_wanted) &&
+               !session->may_drop_events && session->spec->strategy != YARN_STRATEGY_CORES;
+    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+        struct yarn_session_event *event = &session->specs[i];
+        if (!is_wanted(session, event, &plan))
+            continue;
+        if (can)
+            add(session, i, &plan);
+        else if (!event->reason)
+            event->reason = "without an alternate clock, which would cost too much here: stack "
+                            "copies do not deepen, and what is in phase with it goes unnoticed";
+    }
+    session->alternates.stack_bytes = plan.stack_bytes;
+}
+
+static uint64_t now(void)
+{
+    return yarn_clock_ns(YARN_TIME_MONOTONIC);
+}
+
+static enum yarn_side other(enum yarn_side side)
+{
+    return side == YARN_SIDE_FIRST ? YARN_SIDE_ALTERNATES : YARN_SIDE_FIRST;
+}
+
+bool yarn_alternates_rests(const struct yarn_session *session, uint32_t number)
+{
+    return yarn_alternates_side(session, number) == other(session->turns.side);
+}
+
+/* From its first other thread on: a period is changed for the event's first object alone. */
+static bool is_alone(const struct yarn_session *session)
+{
+    return session->report.nr_threads == 1 && !session->nr_births;
+}
+
+/* ---- turns ---- */
+
+static void turn(const struct yarn_session *session, enum yarn_side side, bool is_on)
+{
+    for (size_t i = 0; i < session->nr_events; i++) {
+        const struct yarn_event *event = &session->events[i];
+        if (yarn_alternates_side(session, event->spec) == side)
+            yarn_perf_turn(event->fd, is_on);
+    }
+}
+
+/* Why the one before the other: between the two all run, and no mapping or birth is missed. */
+static void swap(struct yarn_session *session)
+{
+    struct yarn_turns *turns = &session->turns;
+    struct yarn_turn *latest = &turns->latest[turns->count++ % YARN_TURNS_KEPT];
+    turns->side = latest->side = other(turns->side);
+    latest->from_ns = now();
+    turn(session, turns->side, true);
+    latest->at_ns = now();
+    turn(session, other(turns->side), false);
+    latest->to_ns = now();
+}
+
+/* A thread that was born at the moment of the turn may have missed it, and have exchanged its
+ * events with its maker since. */
+static void confirm(const struct yarn_session *session)
+{
+    turn(session, session->turns.side, true);
+    turn(session, other(session->turns.side), false);
+}
+
+static void take(struct yarn_session *session)
+{
+    swap(session);
+    session->turns.is_unconfirmed = !is_alone(session);
+    if (session->turns.is_unconfirmed)
+        confirm(session);
+}
+
+/* What is left of its period goes on after a pause, at another phase of what the host does, as long
+ * as no pause is like the one before. Why not asleep: a busy machine would make it long. */
+static void change_phase(struct yarn_session *session)
+{
+    struct yarn_turns *turns = &session->turns;
+    uint64_t from_ns = now();
+    swap(session);
+    uint64_t until_ns = now() + PAUSE_MOST_NS * (turns->count * GOLDEN % CIRCLE) / CIRCLE;
+    while (now() < until_ns)
+        continue;
+    take(session);
+    session->dropped_ns += session->nr_cores * (now() - from_ns);
+}
+
+/* ---- when ---- */
+
+static void deepen(struct yarn_session *session)
+{
+    struct yarn_turns *turns = &session->turns;
+    session->report.got.stack_bytes = session->alternates.stack_bytes;
+    session->nr_changes++;
+    if (turns->side == YARN_SIDE_FIRST)
+        take(session);
+    turns->deep_ns = now();
+}
+
+static void begin_turn(struct yarn_session *session, bool alone)
+{
+    struct yarn_turns *turns = &session->turns;
+    enum yarn_side next = turns->deep_ns ? turns->side : other(turns->side);
+    if (alone)
+        yarn_varied_change(&turns->varied[next], session, next, session->events,
+                           session->nr_events);
+    if (turns->deep_ns && !alone)
+        change_phase(session);
+    if (turns->deep_ns)
+        return;
+    session->nr_changes += !turns->count;
+    take(session);
+}
+
+void yarn_alternates_attend(struct yarn_session *session)
+{
+    struct yarn_turns *turns = &session->turns;
+    bool alone = is_alone(session);
+    if (!turns->can_begin || !session->is_enabled)
+        return;
+    for (enum yarn_side side = 0; !alone && side < YARN_SIDE_NONE; side++)
+        yarn_varied_end(&turns->varied[side], session, side, session->events, session->nr_events);
+    if (session->growth.is_moving)
+        return;
+    if (turns->is_unconfirmed)
+        confirm(session);
+    turns->is_unconfirmed = false;
+    if (turns->is_deep_wanted && !turns->deep_ns)
+        deepen(session);
+    uint64_t now_ns = now(), cpu_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    if (!turns->may_vary || now_ns < turns->next_ns || session->nr_samples == turns->nr_samples)
+        return;
+    begin_turn(session, alone);
+    turns->nr_samples = session->nr_samples;
+    cpu_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - cpu_ns;
+    turns->next_ns =
+        now_ns + yarn_u64_max(alone ? TURN_ALONE_NS : TURN_NS, cpu_ns * TURN_COST_SHARE);
+}
+
+void yarn_alternates_deepen(struct yarn_session *session)
+{
+    session->turns.is_deep_wanted =
+        session->alternates.stack_bytes > session->report.got.stack_bytes &&
+        session->alternates.count;
+}
+
+/* ---- their records ---- */
+
+static bool is_about_threads(enum yarn_record_type type)
+{
+    return type == YARN_RECORD_MMAP || type == YARN_RECORD_COMM || type == YARN_RECORD_FORK ||
+           type == YARN_RECORD_EXIT;
+}
+
+bool yarn_alternates_exclude(const struct yarn_session *session,
+                             const struct yarn_typed_record *record)
+{
+    const struct yarn_turns *turns = &session->turns;
+    bool is_sample = record->type == YARN_RECORD_SAMPLE;
+    if (!turns->count || (!is_sample && !is_about_threads(record->type)))
+        return false;
+    uint32_t number = is_sample ? record->event : yarn_table_find(&session->numbers, record->id);
+    enum yarn_side side = yarn_alternates_side(session, number);
+    if (is_sample && turns->deep_ns && record->time_ns > turns->deep_ns)
+        return side == YARN_SIDE_FIRST;
+    for (unsigned i = 0; i < YARN_TURNS_KEPT; i++) {
+        const struct yarn_turn *one = &turns->latest[i];
+        if (record->time_ns >= one->from_ns && record->time_ns <= one->to_ns)
+            return side == (record->time_ns < one->at_ns ? one->side : other(one->side));
+    }
+    return false;
+}
+
+uint64_t yarn_alternates_weigh(struct yarn_session *session, const struct yarn_typed_record *record)
+{
+    bool is_alternates = yarn_alternates_is_one(session, record->event);
+    return yarn_varied_weigh(&session->turns.varied[is_alternates], session, record);
+}
+
+/* ---- where they write ---- */
+
+static int redirect_side(const struct yarn_session *session, enum yarn_side side)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < session->nr_events; i++) {
+        const struct yarn_event *event = &session->events[i];
+        if (yarn_alternates_side(session, event->spec) == side)
+            err = yarn_event_redirect(event, yarn_core_rings_leader(session, event->cpu));
+    }
+    return err;
+}
+
+int yarn_alternates_begin(struct yarn_session *session)
+{
+    int err = redirect_side(session, YARN_SIDE_ALTERNATES);
+    if (err || !session->alternates.count)
+        return err;
+    session->turns.can_begin = true;
+    take(session);
+    for (size_t i = 0; i < session->nr_events; i++)
+        if (yarn_alternates_side(session, session->events[i].spec) == YARN_SIDE_FIRST)
+            yarn_perf_detach(session->events[i].fd);
+    return 0;
+}
+
+int yarn_alternates_attach_resting(struct yarn_session *session)
+{
+    return redirect_side(session, YARN_SIDE_FIRST);
+}

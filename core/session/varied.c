@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/session/varied.h"
+
+#include "core/session/switch_event.h"
+#include "core/sys/clock.h"
+#include "core/sys/perf.h"
+
+/* Multiples of the golden ratio fall evenly on a circle: neighbours in time are far apart, and no
+ * part comes again. In 1024ths. */
+enum { GOLDEN = 633, CIRCLE = 1024, WHOLE = 1024, LEAST = 922, RANGE = 205, ENOUGH_SAMPLES = 64 };
+
+static uint64_t period_of(const struct yarn_session *session, uint32_t number)
+{
+    return session->merge.decoder.layouts[number].period;
+}
+
+static void set(struct yarn_varied *varied, uint32_t part, struct yarn_session *session,
+                enum yarn_side side, const struct yarn_event *events, size_t nr_events)
+{
+    varied->former = varied->part ? varied->part : WHOLE;
+    varied->part = part;
+    varied->at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    varied->nr_samples = 0;
+    for (size_t i = 0; i < nr_events; i++) {
+        uint32_t number = events[i].spec;
+        if (yarn_switches_is_of(&events[i]) || yarn_alternates_side(session, number) != side ||
+            !yarn_plan_may_vary(&session->specs[number].spec))
+            continue;
+        yarn_perf_set_period(events[i].fd, period_of(session, number) * part / WHOLE);
+        session->dropped_ns += period_of(session, number);
+    }
+}
+
+void yarn_varied_change(struct yarn_varied *varied, struct yarn_session *session,
+                        enum yarn_side side, const struct yarn_event *events, size_t nr_events)
+{
+    if (varied->nr_samples >= ENOUGH_SAMPLES)
+        set(varied, LEAST + RANGE * (++varied->step * GOLDEN % CIRCLE) / CIRCLE, session, side,
+            events, nr_events);
+}
+
+void yarn_varied_end(struct yarn_varied *varied, struct yarn_session *session, enum yarn_side side,
+                     const struct yarn_event *events, size_t nr_events)
+{
+    if (varied->part && varied->part != WHOLE)
+        set(varied, WHOLE, session, side, events, nr_events);
+}
+
+uint64_t yarn_varied_weigh(struct yarn_varied *varied, const struct yarn_session *session,
+                           const struct yarn_typed_record *record)
+{
+    uint64_t period = period_of(session, record->event);
+    varied->nr_samples++;
+    /* A thread that inherited it meanwhile says its own. */
+    if (!varied->part || record->sample.period != period ||
+        !yarn_plan_may_vary(&session->specs[record->event].spec))
+        return record->sample.period;
+    return period * (record->time_ns >= varied->at_ns ? varied->part : varied->former) / WHOLE;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/verbs/name_dumps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/analysis/load/load.h"
+#include "output/dump/merger.h"
+#include "output/yarnprof/stream/new_file.h"
+
+struct found_names {
+    struct yarn_dump_code_name *list; /* owned; and the bytes of their names */
+    size_t count, capacity;
+};
+
+/* What is looked for in a dump before it is loaded. */
+struct look {
+    uint64_t nr_unnamed;
+    unsigned nr_processes;
+    bool has_end;
+};
+
+static int on_process(void *self, const struct yarn_dump_process *process)
+{
+    struct look *look = self;
+    (void)process;
+    look->nr_processes++;
+    return 0;
+}
+
+static int on_totals(void *self, const struct yarn_dump_totals *totals)
+{
+    struct look *look = self;
+    look->nr_unnamed = totals->value[YARN_DUMP_TOTAL_FRAMES_UNNAMED];
+    look->has_end = false; /* what follows an END takes it back */
+    return 0;
+}
+
+static int on_end(void *self, const struct yarn_dump_end *end)
+{
+    struct look *look = self;
+    (void)end;
+    look->has_end = true;
+    return 0;
+}
+
+static bool lacks_names(const char *path)
+{
+    static const struct yarn_dump_visitor visitor = {
+        .process = on_process, .totals = on_totals, .end = on_end};
+    struct look look = {.nr_unnamed = 0};
+    struct yarn_dump_summary summary;
+    return yarn_dump_read_file(path, &visitor, &look, &summary) == 0 && look.has_end &&
+           look.nr_unnamed && look.nr_processes == 1 && !summary.nr_damages && !summary.is_cut;
+}
+
+static int take_name(void *self, const struct yarn_dump_code_name *name)
+{
+    struct found_names *found = self;
+    if (found->count == found->capacity) {
+        size_t capacity = found->capacity ? 2 * found->capacity : 64;
+        struct yarn_dump_code_name *list = reallocarray(found->list, capacity, sizeof *found->list);
+        if (!list)
+            return -ENOMEM;
+        found->list = list;
+        found->capacity = capacity;
+    }
+    uint8_t *copy = malloc(name->name.size + 1);
+    if (!copy)
+        return -ENOMEM;
+    if (name->name.size)
+        memcpy(copy, name->name.data, name->name.size);
+    found->list[found->count] = *name;
+    found->list[found->count++].name.data = copy;
+    return 0;
+}
+
+static void find_names(const struct yarn_source *source, struct found_names *found)
+{
+    struct yarn_source one = *source;
+    const struct yarn_sources sources = {.list = &one, .count = 1};
+    const struct yarn_load_options options = {
+        .time = YARN_TIME_RANGE_ALL,
+        .has_no_threads = true,
+        .has_no_stacks = true,
+        .frames = YARN_FRAMES_BY_FUNCTION,
+        .take_name = take_name,
+        .names_self = found,
+    };
+    struct yarn_source_failure failure;
+    struct yarn_profile profile;
+    if (yarn_profile_init(&profile))
+        return;
+    if (yarn_profile_load(&profile, &sources, &options, &failure))
+        found->count = 0; /* their bytes are lost; it is one dump that cannot be loaded */
+    yarn_profile_fini(&profile);
+}
+
+static int put(void *self, struct yarn_span bytes)
+{
+    return fwrite(bytes.data, 1, bytes.size, self) == bytes.size ? 0 : -EIO;
+}
+
+static bool is_unchanged(const char *path, const struct stat *before)
+{
+    struct stat now;
+    return lstat(path, &now) == 0 && now.st_ino == before->st_ino && now.st_dev == before->st_dev &&
+           now.st_size == before->st_size && now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+static int write_with_names(const struct yarn_source *source, const struct found_names *found,
+                            FILE *file)
+{
+    struct yarn_dump_merger merger;
+    struct yarn_dump_summary summary;
+    int err = yarn_dump_merger_open(&merger, source->version_minor, put, file);
+    merger.names = found->list;
+    merger.nr_names = found->count;
+    if (!err)
+        err = yarn_dump_merger_add_file(&merger, source->path, &summary);
+    yarn_dump_merger_close(&merger);
+    return err;
+}
+
+static void rewrite(const struct yarn_source *source, const struct found_names *found,
+                    const struct stat *before)
+{
+    struct yarn_new_file file;
+    if (yarn_new_file_open(&file, source->path, YARN_NEW_FILE_PLAIN))
+        return;
+    int err = write_with_names(source, found, file.file);
+    if (!err && fchmod(fileno(file.file), before->st_mode & 07777))
+        err = -errno;
+    if (err || !is_unchanged(source->path, before))
+        yarn_new_file_abandon(&file);
+    else
+        (void)!yarn_new_file_commit(&file);
+}
+
+void yarn_name_dumps(const struct yarn_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct yarn_source *source = &sources->list[i];
+        struct found_names found = {.count = 0};
+        struct stat before;
+        if (lstat(source->path, &before) || !S_ISREG(before.st_mode) ||
+            before.st_uid != geteuid() || !lacks_names(source->path))
+            continue;
+        find_names(source, &found);
+        if (found.count)
+            rewrite(source, &found, &before);
+        for (size_t k = 0; k < found.count; k++)
+            free((void *)(uintptr_t)found.list[k].name.data);
+        free(found.list);
+    }
+}

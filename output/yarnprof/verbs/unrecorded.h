@@ -1,0 +1,23 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Why a command that was to be recorded left no dump: what its file is, whether the loader heeds
+ * LD_PRELOAD for it, whether it was asked for, whether a dump could be written. Looks after the
+ * command has ended; does not know the preload, which says itself what it could not do. Threads:
+ * one.
+ */
+#pragma once
+
+#include "core/base/text.h"
+#include "core/config/options.h"
+
+struct yarn_unrecorded {
+    const char *command; /* as argv[0] */
+    const struct yarn_options *options;
+    const char *folder; /* where dumps go */
+    uint64_t cpu_ns;    /* of the command and its children */
+    uint64_t life_ns;
+};
+
+/* A clause such as "sleep is statically linked". */
+void yarn_unrecorded_why(const struct yarn_unrecorded *unrecorded, struct yarn_text *ret_why);
