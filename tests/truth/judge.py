@@ -6,18 +6,22 @@ This finds them in the copies and knows nothing of unwinding: no CFI, no frame p
 the product. A function has no record in its prologue and epilogue, and functions of libraries have
 none at all, so between proven frames it allows, and does not judge:
 - innermost, at most one function that has records at other times, and any that never have;
-- the same between a signal's or a library's callback and what it was called from.
+- the same between a signal's or a library's callback and what it was called from. (A signal may
+  arrive in a prologue and be sampled in the prologue of its handler.)
 """
 
 import bisect
 import collections
 import difflib
+import functools
 import re
 import struct
 import subprocess
 
 MARK = 0x9E1F7A3C5BD10842
 RECORD = struct.Struct("<QQQQ")
+# mov $SYS_rt_sigreturn, %rax; syscall
+SIGNAL_RETURN = bytes.fromhex("48c7c00f0000000f05")
 
 Sample = collections.namedtuple("Sample", "time_ns tid ip sp stack")
 # `function` and `return_address` as they stood in memory; 0: unknown.
@@ -43,13 +47,22 @@ class Modules:
                 continue
             start, end, offset = (int(word, 16) for word in found.groups()[:3])
             base = base if offset else start
-            self.spans.append((start, end, base, found[4]))
+            self.spans.append((start, end, base, offset, found[4]))
 
     def frame(self, address):
-        for start, end, base, path in self.spans:
+        for start, end, base, _, path in self.spans:
             if start <= address < end:
                 return Frame(path, address - base)
         return None
+
+    @functools.lru_cache(maxsize=None)
+    def code(self, frame, size):
+        for start, end, base, offset, path in self.spans:
+            if path == frame.module and start <= base + frame.address < end:
+                with open(path, "rb") as file:
+                    file.seek(offset + base + frame.address - start)
+                    return file.read(size)
+        return b""
 
 
 class Functions:
@@ -124,17 +137,28 @@ class Judge:
     def is_recorded(self, frame, at):
         return (self.caller_of(frame) if at else self.function_of(frame)) in self.recorded
 
+    def is_signal_return(self, frame):
+        return SIGNAL_RETURN in (self.modules.code(shown, len(SIGNAL_RETURN)) for shown in
+                                 (frame, frame._replace(address=frame.address + 1)))
+
+    def may_lack_records(self, frames, at):
+        """Whether the frames from `at` on may all be without a record."""
+        own = 0
+        for i in range(at, len(frames)):
+            own = 0 if self.is_signal_return(frames[i]) else own + self.is_recorded(frames[i], i)
+            if own > 1:
+                return False
+        return True
+
     def reachable(self, frames, at, activation):
         """From `at` on, past frames that need no record: where a frame is in the activation and
         followed by what that returns to. Of a function that calls itself there may be two, one of
         them an activation without a record."""
-        own = 0
         for i in range(at, len(frames)):
             if self.is_in(frames, i, activation) and (
                     i + 1 == len(frames) or self.returns_to(activation, frames[i + 1])):
                 yield i
-            own += self.is_recorded(frames[i], i)
-            if own > 1:
+            if not self.may_lack_records(frames[:i + 1], at):
                 return
 
     def judge(self, sample, stack):
@@ -155,12 +179,9 @@ class Judge:
             if not count:
                 return count
             first = first or count
-        if first is None and stack.is_cut and self.recorded_from(stack.frames, at) <= 1:
+        if first is None and stack.is_cut and self.may_lack_records(stack.frames, at):
             return collections.Counter()
         return first or self.mismatch(stack.frames[at:], chain, stack.is_cut)
-
-    def recorded_from(self, frames, at):
-        return sum(self.is_recorded(frames[i], i) for i in range(at, len(frames)))
 
     def go_on(self, stack, at, chain, is_whole):
         """The same, where frame `at` is in the first activation of the chain."""
