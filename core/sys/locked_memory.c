@@ -33,11 +33,15 @@ static uint64_t number_in(const char *status, const char *key, unsigned base)
     return number;
 }
 
-/* Rights that count everywhere, not only among the ids of a container. */
+/* Rights that count everywhere, not only among the ids of a container. Why not of
+ * /proc/thread-self: what was looked up below a thread's own folder is thrown away at its end, and
+ * who reaps the process at that moment spins until it is (d_walk; 5 ms of the parent for each of
+ * make's children).
+ */
 static bool is_among_first_users(void)
 {
     char name[64];
-    return yarn_file_read_link(YARN_FILE_CWD, "/proc/thread-self/ns/user", name, sizeof name) > 0 &&
+    return yarn_file_read_link(YARN_FILE_CWD, "/proc/self/ns/user", name, sizeof name) > 0 &&
            !strcmp(name, "user:[4026531837]");
 }
 
@@ -47,7 +51,7 @@ uint64_t yarn_locked_memory_left(void)
     uint64_t limit = yarn_process_limit(RLIMIT_MEMLOCK);
     if (limit == UINT64_MAX)
         return limit;
-    int fd = yarn_file_open(YARN_FILE_CWD, "/proc/thread-self/status");
+    int fd = yarn_file_open(YARN_FILE_CWD, "/proc/self/status");
     if (fd >= 0) {
         ssize_t length = yarn_file_read(fd, status, sizeof status - 1);
         status[length < 0 ? 0 : length] = 0;
