@@ -51,19 +51,13 @@ static int check_owner(const struct yarn_session *session)
 
 /* ---- making one ---- */
 
-static bool tell(void *self, const struct yarn_session_engine_record *item)
+static void tell(void *self, size_t event, const struct yarn_record *record)
 {
     struct yarn_session *session = self;
-    struct yarn_record record;
-    if (yarn_record_decode(item->attr, item->bytes, item->size, &record))
-        return false;
-    if (session->unwinder && record.type == PERF_RECORD_MMAP2)
+    if (session->unwinder && record->type == PERF_RECORD_MMAP2)
         yarn_session_unwinder_note_mapping(session->unwinder);
-    if (record.type == PERF_RECORD_SAMPLE)
-        record.period = item->period;
     session->nr_records++;
-    session->listener.on_record(session->listener.self, item->event, &record);
-    return true;
+    session->listener.on_record(session->listener.self, event, record);
 }
 
 static unsigned engine_stack(enum yarn_stacks stacks)

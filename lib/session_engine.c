@@ -21,7 +21,6 @@ enum {
     CONFIRM_MS = 2,
     CONFIRM_FACTOR = 8,
     CONFIRM_LAST_MS = 2000,
-    RECORD_MAX = 1 << 16,
 };
 
 enum state { DETACHED, ATTACHED, STARTED, STOPPED };
@@ -34,8 +33,7 @@ struct yarn_session_engine {
     size_t nr_listed;
     struct yarn_session session;
     struct yarn_ring_reader reader;
-    struct perf_event_attr *attrs; /* by number of the event, as it was opened */
-    uint8_t *room;                 /* for a record that wraps in its ring */
+    uint8_t *room; /* for a stack that is in two pieces of its ring */
     enum state state;
     int error; /* of the last attach */
     int wake_fd;
@@ -71,9 +69,8 @@ static int copy_events(struct yarn_session_engine *engine, struct yarn_arena *ar
 {
     engine->events = YARN_ARENA_NEW(arena, struct yarn_event_spec, list->count);
     engine->index_of = YARN_ARENA_NEW(arena, size_t, list->count);
-    engine->attrs = YARN_ARENA_NEW(arena, struct perf_event_attr, list->count);
-    engine->room = yarn_arena_alloc(arena, RECORD_MAX, sizeof(uint64_t));
-    if (!engine->events || !engine->index_of || !engine->attrs || !engine->room)
+    engine->room = yarn_arena_alloc(arena, YARN_RECORD_BYTES_MAX, 1);
+    if (!engine->events || !engine->index_of || !engine->room)
         return -ENOMEM;
     engine->nr_listed = list->count;
     for (size_t i = 0; i < list->count; i++) {
@@ -234,8 +231,6 @@ int yarn_session_engine_attach(struct yarn_session_engine *engine)
     err = open_reader(engine);
     if (err)
         return fail(engine, err, "no memory or no descriptor for the reader");
-    for (uint32_t i = 0; i < engine->spec.nr_events; i++)
-        engine->attrs[i] = yarn_probe_attr(&engine->session, i, -1);
     engine->state = ATTACHED;
     fill_report(engine);
     return 0;
@@ -269,39 +264,22 @@ static uint64_t confirm_start(struct yarn_session_engine *engine, uint64_t now_n
 
 /* ---- reading ---- */
 
-static const void *in_one_piece(const struct yarn_session_engine *engine,
-                                const struct yarn_wrapped *bytes)
-{
-    if (!bytes->second.size)
-        return bytes->first.data;
-    memcpy(engine->room, bytes->first.data, bytes->first.size);
-    memcpy(engine->room + bytes->first.size, bytes->second.data, bytes->second.size);
-    return engine->room;
-}
-
 static void tell(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_session_engine *engine = self;
-    bool is_sample = record->type == YARN_RECORD_SAMPLE;
-    if (!record->header)
+    struct yarn_record shown = record->perf;
+    if (!record->perf.fields)
         return;
     if (record->type == YARN_RECORD_LOST)
         engine->report.nr_lost += record->lost.count;
-    uint32_t writer =
-        is_sample ? (uint32_t)(record->sample.layout - engine->session.merge.decoder.layouts)
-                  : yarn_probe_first(&engine->session);
+    if (record->stack.second.size) {
+        shown.stack = (struct yarn_bytes){engine->room, yarn_wrapped_size(&record->stack)};
+        (void)yarn_wrapped_read(&record->stack, 0, engine->room, shown.stack.size);
+    }
     uint32_t number = yarn_session_first_of(&engine->session, record->event);
-    struct yarn_session_engine_record item = {
-        .attr = &engine->attrs[yarn_session_first_of(&engine->session, writer)],
-        .bytes = in_one_piece(engine, record->bytes),
-        .size = yarn_wrapped_size(record->bytes),
-        .event = number < engine->spec.nr_events ? engine->index_of[number] : SIZE_MAX,
-        .period = is_sample ? record->sample.period : 0,
-    };
-    if (engine->listener.record(engine->listener.self, &item))
-        engine->nr_given++;
-    else
-        engine->report.nr_malformed++;
+    size_t event = number < engine->spec.nr_events ? engine->index_of[number] : SIZE_MAX;
+    engine->listener.record(engine->listener.self, event, &shown);
+    engine->nr_given++;
 }
 
 static void count_malformed(void *self, uint32_t kernel_type, size_t size)

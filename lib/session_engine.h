@@ -10,9 +10,8 @@
  */
 #pragma once
 
-#include <linux/perf_event.h>
-
 #include "core/base/arena.h"
+#include "core/include/yarn/record.h"
 
 struct yarn_events;
 struct yarn_session_engine;
@@ -31,19 +30,10 @@ struct yarn_session_engine_spec {
     bool includes_caller;
 };
 
-/* One record as the kernel wrote it, valid for the call. */
-struct yarn_session_engine_record {
-    const struct perf_event_attr *attr;
-    const void *bytes;
-    size_t size;
-    size_t event;    /* index in the list; SIZE_MAX: none */
-    uint64_t period; /* what a sample stands for */
-};
-
 struct yarn_session_engine_listener {
     void *self;
-    /* False where it could not be decoded. */
-    bool (*record)(void *self, const struct yarn_session_engine_record *record);
+    /* As in yarn/session.h; a sample's period is what it stands for. */
+    void (*record)(void *self, size_t event, const struct yarn_record *record);
 };
 
 struct yarn_session_engine_report {

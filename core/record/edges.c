@@ -42,14 +42,14 @@ static struct yarn_edge *edge_of(struct yarn_edges *edges, const struct yarn_edg
 bool yarn_edges_add(struct yarn_edges *edges, const struct yarn_typed_record *record, size_t *at)
 {
     struct perf_branch_entry branch;
-    if (record->sample.layout->has_calls)
+    if (record->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
         return true;
-    for (; yarn_record_branch(&record->sample, *at, &branch); (*at)++) {
+    for (; yarn_record_branch(&record->perf, *at, &branch); (*at)++) {
         const struct yarn_edge wanted = {
             .from = branch.from,
             .to = branch.to,
             .event = record->event,
-            .tid = record->tid,
+            .tid = record->perf.tid,
         };
         struct yarn_edge *edge = is_open(edges) ? edge_of(edges, &wanted) : NULL;
         if (!edge && edges->count)
@@ -61,7 +61,7 @@ bool yarn_edges_add(struct yarn_edges *edges, const struct yarn_typed_record *re
         edge->count++;
         edge->mispredicted += branch.mispred;
         edge->cycles += branch.cycles;
-        edges->until_ns = record->time_ns;
+        edges->until_ns = record->perf.time;
     }
     return true;
 }

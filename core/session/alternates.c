@@ -212,14 +212,15 @@ bool yarn_alternates_exclude(const struct yarn_session *session,
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
     if (!turns->count || (!is_sample && !is_about_threads(record->type)))
         return false;
-    uint32_t number = is_sample ? record->event : yarn_table_find(&session->numbers, record->id);
+    uint32_t number =
+        is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
     enum yarn_side side = yarn_alternates_side(session, number);
-    if (is_sample && turns->deep_ns && record->time_ns > turns->deep_ns)
+    if (is_sample && turns->deep_ns && record->perf.time > turns->deep_ns)
         return side == YARN_SIDE_FIRST;
     for (unsigned i = 0; i < YARN_TURNS_KEPT; i++) {
         const struct yarn_turn *one = &turns->latest[i];
-        if (record->time_ns >= one->from_ns && record->time_ns <= one->to_ns)
-            return side == (record->time_ns < one->at_ns ? one->side : other(one->side));
+        if (record->perf.time >= one->from_ns && record->perf.time <= one->to_ns)
+            return side == (record->perf.time < one->at_ns ? one->side : other(one->side));
     }
     return false;
 }

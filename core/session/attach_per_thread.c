@@ -323,9 +323,9 @@ static uint64_t weigh_per_thread(struct yarn_session *session,
                                  const struct yarn_typed_record *record)
 {
     struct yarn_thread_rings *threads = session->threads;
-    uint32_t number = yarn_table_find(&threads->slot_of, record->tid);
+    uint32_t number = yarn_table_find(&threads->slot_of, record->perf.tid);
     return number == YARN_TABLE_NONE
-               ? record->sample.period
+               ? record->perf.period
                : yarn_varied_weigh(&threads->of_slot[number].varied, session, record);
 }
 

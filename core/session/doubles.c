@@ -33,8 +33,8 @@ static uint32_t life_of(const struct yarn_session_doubles *doubles, uint32_t tid
 
 static uint64_t key_of(const struct yarn_typed_record *record, uint32_t life, uint32_t number)
 {
-    uint64_t key = yarn_hash_u64((uint64_t)record->tid << 32 | life);
-    return yarn_hash_u64(key ^ ((uint64_t)number << 32 | record->cpu));
+    uint64_t key = yarn_hash_u64((uint64_t)record->perf.tid << 32 | life);
+    return yarn_hash_u64(key ^ ((uint64_t)number << 32 | record->perf.cpu));
 }
 
 /* The writer is another one once this many of others have come in a row: the kernel exchanges
@@ -43,7 +43,7 @@ static bool is_of_another(struct yarn_session_doubles *doubles,
                           const struct yarn_typed_record *record, uint32_t life, uint32_t number)
 {
     const uint32_t one_more = UINT32_C(1) << ID_BITS;
-    const uint32_t id = (uint32_t)record->id & (one_more - 1);
+    const uint32_t id = (uint32_t)record->perf.id & (one_more - 1);
     uint64_t key = key_of(record, life, number);
     uint32_t writer = yarn_table_find(&doubles->writers, key);
     if (writer == id)
@@ -59,10 +59,12 @@ static bool is_of_another(struct yarn_session_doubles *doubles,
 static bool is_twin(struct yarn_session_doubles *doubles, const struct yarn_typed_record *record,
                     uint32_t number)
 {
-    size_t place = yarn_hash_u64((uint64_t)number << 32 | record->cpu);
+    size_t place = yarn_hash_u64((uint64_t)number << 32 | record->perf.cpu);
     struct yarn_session_latest *latest = &doubles->latest[place % YARN_SESSION_DOUBLES_LATEST];
-    const struct yarn_session_latest own = {
-        .time_ns = record->time_ns, .tid = record->tid, .cpu = record->cpu, .number = number};
+    const struct yarn_session_latest own = {.time_ns = record->perf.time,
+                                            .tid = record->perf.tid,
+                                            .cpu = record->perf.cpu,
+                                            .number = number};
     bool is_second = latest->time_ns == own.time_ns && latest->tid == own.tid &&
                      latest->cpu == own.cpu && latest->number == own.number;
     *latest = own;
@@ -76,18 +78,18 @@ bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
     /* What was lost of a ring is nobody's: it is counted whoever wrote it. */
     if (record->type == YARN_RECORD_LOST)
         return false;
-    uint32_t life = life_of(doubles, record->tid);
+    uint32_t life = life_of(doubles, record->perf.tid);
     bool has_ended = life & 1;
     if (has_ended && record->type == YARN_RECORD_EXIT)
         return true;
     if (has_ended) /* its number belongs to another thread now, whose start was lost */
-        put(doubles, &doubles->lives, record->tid, ++life);
+        put(doubles, &doubles->lives, record->perf.tid, ++life);
     if (record->type == YARN_RECORD_SAMPLE && has_twins)
         return is_twin(doubles, record, number);
     if (is_of_another(doubles, record, life, number))
         return true;
     if (record->type == YARN_RECORD_EXIT)
-        put(doubles, &doubles->lives, record->tid, life | 1);
+        put(doubles, &doubles->lives, record->perf.tid, life | 1);
     if (record->type == YARN_RECORD_FORK) {
         uint32_t child = life_of(doubles, record->task.tid);
         put(doubles, &doubles->lives, record->task.tid, (child | 1) + 1);

@@ -65,7 +65,7 @@ static struct last *take_place(struct yarn_group_reads *reads, uint32_t *ret_pla
 static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_typed_record *record,
                             uint64_t leader)
 {
-    const uint64_t key = leader << TID_BITS | record->tid;
+    const uint64_t key = leader << TID_BITS | record->perf.tid;
     uint32_t place = yarn_table_find(&reads->numbers, key);
     if (place != YARN_TABLE_NONE && place != NO_PLACE)
         return yarn_pool_at(&reads->lasts, place);
@@ -73,7 +73,7 @@ static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_ty
     if (!last)
         return NULL;
     last->key = key;
-    last->tid = record->tid;
+    last->tid = record->perf.tid;
     int err = yarn_table_put(&reads->numbers, key, place);
     if (err == -ENOSPC)
         err = fill_table(reads);
@@ -85,25 +85,28 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
                            const struct yarn_record_listener *listener)
 {
     struct yarn_record_counter counter = {0};
-    bool has_leader = yarn_record_counter(&record->sample, 0, &counter);
-    bool is_leader = counter.id == record->id;
+    uint64_t format = record->attr->read_format;
+    bool has_leader = yarn_record_counter(&record->perf, format, 0, &counter);
+    bool is_leader = counter.id == record->perf.id;
     struct last *last = has_leader ? last_of(reads, record, counter.id) : NULL;
     if (!last) {
-        listener->malformed(listener->self, record->kernel_type, 0);
+        listener->malformed(listener->self, record->perf.type, 0);
         return;
     }
-    for (size_t i = 0; i < MEMBERS_MAX && yarn_record_counter(&record->sample, i, &counter); i++) {
+    for (size_t i = 0; i < MEMBERS_MAX && yarn_record_counter(&record->perf, format, i, &counter);
+         i++) {
         struct yarn_typed_record member = *record;
         uint64_t before = last->values[i] <= counter.value ? last->values[i] : 0;
         last->values[i] = counter.value;
         member.event = yarn_table_find(numbers, counter.id);
-        member.sample.period = counter.value - before;
-        if (member.event == YARN_RECORD_NO_EVENT || !member.sample.period)
+        member.perf.period = counter.value - before;
+        if (member.event == YARN_RECORD_NO_EVENT || !member.perf.period)
             continue;
         /* Nor are all that a member has counted about what its own sample is. */
         if (!is_leader || member.event != record->event) {
-            member.sample.address = 0;
-            member.sample.raw = (struct yarn_wrapped){YARN_SPAN_EMPTY, YARN_SPAN_EMPTY};
+            member.perf.fields &= ~(uint64_t)(PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW);
+            member.perf.addr = 0;
+            member.perf.raw = (struct yarn_bytes){NULL, 0};
         }
         listener->record(listener->self, &member);
     }

@@ -24,15 +24,15 @@ static void report(const struct look *look, const struct yarn_proc_map *map)
     struct yarn_record_mmap *mmap = look->mappings->room;
     struct yarn_typed_record record = {
         .type = YARN_RECORD_MMAP,
-        .kernel_type = PERF_RECORD_MMAP2,
-        .pid = (uint32_t)look->mappings->pid,
-        .tid = (uint32_t)look->mappings->pid,
-        .time_ns = look->time_ns,
+        .perf = {.type = PERF_RECORD_MMAP2,
+                 .pid = (uint32_t)look->mappings->pid,
+                 .tid = (uint32_t)look->mappings->pid,
+                 .time = look->time_ns},
         .mmap = mmap,
     };
     struct yarn_span path = map->path.size ? map->path : yarn_span_of_text("//anon");
     size_t length = yarn_size_min(path.size, sizeof mmap->path - 1);
-    mmap->pid = mmap->tid = record.pid;
+    mmap->pid = mmap->tid = record.perf.pid;
     mmap->start = map->start;
     mmap->size = map->end - map->start;
     mmap->file_offset = map->file_offset;

@@ -71,19 +71,16 @@ static int init_specs(struct yarn_session *session)
     return 0;
 }
 
-/* As each event was opened. */
-static int init_layouts(struct yarn_session *session)
+static int init_decoder(struct yarn_session *session)
 {
     const uint32_t end = session->alternates.first + session->alternates.count;
-    struct yarn_record_layout *layouts =
-        YARN_ARENA_NEW(&session->arena, struct yarn_record_layout, end);
-    if (!layouts)
+    struct perf_event_attr *attrs = YARN_ARENA_NEW(&session->arena, struct perf_event_attr, end);
+    session->merge.decoder.room = yarn_arena_alloc(&session->arena, YARN_RECORD_BYTES_MAX, 1);
+    if (!attrs || !session->merge.decoder.room)
         return -ENOMEM;
-    for (uint32_t i = 0; i < end; i++) {
-        struct perf_event_attr attr = yarn_probe_attr(session, i, -1);
-        layouts[i] = yarn_record_layout_of(&attr);
-    }
-    session->merge.decoder.layouts = layouts;
+    for (uint32_t i = 0; i < end; i++)
+        attrs[i] = yarn_probe_attr(session, i, -1);
+    session->merge.decoder.attrs = attrs;
     session->merge.decoder.numbers = &session->numbers;
     return 0;
 }
@@ -131,7 +128,7 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
     };
     yarn_arena_open(&session->arena, arena_bytes(wanted));
     int (*const steps[])(struct yarn_session *) = {init_specs,       yarn_tracepoints_open,
-                                                   attachment->open, init_layouts,
+                                                   attachment->open, init_decoder,
                                                    init_reads,       init_doubles};
     int err = init_cpus(session, wanted);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(steps); i++)
@@ -253,9 +250,9 @@ static void observe_sample(struct yarn_session *session, const struct yarn_typed
 {
     struct yarn_typed_record weighed = *record;
     if (session->report.attachment->weigh)
-        weighed.sample.period = session->report.attachment->weigh(session, record);
+        weighed.perf.period = session->report.attachment->weigh(session, record);
     session->nr_samples++;
-    if (record->sample.nr_counters && session->reads)
+    if (record->perf.values.size && session->reads)
         yarn_group_reads_tell(session->reads, &session->numbers, &weighed, session->listener);
     else
         session->listener->record(session->listener->self, &weighed);
@@ -274,7 +271,8 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     if (!session->doubles)
         return false;
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
-    uint32_t number = is_sample ? record->event : yarn_table_find(&session->numbers, record->id);
+    uint32_t number =
+        is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
     bool is_of_core = session->wide.events && number == session->wide.spec;
     return number != YARN_RECORD_NO_EVENT && !is_of_core &&
            yarn_session_doubles_has(session->doubles, record, number,

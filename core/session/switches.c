@@ -26,15 +26,15 @@ void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed
 {
     struct yarn_switches *switches = &session->switches;
     uint64_t rate_max_hz = session->spec->switch_rate_max_hz;
-    if (!rate_max_hz || record->cpu >= CPUS_MAX)
+    if (!rate_max_hz || record->perf.cpu >= CPUS_MAX)
         return;
     if (!switches->windows)
         switches->windows = YARN_ARENA_NEW(&session->arena, struct yarn_switch_window, CPUS_MAX);
     if (!switches->windows)
         return;
-    struct yarn_switch_window *window = &switches->windows[record->cpu];
-    if (record->time_ns >= window->start_ns + WINDOW_NS)
-        *window = (struct yarn_switch_window){.start_ns = record->time_ns};
+    struct yarn_switch_window *window = &switches->windows[record->perf.cpu];
+    if (record->perf.time >= window->start_ns + WINDOW_NS)
+        *window = (struct yarn_switch_window){.start_ns = record->perf.time};
     window->count++;
     switches->are_many |= window->count > rate_max_hz * WINDOW_NS / YARN_NS_PER_SECOND;
 }

@@ -19,10 +19,10 @@ void yarn_thread_tell_name(pid_t pid, pid_t tid, const char *name,
 {
     struct yarn_typed_record record = {
         .type = YARN_RECORD_COMM,
-        .kernel_type = PERF_RECORD_COMM,
-        .pid = (uint32_t)pid,
-        .tid = (uint32_t)tid,
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .perf = {.type = PERF_RECORD_COMM,
+                 .pid = (uint32_t)pid,
+                 .tid = (uint32_t)tid,
+                 .time = yarn_clock_ns(YARN_TIME_MONOTONIC)},
         .comm = {.pid = (uint32_t)pid, .tid = (uint32_t)tid},
     };
     memcpy(record.comm.name, name, strlen(name) + 1);

@@ -58,10 +58,10 @@ static void report_task(const struct yarn_timer_threads *threads, enum yarn_reco
     uint32_t pid = (uint32_t)threads->terms->pid;
     struct yarn_typed_record record = {
         .type = type,
-        .kernel_type = type == YARN_RECORD_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
-        .pid = pid,
-        .tid = (uint32_t)tid,
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .perf = {.type = type == YARN_RECORD_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
+                 .pid = pid,
+                 .tid = (uint32_t)tid,
+                 .time = yarn_clock_ns(YARN_TIME_MONOTONIC)},
         .task = {.pid = pid, .parent_pid = pid, .tid = (uint32_t)tid},
     };
     if (listener)

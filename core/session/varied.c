@@ -11,7 +11,7 @@ enum { GOLDEN = 633, CIRCLE = 1024, WHOLE = 1024, LEAST = 922, RANGE = 205, ENOU
 
 static uint64_t period_of(const struct yarn_session *session, uint32_t number)
 {
-    return session->merge.decoder.layouts[number].period;
+    return yarn_record_fixed_period(&session->merge.decoder.attrs[number]);
 }
 
 static void set(struct yarn_varied *varied, uint32_t part, struct yarn_session *session,
@@ -52,8 +52,8 @@ uint64_t yarn_varied_weigh(struct yarn_varied *varied, const struct yarn_session
     uint64_t period = period_of(session, record->event);
     varied->nr_samples++;
     /* A thread that inherited it meanwhile says its own. */
-    if (!varied->part || record->sample.period != period ||
+    if (!varied->part || record->perf.period != period ||
         !yarn_plan_may_vary(&session->specs[record->event].spec))
-        return record->sample.period;
-    return period * (record->time_ns >= varied->at_ns ? varied->part : varied->former) / WHOLE;
+        return record->perf.period;
+    return period * (record->perf.time >= varied->at_ns ? varied->part : varied->former) / WHOLE;
 }

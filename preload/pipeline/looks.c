@@ -209,16 +209,17 @@ void yarn_looks_on_record(struct yarn_looks *looks, const struct yarn_typed_reco
     if (!yarn_looks_are_open(looks))
         return;
     if (record->type == YARN_RECORD_LOST)
-        yarn_waits_lose(waits, record->time_ns);
+        yarn_waits_lose(waits, record->perf.time);
     if (record->type == YARN_RECORD_EXIT && record->task.pid == looks->pid)
-        yarn_waits_on_end(waits, record->task.tid, record->time_ns);
-    if (record->type != YARN_RECORD_SWITCH || record->pid != looks->pid ||
-        record->tid == looks->reader_tid)
+        yarn_waits_on_end(waits, record->task.tid, record->perf.time);
+    if (record->type != YARN_RECORD_SWITCH || record->perf.pid != looks->pid ||
+        record->perf.tid == looks->reader_tid)
         return;
     if (record->switched.is_out)
-        yarn_waits_on_out(waits, record->tid, record->time_ns, record->switched.is_preempted);
+        yarn_waits_on_out(waits, record->perf.tid, record->perf.time,
+                          record->switched.is_preempted);
     else
-        yarn_waits_on_in(waits, record->tid, record->time_ns, record->cpu);
+        yarn_waits_on_in(waits, record->perf.tid, record->perf.time, record->perf.cpu);
 }
 
 static bool run_round(struct yarn_looks *looks, uint64_t now_ns)

@@ -73,19 +73,19 @@ static struct yarn_queued *reserve(struct yarn_pipeline *pipeline)
  * any more. */
 static bool is_of_host(const struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    return record->pid == pipeline->pid && record->tid != pipeline->reader_tid &&
-           record->tid != UINT32_MAX;
+    return record->perf.pid == pipeline->pid && record->perf.tid != pipeline->reader_tid &&
+           record->perf.tid != UINT32_MAX;
 }
 
 /* Of a thread of the process, at a time that is covered. */
 static bool is_wanted(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
-    if (record->pid != pipeline->pid) {
+    if (record->perf.pid != pipeline->pid) {
         yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_FOREIGN, 1);
         return false;
     }
     return is_of_host(pipeline, record) &&
-           !yarn_coverage_excludes(&pipeline->dump->account->coverage, record->time_ns);
+           !yarn_coverage_excludes(&pipeline->dump->account->coverage, record->perf.time);
 }
 
 /* False where the writer began a new epoch on the way: the first frames are of none now. */
@@ -148,8 +148,9 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
 {
     /* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
     bool is_scheduling = pipeline->dump->account->session->specs[record->event].spec.is_scheduling;
-    if (is_scheduling ? yarn_coverage_excludes(&pipeline->dump->account->coverage, record->time_ns)
-                      : !is_wanted(pipeline, record))
+    if (is_scheduling
+            ? yarn_coverage_excludes(&pipeline->dump->account->coverage, record->perf.time)
+            : !is_wanted(pipeline, record))
         return;
     struct yarn_queued *queued = reserve(pipeline);
     if (!queued) {
@@ -157,19 +158,19 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         return;
     }
     add_branches(pipeline, record);
-    queued->time_ns = record->time_ns;
-    queued->weight = record->sample.period;
+    queued->time_ns = record->perf.time;
+    queued->weight = record->perf.period;
     queued->event = record->event;
-    queued->tid = is_of_host(pipeline, record) ? record->tid : 0;
-    queued->cpu = record->cpu;
-    queued->address = record->sample.address;
-    queued->latency = record->sample.latency;
-    queued->data_source = record->sample.data_source;
+    queued->tid = is_of_host(pipeline, record) ? record->perf.tid : 0;
+    queued->cpu = record->perf.cpu;
+    queued->address = record->perf.addr;
+    queued->latency = record->perf.weight;
+    queued->data_source = record->perf.data_src;
     if (is_scheduling)
         yarn_queued_frames(queued)->end = YARN_UNWIND_NONE;
     else
         yarn_walks_fill(&pipeline->walks, record, queued);
-    yarn_queued_set_raw(queued, &record->sample.raw);
+    yarn_queued_set_raw(queued, &record->perf.raw);
     yarn_queue_commit(&pipeline->queue, queued);
     /* Why at once: other code may stand at the same address a moment later. */
     pipeline->is_in_sample = is_generated(queued->frames);
@@ -261,7 +262,7 @@ static void on_mapping(struct yarn_pipeline *pipeline, const struct yarn_typed_r
         .file_offset = map->file_offset,
         .device = map->device,
         .inode = map->inode,
-        .time_ns = record->time_ns,
+        .time_ns = record->perf.time,
         .path = map->path,
     };
     if (yarn_module_map_add(pipeline->map, &mapping))
@@ -274,26 +275,26 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         return;
     pid_t tid = (pid_t)record->task.tid;
     if (record->type == YARN_RECORD_EXIT && pipeline->runs)
-        yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->time_ns);
+        yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->perf.time);
     if (record->type == YARN_RECORD_FORK && pipeline->runs)
-        yarn_switch_runs_on_birth(pipeline->runs, record->task.tid, record->time_ns);
+        yarn_switch_runs_on_birth(pipeline->runs, record->task.tid, record->perf.time);
     /* Samples that wait to be named may be its own. */
     if (!yarn_queue_is_empty(&pipeline->queue) && !yarn_process_dump_begin(pipeline->dump))
         return;
     if (record->type == YARN_RECORD_EXIT) {
         pipeline->saw_thread_end = true;
         yarn_thread_snapshot_on_exit(&pipeline->dump->account->threads, pipeline->dump->writer, tid,
-                                     record->time_ns);
+                                     record->perf.time);
         return;
     }
     yarn_thread_snapshot_on_begin(&pipeline->dump->account->threads, tid, record->task.parent_tid,
-                                  record->time_ns);
+                                  record->perf.time);
     if (!pipeline->dump->writer)
         return;
     struct yarn_dump_thread thread = {
         .tid = record->task.tid,
         .parent_tid = record->task.parent_tid,
-        .time_ns = record->time_ns,
+        .time_ns = record->perf.time,
     };
     yarn_dump_write_thread(pipeline->dump->writer, &thread);
 }
@@ -304,7 +305,7 @@ static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         return;
     struct yarn_dump_thread_name name = {
         .tid = record->comm.tid,
-        .time_ns = record->time_ns,
+        .time_ns = record->perf.time,
         .comm = yarn_span_of_text(record->comm.name),
     };
     yarn_dump_write_thread_name(pipeline->dump->writer, &name);
@@ -313,10 +314,10 @@ static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
 static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     struct yarn_dump_lost lost = {
-        .time_ns = record->time_ns,
+        .time_ns = record->perf.time,
         .count = record->lost.count,
         .event = record->event,
-        .cpu = record->cpu,
+        .cpu = record->perf.cpu,
     };
     pipeline->dump->account->nr_lost += lost.count;
     if (pipeline->runs)
@@ -328,9 +329,9 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
 static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     struct yarn_dump_throttle throttle = {
-        .time_ns = record->time_ns,
+        .time_ns = record->perf.time,
         .event = record->event,
-        .cpu = record->cpu,
+        .cpu = record->perf.cpu,
         .is_on = record->throttle.is_on,
     };
     yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_THROTTLED, throttle.is_on);

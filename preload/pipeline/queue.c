@@ -33,10 +33,11 @@ struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued)
     return queued->frames;
 }
 
-void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_wrapped *raw)
+void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *raw)
 {
-    size_t size = yarn_size_min(yarn_wrapped_size(raw), YARN_RAW_MAX);
-    (void)yarn_wrapped_read(raw, 0, queued->frames->frame + queued->frames->count, size);
+    size_t size = yarn_size_min(raw->size, YARN_RAW_MAX);
+    (void)yarn_span_read(yarn_span_of(raw->data, size), 0,
+                         queued->frames->frame + queued->frames->count, size);
     queued->raw_bytes = size;
 }
 

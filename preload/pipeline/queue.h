@@ -11,7 +11,7 @@
 #pragma once
 
 #include "core/base/arena.h"
-#include "core/record/ring.h"
+#include "core/record/record.h"
 #include "unwind/unwinder.h"
 
 enum {
@@ -47,7 +47,7 @@ struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);
 struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
 
 /* The frames are in it: a tracepoint's fields behind them, and where they are then. */
-void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_wrapped *raw);
+void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *raw);
 struct yarn_span yarn_queued_raw(const struct yarn_queued *queued);
 
 /* What was reserved is filled. */

@@ -78,9 +78,9 @@ static struct slot *slot_of(struct yarn_switch_runs *runs, uint32_t tid)
 /* The same switch, reported by a second event of the thread while events are being replaced. */
 static bool is_again(const struct slot *slot, const struct yarn_typed_record *record)
 {
-    return slot->tid == record->tid && slot->cpu == record->cpu &&
+    return slot->tid == record->perf.tid && slot->cpu == record->perf.cpu &&
            slot->is_running == !record->switched.is_out &&
-           record->time_ns < slot->since_ns + SAME_NS;
+           record->perf.time < slot->since_ns + SAME_NS;
 }
 
 /* A record is missing in between: nothing is known since the last. */
@@ -91,13 +91,13 @@ static void leave_open(struct yarn_switch_runs *runs, const struct slot *slot)
 
 static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
 {
-    struct slot *slot = slot_of(runs, record->tid);
+    struct slot *slot = slot_of(runs, record->perf.tid);
     if (slot->tid && slot->is_running)
         leave_open(runs, slot);
-    *slot = (struct slot){record->tid, record->cpu, record->time_ns, true};
-    if (record->cpu < CPUS_MAX) {
-        runs->last_on[record->cpu] = record->tid;
-        runs->nr_cpus = record->cpu < runs->nr_cpus ? runs->nr_cpus : record->cpu + 1;
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, true};
+    if (record->perf.cpu < CPUS_MAX) {
+        runs->last_on[record->perf.cpu] = record->perf.tid;
+        runs->nr_cpus = record->perf.cpu < runs->nr_cpus ? runs->nr_cpus : record->perf.cpu + 1;
     }
 }
 
@@ -105,29 +105,29 @@ static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_recor
 static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
                        const struct yarn_typed_record *record)
 {
-    const struct slot before = {record->tid, record->cpu, runs->start_ns, false};
-    bool is_first = slot->tid != record->tid;
-    if (is_first && !slot->tid && !runs->are_late && runs->start_ns < record->time_ns) {
+    const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false};
+    bool is_first = slot->tid != record->perf.tid;
+    if (is_first && !slot->tid && !runs->are_late && runs->start_ns < record->perf.time) {
         *slot = before;
         return;
     }
     leave_open(runs, is_first ? &before : slot);
-    *slot = (struct slot){record->tid, record->cpu, record->time_ns, false};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
 }
 
 static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
 {
-    struct slot *slot = slot_of(runs, record->tid);
-    if (slot->tid != record->tid || !slot->is_running)
+    struct slot *slot = slot_of(runs, record->perf.tid);
+    if (slot->tid != record->perf.tid || !slot->is_running)
         find_begin(runs, slot, record);
-    keep(runs, slot, record->time_ns, record->switched.is_preempted, false);
-    *slot = (struct slot){record->tid, record->cpu, record->time_ns, false};
+    keep(runs, slot, record->perf.time, record->switched.is_preempted, false);
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
 }
 
 void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record)
 {
-    if (record->time_ns < runs->start_ns || is_again(slot_of(runs, record->tid), record))
+    if (record->perf.time < runs->start_ns || is_again(slot_of(runs, record->perf.tid), record))
         return;
     if (record->switched.is_out)
         go_out(runs, record);

@@ -15,12 +15,12 @@ static void add_kernel(struct yarn_queued *queued, uint64_t ip)
 }
 
 /* The kernel's part of the chain, which comes first; returns where it ends. */
-static size_t walk_kernel(struct yarn_queued *queued, const struct yarn_wrapped *chain)
+static size_t walk_kernel(struct yarn_queued *queued, const struct yarn_record *sample)
 {
     bool is_in_kernel = false;
     size_t at = 0;
     uint64_t ip;
-    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+    for (; yarn_record_caller(sample, at, &ip); at++) {
         if (ip >= PERF_CONTEXT_MAX)
             is_in_kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
         else if (!is_in_kernel)
@@ -48,11 +48,11 @@ static enum yarn_unwind_end end_of(const struct yarn_walks *walks, const struct 
                                                                   : YARN_UNWIND_TRUNCATED;
 }
 
-static void walk_chain(struct yarn_walks *walks, const struct yarn_wrapped *chain, size_t at,
+static void walk_chain(struct yarn_walks *walks, const struct yarn_record *sample, size_t at,
                        struct yarn_frames *frames)
 {
     uint64_t ip;
-    for (; yarn_wrapped_read(chain, at, &ip, sizeof ip); at += sizeof ip) {
+    for (; yarn_record_caller(sample, at, &ip); at++) {
         if (ip >= PERF_CONTEXT_MAX || frames->count == YARN_FRAMES_MAX)
             continue;
         add_frame(walks, ip, ip - (frames->count ? 1 : 0), frames);
@@ -78,10 +78,11 @@ bool yarn_walks_are_cut(const struct yarn_walks *walks)
 
 static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
 {
-    return yarn_record_register(self, bit, ret_value);
+    const struct yarn_typed_record *sample = self;
+    return yarn_record_register(&sample->perf, sample->attr->sample_regs_user, bit, ret_value);
 }
 
-static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample *sample,
+static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *sample,
                       struct yarn_frames *frames)
 {
     struct yarn_registers registers;
@@ -100,8 +101,8 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_record_sample 
 
 /* As the processor noted them: of each call the instruction that made it, the latest first. What
  * called the kernel is in the function that the latest call entered. */
-static void walk_calls(struct yarn_walks *walks, const struct yarn_record_sample *sample,
-                       bool is_kernel, struct yarn_frames *frames)
+static void walk_calls(struct yarn_walks *walks, const struct yarn_record *sample, bool is_kernel,
+                       struct yarn_frames *frames)
 {
     struct perf_branch_entry call = {.from = sample->ip};
     size_t at = 0;
@@ -126,20 +127,20 @@ static bool has_user_part(const struct yarn_frames *frames)
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued)
 {
-    const struct yarn_record_sample *sample = &record->sample;
+    const struct yarn_record *sample = &record->perf;
     /* A stack that did not come is a cut one. */
-    bool is_asked = sample->layout->sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
-    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    size_t user_at = walk_kernel(queued, &sample->callchain);
+    bool is_asked = sample->fields & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
+    bool is_kernel = (record->perf.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    size_t user_at = walk_kernel(queued, sample);
     if (is_kernel && !queued->nr_kernel)
         add_kernel(queued, sample->ip);
     struct yarn_frames *frames = yarn_queued_frames(queued);
-    if (sample->layout->has_calls)
+    if (record->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
         walk_calls(walks, sample, is_kernel, frames);
-    else if (sample->has_registers)
-        walk_copy(walks, sample, frames);
+    else if (yarn_record_has_registers(sample))
+        walk_copy(walks, record, frames);
     else
-        walk_chain(walks, &sample->callchain, user_at, frames);
+        walk_chain(walks, sample, user_at, frames);
     if (is_kernel && !has_user_part(frames)) {
         frames->count = 0;
         frames->end = is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;

@@ -37,24 +37,31 @@ static void touch_wrapped(const struct yarn_wrapped *bytes)
     touch(bytes->second);
 }
 
-static void touch_sample(const struct yarn_record_sample *sample)
+static void touch_bytes(struct yarn_bytes bytes)
 {
-    uint64_t registers_mask = sample->layout->registers_mask;
+    touch(yarn_span_of(bytes.data, bytes.size));
+}
+
+static void touch_sample(const struct yarn_typed_record *record)
+{
+    const struct yarn_record *sample = &record->perf;
+    uint64_t registers_mask = record->attr->sample_regs_user;
+    uint64_t format = record->attr->read_format, at = 0;
     struct yarn_record_counter counter = {0};
-    for (uint64_t at = 0; at < sample->nr_counters; at++) {
-        must(yarn_record_counter(sample, at, &counter));
+    for (; yarn_record_counter(sample, format, at, &counter); at++)
         sum += counter.value + counter.id + counter.lost;
-    }
-    must(!yarn_record_counter(sample, sample->nr_counters, &counter));
-    touch_wrapped(&sample->raw);
-    touch_wrapped(&sample->callchain);
-    touch_wrapped(&sample->registers);
-    touch_wrapped(&sample->stack);
-    must(yarn_wrapped_size(&sample->callchain) % 8 == 0);
+    must(at <= sample->values.size / 8);
+    touch_bytes(sample->values);
+    touch_bytes(sample->raw);
+    touch_bytes(sample->callchain);
+    touch_bytes(sample->registers);
+    touch_bytes(sample->stack);
+    touch_wrapped(&record->stack);
+    must(sample->callchain.size % 8 == 0);
     for (unsigned bit = 0; bit < 64; bit++) {
         uint64_t value = 0;
-        bool is_there = yarn_record_register(sample, bit, &value);
-        must(is_there == (sample->has_registers && (registers_mask >> bit & 1)));
+        bool is_there = yarn_record_register(sample, registers_mask, bit, &value);
+        must(is_there == (yarn_record_has_registers(sample) && (registers_mask >> bit & 1)));
         sum += value;
     }
 }
@@ -64,13 +71,14 @@ static void receive_record(void *self, const struct yarn_typed_record *record)
     (void)self;
     const struct yarn_record_mmap *map = record->mmap;
     nr_reported++;
-    sum += record->pid + record->tid + record->time_ns + record->cpu + record->id;
+    sum += record->perf.pid + record->perf.tid + record->perf.time + record->perf.cpu +
+           record->perf.id;
     must(record->type < YARN_RECORD_TYPE_COUNT);
     must((map != NULL) == (record->type == YARN_RECORD_MMAP));
     if (record->type == YARN_RECORD_SAMPLE)
-        touch_sample(&record->sample);
-    if (record->type == YARN_RECORD_OTHER || record->type == YARN_RECORD_UNKNOWN)
-        touch_wrapped(&record->body);
+        touch_sample(record);
+    else
+        touch_bytes(record->perf.body);
     if (record->type == YARN_RECORD_COMM)
         must(memchr(record->comm.name, 0, sizeof record->comm.name));
     if (map) {
@@ -92,16 +100,17 @@ static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
 static void make_layouts(struct yarn_record_decoder *decoder, uint8_t asked,
                          uint64_t registers_mask)
 {
-    static struct yarn_record_layout layouts[EVENTS];
+    static struct perf_event_attr layouts[EVENTS];
     static struct yarn_table numbers;
+    static uint8_t room[YARN_RECORD_BYTES_MAX];
     for (uint32_t i = 0; i < EVENTS; i++) {
         bool is_asked = i == EVENTS - 1;
-        layouts[i] = (struct yarn_record_layout){
+        layouts[i] = (struct perf_event_attr){
             .sample_type = YARN_SAMPLE_TYPE_COMMON | (is_asked ? PERF_SAMPLE_PERIOD : 0) |
                            (asked & 1 ? PERF_SAMPLE_CALLCHAIN : 0) |
                            (asked & 2 ? PERF_SAMPLE_REGS_USER : 0) |
                            (asked & 4 ? PERF_SAMPLE_STACK_USER : 0),
-            .registers_mask = registers_mask,
+            .sample_regs_user = registers_mask,
             .read_format = asked >> 3, /* every combination, of times, ids, group and losses */
         };
         if (!is_asked)
@@ -111,8 +120,9 @@ static void make_layouts(struct yarn_record_decoder *decoder, uint8_t asked,
         must(numbers.slots || yarn_table_open(&numbers, EVENTS, 4 * EVENTS) == 0);
         must(yarn_table_put(&numbers, i, i) == 0);
     }
-    decoder->layouts = layouts;
+    decoder->attrs = layouts;
     decoder->numbers = &numbers;
+    decoder->room = room;
 }
 
 static void make_ring(size_t i, struct yarn_cursor *head, struct yarn_span bytes)

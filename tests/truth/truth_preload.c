@@ -41,8 +41,8 @@ void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_re
 void __wrap_yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                             struct yarn_queued *queued)
 {
-    truth.time_ns = record->time_ns;
-    truth.tid = record->tid;
+    truth.time_ns = record->perf.time;
+    truth.tid = record->perf.tid;
     __real_yarn_walks_fill(walks, record, queued);
 }
 

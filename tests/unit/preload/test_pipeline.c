@@ -16,10 +16,10 @@ static struct yarn_typed_record record_of(enum yarn_record_type type)
 {
     return (struct yarn_typed_record){
         .type = type,
-        .pid = MADE_PID,
-        .tid = MADE_THREAD,
-        .time_ns = START_NS,
-        .misc = PERF_RECORD_MISC_USER,
+        .perf = {.pid = MADE_PID,
+                 .tid = MADE_THREAD,
+                 .time = START_NS,
+                 .misc = PERF_RECORD_MISC_USER},
     };
 }
 
@@ -38,7 +38,7 @@ static void map_code(uint64_t start, const char *path)
     made_process_feed(&record);
 }
 
-static const struct yarn_record_layout layout = {
+static const struct perf_event_attr layout = {
     .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_CALLCHAIN,
 };
 
@@ -46,10 +46,11 @@ static const struct yarn_record_layout layout = {
 static struct yarn_typed_record sample_of(const uint64_t *chain, size_t count)
 {
     struct yarn_typed_record record = record_of(YARN_RECORD_SAMPLE);
-    record.sample.layout = &layout;
-    record.sample.ip = chain[0];
-    record.sample.period = MADE_PERIOD_NS;
-    record.sample.callchain.first = yarn_span_of(chain, count * sizeof *chain);
+    record.attr = &layout;
+    record.perf.fields = layout.sample_type;
+    record.perf.ip = chain[0];
+    record.perf.period = MADE_PERIOD_NS;
+    record.perf.callchain = (struct yarn_bytes){(const uint8_t *)chain, count * sizeof *chain};
     return record;
 }
 
@@ -59,7 +60,7 @@ static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, CODE + 0x10, CODE 
 static struct yarn_typed_record sample(void)
 {
     struct yarn_typed_record record = sample_of(chain, YARN_COUNT_OF(chain));
-    record.sample.ip = chain[1];
+    record.perf.ip = chain[1];
     return record;
 }
 
@@ -101,8 +102,8 @@ START_TEST(equal_stacks_are_stored_once)
     map_code(CODE, "/made/program");
     for (int i = 0; i < 100; i++) {
         struct yarn_typed_record record = sample();
-        record.time_ns += (uint64_t)i;
-        record.tid += (uint32_t)i % 3;
+        record.perf.time += (uint64_t)i;
+        record.perf.tid += (uint32_t)i % 3;
         made_process_feed(&record);
     }
     made_process_read();
@@ -174,8 +175,9 @@ START_TEST(a_sample_without_a_chain_is_the_frame_where_it_hit_and_cut_off)
 {
     map_code(CODE, "/made/program");
     struct yarn_typed_record record = record_of(YARN_RECORD_SAMPLE);
-    record.sample.layout = &layout;
-    record.sample.ip = CODE + 8;
+    record.attr = &layout;
+    record.perf.fields = layout.sample_type;
+    record.perf.ip = CODE + 8;
     made_process_feed(&record);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("stack "), 1);
@@ -190,7 +192,7 @@ START_TEST(frames_of_the_kernel_lie_above_the_user_s)
                                      CODE + 0x10};
     map_code(CODE, "/made/program");
     struct yarn_typed_record record = sample_of(mixed, YARN_COUNT_OF(mixed));
-    record.misc = PERF_RECORD_MISC_KERNEL;
+    record.perf.misc = PERF_RECORD_MISC_KERNEL;
     made_process_feed(&record);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("stack "), 3);
@@ -202,8 +204,8 @@ START_TEST(a_thread_of_the_kernel_s_own_is_whole_without_a_user_part)
 {
     static const uint64_t kernel[] = {(uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000010)};
     struct yarn_typed_record record = sample_of(kernel, YARN_COUNT_OF(kernel));
-    record.misc = PERF_RECORD_MISC_KERNEL;
-    record.sample.ip = kernel[1];
+    record.perf.misc = PERF_RECORD_MISC_KERNEL;
+    record.perf.ip = kernel[1];
     made_process_feed(&record);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("stack "), 1);
@@ -216,7 +218,7 @@ END_TEST
 START_TEST(another_process_is_counted_and_not_stored)
 {
     struct yarn_typed_record record = sample();
-    record.pid = MADE_PID + 7;
+    record.perf.pid = MADE_PID + 7;
     made_process_feed(&record);
     yarn_pipeline_flush(&made.pipeline, false);
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_FOREIGN), 1);
@@ -227,9 +229,9 @@ END_TEST
 START_TEST(the_reader_and_threads_without_a_number_are_not_sampled)
 {
     struct yarn_typed_record record = sample();
-    record.tid = MADE_READER;
+    record.perf.tid = MADE_READER;
     made_process_feed(&record);
-    record.tid = UINT32_MAX;
+    record.perf.tid = UINT32_MAX;
     made_process_feed(&record);
     ck_assert(yarn_queue_is_empty(&made.pipeline.queue));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_FOREIGN), 0);
@@ -251,7 +253,7 @@ START_TEST(two_pipelines_follow_a_process_each)
     ck_assert_int_eq(yarn_pipeline_open(&other, &made.dump, "/proc/4194000"), 0);
     other.pid = MADE_PID + 7;
     struct yarn_typed_record record = sample();
-    record.pid = MADE_PID + 7;
+    record.perf.pid = MADE_PID + 7;
     struct yarn_record_listener listener = yarn_pipeline_listener(&other);
     listener.record(listener.self, &record);
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 1);

@@ -28,13 +28,13 @@ static void tear_down(void)
 
 static void come(uint32_t tid, uint64_t time_ns, uint32_t cpu)
 {
-    struct yarn_typed_record record = {.tid = tid, .time_ns = time_ns, .cpu = cpu};
+    struct yarn_typed_record record = {.perf = {.tid = tid, .time = time_ns, .cpu = cpu}};
     yarn_switch_runs_on_switch(runs, &record);
 }
 
 static void leave(uint32_t tid, uint64_t time_ns, uint32_t cpu, bool is_preempted)
 {
-    struct yarn_typed_record record = {.tid = tid, .time_ns = time_ns, .cpu = cpu};
+    struct yarn_typed_record record = {.perf = {.tid = tid, .time = time_ns, .cpu = cpu}};
     record.switched.is_out = true;
     record.switched.is_preempted = is_preempted;
     yarn_switch_runs_on_switch(runs, &record);

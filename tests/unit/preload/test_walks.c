@@ -15,7 +15,7 @@ static struct yarn_unwinder *unwinder;
 static struct yarn_walks walks;
 static struct yarn_queue queue;
 static struct yarn_queued *queued;
-static struct yarn_record_layout layout;
+static struct perf_event_attr layout;
 
 static void open_walks(void)
 {
@@ -38,15 +38,16 @@ static void close_walks(void)
 static const struct yarn_frames *walk(uint16_t mode, uint64_t ip, const uint64_t *chain,
                                       size_t count)
 {
-    struct yarn_typed_record record = {.type = YARN_RECORD_SAMPLE, .misc = mode};
-    record.sample.ip = ip;
-    record.sample.layout = &layout;
+    struct yarn_typed_record record = {.type = YARN_RECORD_SAMPLE, .perf.misc = mode};
+    record.perf.ip = ip;
+    record.attr = &layout;
+    record.perf.fields = layout.sample_type;
     if (count)
-        record.sample.callchain.first = yarn_span_of(chain, count * sizeof *chain);
+        record.perf.callchain = (struct yarn_bytes){(const uint8_t *)chain, count * sizeof *chain};
     queued = yarn_queue_reserve(&queue);
     ck_assert_ptr_nonnull(queued);
     yarn_walks_fill(&walks, &record, queued);
-    yarn_queued_set_raw(queued, &record.sample.raw);
+    yarn_queued_set_raw(queued, &record.perf.raw);
     yarn_queue_commit(&queue, queued);
     return queued->frames;
 }

@@ -66,15 +66,17 @@ struct perf_event_header handmade_header(const struct handmade_record *record)
     return header;
 }
 
-void handmade_know(struct yarn_record_decoder *decoder, const struct yarn_record_layout *layouts,
+void handmade_know(struct yarn_record_decoder *decoder, const struct perf_event_attr *layouts,
                    uint64_t id, uint32_t number)
 {
     static struct yarn_table numbers;
+    static uint8_t room[YARN_RECORD_BYTES_MAX];
     if (!numbers.slots)
         ck_assert_int_eq(yarn_table_open(&numbers, 16, 16), 0);
     ck_assert_int_eq(yarn_table_put(&numbers, id, number), 0);
-    decoder->layouts = layouts;
+    decoder->attrs = layouts;
     decoder->numbers = &numbers;
+    decoder->room = room;
 }
 
 void handmade_ring_open(struct handmade_ring *ring, size_t size, uint64_t position)

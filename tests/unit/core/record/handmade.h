@@ -44,7 +44,7 @@ void handmade_set_size(struct handmade_record *record, uint16_t size);
 struct perf_event_header handmade_header(const struct handmade_record *record);
 
 /* From now on the decoder takes records of event `id` for those of `layouts[number]`. */
-void handmade_know(struct yarn_record_decoder *decoder, const struct yarn_record_layout *layouts,
+void handmade_know(struct yarn_record_decoder *decoder, const struct perf_event_attr *layouts,
                    uint64_t id, uint32_t number);
 
 struct handmade_ring {

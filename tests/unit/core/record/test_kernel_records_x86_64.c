@@ -41,7 +41,7 @@ static struct {
     uint64_t map_start;
 } seen;
 
-static struct yarn_record_layout layout;
+static struct perf_event_attr layout;
 
 static const struct perf_event_attr clock_attr = {
     .type = PERF_TYPE_SOFTWARE,
@@ -82,16 +82,16 @@ static bool stack_has_mark(const struct yarn_wrapped *stack)
 static void receive_sample(const struct yarn_typed_record *record)
 {
     uint64_t ip, sp;
-    ck_assert(record->sample.has_registers);
-    ck_assert(yarn_record_register(&record->sample, REGISTER_IP, &ip));
-    ck_assert(yarn_record_register(&record->sample, REGISTER_SP, &sp));
-    ck_assert_uint_eq(ip, record->sample.ip);
+    ck_assert(yarn_record_has_registers(&record->perf));
+    ck_assert(yarn_record_register(&record->perf, clock_attr.sample_regs_user, REGISTER_IP, &ip));
+    ck_assert(yarn_record_register(&record->perf, clock_attr.sample_regs_user, REGISTER_SP, &sp));
+    ck_assert_uint_eq(ip, record->perf.ip);
     ck_assert_uint_ne(sp, 0);
-    ck_assert_uint_eq(record->sample.period, 200000);
-    ck_assert_uint_gt(yarn_wrapped_size(&record->sample.callchain), 0);
-    ck_assert_uint_le(yarn_wrapped_size(&record->sample.stack), STACK_BYTES);
+    ck_assert_uint_eq(record->perf.period, 200000);
+    ck_assert_uint_gt(record->perf.callchain.size, 0);
+    ck_assert_uint_le(yarn_wrapped_size(&record->stack), STACK_BYTES);
     seen.samples++;
-    seen.marked += stack_has_mark(&record->sample.stack);
+    seen.marked += stack_has_mark(&record->stack);
 }
 
 static void receive_map(const struct yarn_record_mmap *map)
@@ -112,12 +112,12 @@ static void receive_map(const struct yarn_record_mmap *map)
 static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
-    ck_assert_uint_eq(record->pid, (uint32_t)getpid());
-    ck_assert_uint_eq(record->tid, (uint32_t)getpid());
-    ck_assert_uint_eq(record->id, event_id);
-    ck_assert_uint_ge(record->time_ns, begin_ns);
-    ck_assert_uint_le(record->time_ns, yarn_clock_ns(YARN_TIME_MONOTONIC));
-    ck_assert_uint_lt(record->cpu, 4096);
+    ck_assert_uint_eq(record->perf.pid, (uint32_t)getpid());
+    ck_assert_uint_eq(record->perf.tid, (uint32_t)getpid());
+    ck_assert_uint_eq(record->perf.id, event_id);
+    ck_assert_uint_ge(record->perf.time, begin_ns);
+    ck_assert_uint_le(record->perf.time, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    ck_assert_uint_lt(record->perf.cpu, 4096);
     switch (record->type) {
     case YARN_RECORD_SAMPLE:
         receive_sample(record);
@@ -159,7 +159,7 @@ static void begin(void)
     source = (struct yarn_merge_source){.ring = &ring};
     merge.sources = &source;
     merge.count = 1;
-    layout = yarn_record_layout_of(&clock_attr);
+    layout = clock_attr;
     handmade_know(&merge.decoder, &layout, event_id, 0);
 }
 
@@ -293,32 +293,31 @@ static struct perf_event_attr attr_of_tracepoint(uint64_t number)
 
 static void receive_mixed(void *self, const struct yarn_typed_record *record)
 {
-    const struct yarn_record_sample *sample = &record->sample;
+    const struct yarn_record *sample = &record->perf;
     struct yarn_record_counter counter;
     (void)self;
     if (record->type != YARN_RECORD_SAMPLE)
         return;
     ck_assert_uint_lt(record->event, EVENTS);
     mixed.samples[record->event]++;
-    ck_assert_uint_eq(record->tid, (uint32_t)getpid());
-    ck_assert(sample->has_registers == !record->event);
+    ck_assert_uint_eq(record->perf.tid, (uint32_t)getpid());
+    ck_assert(yarn_record_has_registers(sample) == !record->event);
     switch (record->event) {
     case FAULTS:
         ck_assert_uint_eq(sample->period, FAULTS_PERIOD);
         mixed.faults_at_pages +=
-            sample->address - (uint64_t)(uintptr_t)mixed.pages < (uint64_t)FAULTS_MADE * 4096;
+            sample->addr - (uint64_t)(uintptr_t)mixed.pages < (uint64_t)FAULTS_MADE * 4096;
         break;
     case GROUP:
-        ck_assert_uint_eq(sample->nr_counters, 2);
-        ck_assert_uint_gt(sample->time_running_ns, 0);
-        ck_assert(yarn_record_counter(sample, 1, &counter));
+        ck_assert(!yarn_record_counter(sample, record->attr->read_format, 2, &counter));
+        ck_assert(yarn_record_counter(sample, record->attr->read_format, 1, &counter));
         mixed.group_faults = counter.value;
         break;
     case TRACEPOINT:
-        ck_assert_uint_ge(yarn_wrapped_size(&sample->raw), 16);
+        ck_assert_uint_ge(sample->raw.size, 16);
         break;
     default:
-        ck_assert_uint_gt(yarn_wrapped_size(&sample->stack), 0);
+        ck_assert_uint_gt(yarn_wrapped_size(&record->stack), 0);
     }
 }
 
@@ -333,7 +332,7 @@ static void make_faults(void)
 }
 
 static void add_event(const struct perf_event_attr *attr, uint32_t number, int group_fd,
-                      struct yarn_record_layout *layouts, int *ret_fd)
+                      struct perf_event_attr *layouts, int *ret_fd)
 {
     struct perf_event_attr off = *attr;
     uint64_t id;
@@ -343,14 +342,14 @@ static void add_event(const struct perf_event_attr *attr, uint32_t number, int g
     ck_assert_int_eq(yarn_perf_set_output(fd, event_fd), 0);
     ck_assert_int_eq(yarn_perf_id(fd, &id), 0);
     if (attr->sample_period)
-        layouts[number] = yarn_record_layout_of(attr);
+        layouts[number] = *attr;
     handmade_know(&merge.decoder, layouts, id, number);
     *ret_fd = fd;
 }
 
 START_TEST(kernel_writes_events_of_different_layouts_into_one_ring)
 {
-    static struct yarn_record_layout layouts[EVENTS];
+    static struct perf_event_attr layouts[EVENTS];
     const struct yarn_record_listener listener = {NULL, receive_mixed, receive_malformed};
     struct perf_event_attr faults = attr_of_faults(), group = attr_of_group();
     struct perf_event_attr counted = faults;

@@ -30,12 +30,12 @@ static void receive_record(void *self, const struct yarn_typed_record *record)
     ck_assert_ptr_eq(self, received);
     ck_assert_uint_lt(nr_received, RECEIVED_MAX);
     received[nr_received++] = (struct received){
-        .time_ns = record->time_ns,
-        .ring = record->cpu,
-        .nr = record->id,
+        .time_ns = record->perf.time,
+        .ring = record->perf.cpu,
+        .nr = record->perf.id,
     };
-    ck_assert_uint_eq(rings[record->cpu].page.data_tail, expected_tail[record->cpu]);
-    expected_tail[record->cpu] += SWITCH_BYTES;
+    ck_assert_uint_eq(rings[record->perf.cpu].page.data_tail, expected_tail[record->perf.cpu]);
+    expected_tail[record->perf.cpu] += SWITCH_BYTES;
 }
 
 static void receive_malformed(void *self, uint32_t kernel_type, size_t size)

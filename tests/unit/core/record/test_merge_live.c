@@ -90,30 +90,30 @@ static void *write_samples(void *argument)
 static void check_stack(const struct yarn_typed_record *record)
 {
     uint8_t stack[STACK_MAX];
-    size_t size = stack_bytes_of(record->sample.ip);
-    ck_assert_uint_eq(yarn_wrapped_size(&record->sample.stack), size);
-    ck_assert(yarn_wrapped_read(&record->sample.stack, 0, stack, size));
+    size_t size = stack_bytes_of(record->perf.ip);
+    ck_assert_uint_eq(yarn_wrapped_size(&record->stack), size);
+    ck_assert(yarn_wrapped_read(&record->stack, 0, stack, size));
     for (size_t i = 0; i < size; i++)
-        if (stack[i] != (uint8_t)(record->sample.ip + i))
-            ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->sample.ip, i);
+        if (stack[i] != (uint8_t)(record->perf.ip + i))
+            ck_abort_msg("record %lu has a wrong byte at %zu", (unsigned long)record->perf.ip, i);
 }
 
 static void receive_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
-    uint32_t cpu = record->cpu;
+    uint32_t cpu = record->perf.cpu;
     ck_assert_uint_lt(cpu, WRITERS);
-    ck_assert_uint_eq(record->sample.ip, reader.nr[cpu]++);
+    ck_assert_uint_eq(record->perf.ip, reader.nr[cpu]++);
     reader.nr_records++;
     if (watches_time)
-        ck_assert_uint_gt(record->time_ns, reader.last_ns);
-    reader.last_ns = record->time_ns;
+        ck_assert_uint_gt(record->perf.time, reader.last_ns);
+    reader.last_ns = record->perf.time;
     check_stack(record);
     if (reader.nr_records % 16 == 0)
         sched_yield(); /* time for a writer to do harm */
     check_stack(record);
     ck_assert_uint_eq(writers[cpu].ring.page.data_tail, reader.tail[cpu]);
-    reader.tail[cpu] += SAMPLE_BYTES + 16 + yarn_wrapped_size(&record->sample.stack);
+    reader.tail[cpu] += SAMPLE_BYTES + 16 + yarn_wrapped_size(&record->stack);
 }
 
 static void receive_malformed(void *self, uint32_t kernel_type, size_t size)
@@ -171,7 +171,7 @@ static void merge_while_they_write(void)
     static struct yarn_merge merge;
     merge.sources = sources;
     merge.count = WRITERS;
-    static const struct yarn_record_layout layout = {
+    static const struct perf_event_attr layout = {
         .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | PERF_SAMPLE_STACK_USER,
     };
     handmade_know(&merge.decoder, &layout, handmade_someone.id, 0);

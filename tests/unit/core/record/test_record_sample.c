@@ -18,7 +18,7 @@ static const unsigned register_bits[] = {0, 7, 16, 63};
 
 static struct handmade_record made;
 static struct yarn_record_decoder decoder;
-static struct yarn_record_layout layout;
+static struct perf_event_attr layout;
 
 static uint64_t parts_of(int subset)
 {
@@ -30,7 +30,7 @@ static void begin_sample(uint64_t parts)
 {
     memset(&decoder, 0xcc, sizeof decoder);
     layout.sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD | parts;
-    layout.registers_mask = REGISTERS_MASK;
+    layout.sample_regs_user = REGISTERS_MASK;
     handmade_know(&decoder, &layout, handmade_someone.id, 0);
     handmade_begin(&made, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     handmade_sample(&made, &handmade_someone, UINT64_C(0x7fff00001234), UINT64_C(1) << 40);
@@ -84,41 +84,41 @@ static int decode_only(void)
 static void check_common(const struct yarn_typed_record *record)
 {
     ck_assert_int_eq(record->type, YARN_RECORD_SAMPLE);
-    ck_assert_uint_eq(record->kernel_type, PERF_RECORD_SAMPLE);
-    ck_assert_uint_eq(record->misc, PERF_RECORD_MISC_USER);
-    ck_assert_uint_eq(record->pid, handmade_someone.pid);
-    ck_assert_uint_eq(record->tid, handmade_someone.tid);
-    ck_assert_uint_eq(record->time_ns, handmade_someone.time_ns);
-    ck_assert_uint_eq(record->cpu, handmade_someone.cpu);
-    ck_assert_uint_eq(record->id, handmade_someone.id);
-    ck_assert_uint_eq(record->sample.ip, UINT64_C(0x7fff00001234));
-    ck_assert_uint_eq(record->sample.period, UINT64_C(1) << 40);
+    ck_assert_uint_eq(record->perf.type, PERF_RECORD_SAMPLE);
+    ck_assert_uint_eq(record->perf.misc, PERF_RECORD_MISC_USER);
+    ck_assert_uint_eq(record->perf.pid, handmade_someone.pid);
+    ck_assert_uint_eq(record->perf.tid, handmade_someone.tid);
+    ck_assert_uint_eq(record->perf.time, handmade_someone.time_ns);
+    ck_assert_uint_eq(record->perf.cpu, handmade_someone.cpu);
+    ck_assert_uint_eq(record->perf.id, handmade_someone.id);
+    ck_assert_uint_eq(record->perf.ip, UINT64_C(0x7fff00001234));
+    ck_assert_uint_eq(record->perf.period, UINT64_C(1) << 40);
     ck_assert_ptr_null(record->mmap);
 }
 
-static void check_callchain(const struct yarn_record_sample *sample, bool is_there)
+static void check_callchain(const struct yarn_record *sample, bool is_there)
 {
-    ck_assert_uint_eq(yarn_wrapped_size(&sample->callchain), is_there ? FRAMES * 8 : 0);
+    ck_assert_uint_eq(sample->callchain.size, is_there ? FRAMES * 8 : 0);
     for (uint64_t i = 0; is_there && i < FRAMES; i++) {
         uint64_t frame;
-        ck_assert(yarn_wrapped_read(&sample->callchain, i * 8, &frame, sizeof frame));
+        ck_assert(yarn_record_caller(sample, i, &frame));
         ck_assert_uint_eq(frame, 0x400000 + i);
     }
 }
 
-static void check_registers(const struct yarn_record_sample *sample, bool is_there)
+static void check_registers(const struct yarn_record *sample, bool is_there)
 {
-    ck_assert(sample->has_registers == is_there);
+    ck_assert(yarn_record_has_registers(sample) == is_there);
     for (unsigned bit = 0; bit < 64; bit++) {
         uint64_t value = 99;
         bool is_asked = REGISTERS_MASK >> bit & 1;
-        bool is_got = yarn_record_register(sample, bit, &value);
+        bool is_got = yarn_record_register(sample, REGISTERS_MASK, bit, &value);
         ck_assert(is_got == (is_there && is_asked));
         ck_assert_uint_eq(value, is_got ? UINT64_C(0xabcdef0000) + bit : 99);
     }
 }
 
-static void check_stack(const struct yarn_record_sample *sample, size_t size)
+static void check_stack(const struct yarn_typed_record *sample, size_t size)
 {
     ck_assert_uint_eq(yarn_wrapped_size(&sample->stack), size);
     for (size_t i = 0; i < size; i++) {
@@ -126,6 +126,9 @@ static void check_stack(const struct yarn_record_sample *sample, size_t size)
         ck_assert(yarn_wrapped_read(&sample->stack, i, &byte, 1));
         ck_assert_uint_eq(byte, 0x40 + i);
     }
+    ck_assert_uint_eq(sample->perf.stack.size, sample->stack.second.size ? 0 : size);
+    if (sample->perf.stack.size)
+        ck_assert_ptr_eq(sample->perf.stack.data, sample->stack.first.data);
 }
 
 START_TEST(sample_is_decoded_with_any_of_its_parts_at_any_split)
@@ -144,9 +147,9 @@ START_TEST(sample_is_decoded_with_any_of_its_parts_at_any_split)
         memset(&record, 0xcc, sizeof record);
         ck_assert_int_eq(decode(&split.bytes, &record), 0);
         check_common(&record);
-        check_callchain(&record.sample, _i & 1);
-        check_registers(&record.sample, _i & 2);
-        check_stack(&record.sample, _i & 4 ? STACK_VALID : 0);
+        check_callchain(&record.perf, _i & 1);
+        check_registers(&record.perf, _i & 2);
+        check_stack(&record, _i & 4 ? STACK_VALID : 0);
         handmade_split_free(&split);
     }
 }
@@ -192,9 +195,9 @@ START_TEST(sample_of_a_kernel_thread_has_no_registers_and_no_stack)
     put_stack(0, 0);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
     check_common(&record);
-    check_callchain(&record.sample, true);
-    check_registers(&record.sample, false);
-    check_stack(&record.sample, 0);
+    check_callchain(&record.perf, true);
+    check_registers(&record.perf, false);
+    check_stack(&record, 0);
     handmade_split_free(&split);
 }
 END_TEST
@@ -207,8 +210,8 @@ START_TEST(sample_of_a_32_bit_task_has_no_registers_and_keeps_its_stack)
     put_registers(PERF_SAMPLE_REGS_ABI_32);
     put_stack(STACK_BYTES, STACK_BYTES);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
-    check_registers(&record.sample, false);
-    check_stack(&record.sample, STACK_BYTES);
+    check_registers(&record.perf, false);
+    check_stack(&record, STACK_BYTES);
     handmade_split_free(&split);
 }
 END_TEST
@@ -220,7 +223,7 @@ START_TEST(sample_of_an_unknown_abi_has_no_registers)
     begin_sample(PERF_SAMPLE_REGS_USER);
     put_registers(3);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
-    check_registers(&record.sample, false);
+    check_registers(&record.perf, false);
     handmade_split_free(&split);
 }
 END_TEST
@@ -231,11 +234,11 @@ START_TEST(sample_asked_for_no_register_has_none)
     struct handmade_split split;
     uint64_t value;
     begin_sample(PERF_SAMPLE_REGS_USER);
-    layout.registers_mask = 0;
+    layout.sample_regs_user = 0;
     yarn_bytes_u64(&made.bytes, PERF_SAMPLE_REGS_ABI_64);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
     for (unsigned bit = 0; bit < 64; bit++)
-        ck_assert(!yarn_record_register(&record.sample, bit, &value));
+        ck_assert(!yarn_record_register(&record.perf, layout.sample_regs_user, bit, &value));
     handmade_split_free(&split);
 }
 END_TEST
@@ -272,7 +275,7 @@ START_TEST(sample_gives_the_valid_part_of_the_stack_and_believes_no_lie_about_it
     yarn_bytes_u64(&made.bytes, stack_rows[_i].valid);
     ck_assert_int_eq(decode_whole(&record, &split), stack_rows[_i].want);
     if (!stack_rows[_i].want)
-        ck_assert_uint_eq(yarn_wrapped_size(&record.sample.stack), stack_rows[_i].want_bytes);
+        ck_assert_uint_eq(yarn_wrapped_size(&record.stack), stack_rows[_i].want_bytes);
     handmade_split_free(&split);
 }
 END_TEST
@@ -315,8 +318,7 @@ START_TEST(sample_believes_no_lie_about_its_callchain)
     handmade_pattern(&made, (size_t)4 * 8, 1);
     ck_assert_int_eq(decode_whole(&record, &split), callchain_rows[_i].want);
     if (!callchain_rows[_i].want)
-        ck_assert_uint_eq(yarn_wrapped_size(&record.sample.callchain),
-                          callchain_rows[_i].entries * 8);
+        ck_assert_uint_eq(record.perf.callchain.size, callchain_rows[_i].entries * 8);
     handmade_split_free(&split);
 }
 END_TEST
@@ -344,7 +346,7 @@ START_TEST(sample_may_go_on_behind_what_we_know)
     put_callchain();
     handmade_pattern(&made, 64, 0);
     ck_assert_int_eq(decode_whole(&record, &split), 0);
-    check_callchain(&record.sample, true);
+    check_callchain(&record.perf, true);
     handmade_split_free(&split);
 }
 END_TEST

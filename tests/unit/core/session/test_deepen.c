@@ -36,12 +36,12 @@ static void on_record(void *self, const struct yarn_typed_record *record)
     if (record->type != YARN_RECORD_SAMPLE)
         return;
     ck_assert_uint_eq(yarn_session_first_of(&session, record->event), 0);
-    bool is_deep = yarn_wrapped_size(&record->sample.stack) > ASKED;
+    bool is_deep = yarn_wrapped_size(&record->stack) > ASKED;
     seen.nr_samples++;
     seen.nr_of_first += record->event == 0;
     seen.nr_deep += is_deep;
     seen.nr_shallow_in_a_row = is_deep ? 0 : seen.nr_shallow_in_a_row + 1;
-    seen.weight += record->sample.period;
+    seen.weight += record->perf.period;
 }
 
 static void on_malformed(void *self, uint32_t kernel_type, size_t size)

@@ -12,7 +12,7 @@ static struct yarn_session_doubles doubles;
 static bool goes_on(enum yarn_record_type type, uint64_t id, uint64_t time_ns)
 {
     const struct yarn_typed_record record = {
-        .type = type, .tid = TID, .cpu = CPU, .id = id, .time_ns = time_ns};
+        .type = type, .perf = {.tid = TID, .cpu = CPU, .id = id, .time = time_ns}};
     return !yarn_session_doubles_has(&doubles, &record, NUMBER, false);
 }
 
@@ -43,7 +43,7 @@ END_TEST
 static bool twin_goes_on(uint64_t id, uint64_t time_ns)
 {
     const struct yarn_typed_record record = {
-        .type = YARN_RECORD_SAMPLE, .tid = TID, .cpu = CPU, .id = id, .time_ns = time_ns};
+        .type = YARN_RECORD_SAMPLE, .perf = {.tid = TID, .cpu = CPU, .id = id, .time = time_ns}};
     return !yarn_session_doubles_has(&doubles, &record, NUMBER, true);
 }
 
@@ -84,8 +84,9 @@ END_TEST
 
 START_TEST(a_start_makes_a_new_thread_of_a_number)
 {
-    const struct yarn_typed_record start = {
-        .type = YARN_RECORD_FORK, .tid = PARENT, .cpu = CPU, .id = INHERITED, .task = {.tid = TID}};
+    const struct yarn_typed_record start = {.type = YARN_RECORD_FORK,
+                                            .perf = {.tid = PARENT, .cpu = CPU, .id = INHERITED},
+                                            .task = {.tid = TID}};
     ck_assert(sample_goes_on(INHERITED, 10));
     ck_assert(!yarn_session_doubles_has(&doubles, &start, NUMBER, false));
     ck_assert(sample_goes_on(THIRD, 20));

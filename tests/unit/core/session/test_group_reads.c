@@ -8,7 +8,7 @@ enum { LEADER = 70, OTHER_CORE = 71, MEMBER = 80, TIDS = 3000 };
 
 static struct yarn_group_reads reads;
 static struct yarn_table numbers;
-static const struct yarn_record_layout layout = {
+static const struct perf_event_attr layout = {
     .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
 };
 static uint64_t weights[2], addresses[2];
@@ -33,8 +33,8 @@ static void tell(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     ck_assert_uint_lt(record->event, 2);
-    weights[record->event] = record->sample.period;
-    addresses[record->event] = record->sample.address;
+    weights[record->event] = record->perf.period;
+    addresses[record->event] = record->perf.addr;
     nr_told++;
 }
 
@@ -49,13 +49,12 @@ static void count_malformed(void *self, uint32_t kernel_type, size_t size)
 /* A sample of `id`, in which that leader and its member have counted so much. */
 static void sample_of(uint64_t id, uint64_t leader, uint32_t tid, uint64_t first, uint64_t second)
 {
-    const uint64_t words[] = {first, leader, second, MEMBER};
+    const uint64_t words[] = {2, first, leader, second, MEMBER};
     struct yarn_typed_record record = {
-        .type = YARN_RECORD_SAMPLE, .id = id, .tid = tid, .event = id == MEMBER};
-    record.sample.address = 4096;
-    record.sample.layout = &layout;
-    record.sample.nr_counters = 2;
-    record.sample.counters.first = yarn_span_of(words, sizeof words);
+        .type = YARN_RECORD_SAMPLE, .perf = {.id = id, .tid = tid}, .event = id == MEMBER};
+    record.perf.addr = 4096;
+    record.attr = &layout;
+    record.perf.values = (struct yarn_bytes){(const uint8_t *)words, sizeof words};
     const struct yarn_record_listener listener = {.record = tell, .malformed = count_malformed};
     weights[0] = weights[1] = nr_told = 0;
     yarn_group_reads_tell(&reads, &numbers, &record, &listener);

@@ -34,7 +34,7 @@ static void on_record(void *self, const struct yarn_typed_record *record)
 {
     (void)self;
     nr_samples += record->type == YARN_RECORD_SAMPLE;
-    weight += record->type == YARN_RECORD_SAMPLE ? record->sample.period : 0;
+    weight += record->type == YARN_RECORD_SAMPLE ? record->perf.period : 0;
 }
 
 static void on_malformed(void *self, uint32_t kernel_type, size_t size)

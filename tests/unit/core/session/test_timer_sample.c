@@ -70,22 +70,22 @@ static void on_record(void *self, const struct yarn_typed_record *record)
         return;
     }
     uint64_t sp, first_word;
-    const struct yarn_record_sample *sample = &record->sample;
+    const struct yarn_record *sample = &record->perf;
     ck_assert_int_eq(record->type, YARN_RECORD_SAMPLE);
-    ck_assert_uint_eq(record->id, ID);
-    ck_assert_uint_eq(record->pid, (uint32_t)getpid());
-    ck_assert_uint_eq(record->tid, (uint32_t)gettid());
-    ck_assert_uint_ge(record->time_ns, sum.last_time_ns);
-    sum.last_time_ns = record->time_ns;
+    ck_assert_uint_eq(record->perf.id, ID);
+    ck_assert_uint_eq(record->perf.pid, (uint32_t)getpid());
+    ck_assert_uint_eq(record->perf.tid, (uint32_t)gettid());
+    ck_assert_uint_ge(record->perf.time, sum.last_time_ns);
+    sum.last_time_ns = record->perf.time;
     sum.samples++;
     sum.weight += sample->period;
     if (!terms.registers_mask)
         return;
-    ck_assert(sample->has_registers);
-    ck_assert(yarn_record_register(sample, 7, &sp));
+    ck_assert(yarn_record_has_registers(sample));
+    ck_assert(yarn_record_register(sample, terms.registers_mask, 7, &sp));
     ck_assert_uint_lt((uint64_t)(uintptr_t)&sp - sp + 65536, 2 * 65536);
-    size_t size = yarn_wrapped_size(&sample->stack);
-    sum.nr_with_stack += size >= 8 && yarn_wrapped_read(&sample->stack, 0, &first_word, 8);
+    size_t size = yarn_wrapped_size(&record->stack);
+    sum.nr_with_stack += size >= 8 && yarn_wrapped_read(&record->stack, 0, &first_word, 8);
     sum.shortest_stack = yarn_u64_min(sum.shortest_stack, size);
 }
 
@@ -107,12 +107,12 @@ static void drain(void)
     bool left;
     merge.sources = &source;
     merge.count = 1;
-    struct yarn_record_layout layout = {
+    struct perf_event_attr layout = {
         .sample_type = YARN_SAMPLE_TYPE_COMMON | PERF_SAMPLE_PERIOD |
                        (terms.registers_mask ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
-        .registers_mask = terms.registers_mask,
+        .sample_regs_user = terms.registers_mask,
     };
-    merge.decoder.layouts = &layout;
+    merge.decoder.attrs = &layout;
     merge.decoder.numbers = &numbers;
     ck_assert_int_eq(yarn_table_open(&numbers, 4, 4), 0);
     ck_assert_int_eq(yarn_table_put(&numbers, ID, 0), 0);
