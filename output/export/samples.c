@@ -64,10 +64,9 @@ bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sa
     const struct yarn_choice *choice = samples->export->choice;
     struct yarn_export_sample sample;
     while (next(samples, &sample)) {
-        if (!yarn_choice_has(choice, sample.event, sample.thread, sample.stack))
+        if (!yarn_choice_has(choice, sample.event, sample.thread, sample.stack, sample.stack_end))
             continue;
-        sample.root = sample.stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
-                                                     : yarn_profile_root_of(sample.stack_end);
+        sample.root = yarn_profile_root_of(sample.stack, sample.stack_end);
         *ret_sample = sample;
         return true;
     }

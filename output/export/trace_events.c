@@ -174,7 +174,7 @@ static bool passes(const struct yarn_trace_events *events, const struct yarn_tim
     if (entry->change)
         return choice->threads[entry->thread];
     return !entry->text && entry->detail &&
-           yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
+           yarn_choice_has(choice, entry->event, entry->thread, entry->stack, entry->stack_end);
 }
 
 /* The raw bytes of a sample, as many as its format speaks of; empty: it is none, or too short. */

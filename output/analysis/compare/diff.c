@@ -10,7 +10,7 @@
 #include "output/analysis/value/array.h"
 
 struct builder {
-    const struct yarn_profile *const *profiles;
+    const struct yarn_choice *choices; /* two */
     const struct yarn_diff_options *options;
     struct yarn_diff *diff;
     struct yarn_diff_row *sums;            /* owned: of one event, by function of the match */
@@ -24,14 +24,16 @@ struct side {
     size_t number;
     const struct yarn_profile *profile;
     const uint32_t *shared; /* borrowed: of each function, its number in the match */
-    uint8_t *threads, *functions, *repeated; /* owned */
-    uint8_t *chosen;                         /* owned: the threads that are added up */
+    const struct yarn_choice *all;
+    struct yarn_choice choice; /* of one run */
+    uint8_t *chosen;           /* owned: its threads */
+    uint8_t *repeated;         /* owned */
     struct yarn_clusters clusters;
 };
 
 static int add_event(struct builder *builder, size_t side, uint32_t number)
 {
-    const struct yarn_profile *profile = builder->profiles[side];
+    const struct yarn_profile *profile = builder->choices[side].profile;
     struct yarn_diff *diff = builder->diff;
     const struct yarn_profile_event *event = &profile->events[number];
     struct yarn_diff_event added = {
@@ -57,10 +59,9 @@ static int add_events(struct builder *builder)
 {
     int err = 0;
     for (size_t side = 0; side < 2; side++) {
-        const struct yarn_profile *profile = builder->profiles[side];
-        for (uint32_t i = 0; !err && i < profile->nr_events; i++) {
-            if (profile->events[i].samples &&
-                yarn_filter_has_event(builder->options->filter, profile, i))
+        const struct yarn_choice *choice = &builder->choices[side];
+        for (uint32_t i = 0; !err && i < choice->profile->nr_events; i++) {
+            if (choice->profile->events[i].samples && choice->events[i])
                 err = add_event(builder, side, i);
         }
     }
@@ -69,8 +70,6 @@ static int add_events(struct builder *builder)
 
 static void side_fini(struct side *side)
 {
-    free(side->threads);
-    free(side->functions);
     free(side->repeated);
     free(side->chosen);
     yarn_clusters_fini(&side->clusters);
@@ -91,18 +90,18 @@ static int find_repeated(struct side *side)
 static int side_init(struct side *side, const struct builder *builder, size_t number)
 {
     const struct yarn_diff_options *options = builder->options;
-    const struct yarn_profile *profile = builder->profiles[number];
+    const struct yarn_choice *all = &builder->choices[number];
+    const struct yarn_profile *profile = all->profile;
     *side = (struct side){
         .number = number,
         .profile = profile,
         .shared = builder->diff->match.numbers[number],
-        .threads = yarn_filter_threads(options->filter, profile),
-        .functions = yarn_filter_functions(options->filter, profile),
+        .all = all,
+        .choice = *all,
         .chosen = calloc(profile->nr_threads + 1, 1),
     };
-    int err = side->threads && side->functions && side->chosen ? 0 : -ENOMEM;
-    if (!err)
-        err = find_repeated(side);
+    side->choice.threads = side->chosen;
+    int err = side->chosen ? find_repeated(side) : -ENOMEM;
     if (!err)
         err = yarn_clusters_build(profile, options->from_ns[number], options->to_ns[number],
                                   &side->clusters);
@@ -114,7 +113,7 @@ static int side_init(struct side *side, const struct builder *builder, size_t nu
 static void add(struct builder *builder, const struct side *side, enum yarn_diff_part part,
                 uint32_t function, struct yarn_diff_sum more)
 {
-    if (!side->functions[function])
+    if (!side->all->functions[function])
         return;
     struct yarn_diff_sum *sum = &builder->run[side->shared[function]].sums[part][side->number];
     sum->weight += more.weight;
@@ -125,20 +124,14 @@ static void add(struct builder *builder, const struct side *side, enum yarn_diff
 /* Leaves, and what stands for stacks or root sides that are missing. */
 static void add_cells(struct builder *builder, const struct side *side, uint32_t event)
 {
-    const struct yarn_profile *profile = side->profile;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(&side->choice, event, &at));) {
         struct yarn_diff_sum more = {
             .weight = cell->weight, .samples = cell->samples, .squares = cell->squares};
-        if (cell->event != event || !side->chosen[cell->thread])
-            continue;
-        if (cell->stack == YARN_DUMP_NONE) {
-            add(builder, side, YARN_DIFF_SELF, YARN_FUNCTION_NO_STACK, more);
-            add(builder, side, YARN_DIFF_TOTAL, YARN_FUNCTION_NO_STACK, more);
-            continue;
-        }
-        add(builder, side, YARN_DIFF_SELF, profile->stacks[cell->stack].function, more);
-        uint32_t root = yarn_profile_root_of(cell->stack_end);
+        uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
+        add(builder, side, YARN_DIFF_SELF,
+            cell->stack == YARN_DUMP_NONE ? root : side->profile->stacks[cell->stack].function,
+            more);
         if (root != YARN_DUMP_NONE)
             add(builder, side, YARN_DIFF_TOTAL, root, more);
     }
@@ -148,8 +141,7 @@ static void add_cells(struct builder *builder, const struct side *side, uint32_t
 static int add_chosen(struct builder *builder, const struct side *side, uint32_t event)
 {
     const struct yarn_profile *profile = side->profile;
-    struct yarn_stack_choice choice = {.event = event, .threads = side->chosen};
-    struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
+    struct yarn_stack_sum *sums = yarn_stack_sums(&side->choice, event);
     if (!sums)
         return -ENOMEM;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
@@ -254,7 +246,7 @@ static int add_run(struct builder *builder, struct side *side, struct yarn_diff_
     struct yarn_diff_sum whole = whole_of(side, number, run);
     for (size_t i = 0; i < profile->nr_threads; i++) {
         uint32_t of = side->clusters.of_dump[profile->threads[i].dump];
-        side->chosen[i] = side->threads[i] && (run == YARN_DUMP_NONE || of == run);
+        side->chosen[i] = side->all->threads[i] && (run == YARN_DUMP_NONE || of == run);
     }
     int err = add_chosen(builder, side, number);
     add_kernel(builder, side, &whole, kernel_of(builder, side, number, run));
@@ -375,7 +367,8 @@ static int build(struct builder *builder)
 {
     struct side sides[2];
     struct yarn_diff *diff = builder->diff;
-    int err = yarn_match_build(builder->profiles[0], builder->profiles[1], &diff->match);
+    int err =
+        yarn_match_build(builder->choices[0].profile, builder->choices[1].profile, &diff->match);
     if (!err)
         err = yarn_match_add_pseudo(&diff->match, "[kernel]", &builder->kernel);
     if (!err)
@@ -398,11 +391,11 @@ static int build(struct builder *builder)
     return err;
 }
 
-int yarn_diff_build(const struct yarn_profile *const profiles[2],
-                    const struct yarn_diff_options *options, struct yarn_diff *ret_diff)
+int yarn_diff_build(const struct yarn_choice choices[2], const struct yarn_diff_options *options,
+                    struct yarn_diff *ret_diff)
 {
     struct yarn_diff diff = {0};
-    struct builder builder = {.profiles = profiles, .options = options, .diff = &diff};
+    struct builder builder = {.choices = choices, .options = options, .diff = &diff};
     int err = build(&builder);
     free(builder.sums);
     free(builder.run);

@@ -15,7 +15,7 @@
 #include "output/analysis/compare/change.h"
 #include "output/analysis/compare/clusters.h"
 #include "output/analysis/compare/match.h"
-#include "output/analysis/profile/filter.h"
+#include "output/analysis/table/choice.h"
 
 enum yarn_diff_part { YARN_DIFF_SELF, YARN_DIFF_TOTAL, YARN_DIFF_PART_COUNT };
 
@@ -32,7 +32,6 @@ struct yarn_diff_event {
 };
 
 struct yarn_diff_options {
-    const struct yarn_filter *filter;
     bool is_part;                  /* something is left out: [kernel] is, too */
     uint64_t from_ns[2], to_ns[2]; /* the time that is looked at */
     enum yarn_diff_scale scale;    /* of the order */
@@ -51,7 +50,7 @@ struct yarn_diff {
     size_t count, capacity;
 };
 
-YARN_MUST_CHECK int yarn_diff_build(const struct yarn_profile *const profiles[2],
+YARN_MUST_CHECK int yarn_diff_build(const struct yarn_choice choices[2],
                                     const struct yarn_diff_options *options,
                                     struct yarn_diff *ret_diff);
 void yarn_diff_fini(struct yarn_diff *diff);

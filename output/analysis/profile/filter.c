@@ -8,6 +8,12 @@
 #include "core/base/text.h"
 #include "output/analysis/value/name.h"
 
+const char *const yarn_filter_names[] = {
+    [YARN_FILTER_EVENT] = "event",     [YARN_FILTER_THREAD] = "thread",
+    [YARN_FILTER_PROCESS] = "process", [YARN_FILTER_COMM] = "comm",
+    [YARN_FILTER_MODULE] = "module",   [YARN_FILTER_FUNCTION] = "function",
+};
+
 static int parse_moment(const char *text, size_t size, uint64_t *ret_ns, bool *ret_is_absolute)
 {
     bool is_absolute = size && text[0] == '@';
@@ -108,7 +114,7 @@ bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_p
                            uint32_t event)
 {
     const char *name = yarn_profile_text(profile, profile->events[event].name);
-    return list_has(filter->events, name, name);
+    return list_has(filter->lists[YARN_FILTER_EVENT], name, name);
 }
 
 bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, uint32_t tid,
@@ -117,8 +123,9 @@ bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, ui
     char tid_text[16], pid_text[16];
     (void)snprintf(tid_text, sizeof tid_text, "%u", tid);
     (void)snprintf(pid_text, sizeof pid_text, "%u", pid);
-    return list_has(filter->threads, comm, tid_text) && list_has(filter->comms, comm, comm) &&
-           list_has(filter->processes, process, pid_text);
+    return list_has(filter->lists[YARN_FILTER_THREAD], comm, tid_text) &&
+           list_has(filter->lists[YARN_FILTER_COMM], comm, comm) &&
+           list_has(filter->lists[YARN_FILTER_PROCESS], process, pid_text);
 }
 
 bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,
@@ -132,12 +139,13 @@ bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_
 
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter)
 {
-    return filter->threads || filter->processes || filter->comms;
+    return filter->lists[YARN_FILTER_THREAD] || filter->lists[YARN_FILTER_PROCESS] ||
+           filter->lists[YARN_FILTER_COMM];
 }
 
 bool yarn_filter_is_by_function(const struct yarn_filter *filter)
 {
-    return filter->modules || filter->has_function;
+    return filter->lists[YARN_FILTER_MODULE] || filter->has_function;
 }
 
 bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yarn_profile *profile,
@@ -145,99 +153,9 @@ bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yar
 {
     const struct yarn_profile_function *function = &profile->functions[number];
     const struct yarn_profile_module *module = &profile->modules[function->module];
-    if (!list_has(filter->modules, yarn_profile_text(profile, module->base),
+    if (!list_has(filter->lists[YARN_FILTER_MODULE], yarn_profile_text(profile, module->base),
                   yarn_profile_text(profile, module->path)))
         return false;
     return !filter->has_function ||
            regexec(&filter->function, yarn_profile_text(profile, function->name), 0, NULL, 0) == 0;
-}
-
-typedef bool yarn_filter_test_fn(const struct yarn_filter *filter,
-                                 const struct yarn_profile *profile, uint32_t number);
-
-static uint8_t *test_each(const struct yarn_filter *filter, const struct yarn_profile *profile,
-                          size_t count, yarn_filter_test_fn *test)
-{
-    uint8_t *passes = calloc(count + 1, 1);
-    for (size_t i = 0; passes && i < count; i++)
-        passes[i] = test(filter, profile, (uint32_t)i);
-    return passes;
-}
-
-uint8_t *yarn_filter_threads(const struct yarn_filter *filter, const struct yarn_profile *profile)
-{
-    return test_each(filter, profile, profile->nr_threads, yarn_filter_has_thread);
-}
-
-uint8_t *yarn_filter_events(const struct yarn_filter *filter, const struct yarn_profile *profile)
-{
-    return test_each(filter, profile, profile->nr_events, yarn_filter_has_event);
-}
-
-uint8_t *yarn_filter_functions(const struct yarn_filter *filter, const struct yarn_profile *profile)
-{
-    return test_each(filter, profile, profile->nr_functions, yarn_filter_has_function);
-}
-
-static bool has_any(const struct yarn_filter *filter, const struct yarn_profile *profile,
-                    size_t count, yarn_filter_test_fn *test)
-{
-    size_t i = 0;
-    while (i < count && !test(filter, profile, (uint32_t)i))
-        i++;
-    return i < count;
-}
-
-const char *yarn_filter_in_vain(const struct yarn_filter *filter,
-                                const struct yarn_profile *const profiles[], size_t count)
-{
-    const struct {
-        const char *name;
-        bool is_given;
-        struct yarn_filter alone;
-        yarn_filter_test_fn *test;
-        size_t nr_at; /* where the profile has the number of what is tested */
-    } options[] = {
-        {"event",
-         filter->events,
-         {.events = filter->events},
-         yarn_filter_has_event,
-         offsetof(struct yarn_profile, nr_events)},
-        {"thread",
-         filter->threads,
-         {.threads = filter->threads},
-         yarn_filter_has_thread,
-         offsetof(struct yarn_profile, nr_threads)},
-        {"process",
-         filter->processes,
-         {.processes = filter->processes},
-         yarn_filter_has_thread,
-         offsetof(struct yarn_profile, nr_threads)},
-        {"comm",
-         filter->comms,
-         {.comms = filter->comms},
-         yarn_filter_has_thread,
-         offsetof(struct yarn_profile, nr_threads)},
-        {"module",
-         filter->modules,
-         {.modules = filter->modules},
-         yarn_filter_has_function,
-         offsetof(struct yarn_profile, nr_functions)},
-        {"function",
-         filter->has_function,
-         {.function = filter->function, .has_function = filter->has_function},
-         yarn_filter_has_function,
-         offsetof(struct yarn_profile, nr_functions)},
-    };
-    for (size_t i = 0; i < YARN_COUNT_OF(options); i++) {
-        bool is_met = !options[i].is_given;
-        for (size_t at = 0; at < count && !is_met; at++) {
-            size_t all;
-            memcpy(&all, (const char *)profiles[at] + options[i].nr_at, sizeof all);
-            is_met = has_any(&options[i].alone, profiles[at], all, options[i].test);
-        }
-        if (!is_met)
-            return options[i].name;
-    }
-    return NULL;
 }

@@ -27,13 +27,21 @@ YARN_MUST_CHECK int yarn_time_range_parse(const char *text, struct yarn_time_ran
 void yarn_time_range_on_clock(const struct yarn_time_range *range, uint64_t start_ns,
                               int64_t offset_ns, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
+/* What there is a filter by. */
+enum yarn_filter_by {
+    YARN_FILTER_EVENT,
+    YARN_FILTER_THREAD,  /* names or tids */
+    YARN_FILTER_PROCESS, /* names of executables or pids */
+    YARN_FILTER_COMM,    /* names of threads */
+    YARN_FILTER_MODULE,  /* paths or what follows their last slash */
+    YARN_FILTER_FUNCTION,
+};
+
+extern const char *const yarn_filter_names[]; /* of the options */
+
 /* Lists are separated by commas; names are shell patterns. NULL: all. */
 struct yarn_filter {
-    const char *events;
-    const char *threads;   /* names or tids */
-    const char *processes; /* names of executables or pids */
-    const char *comms;     /* names of threads */
-    const char *modules;   /* paths or what follows their last slash */
+    const char *lists[YARN_FILTER_FUNCTION];
     regex_t function;
     bool has_function;
 };
@@ -58,16 +66,3 @@ bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, ui
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter);
 /* False where every function passes. */
 bool yarn_filter_is_by_function(const struct yarn_filter *filter);
-
-/* One byte a thread, event, function: 1 where it passes. Owned by the caller; NULL: no memory. */
-YARN_MUST_CHECK uint8_t *yarn_filter_threads(const struct yarn_filter *filter,
-                                             const struct yarn_profile *profile);
-YARN_MUST_CHECK uint8_t *yarn_filter_events(const struct yarn_filter *filter,
-                                            const struct yarn_profile *profile);
-YARN_MUST_CHECK uint8_t *yarn_filter_functions(const struct yarn_filter *filter,
-                                               const struct yarn_profile *profile);
-
-/* The option (its name) that no event, thread or function of these profiles passes by itself; NULL:
- * there is none. */
-const char *yarn_filter_in_vain(const struct yarn_filter *filter,
-                                const struct yarn_profile *const profiles[], size_t count);

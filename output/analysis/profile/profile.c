@@ -17,8 +17,10 @@ static const char *const pseudo_names[YARN_FUNCTION_PSEUDO_COUNT] = {
     [YARN_FUNCTION_FAILED] = "[unwinding failed]",
 };
 
-uint32_t yarn_profile_root_of(uint32_t stack_end)
+uint32_t yarn_profile_root_of(uint32_t stack, uint32_t stack_end)
 {
+    if (stack == YARN_DUMP_NONE)
+        return YARN_FUNCTION_NO_STACK;
     switch (stack_end) {
     case YARN_DUMP_STACK_TRUNCATED:
         return YARN_FUNCTION_TRUNCATED;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
 
 enum { MODULE_KIND_FILE = 0 };
@@ -79,6 +78,7 @@ static bool is_same_build(const struct yarn_dump_module *a, const struct yarn_du
 static int count_samples(const struct yarn_annotation *annotation, uint64_t *ret_counts)
 {
     const struct yarn_profile *profile = annotation->profile;
+    const struct yarn_cell *cell;
     uint8_t *functions = calloc(profile->nr_functions + 1, 1);
     if (!functions)
         return -ENOMEM;
@@ -87,9 +87,8 @@ static int count_samples(const struct yarn_annotation *annotation, uint64_t *ret
     free(functions);
     if (!with)
         return -ENOMEM;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->stack != YARN_DUMP_NONE && with[cell->stack] && annotation->threads[cell->thread])
+    for (size_t at = 0; (cell = yarn_choice_next(&annotation->choice, YARN_DUMP_NONE, &at));) {
+        if (cell->stack != YARN_DUMP_NONE && with[cell->stack])
             ret_counts[profile->threads[cell->thread].dump] += cell->samples;
     }
     free(with);
@@ -144,7 +143,9 @@ static int take_build(struct yarn_annotation *annotation, const struct yarn_dump
     for (size_t i = 0; i < profile->nr_dumps; i++)
         annotation->other_samples += is_same_build(build, modules[i]) ? 0 : counts[i];
     for (size_t i = 0; i < profile->nr_threads; i++)
-        annotation->threads[i] &= is_same_build(build, modules[profile->threads[i].dump]);
+        annotation->threads[i] = annotation->choice.threads[i] &&
+                                 is_same_build(build, modules[profile->threads[i].dump]);
+    annotation->choice.threads = annotation->threads;
     for (size_t i = 0; !err && i < profile->symbols.count; i++) {
         const struct yarn_profile_symbol *symbol = &profile->symbols.list[i];
         if (is_same_build(build, modules[symbol->dump]) && has_symbol(annotation, symbol))
@@ -155,14 +156,15 @@ static int take_build(struct yarn_annotation *annotation, const struct yarn_dump
     return err;
 }
 
-int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_profile *profile,
-                         const struct yarn_filter *filter, uint32_t function)
+int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_choice *choice,
+                         uint32_t function)
 {
+    const struct yarn_profile *profile = choice->profile;
     *annotation = (struct yarn_annotation){
         .profile = profile,
-        .filter = filter,
+        .choice = *choice,
         .function = function,
-        .threads = yarn_filter_threads(filter, profile),
+        .threads = calloc(profile->nr_threads + 1, 1),
     };
     int err = annotation->threads ? find_starts(annotation) : -ENOMEM;
     const struct yarn_dump_module **modules = err ? NULL : modules_of(annotation);

@@ -11,9 +11,8 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
-#include "output/analysis/profile/profile.h"
 #include "output/analysis/source/disassembly.h"
+#include "output/analysis/table/choice.h"
 
 /* An instruction or, where it could not be disassembled, an address that was sampled. */
 struct yarn_annotation_site {
@@ -34,11 +33,10 @@ struct yarn_annotation_extent {
 
 /* Each pointer without another word is an owned array; its count follows. */
 struct yarn_annotation {
-    const struct yarn_profile *profile; /* borrowed, as the filter; outlive it */
-    const struct yarn_filter *filter;
+    const struct yarn_profile *profile; /* borrowed, as what the choice points to; outlive it */
+    struct yarn_choice choice;          /* of the build that is shown */
     uint32_t function;
-    uint8_t
-        *threads; /* a byte per thread, 1: passes the filter and is of the build that is shown */
+    uint8_t *threads;          /* the choice's */
     struct yarn_span build_id; /* of that build; empty: unknown */
     bool is_file;              /* its code comes from a file, which has the module's path */
     uint64_t other_samples;    /* in the function, of other builds: left out */
@@ -69,8 +67,7 @@ struct yarn_annotation_sums {
 
 /* The profile has been loaded with lines and inlined functions. -ENOMEM. */
 YARN_MUST_CHECK int yarn_annotation_init(struct yarn_annotation *annotation,
-                                         const struct yarn_profile *profile,
-                                         const struct yarn_filter *filter, uint32_t function);
+                                         const struct yarn_choice *choice, uint32_t function);
 /* Makes sites and lines; `disassembly` (may be empty) holds the instructions of the extents, as far
  * as available. */
 YARN_MUST_CHECK int yarn_annotation_place(struct yarn_annotation *annotation,
@@ -83,6 +80,5 @@ YARN_MUST_CHECK int yarn_annotation_sum(const struct yarn_annotation *annotation
 void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums);
 
 /* What each function of the profile spent itself, including what was inlined into it. */
-YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_profile *profile,
-                                          const struct yarn_filter *filter, uint32_t event,
+YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_choice *choice, uint32_t event,
                                           struct yarn_annotation_sum **ret_selfs);

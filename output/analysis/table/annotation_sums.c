@@ -65,11 +65,8 @@ static uint32_t self_of(const struct yarn_annotation *annotation, uint32_t stack
 static void add_selfs(const struct yarn_annotation *annotation, uint32_t event,
                       struct yarn_annotation_sums *sums)
 {
-    const struct yarn_cells *cells = &annotation->profile->cells;
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct yarn_cell *cell = &cells->cells[i];
-        if (cell->event != event || !annotation->threads[cell->thread])
-            continue;
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(&annotation->choice, event, &at));) {
         uint32_t stack = self_of(annotation, cell->stack);
         if (stack == YARN_DUMP_NONE)
             continue;
@@ -84,12 +81,11 @@ static void add_selfs(const struct yarn_annotation *annotation, uint32_t event,
 int yarn_annotation_sum(const struct yarn_annotation *annotation, uint32_t event,
                         struct yarn_annotation_sums *ret_sums)
 {
-    struct yarn_stack_choice choice = {.event = event, .threads = annotation->threads};
     struct yarn_annotation_sums sums = {
         .sites = calloc(annotation->nr_sites + 1, sizeof *sums.sites),
         .lines = calloc(annotation->nr_lines + 1, sizeof *sums.lines),
     };
-    struct yarn_stack_sum *stacks = yarn_stack_sums(annotation->profile, &choice);
+    struct yarn_stack_sum *stacks = yarn_stack_sums(&annotation->choice, event);
     int err = sums.sites && sums.lines && stacks ? 0 : -ENOMEM;
     if (!err)
         err = add_whole(annotation, stacks, &sums.whole);
@@ -124,22 +120,16 @@ static void add_self_of_chain(const struct yarn_profile *profile, const struct y
     }
 }
 
-int yarn_annotation_selfs(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                          uint32_t event, struct yarn_annotation_sum **ret_selfs)
+int yarn_annotation_selfs(const struct yarn_choice *choice, uint32_t event,
+                          struct yarn_annotation_sum **ret_selfs)
 {
+    const struct yarn_profile *profile = choice->profile;
+    const struct yarn_cell *cell;
     struct yarn_annotation_sum *selfs = calloc(profile->nr_functions + 1, sizeof *selfs);
-    uint8_t *threads = yarn_filter_threads(filter, profile);
-    if (!selfs || !threads) {
-        free(selfs);
-        free(threads);
+    if (!selfs)
         return -ENOMEM;
-    }
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->event == event && threads[cell->thread])
-            add_self_of_chain(profile, cell, selfs);
-    }
-    free(threads);
+    for (size_t at = 0; (cell = yarn_choice_next(choice, event, &at));)
+        add_self_of_chain(profile, cell, selfs);
     *ret_selfs = selfs;
     return 0;
 }

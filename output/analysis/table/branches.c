@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
 #include "output/analysis/value/array.h"
 
 static int compare_numbers(uint64_t one, uint64_t other)
@@ -47,42 +46,35 @@ static void join(struct yarn_branches *branches)
     branches->count = count;
 }
 
-static bool is_in(const struct yarn_profile *profile, const uint8_t *functions, uint32_t frame)
+static bool is_in(const struct yarn_choice *choice, uint32_t frame)
 {
-    return frame != YARN_DUMP_NONE && functions[profile->frames[frame].function];
+    return frame != YARN_DUMP_NONE && choice->functions[choice->profile->frames[frame].function];
 }
 
-static int collect(const struct yarn_profile *profile, const struct yarn_choice *choice,
-                   const uint8_t *functions, struct yarn_branches *branches)
+static int collect(const struct yarn_choice *choice, struct yarn_branches *branches)
 {
+    const struct yarn_profile *profile = choice->profile;
     int err = 0;
     for (size_t i = 0; !err && i < profile->nr_branches; i++) {
         const struct yarn_profile_branch *branch = &profile->branches[i];
-        bool has_function = !choice->stacks || is_in(profile, functions, branch->from) ||
-                            is_in(profile, functions, branch->to);
+        bool has_function =
+            choice->has_all_functions || is_in(choice, branch->from) || is_in(choice, branch->to);
         if (choice->events[branch->event] && choice->threads[branch->thread] && has_function)
             err = YARN_ARRAY_PUT(&branches->rows, &branches->count, &branches->capacity, branch);
     }
     return err;
 }
 
-int yarn_branches_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                        struct yarn_branches *ret_branches)
+int yarn_branches_build(const struct yarn_choice *choice, struct yarn_branches *ret_branches)
 {
-    struct yarn_choice choice = {.events = NULL};
-    uint8_t *functions = yarn_filter_functions(filter, profile);
     *ret_branches = (struct yarn_branches){.rows = NULL};
-    int err = functions ? yarn_choice_init(&choice, profile, filter) : -ENOMEM;
-    if (!err)
-        err = collect(profile, &choice, functions, ret_branches);
+    int err = collect(choice, ret_branches);
     if (!err && ret_branches->count) {
         qsort(ret_branches->rows, ret_branches->count, sizeof ret_branches->rows[0], compare_ends);
         join(ret_branches);
         qsort(ret_branches->rows, ret_branches->count, sizeof ret_branches->rows[0],
               compare_counts);
     }
-    yarn_choice_fini(&choice);
-    free(functions);
     if (err)
         yarn_branches_fini(ret_branches);
     return err;

@@ -8,8 +8,7 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
-#include "output/analysis/profile/profile.h"
+#include "output/analysis/table/choice.h"
 
 struct yarn_branches {
     struct yarn_profile_branch *rows; /* owned array; by event, the most frequent first */
@@ -17,8 +16,7 @@ struct yarn_branches {
 };
 
 /* A branch passes the filter where the function at either end does. -ENOMEM. */
-YARN_MUST_CHECK int yarn_branches_build(const struct yarn_profile *profile,
-                                        const struct yarn_filter *filter,
+YARN_MUST_CHECK int yarn_branches_build(const struct yarn_choice *choice,
                                         struct yarn_branches *ret_branches);
 /* Idempotent. */
 void yarn_branches_fini(struct yarn_branches *branches);

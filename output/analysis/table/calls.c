@@ -4,14 +4,12 @@
 #include <stdlib.h>
 
 #include "core/event/trace_format.h"
-#include "output/analysis/table/choice.h"
-#include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
 
 struct builder {
-    const struct yarn_profile *profile;
-    struct yarn_choice choice; /* owned */
-    uint8_t *is_own;           /* owned: stacks that end in the handling of a probe */
+    const struct yarn_choice *choice;
+    const struct yarn_profile *profile; /* the choice's */
+    uint8_t *is_own;                    /* owned: stacks that end in the handling of a probe */
 };
 
 static const char *text_of_module(const struct yarn_profile *profile, uint32_t function)
@@ -141,15 +139,13 @@ static int find_functions(const struct builder *builder, struct yarn_calls *call
 static void add_own(struct builder *builder, struct yarn_calls *calls)
 {
     const struct yarn_profile *profile = builder->profile;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->event != calls->clock || cell->stack == YARN_DUMP_NONE ||
-            !yarn_choice_has(&builder->choice, cell->event, cell->thread, cell->stack))
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, calls->clock, &at));) {
+        if (cell->stack == YARN_DUMP_NONE)
             continue;
         calls->knows_probe_ns |= is_of_kernel(profile, profile->stacks[cell->stack].function);
-        if (!builder->is_own[cell->stack])
-            continue;
-        calls->probe_ns += cell->weight;
+        if (builder->is_own[cell->stack])
+            calls->probe_ns += cell->weight;
     }
 }
 
@@ -160,6 +156,7 @@ static int add_time(const struct builder *builder, const struct yarn_calls *call
     const struct yarn_profile *profile = builder->profile;
     uint8_t *functions = calloc(profile->nr_functions + 1, 1);
     uint8_t *stacks = NULL;
+    const struct yarn_cell *cell;
     if (functions) {
         functions[row->function] = 1;
         stacks = yarn_stacks_with(profile, functions);
@@ -167,11 +164,8 @@ static int add_time(const struct builder *builder, const struct yarn_calls *call
     free(functions);
     if (!stacks)
         return -ENOMEM;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->event != calls->clock || cell->stack == YARN_DUMP_NONE || !stacks[cell->stack] ||
-            builder->is_own[cell->stack] ||
-            !yarn_choice_has(&builder->choice, cell->event, cell->thread, cell->stack))
+    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, calls->clock, &at));) {
+        if (cell->stack == YARN_DUMP_NONE || !stacks[cell->stack] || builder->is_own[cell->stack])
             continue;
         row->total_ns += cell->weight;
         row->samples += cell->samples;
@@ -206,18 +200,15 @@ static int build(struct builder *builder, struct yarn_calls *calls)
     return err;
 }
 
-int yarn_calls_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                     struct yarn_calls *ret_calls)
+int yarn_calls_build(const struct yarn_choice *choice, struct yarn_calls *ret_calls)
 {
-    struct builder builder = {.profile = profile};
+    struct builder builder = {
+        .choice = choice,
+        .profile = choice->profile,
+        .is_own = calloc(choice->profile->nr_stacks + 1, 1),
+    };
     *ret_calls = (struct yarn_calls){.clock = YARN_DUMP_NONE};
-    int err = yarn_choice_init(&builder.choice, profile, filter);
-    builder.is_own = calloc(profile->nr_stacks + 1, 1);
-    if (!err && !builder.is_own)
-        err = -ENOMEM;
-    if (!err)
-        err = build(&builder, ret_calls);
-    yarn_choice_fini(&builder.choice);
+    int err = builder.is_own ? build(&builder, ret_calls) : -ENOMEM;
     free(builder.is_own);
     if (err)
         yarn_calls_fini(ret_calls);

@@ -9,8 +9,7 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
-#include "output/analysis/profile/profile.h"
+#include "output/analysis/table/choice.h"
 
 struct yarn_call_row {
     uint32_t event;    /* the probe */
@@ -35,8 +34,7 @@ static inline uint64_t yarn_calls_probe_ns(const struct yarn_calls *calls)
     return calls->knows_probe_ns && calls->nr_hits ? calls->probe_ns / calls->nr_hits : 0;
 }
 
-YARN_MUST_CHECK int yarn_calls_build(const struct yarn_profile *profile,
-                                     const struct yarn_filter *filter,
+YARN_MUST_CHECK int yarn_calls_build(const struct yarn_choice *choice,
                                      struct yarn_calls *ret_calls);
 /* Idempotent. */
 void yarn_calls_fini(struct yarn_calls *calls);

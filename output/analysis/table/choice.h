@@ -1,37 +1,66 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A filter worked out for one profile: which samples pass. Threads: one owner at a time.
+ * A filter worked out for one profile: which samples pass. Nothing else says so; a view that shows
+ * fewer still narrows a copy. Threads: one owner at a time.
  */
 #pragma once
 
 #include "output/analysis/profile/filter.h"
 
+/* Every root side, or none. */
+#define YARN_CHOICE_ANY_ROOT (YARN_DUMP_NONE - 1)
+
 struct yarn_choice {
-    uint8_t *events, *threads; /* owned; a byte each, 1: passes */
-    uint8_t *stacks;           /* owned; those with a function that passes; NULL: all */
-    bool has_all_threads;      /* then also who is of no process that was recorded */
-    bool has_records;          /* also what is no sample: it has neither event nor function */
+    const struct yarn_profile *profile;    /* borrowed */
+    uint8_t *events, *threads, *functions; /* owned; a byte each, 1: passes */
+    uint8_t *stacks;                       /* owned; those with a function that passes */
+    uint32_t root;                         /* only with it: as yarn_profile_root_of has it */
+    bool has_all_threads;                  /* then also who is of no process that was recorded */
+    bool has_all_functions;
+    bool has_records; /* also what is no sample: it has neither event nor function */
 };
 
-/* -ENOMEM. *ret_stacks, NULL before, stays so where all pass. */
-YARN_MUST_CHECK int yarn_choice_stacks(const struct yarn_profile *profile,
-                                       const struct yarn_filter *filter, uint8_t **ret_stacks);
 /* -ENOMEM. */
 YARN_MUST_CHECK int yarn_choice_init(struct yarn_choice *choice, const struct yarn_profile *profile,
                                      const struct yarn_filter *filter);
 /* Idempotent. */
 void yarn_choice_fini(struct yarn_choice *choice);
 
-static inline bool yarn_choice_has_thread(const struct yarn_choice *choice, uint32_t thread)
+/* `thread` and `stack` may be YARN_DUMP_NONE. A function passes that is on the stack, or stands for
+ * what is missing of it. */
+static inline bool yarn_choice_has(const struct yarn_choice *choice, uint32_t event,
+                                   uint32_t thread, uint32_t stack, uint32_t stack_end)
 {
-    return thread == YARN_DUMP_NONE ? choice->has_all_threads : choice->threads[thread];
+    if (!choice->events[event] ||
+        !(thread == YARN_DUMP_NONE ? choice->has_all_threads : choice->threads[thread]))
+        return false;
+    if (choice->has_all_functions && choice->root == YARN_CHOICE_ANY_ROOT)
+        return true;
+    uint32_t root = yarn_profile_root_of(stack, stack_end);
+    if (choice->root != YARN_CHOICE_ANY_ROOT && choice->root != root)
+        return false;
+    return (stack != YARN_DUMP_NONE && choice->stacks[stack]) ||
+           (root != YARN_DUMP_NONE && choice->functions[root]);
 }
 
-/* `thread` and `stack` may be YARN_DUMP_NONE. */
-static inline bool yarn_choice_has(const struct yarn_choice *choice, uint32_t event,
-                                   uint32_t thread, uint32_t stack)
+static inline bool yarn_choice_has_cell(const struct yarn_choice *choice,
+                                        const struct yarn_cell *cell)
 {
-    return choice->events[event] && yarn_choice_has_thread(choice, thread) &&
-           (!choice->stacks || (stack != YARN_DUMP_NONE && choice->stacks[stack]));
+    return yarn_choice_has(choice, cell->event, cell->thread, cell->stack, cell->stack_end);
 }
+
+/* The next of the profile's cells, from *at on, that is of the event (YARN_DUMP_NONE: of any) and
+ * passes; NULL: there is none. */
+const struct yarn_cell *yarn_choice_next(const struct yarn_choice *choice, uint32_t event,
+                                         size_t *at);
+
+/* A byte a stack, 1 where one of `functions` (a byte each) is anywhere on it. Owned by the caller,
+ * who frees it with free(); NULL: no memory. */
+YARN_MUST_CHECK uint8_t *yarn_stacks_with(const struct yarn_profile *profile,
+                                          const uint8_t *functions);
+
+/* The option (its name) that no event, thread or function of these profiles passes by itself; NULL:
+ * there is none. */
+const char *yarn_filter_in_vain(const struct yarn_filter *filter,
+                                const struct yarn_profile *const profiles[], size_t count);

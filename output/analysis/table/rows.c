@@ -7,13 +7,12 @@
 #include "output/analysis/value/array.h"
 
 struct builder {
-    const struct yarn_profile *profile;
+    const struct yarn_choice *choice;
+    const struct yarn_profile *profile; /* the choice's */
     enum yarn_by by;
-    uint8_t *events, *threads, *functions; /* owned: what passes the filter */
-    uint32_t *keys;                        /* owned: of stacks; YARN_DUMP_NONE: hidden */
-    uint8_t *repeated;                     /* owned: stacks whose key is further out as well */
-    uint8_t *below;                        /* owned: stacks with a function that passes */
-    struct yarn_row *sums;                 /* owned: of one event, by key */
+    uint32_t *keys;        /* owned: of stacks; YARN_DUMP_NONE: hidden */
+    uint8_t *repeated;     /* owned: stacks whose key is further out as well */
+    struct yarn_row *sums; /* owned: of one event, by key */
     size_t nr_keys;
 };
 
@@ -47,12 +46,8 @@ static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
 
 static void builder_fini(struct builder *builder)
 {
-    free(builder->events);
-    free(builder->threads);
-    free(builder->functions);
     free(builder->keys);
     free(builder->repeated);
-    free(builder->below);
     free(builder->sums);
 }
 
@@ -60,7 +55,7 @@ static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
 {
     const struct yarn_profile *profile = builder->profile;
     const struct yarn_profile_stack *stack = &profile->stacks[number];
-    if (!builder->functions[stack->function])
+    if (!builder->choice->functions[stack->function])
         return YARN_DUMP_NONE;
     switch (builder->by) {
     case YARN_BY_FUNCTION:
@@ -75,33 +70,28 @@ static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
 /* Their places have the same numbers, and they belong to module 0. */
 static uint32_t key_of_pseudo(const struct builder *builder, uint32_t function)
 {
-    if (!builder->functions[function])
+    if (!builder->choice->functions[function])
         return YARN_DUMP_NONE;
     return builder->by == YARN_BY_MODULE ? 0 : function;
 }
 
-static int builder_init(struct builder *builder, const struct yarn_profile *profile,
-                        const struct yarn_filter *filter, enum yarn_by by)
+static int builder_init(struct builder *builder, const struct yarn_choice *choice, enum yarn_by by)
 {
+    const struct yarn_profile *profile = choice->profile;
     size_t nr_keys = count_keys(profile, by);
     *builder = (struct builder){
+        .choice = choice,
         .profile = profile,
         .by = by,
-        .events = yarn_filter_events(filter, profile),
-        .threads = yarn_filter_threads(filter, profile),
-        .functions = yarn_filter_functions(filter, profile),
         .keys = calloc(profile->nr_stacks + 1, sizeof *builder->keys),
         .sums = calloc(nr_keys + 1, sizeof *builder->sums),
         .nr_keys = nr_keys,
     };
-    bool is_whole =
-        builder->events && builder->threads && builder->functions && builder->keys && builder->sums;
+    bool is_whole = builder->keys && builder->sums;
     for (uint32_t i = 0; is_whole && is_by_stack(by) && i < profile->nr_stacks; i++)
         builder->keys[i] = key_of_stack(builder, i);
     if (is_whole && is_by_stack(by))
         is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
-    else if (is_whole)
-        is_whole = (builder->below = yarn_stacks_with(profile, builder->functions)) != NULL;
     if (!is_whole)
         builder_fini(builder);
     return is_whole ? 0 : -ENOMEM;
@@ -124,30 +114,23 @@ static void add_total(struct yarn_row *row, const struct yarn_cell *cell)
  * A module has none of the latter: what is missing could be anywhere. */
 static void add_ends(struct builder *builder, uint32_t event)
 {
-    const struct yarn_profile *profile = builder->profile;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->event != event || !builder->threads[cell->thread])
-            continue;
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
         bool has_stack = cell->stack != YARN_DUMP_NONE;
-        uint32_t root = yarn_profile_root_of(cell->stack_end);
-        uint32_t leaf =
-            has_stack ? builder->keys[cell->stack] : key_of_pseudo(builder, YARN_FUNCTION_NO_STACK);
+        uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
+        uint32_t key = root == YARN_DUMP_NONE ? root : key_of_pseudo(builder, root);
+        uint32_t leaf = has_stack ? builder->keys[cell->stack] : key;
         if (leaf != YARN_DUMP_NONE)
             add_self(&builder->sums[leaf], cell);
-        if (leaf != YARN_DUMP_NONE && !has_stack)
-            add_total(&builder->sums[leaf], cell);
-        if (has_stack && root != YARN_DUMP_NONE && builder->by != YARN_BY_MODULE &&
-            (root = key_of_pseudo(builder, root)) != YARN_DUMP_NONE)
-            add_total(&builder->sums[root], cell);
+        if (key != YARN_DUMP_NONE && !(has_stack && builder->by == YARN_BY_MODULE))
+            add_total(&builder->sums[key], cell);
     }
 }
 
 static int add_by_stack(struct builder *builder, uint32_t event)
 {
     const struct yarn_profile *profile = builder->profile;
-    struct yarn_stack_choice choice = {.event = event, .threads = builder->threads};
-    struct yarn_stack_sum *sums = yarn_stack_sums(profile, &choice);
+    struct yarn_stack_sum *sums = yarn_stack_sums(builder->choice, event);
     if (!sums)
         return -ENOMEM;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
@@ -183,18 +166,13 @@ static uint32_t key_of_cell(const struct builder *builder, const struct yarn_cel
 static void add_by_cell(struct builder *builder, uint32_t event)
 {
     const struct yarn_profile *profile = builder->profile;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->event != event || !builder->threads[cell->thread])
-            continue;
-        bool is_stack = cell->stack != YARN_DUMP_NONE;
-        uint32_t leaf = is_stack ? profile->stacks[cell->stack].function : YARN_FUNCTION_NO_STACK;
-        bool is_self = builder->functions[leaf];
-        if (!is_self && !(is_stack && builder->below[cell->stack]))
-            continue;
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
         struct yarn_row *row = &builder->sums[key_of_cell(builder, cell)];
+        uint32_t leaf = cell->stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
+                                                      : profile->stacks[cell->stack].function;
         add_total(row, cell);
-        if (is_self)
+        if (builder->choice->functions[leaf])
             add_self(row, cell);
     }
 }
@@ -221,7 +199,7 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
 {
     int err = 0;
     for (uint32_t event = 0; !err && event < builder->profile->nr_events; event++) {
-        if (!builder->events[event] || !builder->profile->events[event].samples)
+        if (!builder->choice->events[event] || !builder->profile->events[event].samples)
             continue;
         if (is_by_stack(builder->by))
             err = add_by_stack(builder, event);
@@ -299,12 +277,11 @@ void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct
     sort_rows(rows, (struct order){.profile = profile, .total_second = true});
 }
 
-int yarn_rows_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                    enum yarn_by by, struct yarn_rows *ret_rows)
+int yarn_rows_build(const struct yarn_choice *choice, enum yarn_by by, struct yarn_rows *ret_rows)
 {
     struct yarn_rows rows = {.by = by};
     struct builder builder;
-    int err = builder_init(&builder, profile, filter, by);
+    int err = builder_init(&builder, choice, by);
     if (err)
         return err;
     err = add_events(&builder, &rows);
@@ -313,7 +290,7 @@ int yarn_rows_build(const struct yarn_profile *profile, const struct yarn_filter
         yarn_rows_fini(&rows);
         return err;
     }
-    sort_rows(&rows, (struct order){.profile = profile});
+    sort_rows(&rows, (struct order){.profile = choice->profile});
     *ret_rows = rows;
     return 0;
 }

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
-#include "output/analysis/profile/profile.h"
+#include "output/analysis/table/choice.h"
 
 enum yarn_by {
     YARN_BY_FUNCTION,
@@ -42,8 +41,7 @@ struct yarn_rows {
 
 /* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines, for
  * YARN_BY_ADDRESS and YARN_BY_FIELD by that. */
-YARN_MUST_CHECK int yarn_rows_build(const struct yarn_profile *profile,
-                                    const struct yarn_filter *filter, enum yarn_by by,
+YARN_MUST_CHECK int yarn_rows_build(const struct yarn_choice *choice, enum yarn_by by,
                                     struct yarn_rows *ret_rows);
 /* Another order within an event: by total, or by self and, where that is equal, by total. */
 void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows);

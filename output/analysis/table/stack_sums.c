@@ -3,26 +3,6 @@
 
 #include <stdlib.h>
 
-bool yarn_stack_choice_has(const struct yarn_stack_choice *choice, const struct yarn_cell *cell)
-{
-    if (cell->event != choice->event || !choice->threads[cell->thread])
-        return false;
-    if (choice->is_by_root && yarn_profile_root_of(cell->stack_end) != choice->root)
-        return false;
-    return !choice->stacks || (cell->stack != YARN_DUMP_NONE && choice->stacks[cell->stack]);
-}
-
-uint8_t *yarn_stacks_with(const struct yarn_profile *profile, const uint8_t *functions)
-{
-    uint8_t *stacks = calloc(profile->nr_stacks + 1, 1);
-    for (size_t i = 0; stacks && i < profile->nr_stacks; i++) {
-        const struct yarn_profile_stack *stack = &profile->stacks[i];
-        stacks[i] = functions[stack->function] ||
-                    (stack->parent != YARN_DUMP_NONE && stacks[stack->parent]);
-    }
-    return stacks;
-}
-
 /* Stacks by who called them, each once visited between its begin and its end. */
 struct walk {
     const struct yarn_profile *profile;
@@ -107,15 +87,15 @@ uint8_t *yarn_stacks_repeated(const struct yarn_profile *profile, const uint32_t
     return repeated;
 }
 
-struct yarn_stack_sum *yarn_stack_sums(const struct yarn_profile *profile,
-                                       const struct yarn_stack_choice *choice)
+struct yarn_stack_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t event)
 {
+    const struct yarn_profile *profile = choice->profile;
     struct yarn_stack_sum *sums = calloc(profile->nr_stacks + 1, sizeof *sums);
+    const struct yarn_cell *cell;
     if (!sums)
         return NULL;
-    for (size_t i = 0; i < profile->cells.count; i++) {
-        const struct yarn_cell *cell = &profile->cells.cells[i];
-        if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(choice, cell))
+    for (size_t at = 0; (cell = yarn_choice_next(choice, event, &at));) {
+        if (cell->stack == YARN_DUMP_NONE)
             continue;
         sums[cell->stack].total += cell->weight;
         sums[cell->stack].samples += cell->samples;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
-#include "output/analysis/table/stack_sums.h"
 #include "output/analysis/tree/tree.h"
 #include "output/analysis/value/array.h"
 
@@ -23,10 +21,10 @@ struct group {
 };
 
 struct builder {
-    const struct yarn_profile *profile;
+    const struct yarn_choice *choice;
+    const struct yarn_profile *profile; /* the choice's */
     const struct yarn_callers_options *options;
     struct yarn_tree *tree;
-    struct yarn_choice choice;
     struct item *items; /* owned array, of one event */
     size_t nr_items, items_capacity;
     struct group *groups; /* owned array: still to be followed outwards */
@@ -53,7 +51,7 @@ static int add_item(struct builder *builder, const struct yarn_cell *cell)
     };
     if (item.stack != YARN_DUMP_NONE) {
         item.function = builder->profile->stacks[item.stack].function;
-        item.root = yarn_profile_root_of(cell->stack_end);
+        item.root = yarn_profile_root_of(cell->stack, cell->stack_end);
     } else if (builder->options->starts) {
         return 0;
     }
@@ -63,18 +61,11 @@ static int add_item(struct builder *builder, const struct yarn_cell *cell)
 
 static int gather(struct builder *builder, uint32_t event)
 {
-    struct yarn_stack_choice choice = {
-        .event = event,
-        .threads = builder->choice.threads,
-        .stacks = builder->choice.stacks,
-    };
+    const struct yarn_cell *cell;
     int err = 0;
     builder->nr_items = 0;
-    for (size_t i = 0; !err && i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
-        if (yarn_stack_choice_has(&choice, cell))
-            err = add_item(builder, cell);
-    }
+    for (size_t at = 0; !err && (cell = yarn_choice_next(builder->choice, event, &at));)
+        err = add_item(builder, cell);
     return err;
 }
 
@@ -177,16 +168,12 @@ static int add_event(void *self, uint32_t event)
     return err;
 }
 
-int yarn_callers_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                       const struct yarn_callers_options *options, struct yarn_tree *ret_tree)
+int yarn_callers_build(const struct yarn_choice *choice, const struct yarn_callers_options *options,
+                       struct yarn_tree *ret_tree)
 {
     struct yarn_tree tree = {0};
-    struct builder builder = {.profile = profile, .options = options, .tree = &tree};
-    int err = yarn_choice_init(&builder.choice, profile, filter);
-    if (!err)
-        err = yarn_tree_fill(&tree, profile, &builder.choice, options->min_percent, add_event,
-                             &builder);
-    yarn_choice_fini(&builder.choice);
+    struct builder builder = {choice, choice->profile, options, .tree = &tree};
+    int err = yarn_tree_fill(&tree, choice, options->min_percent, add_event, &builder);
     free(builder.items);
     free(builder.groups);
     if (!err)

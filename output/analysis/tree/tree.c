@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
 #include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
 
@@ -20,10 +19,10 @@ struct open_node {
 };
 
 struct builder {
-    const struct yarn_profile *profile;
+    struct yarn_choice choice;          /* borrowed; of one root at a time */
+    const struct yarn_profile *profile; /* the choice's */
     struct yarn_tree *tree;
     double min_percent;
-    struct yarn_choice choice;
     /* Owned, by stack, valid within one root: */
     uint32_t *node_of;      /* YARN_DUMP_NONE: none, or below the least */
     uint32_t *callees;      /* the first stack that this one calls */
@@ -37,7 +36,6 @@ struct builder {
 
 static void builder_fini(struct builder *builder)
 {
-    yarn_choice_fini(&builder->choice);
     free(builder->node_of);
     free(builder->callees);
     free(builder->next);
@@ -46,11 +44,12 @@ static void builder_fini(struct builder *builder)
     free(builder->open);
 }
 
-static int builder_init(struct builder *builder, const struct yarn_profile *profile,
-                        const struct yarn_filter *filter, double min_percent,
-                        struct yarn_tree *tree)
+static int builder_init(struct builder *builder, const struct yarn_choice *choice,
+                        double min_percent, struct yarn_tree *tree)
 {
+    const struct yarn_profile *profile = choice->profile;
     *builder = (struct builder){
+        .choice = *choice,
         .profile = profile,
         .tree = tree,
         .min_percent = min_percent,
@@ -62,10 +61,9 @@ static int builder_init(struct builder *builder, const struct yarn_profile *prof
     };
     bool is_whole = builder->node_of && builder->callees && builder->next && builder->buckets &&
                     builder->touched;
-    int err = is_whole ? yarn_choice_init(&builder->choice, profile, filter) : -ENOMEM;
-    for (size_t i = 0; !err && i < profile->nr_functions; i++)
+    for (size_t i = 0; is_whole && i < profile->nr_functions; i++)
         builder->buckets[i].first = YARN_DUMP_NONE;
-    return err;
+    return is_whole ? 0 : -ENOMEM;
 }
 
 static void add_total(struct yarn_tree_node *node, uint64_t total, uint64_t samples)
@@ -154,29 +152,24 @@ static int add_stacks(struct builder *builder, uint32_t top, const struct yarn_s
     return err;
 }
 
-static void add_leaves(struct builder *builder, const struct yarn_stack_choice *choice)
+/* Samples without a stack are those of the top. */
+static void add_leaves(struct builder *builder, uint32_t event, uint32_t top)
 {
-    for (size_t i = 0; i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
-        if (cell->stack == YARN_DUMP_NONE || !yarn_stack_choice_has(choice, cell))
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(&builder->choice, event, &at));) {
+        uint32_t number = cell->stack == YARN_DUMP_NONE ? top : builder->node_of[cell->stack];
+        if (number == YARN_DUMP_NONE)
             continue;
-        if (builder->node_of[cell->stack] == YARN_DUMP_NONE)
-            continue;
-        struct yarn_tree_node *node = &builder->tree->nodes[builder->node_of[cell->stack]];
-        node->self += cell->weight;
-        node->samples += cell->samples;
+        builder->tree->nodes[number].self += cell->weight;
+        builder->tree->nodes[number].samples += cell->samples;
     }
 }
 
-/* Sum of the chosen samples with a stack, or of those without one. */
-static struct yarn_stack_sum sum_of(const struct builder *builder,
-                                    const struct yarn_stack_choice *choice, bool has_stack)
+static struct yarn_stack_sum sum_of(const struct builder *builder, uint32_t event)
 {
     struct yarn_stack_sum sum = {0};
-    for (size_t i = 0; i < builder->profile->cells.count; i++) {
-        const struct yarn_cell *cell = &builder->profile->cells.cells[i];
-        if ((cell->stack != YARN_DUMP_NONE) != has_stack || !yarn_stack_choice_has(choice, cell))
-            continue;
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(&builder->choice, event, &at));) {
         sum.total += cell->weight;
         sum.samples += cell->samples;
     }
@@ -187,9 +180,8 @@ static struct yarn_stack_sum sum_of(const struct builder *builder,
 static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
 {
     uint32_t event = builder->tree->nodes[event_node].event;
-    struct yarn_stack_choice choice = {event, builder->choice.threads, builder->choice.stacks, true,
-                                       root};
-    struct yarn_stack_sum all = sum_of(builder, &choice, true);
+    builder->choice.root = root;
+    struct yarn_stack_sum all = sum_of(builder, event);
     uint32_t top = event_node;
     if (!all.samples)
         return 0;
@@ -200,59 +192,37 @@ static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
             return err;
         add_total(&builder->tree->nodes[top], all.total, all.samples);
     }
-    struct yarn_stack_sum *sums = yarn_stack_sums(builder->profile, &choice);
+    struct yarn_stack_sum *sums = yarn_stack_sums(&builder->choice, event);
     if (!sums)
         return -ENOMEM;
     int err = add_stacks(builder, top, sums);
     if (!err)
-        add_leaves(builder, &choice);
+        add_leaves(builder, event, top);
     free(sums);
     return err;
-}
-
-static int add_stackless(struct builder *builder, uint32_t event_node)
-{
-    struct yarn_stack_choice choice = {
-        .event = builder->tree->nodes[event_node].event,
-        .threads = builder->choice.threads,
-        .stacks = builder->choice.stacks,
-    };
-    struct yarn_stack_sum all = sum_of(builder, &choice, false);
-    uint32_t number;
-    if (!all.samples)
-        return 0;
-    int err =
-        yarn_tree_add(builder->tree, event_node, YARN_FUNCTION_NO_STACK, choice.event, &number);
-    if (err)
-        return err;
-    struct yarn_tree_node *node = &builder->tree->nodes[number];
-    add_total(node, all.total, all.samples);
-    node->self += all.total;
-    node->samples += all.samples;
-    add_total(&builder->tree->nodes[event_node], all.total, all.samples);
-    return 0;
 }
 
 static int add_event(void *self, uint32_t event)
 {
     struct builder *builder = self;
     static const uint32_t roots[] = {YARN_DUMP_NONE, YARN_FUNCTION_TRUNCATED,
-                                     YARN_FUNCTION_NO_UNWIND_INFO, YARN_FUNCTION_FAILED};
+                                     YARN_FUNCTION_NO_UNWIND_INFO, YARN_FUNCTION_FAILED,
+                                     YARN_FUNCTION_NO_STACK};
     uint32_t node;
     int err = yarn_tree_add(builder->tree, YARN_DUMP_NONE, YARN_DUMP_NONE, event, &node);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(roots); i++)
         err = add_root(builder, node, roots[i]);
-    return err ? err : add_stackless(builder, node);
+    return err;
 }
 
-int yarn_tree_build(const struct yarn_profile *profile, const struct yarn_filter *filter,
-                    double min_percent, struct yarn_tree *ret_tree)
+int yarn_tree_build(const struct yarn_choice *choice, double min_percent,
+                    struct yarn_tree *ret_tree)
 {
     struct yarn_tree tree = {0};
     struct builder builder;
-    int err = builder_init(&builder, profile, filter, min_percent, &tree);
+    int err = builder_init(&builder, choice, min_percent, &tree);
     if (!err)
-        err = yarn_tree_fill(&tree, profile, &builder.choice, min_percent, add_event, &builder);
+        err = yarn_tree_fill(&tree, choice, min_percent, add_event, &builder);
     builder_fini(&builder);
     if (!err)
         *ret_tree = tree;

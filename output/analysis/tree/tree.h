@@ -10,10 +10,7 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
-#include "output/analysis/profile/profile.h"
-
-struct yarn_choice;
+#include "output/analysis/table/choice.h"
 
 struct yarn_tree_node {
     uint64_t self; /* in the event's unit */
@@ -34,8 +31,7 @@ struct yarn_tree {
 };
 
 /* Nodes below `min_percent` of the event's total are left out. */
-YARN_MUST_CHECK int yarn_tree_build(const struct yarn_profile *profile,
-                                    const struct yarn_filter *filter, double min_percent,
+YARN_MUST_CHECK int yarn_tree_build(const struct yarn_choice *choice, double min_percent,
                                     struct yarn_tree *ret_tree);
 
 struct yarn_callers_options {
@@ -45,8 +41,7 @@ struct yarn_callers_options {
     double min_percent; /* of the event's total: what is below is not followed */
 };
 
-YARN_MUST_CHECK int yarn_callers_build(const struct yarn_profile *profile,
-                                       const struct yarn_filter *filter,
+YARN_MUST_CHECK int yarn_callers_build(const struct yarn_choice *choice,
                                        const struct yarn_callers_options *options,
                                        struct yarn_tree *ret_tree);
 void yarn_tree_fini(struct yarn_tree *tree);
@@ -59,6 +54,6 @@ YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint3
                                   uint32_t event, uint32_t *ret_node);
 /* For the builders: each chosen event that has samples, and then the order of totals, which
  * leaves out nodes below `min_percent`. The tree is closed where that fails. */
-YARN_MUST_CHECK int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_profile *profile,
-                                   const struct yarn_choice *choice, double min_percent,
+YARN_MUST_CHECK int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_choice *choice,
+                                   double min_percent,
                                    int (*add_event)(void *builder, uint32_t event), void *builder);

@@ -107,10 +107,10 @@ void yarn_tree_fini(struct yarn_tree *tree)
     *tree = (struct yarn_tree){0};
 }
 
-int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_profile *profile,
-                   const struct yarn_choice *choice, double min_percent,
+int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_choice *choice, double min_percent,
                    int (*add_event)(void *builder, uint32_t event), void *builder)
 {
+    const struct yarn_profile *profile = choice->profile;
     int err = 0;
     for (uint32_t event = 0; !err && event < profile->nr_events; event++) {
         if (choice->events[event] && profile->events[event].samples)

@@ -16,5 +16,5 @@ enum yarn_pseudo_function {
     YARN_FUNCTION_PSEUDO_COUNT,
 };
 
-/* The one at the root side of a stack that ended so; YARN_DUMP_NONE: none. */
-uint32_t yarn_profile_root_of(uint32_t stack_end);
+/* The one at the root side of a stack that ended so, or for the stack; YARN_DUMP_NONE: none. */
+uint32_t yarn_profile_root_of(uint32_t stack, uint32_t stack_end);

@@ -12,12 +12,13 @@
 
 #include "output/analysis/compare/clusters.h"
 #include "output/analysis/compare/match.h"
-#include "output/analysis/profile/filter.h"
 #include "output/analysis/sched/sched_log.h"
+#include "output/analysis/table/choice.h"
 #include "output/export/page/slices.h"
 
 struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
+    const struct yarn_choice *choice;   /* borrowed: of the profile */
     struct yarn_slices *slices;         /* borrowed */
     const struct yarn_sched_log *sched; /* borrowed, settled; NULL: not known, or not shown */
     bool is_part;                       /* something of the recording is left out */

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
 #include "output/analysis/value/array.h"
 #include "output/export/page/paths.h"
 
@@ -30,13 +29,13 @@ static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number
 }
 
 /* Those with samples; the later profile's first. */
-static int add_events(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+static int add_events(struct yarn_page_graph *graph)
 {
     int err = 0;
     for (size_t side = 2; side-- > 0;) {
         const struct yarn_profile *profile = graph->sides[side].profile;
         for (uint32_t i = 0; profile && !err && i < profile->nr_events; i++) {
-            if (profile->events[i].samples && yarn_filter_has_event(filter, profile, i))
+            if (profile->events[i].samples && graph->sides[side].choice->events[i])
                 err = add_event(graph, side, i);
         }
     }
@@ -142,19 +141,19 @@ static int settle_slices(struct yarn_page_graph *graph)
     return err;
 }
 
-static int build(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+static int build(struct yarn_page_graph *graph)
 {
     int err = yarn_match_build(graph->sides[0].profile, graph->sides[1].profile, &graph->match);
     if (!err)
         err = settle_slices(graph);
     if (!err)
-        err = add_events(graph, filter);
+        err = add_events(graph);
     if (!err)
         err = mark_kernel(graph);
     if (!err)
         err = find_runs(graph);
     if (!err)
-        err = yarn_page_paths_add(graph, filter);
+        err = yarn_page_paths_add(graph);
     if (err)
         return err;
     graph->is_by_runs = can_judge_by_runs(graph);
@@ -164,13 +163,12 @@ static int build(struct yarn_page_graph *graph, const struct yarn_filter *filter
     return 0;
 }
 
-int yarn_page_graph_build(const struct yarn_page_side sides[2], const struct yarn_filter *filter,
-                          struct yarn_page_graph *ret_graph)
+int yarn_page_graph_build(const struct yarn_page_side sides[2], struct yarn_page_graph *ret_graph)
 {
     struct yarn_page_graph graph = {.sides = {sides[0], sides[1]}};
     if (!sides[0].profile)
         graph.sched = sides[1].sched;
-    int err = build(&graph, filter);
+    int err = build(&graph);
     if (err) {
         yarn_page_graph_fini(&graph);
         return err;

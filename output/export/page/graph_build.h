@@ -10,6 +10,5 @@
 
 /* `sides[0].profile` NULL: one profile is shown. Makes the slices of both sides equally wide. */
 YARN_MUST_CHECK int yarn_page_graph_build(const struct yarn_page_side sides[2],
-                                          const struct yarn_filter *filter,
                                           struct yarn_page_graph *ret_graph);
 void yarn_page_graph_fini(struct yarn_page_graph *graph);

@@ -140,7 +140,7 @@ static void fill_template(struct writing *writing)
 int yarn_page_write(const struct yarn_page *page, FILE *file)
 {
     struct writing writing = {.page = page, .file = file};
-    int err = yarn_page_graph_build(page->sides, page->filter, &writing.graph);
+    int err = yarn_page_graph_build(page->sides, &writing.graph);
     if (err)
         return err;
     err = yarn_page_order_build(&writing.graph, &writing.order);

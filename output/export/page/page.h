@@ -11,14 +11,12 @@
 
 #include <stdio.h>
 
-#include "output/analysis/profile/filter.h"
 #include "output/export/page/entries.h"
 #include "output/export/page/graph.h"
 
 struct yarn_page {
     struct yarn_page_side sides[2]; /* before (its profile NULL: there is none), after */
-    const struct yarn_filter *filter;
-    const char *title; /* borrowed; NULL: the command that was recorded */
+    const char *title;              /* borrowed; NULL: the command that was recorded */
     /* Of the profile after, where its side has `sched`. */
     const struct yarn_page_stream *streams; /* borrowed */
     size_t nr_streams;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
 #include "output/analysis/value/array.h"
 
 /* The pseudo-functions that the root sides of stacks may have, and then: none. */
@@ -15,9 +14,9 @@ struct walk {
     struct yarn_table leaves; /* node to leaf */
     /* Of the side that is being added; owned. */
     size_t side;
-    uint32_t *events, *threads; /* to those of the graph; YARN_DUMP_NONE: left out */
+    const struct yarn_choice *choice; /* borrowed */
+    uint32_t *events, *threads;       /* to those of the graph; YARN_DUMP_NONE: left out */
     uint32_t first_slice;
-    uint8_t *stacks;  /* 1: passes the filter; NULL: all do */
     uint8_t *needed;  /* a bit a kind of root: the stack occurs below it */
     uint32_t *places; /* node of each stack below the root that is being added */
 };
@@ -26,19 +25,16 @@ static void forget_side(struct walk *walk)
 {
     free(walk->events);
     free(walk->threads);
-    free(walk->stacks);
     free(walk->needed);
     free(walk->places);
     walk->events = walk->threads = NULL;
-    walk->stacks = walk->needed = NULL;
+    walk->needed = NULL;
     walk->places = NULL;
 }
 
 static unsigned root_of(const struct yarn_cell *cell)
 {
-    if (cell->stack == YARN_DUMP_NONE)
-        return YARN_FUNCTION_NO_STACK;
-    uint32_t root = yarn_profile_root_of(cell->stack_end);
+    uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
     return root == YARN_DUMP_NONE ? YARN_FUNCTION_PSEUDO_COUNT : root;
 }
 
@@ -85,14 +81,6 @@ static int leaf_at(struct walk *walk, uint32_t node, uint32_t *ret_leaf)
     return 0;
 }
 
-static bool is_shown(const struct walk *walk, const struct yarn_cell *cell)
-{
-    if (walk->events[cell->event] == YARN_DUMP_NONE ||
-        walk->threads[cell->thread] == YARN_DUMP_NONE)
-        return false;
-    return !walk->stacks || (cell->stack != YARN_DUMP_NONE && walk->stacks[cell->stack]);
-}
-
 /* Its number; 0 where nothing is compared. */
 static uint32_t run_of(const struct walk *walk, uint32_t thread)
 {
@@ -134,7 +122,7 @@ static uint8_t *find_living(const struct yarn_page_graph *graph, size_t side)
     return lived;
 }
 
-static int add_lanes(struct walk *walk, const struct yarn_filter *filter, const uint8_t *lived)
+static int add_lanes(struct walk *walk, const uint8_t *lived)
 {
     struct yarn_page_graph *graph = walk->graph;
     const struct yarn_profile *profile = graph->sides[walk->side].profile;
@@ -143,7 +131,7 @@ static int add_lanes(struct walk *walk, const struct yarn_filter *filter, const 
     for (uint32_t i = 0; !err && i < profile->nr_threads; i++) {
         uint32_t first = yarn_lanes_first(lanes, i);
         if (first == YARN_DUMP_NONE || (!profile->threads[i].samples && !lived[i]) ||
-            !yarn_filter_has_thread(filter, profile, i))
+            !walk->choice->threads[i])
             continue;
         if (walk->threads[first] == YARN_DUMP_NONE)
             err = add_thread(walk, first, i);
@@ -163,7 +151,7 @@ static uint32_t *new_numbers(size_t count)
     return numbers;
 }
 
-static int map_threads(struct walk *walk, const struct yarn_filter *filter)
+static int map_threads(struct walk *walk)
 {
     struct yarn_page_graph *graph = walk->graph;
     size_t count = graph->sides[walk->side].profile->nr_threads;
@@ -172,7 +160,7 @@ static int map_threads(struct walk *walk, const struct yarn_filter *filter)
     if (graph->sched && walk->side)
         graph->lane_of = new_numbers(count);
     bool has_memory = lived && walk->threads && (!graph->sched || !walk->side || graph->lane_of);
-    int err = has_memory ? add_lanes(walk, filter, lived) : -ENOMEM;
+    int err = has_memory ? add_lanes(walk, lived) : -ENOMEM;
     free(lived);
     return err;
 }
@@ -201,7 +189,7 @@ static int mark_needed(struct walk *walk)
         return -ENOMEM;
     for (size_t i = 0; i < cells->count; i++) {
         const struct yarn_cell *cell = &cells->cells[i];
-        if (cell->stack != YARN_DUMP_NONE && is_shown(walk, cell))
+        if (cell->stack != YARN_DUMP_NONE && yarn_choice_has_cell(walk->choice, cell))
             walk->needed[cell->stack] |= (uint8_t)(1u << root_of(cell));
     }
     for (size_t i = profile->nr_stacks; i-- > 0;) {
@@ -235,7 +223,7 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
     const struct yarn_cells *cells = &graph->sides[walk->side].slices->cells;
     for (size_t i = 0; i < cells->count; i++) {
         const struct yarn_cell *cell = &cells->cells[i];
-        if (root_of(cell) != root || !is_shown(walk, cell))
+        if (root_of(cell) != root || !yarn_choice_has_cell(walk->choice, cell))
             continue;
         struct yarn_page_cell shown = {
             .weight = cell->weight,
@@ -259,20 +247,20 @@ static bool has_root(const struct walk *walk, unsigned root)
 {
     const struct yarn_cells *cells = &walk->graph->sides[walk->side].slices->cells;
     for (size_t i = 0; i < cells->count; i++) {
-        if (root_of(&cells->cells[i]) == root && is_shown(walk, &cells->cells[i]))
+        const struct yarn_cell *cell = &cells->cells[i];
+        if (root_of(cell) == root && yarn_choice_has_cell(walk->choice, cell))
             return true;
     }
     return false;
 }
 
-static int add_side(struct walk *walk, const struct yarn_filter *filter)
+static int add_side(struct walk *walk)
 {
+    walk->choice = walk->graph->sides[walk->side].choice;
     walk->first_slice = yarn_slices_first(walk->graph->sides[walk->side].slices);
-    int err = map_threads(walk, filter);
+    int err = map_threads(walk);
     if (!err)
         err = map_events(walk);
-    if (!err)
-        err = yarn_choice_stacks(walk->graph->sides[walk->side].profile, filter, &walk->stacks);
     if (!err)
         err = mark_needed(walk);
     for (unsigned root = NR_ROOTS; !err && root-- > 0;) {
@@ -289,7 +277,7 @@ static int add_side(struct walk *walk, const struct yarn_filter *filter)
     return err;
 }
 
-int yarn_page_paths_add(struct yarn_page_graph *graph, const struct yarn_filter *filter)
+int yarn_page_paths_add(struct yarn_page_graph *graph)
 {
     struct walk walk = {
         .graph = graph,
@@ -304,7 +292,7 @@ int yarn_page_paths_add(struct yarn_page_graph *graph, const struct yarn_filter 
         err = add_node(&walk, YARN_DUMP_NONE, YARN_DUMP_NONE, &root);
     for (walk.side = 0; !err && walk.side < 2; walk.side++) {
         if (graph->sides[walk.side].profile)
-            err = add_side(&walk, filter);
+            err = add_side(&walk);
         forget_side(&walk);
     }
     forget_side(&walk);

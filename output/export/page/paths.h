@@ -9,5 +9,4 @@
 #include "output/export/page/graph.h"
 
 /* Events and functions must be there. */
-YARN_MUST_CHECK int yarn_page_paths_add(struct yarn_page_graph *graph,
-                                        const struct yarn_filter *filter);
+YARN_MUST_CHECK int yarn_page_paths_add(struct yarn_page_graph *graph);

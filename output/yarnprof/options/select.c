@@ -11,26 +11,17 @@
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
 {
-    struct yarn_filter *filter = &select->filter;
     switch (id) {
     case YARN_ARGUMENT_EVENT:
-        filter->events = value;
-        return 0;
     case YARN_ARGUMENT_THREAD:
-        filter->threads = value;
-        return 0;
     case YARN_ARGUMENT_PROCESS:
-        filter->processes = value;
-        return 0;
     case YARN_ARGUMENT_COMM:
-        filter->comms = value;
-        return 0;
-    case YARN_ARGUMENT_MODULE:
-        filter->modules = value;
+    case YARN_ARGUMENT_MODULE: /* in the order of enum yarn_filter_by */
+        select->filter.lists[id - YARN_ARGUMENT_EVENT] = value;
         return 0;
     case YARN_ARGUMENT_FUNCTION:
         *ret_right = "an extended regular expression";
-        return yarn_filter_set_function(filter, value, select->regex_fault,
+        return yarn_filter_set_function(&select->filter, value, select->regex_fault,
                                         sizeof select->regex_fault);
     case YARN_ARGUMENT_TIME:
         *ret_right = "FROM..TO with times such as 1.5s or 200ms, FROM not after TO";
@@ -57,6 +48,8 @@ bool yarn_select_is_part(const struct yarn_select *select)
 void yarn_select_fini(struct yarn_select *select)
 {
     yarn_filter_fini(&select->filter);
+    for (size_t i = 0; i < YARN_COUNT_OF(select->choices); i++)
+        yarn_choice_fini(&select->choices[i]);
 }
 
 static void report_damage(const char *verb, const struct yarn_profile_dump *dump)
@@ -211,24 +204,33 @@ static bool is_time_in_vain(const struct yarn_select *select,
     return nr_all && !nr_seen;
 }
 
-int yarn_select_check(const char *verb, const struct yarn_select *select,
-                      const struct yarn_profile *const profiles[], size_t count)
+static int choose(const char *verb, struct yarn_select *select, const struct yarn_filter *known,
+                  const struct yarn_profile *const profiles[], size_t count, bool has_time)
 {
-    const char *option = yarn_filter_in_vain(&select->filter, profiles, count);
-    if (!option && is_time_in_vain(select, profiles, count))
+    const char *option = yarn_filter_in_vain(known, profiles, count);
+    int err = 0;
+    if (!option && has_time && is_time_in_vain(select, profiles, count))
         option = "time";
-    if (!option)
-        return -1;
-    yarn_complain(verb, "--%s: nothing in what is read matches", option);
-    return YARN_STATUS_FAILED;
+    for (size_t i = 0; !option && !err && i < count; i++)
+        err = yarn_choice_init(&select->choices[i], profiles[i], &select->filter);
+    if (option)
+        yarn_complain(verb, "--%s: nothing in what is read matches", option);
+    else if (err)
+        yarn_complain(verb, "%s", yarn_memory_why(err));
+    return option || err ? YARN_STATUS_FAILED : -1;
 }
 
-int yarn_select_check_records(const char *verb, const struct yarn_select *select,
-                              const struct yarn_profile *profile, bool has_own_events)
+int yarn_select_choose(const char *verb, struct yarn_select *select,
+                       const struct yarn_profile *const profiles[], size_t count)
 {
-    struct yarn_select other = *select;
-    other.time = YARN_TIME_RANGE_ALL;
+    return choose(verb, select, &select->filter, profiles, count, true);
+}
+
+int yarn_select_choose_records(const char *verb, struct yarn_select *select,
+                               const struct yarn_profile *profile, bool has_own_events)
+{
+    struct yarn_filter known = select->filter;
     if (has_own_events)
-        other.filter.events = NULL;
-    return yarn_select_check(verb, &other, (const struct yarn_profile *const[]){profile}, 1);
+        known.lists[YARN_FILTER_EVENT] = NULL;
+    return choose(verb, select, &known, &profile, 1, false);
 }

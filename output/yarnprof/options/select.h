@@ -7,6 +7,7 @@
 #pragma once
 
 #include "output/analysis/load/load.h"
+#include "output/analysis/table/choice.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/inlines.h"
 
@@ -14,7 +15,8 @@ struct yarn_select {
     struct yarn_filter filter;
     struct yarn_time_range time;
     enum yarn_inlines inlines;
-    char regex_fault[160]; /* why the regular expression is invalid */
+    char regex_fault[160];         /* why the regular expression is invalid */
+    struct yarn_choice choices[2]; /* of the profiles that were read */
 };
 
 #define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
@@ -69,14 +71,15 @@ YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_se
                                           struct yarn_load_options *options,
                                           struct yarn_profile *ret_profile);
 
-/* Complains where an option lets nothing of these profiles pass; an exit status, or -1. */
-YARN_MUST_CHECK int yarn_select_check(const char *verb, const struct yarn_select *select,
-                                      const struct yarn_profile *const profiles[], size_t count);
+/* Makes the choices of these profiles (two at most). Complains, also where an option lets nothing
+ * of them pass; an exit status, or -1. */
+YARN_MUST_CHECK int yarn_select_choose(const char *verb, struct yarn_select *select,
+                                       const struct yarn_profile *const profiles[], size_t count);
 /* The same where not only samples lie in the time, and events may have names that the dumps do not
  * know: those of couplebreak's targets. */
-YARN_MUST_CHECK int yarn_select_check_records(const char *verb, const struct yarn_select *select,
-                                              const struct yarn_profile *profile,
-                                              bool has_own_events);
+YARN_MUST_CHECK int yarn_select_choose_records(const char *verb, struct yarn_select *select,
+                                               const struct yarn_profile *profile,
+                                               bool has_own_events);
 
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile);

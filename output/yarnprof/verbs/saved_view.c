@@ -9,13 +9,6 @@
 
 enum { FILE_BYTES_MAX = 1 << 20, WHY_BYTES = 1200 };
 
-static const char *const filter_keys[YARN_SAVED_FILTERS] = {
-    [YARN_SAVED_EVENT] = "event",
-    [YARN_SAVED_THREAD] = "thread",
-    [YARN_SAVED_PROCESS] = "process",
-    [YARN_SAVED_COMM] = "comm",
-};
-
 static int refuse(char *why, size_t size, const char *format, ...) YARN_PRINTF(3, 4);
 static int refuse(char *why, size_t size, const char *format, ...)
 {
@@ -86,8 +79,8 @@ static int parse_filters(struct yarn_saved_view *view, yajl_val filters, char *w
     if (filters && !YAJL_IS_OBJECT(filters))
         return refuse(why, size, "filters is no object");
     for (int i = 0; !err && filters && i < YARN_SAVED_FILTERS; i++) {
-        (void)snprintf(name, sizeof name, "filters.%s", filter_keys[i]);
-        err = parse_text(member(filters, filter_keys[i]), name, &view->filters[i], why, size);
+        (void)snprintf(name, sizeof name, "filters.%s", yarn_filter_names[i]);
+        err = parse_text(member(filters, yarn_filter_names[i]), name, &view->filters[i], why, size);
     }
     return err;
 }
@@ -196,7 +189,7 @@ static void put(const struct yarn_couples *couples, const char *const filters[YA
     yarn_json_begin_object(json, "filters");
     for (int i = 0; i < YARN_SAVED_FILTERS; i++)
         if (filters[i])
-            yarn_json_text(json, filter_keys[i], filters[i]);
+            yarn_json_text(json, yarn_filter_names[i], filters[i]);
     yarn_json_end_object(json);
     yarn_json_text_or_null(json, "time", time ? time : "");
     yarn_json_end_object(json);

@@ -10,13 +10,8 @@
 #include "core/base/base.h"
 #include "output/yarnprof/views/couples.h"
 
-enum yarn_saved_filter {
-    YARN_SAVED_EVENT,
-    YARN_SAVED_THREAD,
-    YARN_SAVED_PROCESS,
-    YARN_SAVED_COMM,
-    YARN_SAVED_FILTERS,
-};
+/* Filters that are saved: those before. */
+enum { YARN_SAVED_FILTERS = YARN_FILTER_MODULE };
 
 struct yarn_saved_stream {
     const char *path;

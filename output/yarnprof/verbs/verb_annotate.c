@@ -126,6 +126,11 @@ static int count_functions(const struct yarn_profile *profile, const struct yarn
     return 0;
 }
 
+static const struct yarn_choice *choice_of(const struct request *request)
+{
+    return &request->view.select.choices[0];
+}
+
 /* As without inlined functions: what was put into a function is its own. */
 static int widen_selfs(const struct request *request, const struct yarn_profile *profile,
                        struct yarn_rows *rows)
@@ -137,7 +142,7 @@ static int widen_selfs(const struct request *request, const struct yarn_profile 
         if (!i || row[-1].event != row->event) {
             free(selfs);
             selfs = NULL;
-            err = yarn_annotation_selfs(profile, &request->view.select.filter, row->event, &selfs);
+            err = yarn_annotation_selfs(choice_of(request), row->event, &selfs);
         }
         if (err)
             break;
@@ -158,7 +163,7 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
         return err;
     struct yarn_profile_report report = {
         .profile = profile,
-        .filter = &request->view.select.filter,
+        .choice = choice_of(request),
         .rows = *rows,
         .limit = yarn_view_limit(&request->view, 0),
         .is_part = true,
@@ -171,15 +176,14 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
     return yarn_report_text(&report, &request->view.out);
 }
 
-static int print_function(struct request *request, const struct yarn_profile *profile,
-                          uint32_t function)
+static int print_function(struct request *request, uint32_t function)
 {
     struct yarn_annotate *annotate = &request->annotate;
     bool is_text = request->view.out.format == YARN_OUT_TEXT;
     annotate->limit = yarn_view_limit(&request->view, HOTTEST_OF_TEXT);
     if (!request->has_context)
         annotate->context = CONTEXT_OF_TEXT;
-    int err = yarn_annotate_init(annotate, profile, &request->view.select.filter, function);
+    int err = yarn_annotate_init(annotate, choice_of(request), function);
     if (err)
         return err;
     return is_text ? yarn_annotate_text(annotate, &request->view.out)
@@ -189,7 +193,7 @@ static int print_function(struct request *request, const struct yarn_profile *pr
 static int show(struct request *request, const struct yarn_profile *profile)
 {
     struct yarn_rows rows = {0};
-    int err = yarn_rows_build(profile, &request->view.select.filter, YARN_BY_FUNCTION, &rows);
+    int err = yarn_rows_build(choice_of(request), YARN_BY_FUNCTION, &rows);
     if (!err)
         err = keep_called(request, profile, &rows);
     size_t count = 0;
@@ -208,7 +212,7 @@ static int show(struct request *request, const struct yarn_profile *profile)
                 "%s is %zu functions; name one of them, --module distinguishes equal names",
                 request->wanted, count);
         err = count > 1 ? print_matches(request, profile, &rows)
-                        : print_function(request, profile, rows.rows[0].key);
+                        : print_function(request, rows.rows[0].key);
     }
     if (status < 0 || err)
         status = yarn_out_finish(&request->view.out, "annotate", err);
@@ -243,8 +247,8 @@ int yarn_verb_annotate(int argc, char **argv)
         request.wanted = argv[first];
         status = load(&request, argv + first + 1, &profile);
         if (status < 0) {
-            status = yarn_select_check("annotate", &request.view.select,
-                                       (const struct yarn_profile *const[]){&profile}, 1);
+            status = yarn_select_choose("annotate", &request.view.select,
+                                        (const struct yarn_profile *const[]){&profile}, 1);
             if (status < 0)
                 status = show(&request, &profile);
             yarn_profile_fini(&profile);

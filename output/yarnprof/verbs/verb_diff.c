@@ -115,11 +115,10 @@ static int show(struct request *request, char *const *paths,
         .paths = {paths[0], paths[1]},
         .limit = yarn_view_limit(&request->view, ROWS_OF_TEXT),
     };
-    request->options.filter = &request->view.select.filter;
     request->options.is_part = yarn_select_is_part(&request->view.select);
     for (size_t side = 0; side < 2; side++)
         take_time(request, profiles[side], side);
-    int err = yarn_diff_build(profiles, &request->options, &diff);
+    int err = yarn_diff_build(request->view.select.choices, &request->options, &diff);
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "diff");
     if (!err && status < 0)
         err = print(&view, &request->view.out);
@@ -145,7 +144,7 @@ static int load_and_show(struct request *request, char *const *paths)
     status = load(request, paths[1], &after);
     if (status < 0) {
         const struct yarn_profile *const sides[] = {&before, &after};
-        status = yarn_select_check("diff", &request->view.select, sides, YARN_COUNT_OF(sides));
+        status = yarn_select_choose("diff", &request->view.select, sides, YARN_COUNT_OF(sides));
         if (status < 0)
             status = show(request, paths, sides);
         yarn_profile_fini(&after);

@@ -123,34 +123,29 @@ static int write_file(const struct request *request, struct yarn_export *export)
     return err ? fail(request, export, err) : YARN_STATUS_OK;
 }
 
-static int export_profile(const struct request *request, const struct yarn_profile *profile,
+static int export_profile(struct request *request, const struct yarn_profile *profile,
                           struct yarn_timeline *timeline, const struct yarn_sched_log *sched)
 {
-    struct yarn_choice choice;
     unsigned needs = request->format->needs;
     int err = yarn_timeline_sort(timeline);
     if (!err)
         err = yarn_timeline_gather(timeline);
-    if (!err)
-        err = yarn_choice_init(&choice, profile, &request->select.filter);
     if (err)
         return fail(request, NULL, err);
     struct yarn_export export = {
         .profile = profile,
         .timeline = needs & YARN_EXPORT_TIMES ? timeline : NULL,
-        .choice = &choice,
+        .choice = &request->select.choices[0],
         .sched = sched,
         .is_part = yarn_select_is_part(&request->select),
         .version = YARN_VERSION,
         .most_bytes = yarn_new_file_allowed(),
     };
     err = needs & YARN_EXPORT_ONE_EVENT ? keep_one_event(&export) : 0;
-    int status = err ? fail(request, NULL, err) : write_file(request, &export);
-    yarn_choice_fini(&choice);
-    return status;
+    return err ? fail(request, NULL, err) : write_file(request, &export);
 }
 
-static int load_and_export(const struct request *request, char *const *paths)
+static int load_and_export(struct request *request, char *const *paths)
 {
     unsigned needs = request->format->needs;
     struct yarn_timeline timeline = {
@@ -179,8 +174,8 @@ static int load_and_export(const struct request *request, char *const *paths)
     int status =
         yarn_select_load_view("export", &request->select, shown, paths, &options, &profile);
     if (status < 0) {
-        status = yarn_select_check("export", &request->select,
-                                   (const struct yarn_profile *const[]){&profile}, 1);
+        status = yarn_select_choose("export", &request->select,
+                                    (const struct yarn_profile *const[]){&profile}, 1);
         int err = status < 0 ? yarn_wakings_give(&wakings, &profile, &sched) : 0;
         if (err)
             status = fail(request, NULL, err);

@@ -171,15 +171,17 @@ static int write_page(const struct request *request, struct side *before, struct
 {
     struct yarn_new_file file;
     bool is_part = yarn_select_is_part(&request->select);
+    const struct yarn_choice *choices = request->select.choices;
     struct yarn_page page = {
         .sides = {{.profile = request->before ? &before->profile : NULL,
+                   .choice = &choices[1],
                    .slices = &before->slices,
                    .is_part = is_part},
                   {.profile = &after->profile,
+                   .choice = &choices[0],
                    .slices = &after->slices,
                    .sched = request->streams ? &after->sched : NULL,
                    .is_part = is_part}},
-        .filter = &request->select.filter,
         .title = request->title,
         .streams = request->streams,
         .nr_streams = request->couples.count,
@@ -216,10 +218,10 @@ int yarn_verb_flamegraph(int argc, char **argv)
     if (status < 0 && request.before)
         status = load(&request, (char *const[]){(char *)request.before, NULL}, &before);
     if (status < 0)
-        status =
-            yarn_select_check("flamegraph", &request.select,
-                              (const struct yarn_profile *const[]){&after.profile, &before.profile},
-                              request.before ? 2 : 1);
+        status = yarn_select_choose(
+            "flamegraph", &request.select,
+            (const struct yarn_profile *const[]){&after.profile, &before.profile},
+            request.before ? 2 : 1);
     if (status < 0)
         status = load_sched(&request, argv + first, &after);
     if (status < 0)

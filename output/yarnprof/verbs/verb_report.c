@@ -184,7 +184,7 @@ static int build_callers(struct request *request)
             return -ENOMEM;
         options.starts = starts;
     }
-    int err = yarn_callers_build(report->profile, report->filter, &options, &report->tree);
+    int err = yarn_callers_build(report->choice, &options, &report->tree);
     free(starts);
     return err;
 }
@@ -192,7 +192,7 @@ static int build_callers(struct request *request)
 static int build(struct request *request)
 {
     struct yarn_profile_report *report = &request->report;
-    int err = yarn_rows_build(report->profile, report->filter, request->by, &report->rows);
+    int err = yarn_rows_build(report->choice, request->by, &report->rows);
     if (err)
         return err;
     if (report->is_by_total)
@@ -200,12 +200,11 @@ static int build(struct request *request)
     else if (request->view.out.format == YARN_OUT_TEXT)
         yarn_rows_sort_by_self_and_total(report->profile, &report->rows);
     if (report->view == YARN_REPORT_TREE)
-        return yarn_tree_build(report->profile, report->filter, report->least_percent,
-                               &report->tree);
+        return yarn_tree_build(report->choice, report->least_percent, &report->tree);
     if (report->view == YARN_REPORT_CALLS)
-        return yarn_calls_build(report->profile, report->filter, &report->calls);
+        return yarn_calls_build(report->choice, &report->calls);
     if (report->view == YARN_REPORT_BRANCHES)
-        return yarn_branches_build(report->profile, report->filter, &report->branches);
+        return yarn_branches_build(report->choice, &report->branches);
     return report->view == YARN_REPORT_CALLERS ? build_callers(request) : 0;
 }
 
@@ -269,7 +268,7 @@ static int show(struct request *request, struct yarn_profile *profile)
     struct yarn_profile_report *report = &request->report;
     bool is_text = request->view.out.format == YARN_OUT_TEXT;
     report->profile = profile;
-    report->filter = &request->view.select.filter;
+    report->choice = &request->view.select.choices[0];
     report->is_part = yarn_select_is_part(&request->view.select);
     report->limit = yarn_view_limit(&request->view, report->view == YARN_REPORT_TREE ||
                                                             report->view == YARN_REPORT_CALLERS ||
@@ -346,8 +345,8 @@ int yarn_verb_report(int argc, char **argv)
     status = load(&request, argv + first, &profile);
     if (status >= 0)
         goto done;
-    status = yarn_select_check("report", &request.view.select,
-                               (const struct yarn_profile *const[]){&profile}, 1);
+    status = yarn_select_choose("report", &request.view.select,
+                                (const struct yarn_profile *const[]){&profile}, 1);
     if (status < 0 && request.report.field && !has_field(&profile, request.report.field)) {
         yarn_complain("report", "no tracepoint of these dumps has a field '%s'",
                       request.report.field);

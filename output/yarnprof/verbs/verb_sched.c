@@ -115,7 +115,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
     if (!err)
         err = yarn_sched_log_settle(sched);
     if (!err)
-        err = yarn_sched_view_build(&view, &request->view.select.filter);
+        err = yarn_sched_view_build(&view, &request->view.select.choices[0]);
     int status = err ? -1 : yarn_out_open(&request->view.out, "sched");
     if (!err && status < 0)
         err = print(request, &view);
@@ -153,16 +153,10 @@ static int break_couples(struct request *request)
 
 static int save(const struct request *request)
 {
-    const struct yarn_filter *filter = &request->view.select.filter;
-    const char *const filters[YARN_SAVED_FILTERS] = {
-        [YARN_SAVED_EVENT] = filter->events,
-        [YARN_SAVED_THREAD] = filter->threads,
-        [YARN_SAVED_PROCESS] = filter->processes,
-        [YARN_SAVED_COMM] = filter->comms,
-    };
     if (!request->save)
         return -1;
-    return yarn_saved_view_save("sched", request->save, &request->couples, filters, request->time);
+    return yarn_saved_view_save("sched", request->save, &request->couples,
+                                request->view.select.filter.lists, request->time);
 }
 
 static int load_traces(struct request *request, char *const *paths, struct yarn_sched_log *sched,
@@ -223,7 +217,7 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     if (status < 0)
         status = save(request);
     if (status < 0)
-        status = yarn_select_check_records("sched", &request->view.select, &profile, true);
+        status = yarn_select_choose_records("sched", &request->view.select, &profile, true);
     if (status < 0)
         status = show(request, &profile, sched, wakings);
     yarn_profile_fini(&profile);
@@ -233,26 +227,14 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
 /* What was saved, where the command line says nothing else. */
 static int take_saved(struct request *request)
 {
-    static const int ids[YARN_SAVED_FILTERS] = {
-        [YARN_SAVED_EVENT] = YARN_ARGUMENT_EVENT,
-        [YARN_SAVED_THREAD] = YARN_ARGUMENT_THREAD,
-        [YARN_SAVED_PROCESS] = YARN_ARGUMENT_PROCESS,
-        [YARN_SAVED_COMM] = YARN_ARGUMENT_COMM,
-    };
-    const struct yarn_filter *filter = &request->view.select.filter;
-    const char *const given[YARN_SAVED_FILTERS] = {
-        [YARN_SAVED_EVENT] = filter->events,
-        [YARN_SAVED_THREAD] = filter->threads,
-        [YARN_SAVED_PROCESS] = filter->processes,
-        [YARN_SAVED_COMM] = filter->comms,
-    };
+    struct yarn_filter *filter = &request->view.select.filter;
     const struct yarn_saved_view *saved = &request->saved;
     const char *right;
     int err = 0;
-    for (int i = 0; !err && i < YARN_SAVED_FILTERS; i++)
-        if (saved->filters[i] && !given[i])
-            err = take(request, ids[i], saved->filters[i], &right);
-    if (!err && saved->time && !request->time)
+    for (int i = 0; i < YARN_SAVED_FILTERS; i++)
+        if (!filter->lists[i])
+            filter->lists[i] = saved->filters[i];
+    if (saved->time && !request->time)
         err = take(request, YARN_ARGUMENT_TIME, saved->time, &right);
     if (!err)
         return -1;

@@ -106,8 +106,9 @@ static int run_dumps(struct request *request, char *const *paths)
         status = load(request, paths, &timeline, &profile);
     if (status < 0) {
         request->script.profile = &profile;
-        status = yarn_select_check_records("script", &request->view.select, &profile,
-                                           request->couplebreak);
+        request->script.choice = &request->view.select.choices[0];
+        status = yarn_select_choose_records("script", &request->view.select, &profile,
+                                            request->couplebreak);
         if (status < 0)
             status = show(request, &timeline);
         yarn_profile_fini(&profile);
@@ -121,7 +122,7 @@ static int run_traces(struct request *request, char *const *paths)
     struct yarn_script *script = &request->script;
     struct yarn_couples_shown shown = {.filter = script->filter, .time = request->view.select.time};
     int status = -1;
-    if (script->filter->modules || script->filter->has_function) {
+    if (yarn_filter_is_by_function(script->filter)) {
         yarn_complain("script", "a trace.dat has neither modules nor functions");
         return YARN_STATUS_USAGE;
     }

@@ -150,10 +150,10 @@ static int find_sources(struct yarn_annotate *annotate)
     return 0;
 }
 
-int yarn_annotate_init(struct yarn_annotate *annotate, const struct yarn_profile *profile,
-                       const struct yarn_filter *filter, uint32_t function)
+int yarn_annotate_init(struct yarn_annotate *annotate, const struct yarn_choice *choice,
+                       uint32_t function)
 {
-    int err = yarn_annotation_init(&annotate->annotation, profile, filter, function);
+    int err = yarn_annotation_init(&annotate->annotation, choice, function);
     if (err)
         return err;
     if (annotate->annotation.other_samples)

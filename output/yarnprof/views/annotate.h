@@ -35,8 +35,7 @@ struct yarn_annotate {
 
 /* Disassembles, finds the sources, and notes what was not available. -ENOMEM. */
 YARN_MUST_CHECK int yarn_annotate_init(struct yarn_annotate *annotate,
-                                       const struct yarn_profile *profile,
-                                       const struct yarn_filter *filter, uint32_t function);
+                                       const struct yarn_choice *choice, uint32_t function);
 /* Idempotent. */
 void yarn_annotate_fini(struct yarn_annotate *annotate);
 

@@ -147,7 +147,7 @@ static int put_part_of_events(const struct yarn_annotate *annotate, struct yarn_
     yarn_json_begin_array(json, key);
     for (uint32_t i = 0; !err && i < annotation->profile->nr_events; i++) {
         struct yarn_annotation_sums sums;
-        if (!yarn_filter_has_event(annotation->filter, annotation->profile, i))
+        if (!annotation->choice.events[i])
             continue;
         err = yarn_annotation_sum(annotation, i, &sums);
         if (err)

@@ -309,7 +309,7 @@ int yarn_annotate_text(const struct yarn_annotate *annotate, const struct yarn_o
     int err = 0;
     for (uint32_t i = 0; !err && i < profile->nr_events; i++) {
         struct yarn_annotation_sums sums;
-        if (!yarn_filter_has_event(annotation->filter, profile, i))
+        if (!annotation->choice.events[i])
             continue;
         err = yarn_annotation_sum(annotation, i, &sums);
         if (err)

@@ -159,7 +159,7 @@ bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
 
 bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry)
 {
-    const char *events = choice->shown->filter->events;
+    const char *events = choice->shown->filter->lists[YARN_FILTER_EVENT];
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
         choice->last_id = entry->event_id;
         choice->has_last = true;

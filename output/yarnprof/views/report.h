@@ -26,7 +26,7 @@ enum yarn_report_view {
 
 struct yarn_profile_report {
     const struct yarn_profile *profile;
-    const struct yarn_filter *filter;
+    const struct yarn_choice *choice;
     struct yarn_rows rows;
     struct yarn_tree tree; /* of the views with depth */
     struct yarn_calls calls;

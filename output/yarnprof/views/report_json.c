@@ -19,7 +19,7 @@ static void put_events(const struct yarn_profile_report *report, struct yarn_jso
     yarn_json_begin_array(json, "events");
     for (uint32_t i = 0; i < profile->nr_events; i++) {
         const struct yarn_profile_event *event = &profile->events[i];
-        if (!event->was_opened || !yarn_filter_has_event(report->filter, profile, i))
+        if (!event->was_opened || !report->choice->events[i])
             continue;
         yarn_json_begin_object(json, NULL);
         yarn_json_text(json, "name", text_of(report, event->name));

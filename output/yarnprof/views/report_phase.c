@@ -11,19 +11,13 @@ static const char *name_of(const struct yarn_profile *profile, uint32_t function
     return yarn_profile_text(profile, profile->functions[function].name);
 }
 
-static bool is_shown(const struct yarn_profile_report *report,
-                     const struct yarn_profile_phase *phase)
-{
-    return yarn_filter_has_event(report->filter, report->profile, phase->event);
-}
-
 void yarn_report_print_phases(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
     size_t count = 0;
     for (size_t i = 0; i < profile->nr_phases; i++) {
         const struct yarn_profile_phase *phase = &profile->phases[i];
-        if (!is_shown(report, phase) || count++ >= SENTENCES)
+        if (!report->choice->events[phase->event] || count++ >= SENTENCES)
             continue;
         if (count == 1)
             (void)fputc('\n', out->file);
@@ -54,7 +48,7 @@ void yarn_report_put_phases(const struct yarn_profile_report *report, struct yar
     const struct yarn_profile *profile = report->profile;
     yarn_json_begin_array(json, "in_phase");
     for (size_t i = 0; i < profile->nr_phases; i++)
-        if (is_shown(report, &profile->phases[i]))
+        if (report->choice->events[profile->phases[i].event])
             yarn_report_put_phase(profile, &profile->phases[i], json);
     yarn_json_end_array(json);
 }

@@ -115,7 +115,7 @@ static struct widths fit(const struct yarn_profile_report *report,
 
 bool yarn_report_is_one_share(const struct yarn_profile_report *report)
 {
-    return report->rows.by > YARN_BY_MODULE && !yarn_filter_is_by_function(report->filter);
+    return report->rows.by > YARN_BY_MODULE && report->choice->has_all_functions;
 }
 
 const char *yarn_report_detail_title(enum yarn_by by)
@@ -200,7 +200,7 @@ static void print_only_missing(const struct yarn_profile_report *report, const s
         struct yarn_report_missing missing = yarn_report_missing_of(report, i);
         if (!profile->events[i].was_opened ||
             (!missing.lost && !missing.unsampled_ns && !missing.kernel_ns) ||
-            !yarn_filter_has_event(report->filter, profile, i))
+            !report->choice->events[i])
             continue;
         (void)fputc('\n', out->file);
         yarn_report_print_event(report, out, i);

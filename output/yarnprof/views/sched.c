@@ -26,17 +26,16 @@ static void set_window(struct yarn_sched_view *view)
     view->to_ns = yarn_u64_max(view->to_ns, view->from_ns);
 }
 
-int yarn_sched_view_build(struct yarn_sched_view *view, const struct yarn_filter *filter)
+int yarn_sched_view_build(struct yarn_sched_view *view, const struct yarn_choice *choice)
 {
     const struct yarn_sched_log *sched = view->sched;
     struct yarn_sched_scratch scratch = {0};
-    uint8_t *passes = yarn_filter_threads(filter, view->profile);
     view->rows = malloc((sched->nr_lives + 1) * sizeof *view->rows);
-    int err = passes && view->rows ? 0 : -ENOMEM;
+    int err = view->rows ? 0 : -ENOMEM;
     set_window(view);
     for (size_t i = 0; !err && i < sched->nr_lives; i++) {
         struct yarn_sched_row row = {.life = &sched->lives[i]};
-        if (!passes[row.life->owner] || !is_in_window(view, row.life))
+        if (!choice->threads[row.life->owner] || !is_in_window(view, row.life))
             continue;
         err = yarn_sched_sums_of(sched, row.life, view->from_ns, view->to_ns, &scratch, &row.sums);
         view->rows[view->nr_rows++] = row;
@@ -44,7 +43,6 @@ int yarn_sched_view_build(struct yarn_sched_view *view, const struct yarn_filter
     if (!err && view->nr_rows)
         qsort(view->rows, view->nr_rows, sizeof *view->rows, compare_rows);
     yarn_sched_scratch_fini(&scratch);
-    free(passes);
     return err;
 }
 

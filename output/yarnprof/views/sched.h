@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "output/analysis/profile/filter.h"
 #include "output/analysis/sched/sums.h"
+#include "output/analysis/table/choice.h"
 #include "output/yarnprof/stream/out.h"
 #include "output/yarnprof/views/couples.h"
 
@@ -30,7 +30,7 @@ struct yarn_sched_view {
 
 /* Rows of the threads that pass. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_view_build(struct yarn_sched_view *view,
-                                          const struct yarn_filter *filter);
+                                          const struct yarn_choice *choice);
 /* Idempotent. */
 void yarn_sched_view_fini(struct yarn_sched_view *view);
 

@@ -55,7 +55,6 @@ struct line {
 struct printer {
     const struct yarn_script *script;
     FILE *file;
-    struct yarn_choice choice;
     struct line *lines; /* owned; of each frame */
     size_t kept_bytes;  /* of them */
 };
@@ -170,15 +169,13 @@ static int print_stack(struct printer *printer, const struct yarn_timeline_entry
 {
     const struct yarn_script *script = printer->script;
     const struct yarn_profile_stack *stacks = script->profile->stacks;
-    uint32_t root = yarn_profile_root_of(entry->stack_end);
+    uint32_t root = yarn_profile_root_of(entry->stack, entry->stack_end);
     int err = 0;
     (void)fputc('\n', printer->file);
     for (uint32_t stack = entry->stack; !err && stack != YARN_DUMP_NONE;
          stack = stacks[stack].parent)
         err = print_frame(printer, stacks[stack].frame);
-    if (entry->stack == YARN_DUMP_NONE)
-        print_pseudo_frame(script, printer->file, YARN_FUNCTION_NO_STACK);
-    else if (root != YARN_DUMP_NONE)
+    if (root != YARN_DUMP_NONE)
         print_pseudo_frame(script, printer->file, root);
     (void)fputc('\n', printer->file);
     return err;
@@ -245,11 +242,11 @@ static void print_header(const struct yarn_script *script, FILE *file)
 
 static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
-    const struct yarn_choice *choice = &printer->choice;
+    const struct yarn_choice *choice = printer->script->choice;
     if (entry->text) /* of the whole process where it is of no thread */
         return choice->has_records &&
                (entry->thread == YARN_DUMP_NONE || choice->threads[entry->thread]);
-    return yarn_choice_has(choice, entry->event, entry->thread, entry->stack);
+    return yarn_choice_has(choice, entry->event, entry->thread, entry->stack, entry->stack_end);
 }
 
 static int print_own(struct printer *printer, struct yarn_timeline_entry *entry)
@@ -282,11 +279,7 @@ static int printer_init(struct printer *printer, const struct yarn_script *scrip
         .file = file,
         .lines = calloc(script->profile->nr_frames + 1, sizeof *printer->lines),
     };
-    int err = printer->lines ? yarn_choice_init(&printer->choice, script->profile, script->filter)
-                             : -ENOMEM;
-    if (err)
-        free(printer->lines);
-    return err;
+    return printer->lines ? 0 : -ENOMEM;
 }
 
 static void printer_fini(struct printer *printer)
@@ -294,7 +287,6 @@ static void printer_fini(struct printer *printer)
     for (size_t i = 0; i < printer->script->profile->nr_frames; i++)
         free(printer->lines[i].text);
     free(printer->lines);
-    yarn_choice_fini(&printer->choice);
 }
 
 int yarn_script_print(const struct yarn_script *script, struct yarn_timeline *timeline,

@@ -33,6 +33,7 @@ struct yarn_couples;
 struct yarn_script {
     const struct yarn_profile *profile;
     const struct yarn_filter *filter;
+    const struct yarn_choice *choice;   /* of the profile */
     const struct yarn_couples *couples; /* NULL: couplebreak is off */
     unsigned fields;                    /* a bit each */
     bool has_no_header;

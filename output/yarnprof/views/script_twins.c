@@ -90,7 +90,8 @@ void yarn_script_twin(const struct yarn_script *script, const struct yarn_timeli
     const struct yarn_entry *twin = stream ? find_twin(stream, sample, event) : NULL;
     const struct yarn_couples_shown shown = {.profile = profile, .filter = script->filter};
     if (!twin || !yarn_couples_has_thread(&shown, stream, twin) ||
-        !yarn_filter_list_has(script->filter->events, yarn_stream_event_name(stream, twin)))
+        !yarn_filter_list_has(script->filter->lists[YARN_FILTER_EVENT],
+                              yarn_stream_event_name(stream, twin)))
         return;
     print_entry(script, stream, twin, file);
     (void)fputc('\n', file);

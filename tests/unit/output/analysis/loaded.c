@@ -29,6 +29,7 @@ void loaded_close(struct loaded *loaded)
     if (loaded->is_read)
         yarn_profile_fini(&loaded->profile);
     yarn_timeline_fini(&loaded->timeline);
+    yarn_choice_fini(&loaded->choice);
 }
 
 const char *loaded_path(const struct loaded *loaded, const char *name)
@@ -72,15 +73,22 @@ void loaded_read_timeline(struct loaded *loaded)
     read_with(loaded, &options);
 }
 
-const char *loaded_rows(const struct loaded *loaded, const struct yarn_filter *filter,
-                        enum yarn_by by)
+const struct yarn_choice *loaded_choose(struct loaded *loaded, const struct yarn_filter *filter)
+{
+    static const struct yarn_filter all;
+    yarn_choice_fini(&loaded->choice);
+    ck_assert_int_eq(yarn_choice_init(&loaded->choice, &loaded->profile, filter ? filter : &all),
+                     0);
+    return &loaded->choice;
+}
+
+const char *loaded_rows(struct loaded *loaded, const struct yarn_filter *filter, enum yarn_by by)
 {
     static char text[4096];
-    static const struct yarn_filter all = {0};
     struct yarn_rows rows;
     size_t at = 0;
     text[0] = 0;
-    ck_assert_int_eq(yarn_rows_build(&loaded->profile, filter ? filter : &all, by, &rows), 0);
+    ck_assert_int_eq(yarn_rows_build(loaded_choose(loaded, filter), by, &rows), 0);
     for (size_t i = 0; i < rows.count; i++) {
         const struct yarn_row *row = &rows.rows[i];
         char name[64];

@@ -13,6 +13,7 @@ struct loaded {
     char folder[64];
     struct yarn_profile profile;
     struct yarn_timeline timeline; /* filled by loaded_read_timeline */
+    struct yarn_choice choice;     /* of loaded_choose */
     bool is_read;
 };
 
@@ -27,6 +28,8 @@ void loaded_read(struct loaded *loaded);
 void loaded_read_part(struct loaded *loaded, const char *time, bool by_cpu);
 void loaded_read_timeline(struct loaded *loaded);
 
+/* The profile's; NULL: all of it. */
+const struct yarn_choice *loaded_choose(struct loaded *loaded, const struct yarn_filter *filter);
+
 /* "name self total samples" of each row, self and total in ms, rows by ;. In a static buffer. */
-const char *loaded_rows(const struct loaded *loaded, const struct yarn_filter *filter,
-                        enum yarn_by by);
+const char *loaded_rows(struct loaded *loaded, const struct yarn_filter *filter, enum yarn_by by);

@@ -44,8 +44,8 @@ static uint32_t function_of(const char *name)
 static void sum(const char *name)
 {
     struct yarn_disassembly none = {0};
-    ck_assert_int_eq(yarn_annotation_init(&annotation, &loaded.profile, &filter, function_of(name)),
-                     0);
+    ck_assert_int_eq(
+        yarn_annotation_init(&annotation, loaded_choose(&loaded, &filter), function_of(name)), 0);
     ck_assert_int_eq(yarn_annotation_place(&annotation, &none), 0);
     ck_assert_int_eq(yarn_annotation_sum(&annotation, 0, &sums), 0);
 }

@@ -36,22 +36,40 @@ static const struct {
     enum yarn_by by;
     const char *want;
 } cases[] = {
-    {{.threads = "worker"}, NULL, YARN_BY_FUNCTION, "warm 40 40 40; hot 0 40 0; main 0 40 0"},
-    {{.threads = "101"}, NULL, YARN_BY_THREAD, "worker 40 40 40"},
-    {{.threads = "100,200"}, NULL, YARN_BY_THREAD, "child 100 100 100; app 60 60 60"},
-    {{.threads = "w*,nobody"}, NULL, YARN_BY_THREAD, "worker 40 40 40"},
-    {{.comms = "app"}, NULL, YARN_BY_THREAD, "app 60 60 60"},
-    {{.comms = "100"}, NULL, YARN_BY_THREAD, ""},
-    {{.processes = "200"}, NULL, YARN_BY_FUNCTION, "hot 100 100 100; main 0 100 0"},
-    {{.processes = "app"}, NULL, YARN_BY_PROCESS, "app 100 100 100"},
-    {{.modules = "libx.so.1"}, NULL, YARN_BY_FUNCTION, "warm 40 40 40"},
-    {{.modules = "/usr/bin/ap*"}, NULL, YARN_BY_FUNCTION, "hot 60 100 60; main 0 100 0"},
-    {{0}, "^(warm|main)$", YARN_BY_FUNCTION, "warm 40 40 40; main 0 100 0; main 0 100 0"},
-    {{0}, "warm", YARN_BY_THREAD, "worker 40 40 40"},
-    {{0}, "hot", YARN_BY_THREAD, "child 100 100 100; app 60 60 60; worker 0 40 0"},
-    {{0}, "warm", YARN_BY_MODULE, "libx.so.1 40 40 40"},
-    {{.events = "cycles"}, NULL, YARN_BY_FUNCTION, ""},
-    {{.events = "cpu-clock"}, NULL, YARN_BY_EVENT, "cpu-clock 200 200 200"},
+    {{.lists[YARN_FILTER_THREAD] = "worker"},
+     NULL,
+     YARN_BY_FUNCTION,
+     "warm 40 40 40; hot 0 40 0; main 0 40 0"},
+    {{.lists[YARN_FILTER_THREAD] = "101"}, NULL, YARN_BY_THREAD, "worker 40 40 40"},
+    {{.lists[YARN_FILTER_THREAD] = "100,200"},
+     NULL,
+     YARN_BY_THREAD,
+     "child 100 100 100; app 60 60 60"},
+    {{.lists[YARN_FILTER_THREAD] = "w*,nobody"}, NULL, YARN_BY_THREAD, "worker 40 40 40"},
+    {{.lists[YARN_FILTER_COMM] = "app"}, NULL, YARN_BY_THREAD, "app 60 60 60"},
+    {{.lists[YARN_FILTER_COMM] = "100"}, NULL, YARN_BY_THREAD, ""},
+    {{.lists[YARN_FILTER_PROCESS] = "200"},
+     NULL,
+     YARN_BY_FUNCTION,
+     "hot 100 100 100; main 0 100 0"},
+    {{.lists[YARN_FILTER_PROCESS] = "app"}, NULL, YARN_BY_PROCESS, "app 100 100 100"},
+    {{.lists[YARN_FILTER_MODULE] = "libx.so.1"}, NULL, YARN_BY_FUNCTION, "warm 40 40 40"},
+    {{.lists[YARN_FILTER_MODULE] = "/usr/bin/ap*"},
+     NULL,
+     YARN_BY_FUNCTION,
+     "hot 60 100 60; main 0 100 0"},
+    {{.has_function = false},
+     "^(warm|main)$",
+     YARN_BY_FUNCTION,
+     "warm 40 40 40; main 0 100 0; main 0 100 0"},
+    {{.has_function = false}, "warm", YARN_BY_THREAD, "worker 40 40 40"},
+    {{.has_function = false},
+     "hot",
+     YARN_BY_THREAD,
+     "child 100 100 100; app 60 60 60; worker 0 40 0"},
+    {{.has_function = false}, "warm", YARN_BY_MODULE, "libx.so.1 40 40 40"},
+    {{.lists[YARN_FILTER_EVENT] = "cycles"}, NULL, YARN_BY_FUNCTION, ""},
+    {{.lists[YARN_FILTER_EVENT] = "cpu-clock"}, NULL, YARN_BY_EVENT, "cpu-clock 200 200 200"},
 };
 
 START_TEST(filter_leaves_the_rows)
@@ -93,11 +111,11 @@ static const struct {
     struct yarn_filter filter;
     bool passes;
 } of_no_thread[] = {
-    {{0}, true},
-    {{.events = "cpu-clock"}, true},
-    {{.threads = "nobody"}, false},
-    {{.comms = "*"}, false},
-    {{.processes = "app,child"}, false},
+    {{.has_function = false}, true},
+    {{.lists[YARN_FILTER_EVENT] = "cpu-clock"}, true},
+    {{.lists[YARN_FILTER_THREAD] = "nobody"}, false},
+    {{.lists[YARN_FILTER_COMM] = "*"}, false},
+    {{.lists[YARN_FILTER_PROCESS] = "app,child"}, false},
 };
 
 /* The scheduler's idle threads and those of other processes are in no dump's list: what their name
@@ -107,7 +125,7 @@ START_TEST(who_is_of_no_recorded_process_passes_no_filter_of_threads)
     struct yarn_choice choice;
     loaded_read(&loaded);
     ck_assert_int_eq(yarn_choice_init(&choice, &loaded.profile, &of_no_thread[_i].filter), 0);
-    ck_assert_int_eq(yarn_choice_has(&choice, 0, YARN_DUMP_NONE, YARN_DUMP_NONE),
+    ck_assert_int_eq(yarn_choice_has(&choice, 0, YARN_DUMP_NONE, YARN_DUMP_NONE, 0),
                      of_no_thread[_i].passes);
     yarn_choice_fini(&choice);
 }

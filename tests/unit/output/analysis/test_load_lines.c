@@ -116,11 +116,10 @@ START_TEST(inlined_functions_are_nodes_and_marked)
                 {"shop::day(int)", false},
                 {"shop::Till::sell(int)", true},
                 {"shop::Till::add(int)", true}};
-    struct yarn_filter all = {0};
     struct yarn_tree tree;
     make(_i, "_ZN4shop3dayEi");
     read_all(true, false);
-    ck_assert_int_eq(yarn_tree_build(&loaded.profile, &all, 0, &tree), 0);
+    ck_assert_int_eq(yarn_tree_build(loaded_choose(&loaded, NULL), 0, &tree), 0);
     uint32_t node = yarn_tree_next(&tree, 0);
     for (size_t i = 0; i < YARN_COUNT_OF(want); i++, node = yarn_tree_next(&tree, node)) {
         ck_assert_uint_ne(node, YARN_DUMP_NONE);

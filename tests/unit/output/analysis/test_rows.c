@@ -146,7 +146,7 @@ START_TEST(each_event_has_rows_of_its_own)
     end_and_read();
     ck_assert_str_eq(loaded_rows(&loaded, NULL, YARN_BY_FUNCTION),
                      "main 3 3 3; fault 5 5 1; main 0 5 0");
-    struct yarn_filter filter = {.events = "page-*"};
+    struct yarn_filter filter = {.lists[YARN_FILTER_EVENT] = "page-*"};
     ck_assert_str_eq(loaded_rows(&loaded, &filter, YARN_BY_FUNCTION), "fault 5 5 1; main 0 5 0");
 }
 END_TEST

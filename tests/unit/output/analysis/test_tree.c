@@ -10,7 +10,6 @@
 
 static struct loaded loaded;
 static struct dump_maker maker;
-static const struct yarn_filter all;
 
 static void set_up(void)
 {
@@ -54,7 +53,7 @@ static const char *tree_of(const struct yarn_filter *filter, double min_percent)
     struct yarn_tree tree;
     dump_maker_close(&maker, false);
     loaded_read(&loaded);
-    ck_assert_int_eq(yarn_tree_build(&loaded.profile, filter, min_percent, &tree), 0);
+    ck_assert_int_eq(yarn_tree_build(loaded_choose(&loaded, filter), min_percent, &tree), 0);
     const char *text = describe(&tree);
     yarn_tree_fini(&tree);
     return text;
@@ -71,7 +70,7 @@ static const char *callers_of(const char *name, double min_percent)
         starts[i] =
             strcmp(name, yarn_profile_text(&loaded.profile, loaded.profile.functions[i].name)) == 0;
     options.starts = name ? starts : NULL;
-    ck_assert_int_eq(yarn_callers_build(&loaded.profile, &all, &options, &tree), 0);
+    ck_assert_int_eq(yarn_callers_build(loaded_choose(&loaded, NULL), &options, &tree), 0);
     const char *text = describe(&tree);
     yarn_tree_fini(&tree);
     free(starts);
@@ -83,7 +82,7 @@ START_TEST(equal_paths_are_one_and_the_largest_comes_first)
     sample("main;a;b", YARN_DUMP_STACK_COMPLETE, 2);
     sample("main;c", YARN_DUMP_STACK_COMPLETE, 5);
     sample("main;a", YARN_DUMP_STACK_COMPLETE, 1);
-    ck_assert_str_eq(tree_of(&all, 0), "1 main 0/8; 2 c 5/5; 2 a 1/3; 3 b 2/2");
+    ck_assert_str_eq(tree_of(NULL, 0), "1 main 0/8; 2 c 5/5; 2 a 1/3; 3 b 2/2");
 }
 END_TEST
 
@@ -94,7 +93,7 @@ START_TEST(cut_stacks_hang_below_the_reason)
     sample("a", YARN_DUMP_STACK_NO_UNWIND_INFO, 3);
     sample("a", YARN_DUMP_STACK_FAILED, 2);
     sample("", YARN_DUMP_STACK_NONE, 1);
-    ck_assert_str_eq(tree_of(&all, 0),
+    ck_assert_str_eq(tree_of(NULL, 0),
                      "1 main 0/5; 2 a 5/5; 1 [truncated] 0/4; 2 a 4/4; 1 [no unwind information] "
                      "0/3; 2 a 3/3; 1 [unwinding failed] 0/2; 2 a 2/2; 1 [no stack] 1/1");
 }
@@ -104,7 +103,7 @@ START_TEST(small_nodes_are_left_out)
 {
     sample("main;a;b", YARN_DUMP_STACK_COMPLETE, 95);
     sample("main;c;d", YARN_DUMP_STACK_COMPLETE, 5);
-    ck_assert_str_eq(tree_of(&all, 10), "1 main 0/100; 2 a 0/95; 3 b 95/95");
+    ck_assert_str_eq(tree_of(NULL, 10), "1 main 0/100; 2 a 0/95; 3 b 95/95");
 }
 END_TEST
 
@@ -116,6 +115,27 @@ START_TEST(a_function_filter_keeps_the_paths_through_it)
     sample("main;c", YARN_DUMP_STACK_COMPLETE, 5);
     ck_assert_int_eq(yarn_filter_set_function(&filter, "^a$", why, sizeof why), 0);
     ck_assert_str_eq(tree_of(&filter, 0), "1 main 0/2; 2 a 0/2; 3 b 2/2");
+    yarn_filter_fini(&filter);
+}
+END_TEST
+
+static const struct {
+    const char *function, *want;
+} pseudo[] = {
+    {"truncated", "1 [truncated] 0/4; 2 a 4/4"},
+    {"no stack|main", "1 main 0/5; 2 a 5/5; 1 [no stack] 1/1"},
+};
+
+START_TEST(a_function_filter_finds_what_stands_for_a_missing_part)
+{
+    struct yarn_filter filter = {0};
+    char why[64];
+    sample("main;a", YARN_DUMP_STACK_COMPLETE, 5);
+    sample("a", YARN_DUMP_STACK_TRUNCATED, 4);
+    sample("a", YARN_DUMP_STACK_FAILED, 2);
+    sample("", YARN_DUMP_STACK_NONE, 1);
+    ck_assert_int_eq(yarn_filter_set_function(&filter, pseudo[_i].function, why, sizeof why), 0);
+    ck_assert_str_eq(tree_of(&filter, 0), pseudo[_i].want);
     yarn_filter_fini(&filter);
 }
 END_TEST
@@ -166,7 +186,7 @@ START_TEST(a_stack_of_thousands_of_frames_is_one_path)
     dump_maker_close(&maker, false);
     loaded_read(&loaded);
     struct yarn_tree tree;
-    ck_assert_int_eq(yarn_tree_build(&loaded.profile, &all, 0, &tree), 0);
+    ck_assert_int_eq(yarn_tree_build(loaded_choose(&loaded, NULL), 0, &tree), 0);
     uint32_t last = 0;
     for (uint32_t i = 0; i != YARN_DUMP_NONE; i = yarn_tree_next(&tree, i))
         last = i;
@@ -184,6 +204,8 @@ int main(void)
     tcase_add_test(tcase, cut_stacks_hang_below_the_reason);
     tcase_add_test(tcase, small_nodes_are_left_out);
     tcase_add_test(tcase, a_function_filter_keeps_the_paths_through_it);
+    tcase_add_loop_test(tcase, a_function_filter_finds_what_stands_for_a_missing_part, 0,
+                        (int)YARN_COUNT_OF(pseudo));
     tcase_add_test(tcase, callers_lead_from_the_leaf_outwards);
     tcase_add_test(tcase, callers_of_one_function_start_at_its_innermost_frame);
     tcase_add_test(tcase, callers_end_in_the_reason_for_a_cut);

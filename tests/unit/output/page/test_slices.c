@@ -172,7 +172,7 @@ END_TEST
 
 START_TEST(threads_are_joined_only_when_the_filter_is_sure_of_them)
 {
-    filter.threads = "reader";
+    filter.lists[YARN_FILTER_THREAD] = "reader";
     add_threads(90);
     take_many(90000, 2);
     ck_assert_int_eq(slices.lanes.kind, YARN_LANES_NAMES);

@@ -88,9 +88,13 @@ static int use(struct yarn_profile *profile)
     struct yarn_filter filter = {0};
     struct yarn_rows rows = {0};
     struct yarn_tree tree = {0};
-    int err = yarn_rows_build(profile, &filter, YARN_BY_FUNCTION, &rows);
+    struct yarn_choice choice;
+    int err = yarn_choice_init(&choice, profile, &filter);
     if (!err)
-        err = yarn_tree_build(profile, &filter, 0.5, &tree);
+        err = yarn_rows_build(&choice, YARN_BY_FUNCTION, &rows);
+    if (!err)
+        err = yarn_tree_build(&choice, 0.5, &tree);
+    yarn_choice_fini(&choice);
     yarn_rows_fini(&rows);
     yarn_tree_fini(&tree);
     return err;
