@@ -227,10 +227,7 @@ int yarn_select_choose(const char *verb, struct yarn_select *select,
 }
 
 int yarn_select_choose_records(const char *verb, struct yarn_select *select,
-                               const struct yarn_profile *profile, bool has_own_events)
+                               const struct yarn_filter *known, const struct yarn_profile *profile)
 {
-    struct yarn_filter known = select->filter;
-    if (has_own_events)
-        known.lists[YARN_FILTER_EVENT] = NULL;
-    return choose(verb, select, &known, &profile, 1, false);
+    return choose(verb, select, known, &profile, 1, false);
 }

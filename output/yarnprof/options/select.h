@@ -75,11 +75,11 @@ YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_se
  * of them pass; an exit status, or -1. */
 YARN_MUST_CHECK int yarn_select_choose(const char *verb, struct yarn_select *select,
                                        const struct yarn_profile *const profiles[], size_t count);
-/* The same where not only samples lie in the time, and events may have names that the dumps do not
- * know: those of couplebreak's targets. */
+/* The same where not only samples lie in the time; what the profile must know is `known`, a part of
+ * the filter. */
 YARN_MUST_CHECK int yarn_select_choose_records(const char *verb, struct yarn_select *select,
-                                               const struct yarn_profile *profile,
-                                               bool has_own_events);
+                                               const struct yarn_filter *known,
+                                               const struct yarn_profile *profile);
 
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile);

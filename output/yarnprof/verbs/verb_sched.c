@@ -110,7 +110,6 @@ static int show(struct request *request, const struct yarn_profile *profile,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
         view.couples = &request->couples;
-    request->shown.profile = profile;
     int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
     if (!err)
         err = yarn_sched_log_settle(sched);
@@ -203,6 +202,18 @@ static int load_dumps(struct request *request, char *const *paths, struct yarn_s
     return status;
 }
 
+/* Without couplebreak no event is shown. */
+static int choose(struct request *request, const struct yarn_profile *profile)
+{
+    struct yarn_filter known = request->view.select.filter;
+    request->shown.profile = profile;
+    if (request->couplebreak)
+        yarn_couples_meet(&request->couples, profile, &known);
+    else
+        known.lists[YARN_FILTER_EVENT] = NULL;
+    return yarn_select_choose_records("sched", &request->view.select, &known, profile);
+}
+
 static int run(struct request *request, char *const *paths, struct yarn_sched_log *sched,
                struct yarn_wakings *wakings)
 {
@@ -217,7 +228,7 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     if (status < 0)
         status = save(request);
     if (status < 0)
-        status = yarn_select_choose_records("sched", &request->view.select, &profile, true);
+        status = choose(request, &profile);
     if (status < 0)
         status = show(request, &profile, sched, wakings);
     yarn_profile_fini(&profile);

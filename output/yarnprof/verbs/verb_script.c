@@ -107,8 +107,10 @@ static int run_dumps(struct request *request, char *const *paths)
     if (status < 0) {
         request->script.profile = &profile;
         request->script.choice = &request->view.select.choices[0];
-        status = yarn_select_choose_records("script", &request->view.select, &profile,
-                                            request->couplebreak);
+        struct yarn_filter known = request->view.select.filter;
+        if (request->couplebreak) /* whose targets have events that no dump knows */
+            known.lists[YARN_FILTER_EVENT] = NULL;
+        status = yarn_select_choose_records("script", &request->view.select, &known, &profile);
         if (status < 0)
             status = show(request, &timeline);
         yarn_profile_fini(&profile);

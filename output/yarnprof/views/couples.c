@@ -181,6 +181,30 @@ struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couple
     return choice;
 }
 
+static bool has_any(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+                    size_t stream)
+{
+    size_t count, i = 0;
+    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, stream);
+    const struct yarn_entry *entries = yarn_stream_entries(couples->list[stream].stream, &count);
+    while (i < count && !yarn_couples_passes(&choice, &entries[i]))
+        i++;
+    return i < count;
+}
+
+void yarn_couples_meet(const struct yarn_couples *couples, const struct yarn_profile *profile,
+                       struct yarn_filter *filter)
+{
+    for (int by = 0; by < YARN_FILTER_MODULE; by++) {
+        struct yarn_filter alone = {0};
+        alone.lists[by] = filter->lists[by];
+        const struct yarn_couples_shown shown = {profile, &alone, YARN_TIME_RANGE_ALL, 0};
+        for (size_t i = 0; filter->lists[by] && i < couples->count; i++)
+            if (has_any(couples, &shown, i))
+                filter->lists[by] = NULL;
+    }
+}
+
 /* An entry that is shown, and those before it. */
 struct shown_entry {
     struct yarn_stream *stream;

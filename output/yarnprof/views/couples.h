@@ -58,6 +58,11 @@ bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_e
 bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
                              const struct yarn_stream *stream, const struct yarn_entry *entry);
 
+/* Takes out of the filter each list that an event of the streams passes by itself: also targets,
+ * and those of threads that are in no profile. */
+void yarn_couples_meet(const struct yarn_couples *couples, const struct yarn_profile *profile,
+                       struct yarn_filter *filter);
+
 /* Those that pass, in the form of `out`; `json` is that of YARN_OUT_JSON. */
 void yarn_couples_events(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
                          const struct yarn_out *out, struct yarn_json *json);

@@ -75,6 +75,17 @@ class Wakers(WithDumps):
             self.assertEqual((origin["id"], origin["name"]), (375, "sched/sched_waking"))
             self.assertEqual(origin["time_ns"], event["time_ns"])
 
+    def test_couplebreak_chooses_threads_and_events_that_only_the_events_know(self):
+        path = self.made([(150, 7, 8), (300, OTHER, 8)])
+        for option, pids in ((f"--thread={OTHER}", [OTHER]), (f"--process={OTHER}", [OTHER]), ("--thread=8", [8, 8]),
+                             ("--event=couplebreak/*", [8, 8])):
+            made = json.loads(self.good("sched", "--couplebreak", "--format=json", option, path))
+            self.assertEqual([event["pid"] for event in made["events"]
+                              if event["id"] in (375, -10001)], pids, option)
+        for option in ("--thread=6", "--comm=nobody", "--event=couplebreak"):
+            self.assertIn(f"{option.partition('=')[0]}: nothing", self.bad(1, "sched", "--couplebreak", option, path))
+        self.assertIn("--thread: nothing", self.bad(1, "sched", f"--thread={OTHER}", path))
+
     def sched(self, path, *options):
         return json.loads(self.good("sched", "--wakers", "--format=json", path, *options))
 
