@@ -17,7 +17,8 @@ struct walk {
     const struct yarn_choice *choice; /* borrowed */
     uint32_t *events, *threads;       /* to those of the graph; YARN_DUMP_NONE: left out */
     uint32_t first_slice;
-    uint8_t *needed;  /* a bit a kind of root: the stack occurs below it */
+    unsigned roots;   /* a bit a kind of root: something occurs below it */
+    uint8_t *needed;  /* the same of a stack */
     uint32_t *places; /* node of each stack below the root that is being added */
 };
 
@@ -189,7 +190,10 @@ static int mark_needed(struct walk *walk)
         return -ENOMEM;
     for (size_t i = 0; i < cells->count; i++) {
         const struct yarn_cell *cell = &cells->cells[i];
-        if (cell->stack != YARN_DUMP_NONE && yarn_choice_has_cell(walk->choice, cell))
+        if (!yarn_choice_has_cell(walk->choice, cell))
+            continue;
+        walk->roots |= 1u << root_of(cell);
+        if (cell->stack != YARN_DUMP_NONE)
             walk->needed[cell->stack] |= (uint8_t)(1u << root_of(cell));
     }
     for (size_t i = profile->nr_stacks; i-- > 0;) {
@@ -243,20 +247,10 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
     return 0;
 }
 
-static bool has_root(const struct walk *walk, unsigned root)
-{
-    const struct yarn_cells *cells = &walk->graph->sides[walk->side].slices->cells;
-    for (size_t i = 0; i < cells->count; i++) {
-        const struct yarn_cell *cell = &cells->cells[i];
-        if (root_of(cell) == root && yarn_choice_has_cell(walk->choice, cell))
-            return true;
-    }
-    return false;
-}
-
 static int add_side(struct walk *walk)
 {
     walk->choice = walk->graph->sides[walk->side].choice;
+    walk->roots = 0;
     walk->first_slice = yarn_slices_first(walk->graph->sides[walk->side].slices);
     int err = map_threads(walk);
     if (!err)
@@ -265,7 +259,7 @@ static int add_side(struct walk *walk)
         err = mark_needed(walk);
     for (unsigned root = NR_ROOTS; !err && root-- > 0;) {
         uint32_t top = 0;
-        if (!has_root(walk, root))
+        if (!(walk->roots >> root & 1))
             continue;
         if (root != YARN_FUNCTION_PSEUDO_COUNT)
             err = node_below(walk, 0, root, &top);

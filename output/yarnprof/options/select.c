@@ -159,16 +159,6 @@ void yarn_select_report_damage(const char *verb, const struct yarn_profile *prof
     }
 }
 
-bool yarn_select_has_all_threads(const struct yarn_select *select)
-{
-    return !yarn_filter_is_by_thread(&select->filter);
-}
-
-bool yarn_select_has_all_functions(const struct yarn_select *select)
-{
-    return !yarn_filter_is_by_function(&select->filter);
-}
-
 int yarn_select_load_view(const char *verb, const struct yarn_select *select, unsigned shown,
                           char *const *paths, struct yarn_load_options *options,
                           struct yarn_profile *ret_profile)

@@ -58,12 +58,6 @@ YARN_MUST_CHECK int yarn_select_load(const char *verb, char *const *paths,
 /* What a view shows besides functions, where the user leaves it alone. */
 enum yarn_select_shown { YARN_SELECT_LINES = 1, YARN_SELECT_INLINES = 2 };
 
-/* True where no thread or process is chosen. */
-bool yarn_select_has_all_threads(const struct yarn_select *select);
-
-/* True where no function or module is chosen. */
-bool yarn_select_has_all_functions(const struct yarn_select *select);
-
 /* As yarn_select_load, of the part that was selected; `options` are the view's own, and get what
  * the selection says. Reports damage. */
 YARN_MUST_CHECK int yarn_select_load_view(const char *verb, const struct yarn_select *select,

@@ -158,7 +158,7 @@ static int load_and_export(struct request *request, char *const *paths)
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
-                          yarn_select_has_all_threads(&request->select),
+                          !yarn_filter_is_by_thread(&request->select.filter),
         .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
         .has_scheduling = needs & YARN_EXPORT_RAW,
         .has_raw = needs & YARN_EXPORT_RAW,

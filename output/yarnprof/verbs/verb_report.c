@@ -301,6 +301,7 @@ static bool has_depth(const struct request *request)
 
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
+    const struct yarn_filter *filter = &request->view.select.filter;
     bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
     bool is_by_sample = is_by_thread || request->by >= YARN_BY_CPU;
     struct yarn_load_options options = {
@@ -311,8 +312,8 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
                   : request->report.view == YARN_REPORT_BRANCHES ? YARN_FRAMES_BY_ADDRESS
                                                                  : YARN_FRAMES_BY_FUNCTION,
         .has_branches = request->report.view == YARN_REPORT_BRANCHES,
-        .has_no_threads = !is_by_thread && yarn_select_has_all_threads(&request->view.select),
-        .has_no_stacks = is_by_sample && yarn_select_has_all_functions(&request->view.select),
+        .has_no_threads = !is_by_thread && !yarn_filter_is_by_thread(filter),
+        .has_no_stacks = is_by_sample && !yarn_filter_is_by_function(filter),
     };
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)
