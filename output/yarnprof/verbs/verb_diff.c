@@ -63,32 +63,16 @@ static const struct yarn_command command = {
     .take = take,
 };
 
-/* A moment of the range, after the start. */
-static double moment(const struct yarn_profile *profile, uint64_t at_ns, bool is_absolute,
-                     double whole)
-{
-    double seconds = (double)at_ns / 1e9;
-    if (at_ns == UINT64_MAX)
-        return whole;
-    if (is_absolute) {
-        int64_t offset_ns =
-            profile->nr_dumps ? yarn_clock_offset_ns(&profile->dumps[0].process) : 0;
-        seconds -= ((double)profile->start_ns + (double)offset_ns) / 1e9;
-    }
-    return seconds < 0 ? 0 : seconds > whole ? whole : seconds;
-}
-
 /* Which time of the recording is looked at. */
 static void take_time(struct request *request, const struct yarn_profile *profile, size_t side)
 {
-    const struct yarn_time_range *range = &request->view.select.time;
-    double whole = profile->end_ns > profile->start_ns
-                       ? (double)(profile->end_ns - profile->start_ns) / 1e9
-                       : 0;
-    double from = moment(profile, range->from_ns, range->from_is_absolute, whole);
-    double to = moment(profile, range->to_ns, range->to_is_absolute, whole);
-    request->options.from_ns[side] = profile->start_ns + (uint64_t)(from * 1e9);
-    request->options.to_ns[side] = profile->start_ns + (uint64_t)((to > from ? to : from) * 1e9);
+    int64_t offset_ns = profile->nr_dumps ? yarn_clock_offset_ns(&profile->dumps[0].process) : 0;
+    uint64_t end_ns = yarn_u64_max(profile->end_ns, profile->start_ns), from_ns, to_ns;
+    yarn_time_range_on_clock(&request->view.select.time, profile->start_ns, offset_ns, &from_ns,
+                             &to_ns);
+    from_ns = yarn_u64_min(yarn_u64_max(from_ns, profile->start_ns), end_ns);
+    request->options.from_ns[side] = from_ns;
+    request->options.to_ns[side] = yarn_u64_max(yarn_u64_min(to_ns, end_ns), from_ns);
 }
 
 static int print(const struct yarn_diff_view *view, const struct yarn_out *out)
