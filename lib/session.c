@@ -4,23 +4,52 @@
 #include "core/include/yarn/session.h"
 #pragma GCC visibility pop
 
-#include <string.h>
-#include <sys/types.h>
-
+#include "core/event/events.h"
+#include "core/session/attach.h"
+#include "core/session/probe.h"
+#include "core/session/reader.h"
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/futex.h"
 #include "core/sys/process.h"
-#include "lib/session_engine.h"
 #include "lib/session_unwind.h"
+#include "lib/session_wake.h"
+#include "unwind/symbol/place.h"
 
-/* No later version has a larger struct: a size beyond is none. */
-enum { ARENA_BYTES = 1 << 21, STRUCT_MAX = 4096 };
+enum {
+    ARENA_BYTES = 1 << 21,
+    STRUCT_MAX = 4096, /* no later version has a larger struct: a size beyond is none */
+    CPUS_MAX = 1024,
+    ROUNDS = 16,
+    FREQUENCY_HZ = 999,
+    INTERVAL_MS = 100,
+    CONFIRM_MS = 2,
+    CONFIRM_FACTOR = 8,
+    CONFIRM_LAST_MS = 2000,
+};
 
-struct yarn_session {
-    struct yarn_arena arena; /* of this and of the engine */
-    struct yarn_session_engine *engine;
-    struct yarn_session_unwinder *unwinder; /* NULL before the first stack */
+enum state { DETACHED, ATTACHED, STARTED, STOPPED };
+
+/* The session of core/session, which is what the program has, and what is kept beside it. */
+struct own {
+    struct yarn_session session; /* first: see own_of */
+    struct yarn_arena arena;     /* of this and of the copy of the list */
     struct yarn_listener listener;
-    uint64_t nr_records;
-    pid_t pid; /* whose it is */
+    struct yarn_session_request asked, spec;
+    struct yarn_event_spec *events; /* those of a kernel's counter */
+    size_t *index_of;               /* of each in the list */
+    size_t nr_listed;
+    struct yarn_ring_reader reader;
+    struct yarn_session_unwinder *unwinder; /* NULL before the first stack */
+    uint8_t *room;                          /* for a stack that is in two pieces of its ring */
+    enum state state;
+    int error; /* of the last attach */
+    int wake_fd;
+    _Atomic uint32_t command;                /* 1: to stop */
+    uint64_t confirm_at_ns, confirm_step_ns; /* of the start; step 0: done */
+    struct yarn_report report;
+    char reason[YARN_SENTENCE_MAX]; /* the report's: it outlives what was opened */
+    pid_t pid;                      /* whose it is */
 };
 
 /* ---- structs of other versions ---- */
@@ -42,52 +71,83 @@ static int copy_in(void *to, size_t size, const void *from)
     return 0;
 }
 
+static struct own *own_of(const struct yarn_session *session)
+{
+    return (struct own *)(uintptr_t)session;
+}
+
 static int check_owner(const struct yarn_session *session)
 {
     if (!session)
         return -EINVAL;
-    return session->pid == yarn_process_pid() ? 0 : -ECHILD;
+    return own_of(session)->pid == yarn_process_pid() ? 0 : -ECHILD;
 }
 
 /* ---- making one ---- */
 
-static void tell(void *self, size_t event, const struct yarn_record *record)
+/* The list need not live as long. */
+static int copy_events(struct own *own, const struct yarn_event_list *list)
 {
-    struct yarn_session *session = self;
-    if (session->unwinder && record->type == PERF_RECORD_MMAP2)
-        yarn_session_unwinder_note_mapping(session->unwinder);
-    session->nr_records++;
-    session->listener.on_record(session->listener.self, event, record);
+    own->events = YARN_ARENA_NEW(&own->arena, struct yarn_event_spec, list->count);
+    own->index_of = YARN_ARENA_NEW(&own->arena, size_t, list->count);
+    own->room = yarn_arena_alloc(&own->arena, YARN_RECORD_BYTES_MAX, 1);
+    if (!own->events || !own->index_of || !own->room)
+        return -ENOMEM;
+    own->nr_listed = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        struct yarn_event_spec *event = &own->events[own->asked.nr_events];
+        if (list->specs[i].kind == YARN_EVENT_OFF_CPU)
+            continue;
+        *event = list->specs[i];
+        yarn_event_spec_apply_rate(event, own->asked.frequency_hz);
+        own->index_of[own->asked.nr_events++] = i;
+        int err = yarn_event_spec_copy_texts(event, &own->arena);
+        if (err)
+            return err;
+    }
+    own->asked.events = own->events;
+    return own->asked.nr_events ? 0 : -EINVAL;
 }
 
-static unsigned engine_stack(enum yarn_stacks stacks)
+static bool is_valid(const struct yarn_session_spec *spec)
 {
-    static const unsigned kinds[] = {
-        [YARN_STACKS_NONE] = YARN_SESSION_ENGINE_NONE,
-        [YARN_STACKS_CHAIN] = YARN_SESSION_ENGINE_CHAIN,
-        [YARN_STACKS_COPY] = YARN_SESSION_ENGINE_COPY,
+    return spec->strategy <= YARN_STRATEGY_PER_THREAD && spec->reader <= YARN_READER_TIMED &&
+           spec->stacks <= YARN_STACKS_COPY && !(spec->ring_bytes & (spec->ring_bytes - 1)) &&
+           !(spec->stack_bytes % sizeof(uint64_t)) && spec->stack_bytes <= YARN_STACK_BYTES_MAX;
+}
+
+static struct yarn_session_request request_of(const struct yarn_session_spec *spec)
+{
+    return (struct yarn_session_request){
+        .frequency_hz = spec->frequency_hz ? spec->frequency_hz : FREQUENCY_HZ,
+        .sampler = YARN_SAMPLER_PERF,
+        .strategy = spec->strategy,
+        .stack = spec->stacks,
+        .stack_bytes = spec->stack_bytes ? spec->stack_bytes : YARN_STACK_BYTES_DEFAULT,
+        .ring_bytes = spec->ring_bytes,
+        .interval_ns = spec->interval_ns ? spec->interval_ns : INTERVAL_MS * YARN_NS_PER_MS,
+        .reader = spec->reader,
+        .pid = yarn_process_pid(),
+        .max_scans = spec->max_rounds ? spec->max_rounds : ROUNDS,
+        .includes_reader = spec->includes_caller,
+        .may_refuse_threads = true,
+        .find_symbol = yarn_symbol_place_find,
     };
-    return (size_t)stacks < YARN_COUNT_OF(kinds) ? kinds[stacks] : UINT32_MAX;
 }
 
 static int make(const struct yarn_events *events, const struct yarn_session_spec *spec,
-                struct yarn_session *session)
+                struct own *own)
 {
-    const struct yarn_session_engine_listener listener = {.self = session, .record = tell};
-    const struct yarn_session_engine_spec asked = {
-        .events = events,
-        .strategy = spec->strategy,
-        .reader = spec->reader,
-        .stack = engine_stack(spec->stacks),
-        .stack_bytes = spec->stack_bytes,
-        .ring_bytes = spec->ring_bytes,
-        .interval_ns = spec->interval_ns,
-        .frequency_hz = spec->frequency_hz,
-        .max_rounds = spec->max_rounds,
-        .includes_caller = spec->includes_caller,
-    };
-    session->pid = yarn_process_pid();
-    return yarn_session_engine_new(&session->arena, &asked, &listener, &session->engine);
+    if (!is_valid(spec))
+        return -EINVAL;
+    own->session = YARN_SESSION_CLOSED;
+    own->asked = request_of(spec);
+    own->pid = yarn_process_pid();
+    int err = copy_events(own, &events->list);
+    if (err)
+        return err;
+    own->wake_fd = own->asked.wake_fd = yarn_session_wake_open();
+    return own->wake_fd < 0 ? own->wake_fd : 0;
 }
 
 int yarn_session_new(const struct yarn_events *events, const struct yarn_session_spec *spec,
@@ -106,110 +166,231 @@ int yarn_session_new(const struct yarn_events *events, const struct yarn_session
     if (err)
         return err;
     yarn_arena_open(&arena, ARENA_BYTES);
-    struct yarn_session *session = YARN_ARENA_NEW(&arena, struct yarn_session, 1);
-    if (!session) {
+    struct own *own = YARN_ARENA_NEW(&arena, struct own, 1);
+    if (!own) {
         yarn_arena_close(&arena);
         return -ENOMEM;
     }
-    session->arena = arena;
-    session->listener = receiver;
-    err = make(events, &asked, session);
+    own->arena = arena;
+    own->listener = receiver;
+    err = make(events, &asked, own);
     if (err) {
-        arena = session->arena; /* it lies in there itself */
+        arena = own->arena; /* it lies in there itself */
         yarn_arena_close(&arena);
         return err;
     }
-    *ret_session = session;
+    *ret_session = &own->session;
     return 0;
 }
 
-/* ---- its life ---- */
+/* ---- attaching ---- */
+
+/* Rings of the whole size from the first on: while some are changed for others, a thread that is
+ * made meanwhile could not be distinguished from one that has its events already. */
+static void choose(struct own *own)
+{
+    int cpus[CPUS_MAX];
+    size_t nr_cpus = yarn_process_present_cpus(cpus, CPUS_MAX);
+    own->spec = own->asked;
+    bool is_per_thread = yarn_plan_strategy(&own->spec, nr_cpus).is_per_thread;
+    own->spec.strategy = is_per_thread ? YARN_STRATEGY_PER_THREAD : YARN_STRATEGY_PER_CORE;
+    if (!is_per_thread)
+        own->spec.ring_bytes = yarn_plan_of_core(&own->spec, nr_cpus).ring_bytes;
+}
+
+/* Of what was not got as asked, the worst. */
+static const char *reason_of(const struct own *own)
+{
+    const struct yarn_session_report *got = &own->session.report;
+    if (got->failure)
+        return got->failure;
+    if (got->nr_refused_threads)
+        return yarn_probe_thread_reason(got->thread_refusal);
+    if (!got->is_stable)
+        return "threads were still being made when the list had been read max_rounds times";
+    for (size_t i = 0; i < own->spec.nr_events; i++)
+        if (own->session.specs[i].reason)
+            return own->session.specs[i].reason;
+    if (got->got.ring_bytes < own->spec.ring_bytes)
+        return "the rings are smaller than asked for: the limit of locked memory is too low";
+    if (own->asked.reader == YARN_READER_POLL && !own->reader.is_poll)
+        return "there is nothing to poll: the rings are read by time";
+    return NULL;
+}
+
+static void set_reason(struct own *own, const char *reason)
+{
+    struct yarn_text text = yarn_text_of(own->reason, sizeof own->reason);
+    yarn_text_add(&text, reason ? reason : "");
+    own->report.reason = reason ? own->reason : NULL;
+}
+
+static void fill_report(struct own *own)
+{
+    const struct yarn_session_report *got = &own->session.report;
+    own->report.nr_threads = got->nr_threads;
+    own->report.nr_refused = got->nr_refused_threads;
+    own->report.nr_rounds = got->nr_scans;
+    own->report.is_stable = got->is_stable;
+    own->report.nr_rings = got->nr_rings;
+    own->report.ring_bytes = got->got.ring_bytes;
+    own->report.strategy = yarn_session_strategy_name(&own->session);
+    own->report.reader =
+        yarn_reader_words[own->reader.is_poll ? YARN_READER_POLL : YARN_READER_TIMED];
+    set_reason(own, reason_of(own));
+}
+
+static void close_all(struct own *own)
+{
+    yarn_reader_close(&own->reader);
+    yarn_session_close(&own->session);
+    own->state = DETACHED;
+}
+
+/* A stop that was asked for stays. */
+static int fail(struct own *own, int err, const char *why)
+{
+    const char *sentence = own->session.report.failure;
+    set_reason(own, sentence ? sentence : why);
+    own->report.nr_threads = 0;
+    own->report.nr_refused = own->session.report.nr_refused_threads;
+    own->error = err;
+    close_all(own);
+    return err;
+}
+
+static int attach(struct own *own)
+{
+    own->error = 0;
+    choose(own);
+    int err = yarn_session_open(&own->session, &own->spec);
+    if (err)
+        return fail(own, err, "the events could not be opened");
+    if (!own->session.report.nr_threads)
+        return fail(own, -ESRCH, "there is no thread but the one that reads");
+    bool is_timed = own->spec.reader == YARN_READER_TIMED || yarn_session_needs_time(&own->session);
+    err = yarn_reader_open(&own->reader, !is_timed, &own->session, &own->command);
+    if (err)
+        return fail(own, err, "no memory or no descriptor for the reader");
+    own->state = ATTACHED;
+    fill_report(own);
+    return 0;
+}
 
 int yarn_session_attach(struct yarn_session *session)
 {
     int err = check_owner(session);
-    return err ? err : yarn_session_engine_attach(session->engine);
+    if (!err && own_of(session)->state != DETACHED)
+        err = -EBUSY;
+    return err ? err : attach(own_of(session));
 }
 
 int yarn_session_start(struct yarn_session *session)
 {
+    struct own *own = own_of(session);
     int err = check_owner(session);
-    return err ? err : yarn_session_engine_start(session->engine);
+    if (err)
+        return err;
+    if (own->state != ATTACHED)
+        return own->state == STARTED ? 0 : -EINVAL;
+    yarn_session_enable(session);
+    own->confirm_step_ns = CONFIRM_MS * YARN_NS_PER_MS;
+    own->confirm_at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + own->confirm_step_ns;
+    own->state = STARTED;
+    return 0;
+}
+
+/* ---- reading ---- */
+
+/* Why again: events that a thread inherits may miss the first. How long until it is due. */
+static uint64_t confirm_start(struct own *own, uint64_t now_ns)
+{
+    if (own->state != STARTED || !own->confirm_step_ns)
+        return UINT64_MAX;
+    if (now_ns < own->confirm_at_ns)
+        return own->confirm_at_ns - now_ns;
+    yarn_session_enable(&own->session);
+    own->confirm_step_ns *= CONFIRM_FACTOR;
+    if (own->confirm_step_ns > CONFIRM_LAST_MS * YARN_NS_PER_MS)
+        own->confirm_step_ns = 0;
+    own->confirm_at_ns = now_ns + own->confirm_step_ns;
+    return own->confirm_step_ns ? own->confirm_step_ns : UINT64_MAX;
+}
+
+static void tell(void *self, const struct yarn_typed_record *record)
+{
+    struct own *own = self;
+    struct yarn_record shown = record->perf;
+    if (!shown.fields)
+        return;
+    if (record->type == YARN_RECORD_LOST)
+        own->report.nr_lost += record->lost.count;
+    if (record->type == YARN_RECORD_MMAP && own->unwinder)
+        yarn_session_unwinder_note_mapping(own->unwinder);
+    if (record->stack.second.size) {
+        shown.stack = (struct yarn_bytes){own->room, yarn_wrapped_size(&record->stack)};
+        (void)yarn_wrapped_read(&record->stack, 0, own->room, shown.stack.size);
+    }
+    uint32_t number = yarn_session_first_of(&own->session, record->event);
+    size_t event = number < own->spec.nr_events ? own->index_of[number] : SIZE_MAX;
+    own->report.nr_records++;
+    own->listener.on_record(own->listener.self, event, &shown);
+}
+
+static void count_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    struct own *own = self;
+    (void)kernel_type;
+    (void)size;
+    own->report.nr_malformed++;
+}
+
+/* How many the listener got. */
+static int drain(struct own *own, bool is_last)
+{
+    const struct yarn_record_listener listener = {
+        .self = own, .record = tell, .malformed = count_malformed};
+    bool has_news;
+    uint64_t before = own->report.nr_records;
+    yarn_session_drain(&own->session, is_last, &listener, &has_news);
+    return (int)(own->report.nr_records - before);
+}
+
+static int finish(struct own *own)
+{
+    yarn_session_disable(&own->session);
+    int count = drain(own, true);
+    own->state = STOPPED;
+    return count ? count : -ECANCELED;
 }
 
 int yarn_session_read(struct yarn_session *session, int timeout_ms)
 {
+    struct own *own = own_of(session);
     int err = check_owner(session);
-    return err ? err : yarn_session_engine_read(session->engine, timeout_ms);
-}
-
-void yarn_session_stop(struct yarn_session *session)
-{
-    if (!check_owner(session))
-        yarn_session_engine_stop(session->engine);
-}
-
-int yarn_session_detach(struct yarn_session *session)
-{
-    int err = check_owner(session);
-    if (!err)
-        yarn_session_engine_detach(session->engine);
-    return err;
-}
-
-void yarn_session_free(struct yarn_session *session)
-{
-    if (!session)
-        return;
-    struct yarn_arena arena = session->arena; /* it lies in there itself */
-    yarn_session_unwinder_free(session->unwinder);
-    yarn_session_engine_fini(session->engine, session->pid != yarn_process_pid());
-    yarn_arena_close(&arena);
-}
-
-/* ---- what came of it ---- */
-
-void yarn_session_report(const struct yarn_session *session, struct yarn_report *ret_report)
-{
-    struct yarn_session_engine_report got;
-    if (!session || !ret_report)
-        return;
-    size_t size = ret_report->size;
-    if (size < sizeof size || size > sizeof *ret_report)
-        size = sizeof *ret_report;
-    yarn_session_engine_report(session->engine, &got);
-    const struct yarn_report report = {
-        .size = size,
-        .nr_threads = got.nr_threads,
-        .nr_refused = got.nr_refused,
-        .nr_rounds = got.nr_rounds,
-        .is_stable = got.is_stable,
-        .nr_rings = got.nr_rings,
-        .ring_bytes = got.ring_bytes,
-        .nr_records = session->nr_records,
-        .nr_lost = got.nr_lost,
-        .nr_malformed = got.nr_malformed,
-        .strategy = got.strategy,
-        .reader = got.reader,
-        .reason = got.reason,
-    };
-    memcpy(ret_report, &report, size);
-}
-
-int yarn_session_error(const struct yarn_session *session, size_t event, const char **ret_reason)
-{
-    const char *reason = NULL;
-    int err = check_owner(session);
-    if (!err)
-        err = yarn_session_engine_error(session->engine, event, &reason);
-    if (ret_reason)
-        *ret_reason = reason;
-    return err;
+    if (err || own->state == DETACHED)
+        return err ? err : -EINVAL;
+    if (own->state == STOPPED)
+        return -ECANCELED;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t end_ns = timeout_ms < 0 ? UINT64_MAX : now_ns + (uint64_t)timeout_ms * YARN_NS_PER_MS;
+    for (;;) {
+        uint64_t pause_ns = yarn_u64_min(confirm_start(own, now_ns), own->spec.interval_ns);
+        if (now_ns < end_ns)
+            yarn_reader_wait(&own->reader, yarn_u64_min(end_ns - now_ns, pause_ns));
+        if (atomic_load(&own->command))
+            return finish(own);
+        int count = drain(own, false);
+        now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (count || now_ns >= end_ns)
+            return count;
+    }
 }
 
 int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *record,
                         uint64_t *ret_addresses, size_t max)
 {
+    struct own *own = own_of(session);
     int err = check_owner(session);
     if (!err && (!record || (max && !ret_addresses)))
         err = -EINVAL;
@@ -217,14 +398,101 @@ int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *
         return err;
     if (!record->registers.size || !record->stack.size)
         return -ENODATA;
-    if (!session->unwinder)
-        err = yarn_session_unwinder_new(&session->unwinder);
-    if (err)
-        return err;
-    const struct yarn_session_stack_copy stack = {
-        .registers_mask = yarn_session_engine_registers(),
-        .registers = yarn_span_of(record->registers.data, record->registers.size),
-        .stack = yarn_span_of(record->stack.data, record->stack.size),
-    };
-    return yarn_session_unwinder_walk(session->unwinder, &stack, ret_addresses, max);
+    if (!own->unwinder)
+        err = yarn_session_unwinder_new(&own->unwinder);
+    return err ? err : yarn_session_unwinder_walk(own->unwinder, record, ret_addresses, max);
+}
+
+/* ---- what came of it ---- */
+
+void yarn_session_report(const struct yarn_session *session, struct yarn_report *ret_report)
+{
+    if (!session || !ret_report)
+        return;
+    struct yarn_report report = own_of(session)->report;
+    report.size = ret_report->size;
+    if (report.size < sizeof report.size || report.size > sizeof report)
+        report.size = sizeof report;
+    memcpy(ret_report, &report, report.size);
+}
+
+/* SIZE_MAX: it is no event of the kernel. */
+static size_t number_of(const struct own *own, size_t event)
+{
+    for (size_t i = 0; i < own->asked.nr_events; i++)
+        if (own->index_of[i] == event)
+            return i;
+    return SIZE_MAX;
+}
+
+static int error_of(const struct own *own, size_t event, const char **ret_reason)
+{
+    size_t number = number_of(own, event);
+    if (event >= own->nr_listed)
+        return -EINVAL;
+    if (number == SIZE_MAX) {
+        *ret_reason =
+            "off-cpu is no event of the kernel: only a recording looks at blocked threads";
+        return -EOPNOTSUPP;
+    }
+    int error = own->state == DETACHED ? own->error : -own->session.specs[number].error;
+    if (error)
+        *ret_reason =
+            own->state == DETACHED ? own->report.reason : own->session.specs[number].reason;
+    return error;
+}
+
+int yarn_session_error(const struct yarn_session *session, size_t event, const char **ret_reason)
+{
+    const char *reason = NULL;
+    int err = check_owner(session);
+    if (!err)
+        err = error_of(own_of(session), event, &reason);
+    if (ret_reason)
+        *ret_reason = reason;
+    return err;
+}
+
+/* ---- the end ---- */
+
+void yarn_session_stop(struct yarn_session *session)
+{
+    struct own *own = own_of(session);
+    if (check_owner(session))
+        return;
+    atomic_store(&own->command, 1);
+    yarn_futex_wake(&own->command);
+    yarn_session_wake_send(own->wake_fd);
+}
+
+static void detach(struct own *own)
+{
+    close_all(own);
+    yarn_session_wake_clear(own->wake_fd);
+    atomic_store(&own->command, 0);
+}
+
+int yarn_session_detach(struct yarn_session *session)
+{
+    int err = check_owner(session);
+    if (!err)
+        detach(own_of(session));
+    return err;
+}
+
+void yarn_session_free(struct yarn_session *session)
+{
+    struct own *own = own_of(session);
+    if (!own)
+        return;
+    struct yarn_arena arena = own->arena; /* it lies in there itself */
+    yarn_session_unwinder_free(own->unwinder);
+    /* In a child descriptors and rings are the parent's. */
+    if (own->pid != yarn_process_pid()) {
+        yarn_session_forget(session);
+        own->reader.wake_fd = own->wake_fd = -1;
+    }
+    detach(own);
+    yarn_file_close(own->wake_fd);
+    yarn_arena_close(&arena);
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "core/base/pages.h"
+#include "core/record/record.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
 #include "unwind/registers.h"
@@ -64,22 +65,15 @@ void yarn_session_unwinder_note_mapping(struct yarn_session_unwinder *unwinder)
 
 static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
 {
-    const struct yarn_session_stack_copy *stack = self;
-    const uint64_t one = UINT64_C(1) << bit;
-    uint64_t before = stack->registers_mask & (one - 1), at = 0;
-    if (!(stack->registers_mask & one))
-        return false;
-    for (; before; before &= before - 1)
-        at += sizeof *ret_value;
-    return yarn_span_read(stack->registers, at, ret_value, sizeof *ret_value);
+    return yarn_record_register(self, yarn_attr_unwind_registers(), bit, ret_value);
 }
 
 int yarn_session_unwinder_walk(struct yarn_session_unwinder *unwinder,
-                               const struct yarn_session_stack_copy *stack, uint64_t *ret_addresses,
+                               const struct yarn_record *record, uint64_t *ret_addresses,
                                size_t max)
 {
     struct yarn_registers registers;
-    if (!yarn_registers_of_perf(read_register, stack, &registers))
+    if (!yarn_registers_of_perf(read_register, record, &registers))
         return -ENODATA;
     if (unwinder->is_old) {
         int err = yarn_module_map_read_proc(unwinder->map, 0);
@@ -87,7 +81,8 @@ int yarn_session_unwinder_walk(struct yarn_session_unwinder *unwinder,
             return err;
         unwinder->is_old = false;
     }
-    const struct yarn_stack_copy copy = {.start = registers.sp, .first = stack->stack};
+    const struct yarn_stack_copy copy = {
+        .start = registers.sp, .first = yarn_span_of(record->stack.data, record->stack.size)};
     enter();
     yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
     leave();

@@ -1,23 +1,16 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The stacks of the own process, for samples that have a copy of one. Its types are hidden as those
- * of session_engine.h are.
- *
- * Knows mappings and the unwinder; does not know records. Threads: one owner at a time. Signals:
+ * The stacks of the own process, for samples that have a copy of one. Knows
+ * mappings and the unwinder; does not know sessions. Threads: one owner at a time. Signals:
  * not safe.
  */
 #pragma once
 
-#include "core/base/span.h"
+#include "core/base/base.h"
+#include "core/include/yarn/record.h"
 
 struct yarn_session_unwinder;
-
-/* Registers in the order of the mask's bits, and the stack from the stack pointer on. */
-struct yarn_session_stack_copy {
-    uint64_t registers_mask;
-    struct yarn_span registers, stack;
-};
 
 YARN_MUST_CHECK int yarn_session_unwinder_new(struct yarn_session_unwinder **ret_unwinder);
 
@@ -27,7 +20,7 @@ void yarn_session_unwinder_note_mapping(struct yarn_session_unwinder *unwinder);
 /* Where the sample hit and the return addresses, innermost first: how many, at most `max`.
  * -ENODATA: the sample has no registers. */
 YARN_MUST_CHECK int yarn_session_unwinder_walk(struct yarn_session_unwinder *unwinder,
-                                               const struct yarn_session_stack_copy *stack,
+                                               const struct yarn_record *record,
                                                uint64_t *ret_addresses, size_t max);
 
 /* Takes NULL. */

@@ -1,10 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The values of the options, also of those that report what was used. The texts for the reports are
- * here, those for parsing in option_values.c.
+ * The values of the options, also of those that report what was used; of those that a session of
+ * libyarn has, too, in its header. The texts for the reports are here, those for parsing in
+ * option_values.c.
  */
 #pragma once
+
+#include "core/include/yarn/session.h"
 
 enum yarn_unwinder_choice {
     YARN_UNWINDER_AUTO,      /* own rules, libunwind for what they cannot express */
@@ -16,19 +19,6 @@ enum yarn_sampler {
     YARN_SAMPLER_PERF,
     YARN_SAMPLER_TIMER,
     YARN_SAMPLER_COUNT,
-};
-enum yarn_strategy_choice {
-    YARN_STRATEGY_AUTO, /* the cheaper one on this machine (yarn_plan_strategy) */
-    YARN_STRATEGY_PER_CORE,
-    YARN_STRATEGY_PER_THREAD,
-    YARN_STRATEGY_CORES, /* per core, with clocks of whole cores */
-    YARN_STRATEGY_COUNT,
-};
-enum yarn_reader_choice {
-    YARN_READER_AUTO, /* poll, and timed where nothing wakes a poller */
-    YARN_READER_POLL,
-    YARN_READER_TIMED,
-    YARN_READER_COUNT,
 };
 enum yarn_clock_choice {
     YARN_CLOCK_MONOTONIC,
@@ -46,6 +36,8 @@ enum yarn_log_level {
     YARN_LOG_INFO,
     YARN_LOG_DEBUG,
 };
+
+enum { YARN_STRATEGY_COUNT = YARN_STRATEGY_CORES + 1, YARN_READER_COUNT = YARN_READER_TIMED + 1 };
 
 /* Indexed by the value; the words of YARN_SAMPLER, YARN_STRATEGY and YARN_READER. */
 extern const char *const yarn_sampler_words[YARN_SAMPLER_COUNT];

@@ -66,3 +66,16 @@ void yarn_events_free(struct yarn_events *events)
     struct yarn_arena arena = events->arena; /* it lies in there itself */
     yarn_arena_close(&arena);
 }
+
+int yarn_event_spec_copy_texts(struct yarn_event_spec *spec, struct yarn_arena *arena)
+{
+    const char **texts[] = {&spec->asked, &spec->refusal,   &spec->event,
+                            &spec->unit,  &spec->site.path, &spec->filter,
+                            &spec->pmu,   &spec->cpus,      &spec->site.symbol};
+    for (size_t i = 0; i < YARN_COUNT_OF(texts); i++) {
+        const char *text = *texts[i];
+        if (text && !(*texts[i] = yarn_arena_text(arena, text, strlen(text))))
+            return -ENOMEM;
+    }
+    return 0;
+}

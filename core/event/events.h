@@ -12,3 +12,7 @@ struct yarn_events {
     struct yarn_arena arena; /* of the texts, and of this */
     struct yarn_event_list list;
 };
+
+/* The texts of a spec that outlives its list. */
+YARN_MUST_CHECK int yarn_event_spec_copy_texts(struct yarn_event_spec *spec,
+                                               struct yarn_arena *arena);

@@ -27,7 +27,7 @@ struct pollfd;
 
 struct yarn_attachment {
     enum yarn_sampler sampler;
-    enum yarn_strategy_choice strategy;
+    enum yarn_strategy strategy;
     /* Fills the session. On failure what was opened stays for the close. */
     int (*open)(struct yarn_session *session);
     void (*enable)(struct yarn_session *session);

@@ -257,7 +257,7 @@ bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct y
 struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *spec, uint64_t tick_ns)
 {
     struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
-    if (spec->stack != YARN_SESSION_STACK_NONE)
+    if (spec->stack != YARN_STACKS_NONE)
         plan.stack_bytes = spec->may_deepen ? YARN_STACK_BYTES_MAX : spec->stack_bytes;
     plan.ring_bytes = spec->ring_bytes
                           ? yarn_size_max(spec->ring_bytes, ring_of_one(&plan))

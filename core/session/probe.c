@@ -70,13 +70,13 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
 }
 
 /* The timer sampler has copies only. */
-static enum yarn_session_stack stack_of(const struct yarn_session *session,
-                                        const struct yarn_session_event *state)
+static enum yarn_stacks stack_of(const struct yarn_session *session,
+                                 const struct yarn_session_event *state)
 {
-    enum yarn_session_stack stack = yarn_session_spec_stack(session->spec, &state->spec);
-    bool is_copy = (session->timer && stack == YARN_SESSION_STACK_CHAIN) ||
-                   (stack == YARN_SESSION_STACK_CALLS && (session->timer || state->copies_instead));
-    return is_copy ? YARN_SESSION_STACK_COPY : stack;
+    enum yarn_stacks stack = yarn_session_spec_stack(session->spec, &state->spec);
+    bool is_copy = (session->timer && stack == YARN_STACKS_CHAIN) ||
+                   (stack == YARN_STACKS_CALLS && (session->timer || state->copies_instead));
+    return is_copy ? YARN_STACKS_COPY : stack;
 }
 
 uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec,
@@ -118,21 +118,21 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     if (options.is_read)
         return options;
     switch (stack_of(session, &session->specs[spec])) {
-    case YARN_SESSION_STACK_COPY:
+    case YARN_STACKS_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
         if (!session->timer && !event->exclude_kernel)
             options.sample_type |= PERF_SAMPLE_CALLCHAIN;
         break;
-    case YARN_SESSION_STACK_CHAIN:
+    case YARN_STACKS_CHAIN:
         options.sample_type = PERF_SAMPLE_CALLCHAIN;
         options.has_user_chain = true;
         break;
-    case YARN_SESSION_STACK_CALLS:
+    case YARN_STACKS_CALLS:
         options.has_call_branches = true;
         options.sample_type = event->exclude_kernel ? 0 : PERF_SAMPLE_CALLCHAIN;
         break;
-    case YARN_SESSION_STACK_NONE:
+    case YARN_STACKS_NONE:
         break;
     }
     return options;
@@ -231,7 +231,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
             continue;
         }
         if ((err == -EOPNOTSUPP || err == -EINVAL) &&
-            stack_of(session, state) == YARN_SESSION_STACK_CALLS) {
+            stack_of(session, state) == YARN_STACKS_CALLS) {
             yarn_usable_copy_instead(state,
                                      "stacks are copied: this cpu notes no calls (call-graph=lbr)");
             continue;

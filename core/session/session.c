@@ -363,7 +363,7 @@ const char *yarn_session_sampler_name(const struct yarn_session *session)
 
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
-    enum yarn_strategy_choice strategy = session->report.attachment->strategy;
+    enum yarn_strategy strategy = session->report.attachment->strategy;
     return yarn_strategy_words[session->wide.events ? YARN_STRATEGY_CORES : strategy];
 }
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/spec.h"
 
-enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph)
+enum yarn_stacks yarn_session_stack_kind(const struct yarn_callgraph *callgraph)
 {
     switch (callgraph->kind) {
     case YARN_CALLGRAPH_NONE:
-        return YARN_SESSION_STACK_NONE;
+        return YARN_STACKS_NONE;
     case YARN_CALLGRAPH_FP:
-        return YARN_SESSION_STACK_CHAIN;
+        return YARN_STACKS_CHAIN;
     case YARN_CALLGRAPH_LBR:
-        return YARN_SESSION_STACK_CALLS;
+        return YARN_STACKS_CALLS;
     case YARN_CALLGRAPH_AUTO:
     case YARN_CALLGRAPH_DWARF:
         break;
     }
-    return YARN_SESSION_STACK_COPY;
+    return YARN_STACKS_COPY;
 }
 
-enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_request *spec,
-                                                const struct yarn_event_spec *event)
+enum yarn_stacks yarn_session_spec_stack(const struct yarn_session_request *spec,
+                                         const struct yarn_event_spec *event)
 {
     return event->has_callgraph ? yarn_session_stack_kind(&event->callgraph) : spec->stack;
 }
@@ -26,8 +26,8 @@ enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_reques
 uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event)
 {
-    enum yarn_session_stack stack = yarn_session_spec_stack(spec, event);
-    if (stack != YARN_SESSION_STACK_COPY && stack != YARN_SESSION_STACK_CALLS)
+    enum yarn_stacks stack = yarn_session_spec_stack(spec, event);
+    if (stack != YARN_STACKS_COPY && stack != YARN_STACKS_CALLS)
         return 0;
     bool has_own = event->has_callgraph && event->callgraph.stack_bytes;
     return has_own ? event->callgraph.stack_bytes : spec->stack_bytes;

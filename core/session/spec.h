@@ -12,27 +12,19 @@
 #include "core/event/spec.h"
 #include "core/sys/thread_end.h"
 
-enum yarn_session_stack {
-    YARN_SESSION_STACK_NONE,
-    YARN_SESSION_STACK_COPY,  /* registers and a copy of the user stack */
-    YARN_SESSION_STACK_CHAIN, /* the kernel's frame-pointer chain */
-    YARN_SESSION_STACK_CALLS, /* the calls that the processor notes (LBR); a copy where it does not
-                               */
-};
-
 struct yarn_session_request {
     const struct yarn_event_spec *events; /* borrowed; outlive the session */
     size_t nr_events;
     uint32_t next_number;  /* the first that no event has, for alternates; 0: nr_events */
     uint64_t frequency_hz; /* for an event that falls back to another */
     enum yarn_sampler sampler;
-    enum yarn_strategy_choice strategy;
-    enum yarn_session_stack stack;
+    enum yarn_strategy strategy;
+    enum yarn_stacks stack;
     uint32_t stack_bytes; /* asked; a multiple of 8 */
     bool may_deepen;      /* the copies, where many are cut: the user set no size */
     size_t ring_bytes;    /* a core, or a thread; 0: what holds 100 or 20 ms */
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
-    enum yarn_reader_choice reader;
+    enum yarn_reader reader;
     bool records_switches;
     bool watches_waits;          /* blocked threads are looked at */
     uint64_t switch_rate_max_hz; /* switch records a second and core; 0: any number */
@@ -53,11 +45,11 @@ struct yarn_session_request {
 };
 
 /* What such words ask for. */
-enum yarn_session_stack yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
+enum yarn_stacks yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its
  * copies; 0 where none are made. */
-enum yarn_session_stack yarn_session_spec_stack(const struct yarn_session_request *spec,
-                                                const struct yarn_event_spec *event);
+enum yarn_stacks yarn_session_spec_stack(const struct yarn_session_request *spec,
+                                         const struct yarn_event_spec *event);
 uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
                                       const struct yarn_event_spec *event);

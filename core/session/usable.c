@@ -33,8 +33,7 @@ static void refuse_unusable(const struct yarn_session *session, struct yarn_sess
         return;
     if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";
-    if (yarn_session_spec_stack(session->spec, spec) != YARN_SESSION_STACK_CALLS ||
-        spec->is_counted)
+    if (yarn_session_spec_stack(session->spec, spec) != YARN_STACKS_CALLS || spec->is_counted)
         return;
     if (!yarn_event_spec_can_be_precise(spec))
         yarn_usable_copy_instead(state,

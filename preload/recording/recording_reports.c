@@ -18,7 +18,7 @@ static void add_steps(struct yarn_recording *recording)
     if (report->refusal)
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
                           "perf was refused, timers take the samples", report->refusal);
-    if (yarn_session_sends_signals(session) && session->spec->stack == YARN_SESSION_STACK_CHAIN)
+    if (yarn_session_sends_signals(session) && session->spec->stack == YARN_STACKS_CHAIN)
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
                           "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)

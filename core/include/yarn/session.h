@@ -22,9 +22,24 @@ extern "C" {
 
 struct yarn_session;
 
-enum yarn_strategy { YARN_STRATEGY_AUTO, YARN_STRATEGY_PER_CORE, YARN_STRATEGY_PER_THREAD };
-enum yarn_reader { YARN_READER_AUTO, YARN_READER_POLL, YARN_READER_TIMED };
-enum yarn_stacks { YARN_STACKS_NONE, YARN_STACKS_CHAIN, YARN_STACKS_COPY };
+/* As recordings by the preload have them; what only those have is -EINVAL here. */
+enum yarn_strategy {
+    YARN_STRATEGY_AUTO, /* the cheaper one on this machine */
+    YARN_STRATEGY_PER_CORE,
+    YARN_STRATEGY_PER_THREAD,
+    YARN_STRATEGY_CORES, /* recordings only: per core, with clocks of whole cores */
+};
+enum yarn_stacks {
+    YARN_STACKS_NONE,
+    YARN_STACKS_CHAIN, /* the kernel's frame-pointer chain */
+    YARN_STACKS_COPY,  /* registers and a copy of the user stack */
+    YARN_STACKS_CALLS, /* recordings only: the calls that the processor notes; else copies */
+};
+enum yarn_reader {
+    YARN_READER_AUTO, /* poll, and timed where nothing wakes a poller */
+    YARN_READER_POLL,
+    YARN_READER_TIMED,
+};
 
 /* Zero means the default everywhere. */
 struct yarn_session_spec {

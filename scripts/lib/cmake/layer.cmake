@@ -7,7 +7,7 @@ function(yarn_layer)
   cmake_parse_arguments(arg "" "NAME" "SOURCES;LINKS" ${ARGN})
   add_library(${arg_NAME} STATIC ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PUBLIC ${arg_LINKS})
-  target_include_directories(${arg_NAME} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${arg_NAME} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/core/include)
 endfunction()
 
 # A Check suite: yarn_test(NAME test_span SOURCES unit/core/base/test_span.c LINKS yarn_base)

@@ -148,6 +148,8 @@ START_TEST(what_cannot_be_is_refused_before_the_kernel_is_asked)
     const struct yarn_listener listener = {.size = sizeof listener, .on_record = take};
     const struct yarn_listener deaf = {.size = sizeof deaf};
     const struct yarn_session_spec odd = {.size = sizeof odd, .ring_bytes = 5000};
+    const struct yarn_session_spec cores = {.size = sizeof cores, .strategy = YARN_STRATEGY_CORES};
+    const struct yarn_session_spec calls = {.size = sizeof calls, .stacks = YARN_STACKS_CALLS};
     const struct yarn_session_spec other = {.size = 4};
     const struct yarn_session_spec wild = {.size = SIZE_MAX / 2};
     struct {
@@ -162,6 +164,8 @@ START_TEST(what_cannot_be_is_refused_before_the_kernel_is_asked)
     ck_assert_int_eq(yarn_session_new(NULL, NULL, &listener, &session), -EINVAL);
     ck_assert_int_eq(yarn_session_new(events, NULL, &deaf, &session), -EINVAL);
     ck_assert_int_eq(yarn_session_new(events, &odd, &listener, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, &cores, &listener, &session), -EINVAL);
+    ck_assert_int_eq(yarn_session_new(events, &calls, &listener, &session), -EINVAL);
     ck_assert_int_eq(yarn_session_new(events, &other, &listener, &session), -EINVAL);
     ck_assert_int_eq(yarn_session_new(events, &wild, &listener, &session), -E2BIG);
     larger.later = 1;

@@ -82,6 +82,20 @@ START_TEST(an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence)
 }
 END_TEST
 
+/* The sentence names an event of the session that is closed by then. */
+START_TEST(a_report_keeps_its_reason_when_all_is_detached)
+{
+    struct yarn_report report = {.size = sizeof report};
+    fake_perf_judge = refuse_clock;
+    struct yarn_session *session = open_session("cpu-clock,{task-clock,page-faults}");
+    ck_assert_int_eq(yarn_session_detach(session), 0);
+    yarn_session_report(session, &report);
+    ck_assert_ptr_nonnull(report.reason);
+    ck_assert_ptr_nonnull(strstr(report.reason, "and page-faults was refused"));
+    yarn_session_free(session);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session_made");
@@ -90,6 +104,7 @@ int main(void)
     tcase_add_test(tcase, a_start_that_an_event_missed_is_repeated);
     tcase_add_test(tcase, what_was_not_started_stays_so);
     tcase_add_test(tcase, an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence);
+    tcase_add_test(tcase, a_report_keeps_its_reason_when_all_is_detached);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

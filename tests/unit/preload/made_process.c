@@ -50,7 +50,7 @@ static void make_session(void)
         .events = &made.event,
         .nr_events = 1,
         .frequency_hz = 1000,
-        .stack = YARN_SESSION_STACK_COPY,
+        .stack = YARN_STACKS_COPY,
         .pid = MADE_PID,
     };
     made.opened[0] = (struct yarn_session_event){.spec = made.event};

@@ -31,7 +31,7 @@ static void *wait(void *unused)
     return unused;
 }
 
-static enum yarn_session_stack stack = YARN_SESSION_STACK_NONE;
+static enum yarn_stacks stack = YARN_STACKS_NONE;
 
 static void begin_with(const char *asked, uint64_t branches, unsigned precise)
 {
@@ -87,7 +87,7 @@ static void begin_precise(void)
 
 static void begin_calls(void)
 {
-    stack = YARN_SESSION_STACK_CALLS;
+    stack = YARN_STACKS_CALLS;
     begin_with("cycles:u", 0, 0);
 }
 
@@ -99,7 +99,7 @@ static void begin_kinds_of_core(void)
 
 static void end(void)
 {
-    stack = YARN_SESSION_STACK_NONE;
+    stack = YARN_STACKS_NONE;
     nr_events = 1;
     yarn_session_close(&made.session);
     atomic_store(&is_over, true);

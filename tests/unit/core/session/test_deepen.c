@@ -103,7 +103,7 @@ static void describe_session(void)
         .frequency_hz = HZ,
         .sampler = YARN_SAMPLER_PERF,
         .strategy = YARN_STRATEGY_PER_CORE,
-        .stack = YARN_SESSION_STACK_COPY,
+        .stack = YARN_STACKS_COPY,
         .stack_bytes = ASKED,
         .may_deepen = true,
         .interval_ns = 100 * YARN_NS_PER_MS,

@@ -186,7 +186,7 @@ static int refuse_branches(const struct fake_perf_event *event)
 START_TEST(a_cpu_without_a_stack_of_calls_has_copies_and_says_so)
 {
     fake_perf_judge = refuse_branches;
-    spec.stack = YARN_SESSION_STACK_CALLS;
+    spec.stack = YARN_STACKS_CALLS;
     spec.stack_bytes = 4096;
     add("cycles", BIG);
     add("cpu-clock", PERF_TYPE_SOFTWARE)->kind = YARN_EVENT_CLOCK;
@@ -299,8 +299,7 @@ static int refuse_clock(const struct fake_perf_event *event)
 
 START_TEST(whose_pmu_has_another_clock_is_refused_by_itself)
 {
-    const enum yarn_strategy_choice strategies[] = {YARN_STRATEGY_PER_CORE,
-                                                    YARN_STRATEGY_PER_THREAD};
+    const enum yarn_strategy strategies[] = {YARN_STRATEGY_PER_CORE, YARN_STRATEGY_PER_THREAD};
     fake_perf_judge = refuse_clock;
     spec.strategy = strategies[_i];
     add("odd", REFUSED);

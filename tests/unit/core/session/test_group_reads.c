@@ -35,6 +35,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
     ck_assert_uint_lt(record->event, 2);
     weights[record->event] = record->perf.period;
     addresses[record->event] = record->perf.addr;
+    ck_assert(!(record->perf.fields & PERF_SAMPLE_ADDR) == !record->perf.addr);
     nr_told++;
 }
 
@@ -53,6 +54,7 @@ static void sample_of(uint64_t id, uint64_t leader, uint32_t tid, uint64_t first
     struct yarn_typed_record record = {
         .type = YARN_RECORD_SAMPLE, .perf = {.id = id, .tid = tid}, .event = id == MEMBER};
     record.perf.addr = 4096;
+    record.perf.fields = PERF_SAMPLE_ADDR;
     record.attr = &layout;
     record.perf.values = (struct yarn_bytes){(const uint8_t *)words, sizeof words};
     const struct yarn_record_listener listener = {.record = tell, .malformed = count_malformed};

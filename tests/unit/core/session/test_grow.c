@@ -65,7 +65,7 @@ static int open_session(void)
         .nr_events = 1,
         .sampler = YARN_SAMPLER_PERF,
         .strategy = YARN_STRATEGY_PER_CORE,
-        .stack = YARN_SESSION_STACK_COPY,
+        .stack = YARN_STACKS_COPY,
         .stack_bytes = 32768,
         .interval_ns = 100 * YARN_NS_PER_MS,
         .pid = getpid(),

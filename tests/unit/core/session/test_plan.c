@@ -15,7 +15,7 @@ static struct yarn_session_request session_of(const struct yarn_event_spec *even
     return (struct yarn_session_request){
         .events = events,
         .nr_events = count,
-        .stack = stack_bytes ? YARN_SESSION_STACK_COPY : YARN_SESSION_STACK_NONE,
+        .stack = stack_bytes ? YARN_STACKS_COPY : YARN_STACKS_NONE,
         .stack_bytes = stack_bytes,
         .interval_ns = 100 * YARN_NS_PER_MS,
     };
@@ -320,7 +320,7 @@ END_TEST
 
 static const struct {
     size_t nr_events, nr_cores;
-    enum yarn_strategy_choice asked;
+    enum yarn_strategy asked;
     bool is_per_thread;
 } strategies[] = {
     {1, 2, YARN_STRATEGY_AUTO, false},
