@@ -46,6 +46,23 @@ static void assert_record(const struct yarn_record *got, const struct yarn_recor
     assert_bytes(got->body, want->body);
 }
 
+static void assert_within(struct yarn_bytes view, const uint8_t *bytes, size_t size)
+{
+    if (view.size)
+        ck_assert(view.data >= bytes && view.size <= size - (size_t)(view.data - bytes));
+}
+
+static void assert_views_within(const struct yarn_record *record, const uint8_t *bytes, size_t size)
+{
+    assert_within(record->callchain, bytes, size);
+    assert_within(record->values, bytes, size);
+    assert_within(record->raw, bytes, size);
+    assert_within(record->branches, bytes, size);
+    assert_within(record->registers, bytes, size);
+    assert_within(record->stack, bytes, size);
+    assert_within(record->body, bytes, size);
+}
+
 /* In memory of just that size, so that a sanitizer sees each byte too many. */
 static int decode_cut(const struct perf_event_attr *attr, const struct record_writer *writer,
                       size_t size, bool is_stated, struct yarn_record *ret_record)
@@ -57,6 +74,8 @@ static int decode_cut(const struct perf_event_attr *attr, const struct record_wr
     if (is_stated && size >= sizeof(struct perf_event_header))
         memcpy(cut + offsetof(struct perf_event_header, size), &stated, sizeof stated);
     int err = yarn_record_decode(attr, cut, size, ret_record);
+    if (!err)
+        assert_views_within(ret_record, cut, size);
     free(cut);
     return err;
 }
@@ -144,7 +163,11 @@ START_TEST(bytes_left_over_are_refused)
         struct yarn_record record;
         struct perf_event_attr attr = any_attr(round);
         attr.branch_sample_type = 0; /* what may be left out may be there */
-        record_put_sample(&writer, &attr);
+        uint32_t type = 1 + round % (PERF_RECORD_MAX - 1);
+        if (type == PERF_RECORD_SAMPLE || record_below(2))
+            record_put_sample(&writer, &attr);
+        else
+            record_put_other(&writer, &attr, type);
         record_put_u64(&writer, 0);
         record_end(&writer);
         ck_assert_int_eq(yarn_record_decode(&attr, writer.bytes, writer.size, &record), -EBADMSG);
@@ -177,6 +200,47 @@ START_TEST(what_is_newer_than_the_header_is_refused_and_leaves_the_result_alone)
     attr.sample_type |= UINT64_C(1) << NR_BITS;
     ck_assert_int_eq(yarn_record_decode(&attr, writer.bytes, writer.size, &record), -EBADMSG);
     ck_assert_uint_eq(record.type, 77);
+    attr.sample_type = PERF_SAMPLE_IP;
+    attr.read_format = UINT64_C(1) << 5;
+    ck_assert_int_eq(yarn_record_decode(&attr, writer.bytes, writer.size, &record), -EBADMSG);
+}
+END_TEST
+
+START_TEST(kinds_newer_than_the_header_are_given_whole_and_those_of_no_kernel_refused)
+{
+    static const struct {
+        uint32_t type;
+        int result;
+    } rows[] = {
+        {0, -EBADMSG}, {PERF_RECORD_MAX, 0}, {63, 0}, {64, -EBADMSG}, {UINT32_MAX, -EBADMSG}};
+    static struct record_writer writer;
+    const struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_TIME, .sample_id_all = 1};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct yarn_record record = {.type = 77};
+        record_begin(&writer, rows[i].type);
+        for (uint64_t word = 1; word <= 3; word++)
+            record_put_u64(&writer, word);
+        record_end(&writer);
+        ck_assert_int_eq(yarn_record_decode(&attr, writer.bytes, writer.size, &record),
+                         rows[i].result);
+        ck_assert_uint_eq(record.body.size, rows[i].result ? 0 : 16);
+        ck_assert_uint_eq(record.time, rows[i].result ? 0 : 3);
+    }
+}
+END_TEST
+
+START_TEST(a_stack_whose_valid_part_is_longer_than_its_copy_is_refused)
+{
+    static struct record_writer writer;
+    struct yarn_record record;
+    const struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_STACK_USER};
+    const uint64_t words[] = {8, 77, (uint64_t)_i};
+    record_begin(&writer, PERF_RECORD_SAMPLE);
+    for (size_t i = 0; i < 3; i++)
+        record_put_u64(&writer, words[i]);
+    record_end(&writer);
+    ck_assert_int_eq(yarn_record_decode(&attr, writer.bytes, writer.size, &record),
+                     _i > 8 ? -EBADMSG : 0);
 }
 END_TEST
 
@@ -243,8 +307,10 @@ int main(void)
     tcase_set_timeout(bad, 60);
     tcase_add_test(bad, bytes_left_over_are_refused);
     tcase_add_test(bad, no_bytes_lead_out_of_the_record);
+    tcase_add_loop_test(bad, a_stack_whose_valid_part_is_longer_than_its_copy_is_refused, 8, 10);
     tcase_add_test(bad, both_kinds_of_weight_at_once_are_refused);
     tcase_add_test(bad, what_is_newer_than_the_header_is_refused_and_leaves_the_result_alone);
+    tcase_add_test(bad, kinds_newer_than_the_header_are_given_whole_and_those_of_no_kernel_refused);
     suite_add_tcase(suite, bad);
     return run_suite(suite);
 }
