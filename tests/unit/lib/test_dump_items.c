@@ -181,6 +181,75 @@ START_TEST(a_name_that_came_late_is_that_of_frames_before_it)
 }
 END_TEST
 
+/* "TID NAME, " for each item of a thread. */
+static void print_threads(const char *path, char *text, size_t size)
+{
+    struct yarn_dump *dump = NULL;
+    struct yarn_item item;
+    size_t used = 0;
+    ck_assert_int_eq(yarn_dump_open(path, &dump), 0);
+    while (yarn_dump_next(dump, &item) > 0)
+        if (item.kind == YARN_ITEM_THREAD)
+            used += (size_t)snprintf(text + used, size - used, "%u %s, ", item.tid,
+                                     item.name ? item.name : "?");
+    yarn_dump_close(dump);
+}
+
+START_TEST(a_thread_is_shown_with_its_name_and_again_with_each_other)
+{
+    enum { START, NAME, END, PROCESS };
+    static const struct {
+        int kind;
+        uint32_t tid, parent_tid;
+        const char *name;
+    } rows[] = {
+        {PROCESS, 7, 0, "/bin/app"},
+        {START, 7, 0, ""},
+        {START, 8, 7, "one"},
+        {START, 9, 8, ""},
+        {NAME, 8, 0, "two"},
+        {NAME, 8, 0, "two"},
+        {START, 10, 8, ""},
+        {START, 10, 8, ""},
+        {START, 11, 99, ""},
+        {END, 8, 0, ""},
+        {START, 8, 7, ""},
+        {END, 7, 0, ""},
+        {START, 7, 9, "three"},
+        {PROCESS, 7, 0, ""},
+        {START, 7, 9, ""},
+        {START, 8, 7, "four"},
+        {END, 8, 0, ""},
+        {START, 8, 7, ""},
+    };
+    char path[64], text[256] = "";
+    struct made_dump made;
+    made_dump_begin(&made, NULL);
+    for (size_t i = 0; i < YARN_COUNT_OF(rows); i++) {
+        const struct yarn_span name = yarn_span_of_text(rows[i].name);
+        const uint32_t tid = rows[i].tid;
+        if (rows[i].kind == PROCESS)
+            yarn_dump_write_process(made.writer,
+                                    &(struct yarn_dump_process){.pid = tid, .exe = name});
+        else if (rows[i].kind == NAME)
+            yarn_dump_write_thread_name(made.writer,
+                                        &(struct yarn_dump_thread_name){.tid = tid, .comm = name});
+        else if (rows[i].kind == END)
+            yarn_dump_write_thread_end(made.writer, &(struct yarn_dump_thread_end){.tid = tid});
+        else
+            yarn_dump_write_thread(made.writer,
+                                   &(struct yarn_dump_thread){
+                                       .tid = tid, .parent_tid = rows[i].parent_tid, .comm = name});
+    }
+    yarn_dump_writer_flush(made.writer);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", made.fd);
+    print_threads(path, text, sizeof text);
+    ck_assert_str_eq(text, "7 app, 8 one, 9 one, 8 two, 10 two, 11 app, 8 app, 7 three, 7 ?, "
+                           "8 four, 8 ?, ");
+    made_dump_free(&made);
+}
+END_TEST
+
 START_TEST(each_changed_byte_is_passed_over_and_counted)
 {
     static struct copy copy;
@@ -268,6 +337,7 @@ int main(void)
     tcase_add_loop_test(read, each_kind_of_thing_is_there_and_the_end_is_last, 0, 2);
     tcase_add_loop_test(read, each_cut_is_refused_or_begins_as_the_whole_and_says_so, 0, 2);
     tcase_add_test(read, a_name_that_came_late_is_that_of_frames_before_it);
+    tcase_add_test(read, a_thread_is_shown_with_its_name_and_again_with_each_other);
     tcase_add_test(read, each_changed_byte_is_passed_over_and_counted);
     tcase_add_test(read, dumps_that_lie_have_an_end);
     tcase_add_test(read, what_is_no_dump_is_refused_and_errno_is_kept);
