@@ -29,7 +29,7 @@ static void set_up(void)
 START_TEST(who_works_has_a_turn_each_interval)
 {
     ck_assert_uint_eq(idleness.since_ns, 0);
-    ck_assert(yarn_idleness_is_over(&idleness, exactly(5 * MS)));
+    ck_assert(yarn_idleness_is_over(&idleness, exactly(6 * MS)));
     ck_assert_uint_eq(turn(2 * INTERVAL, 6 * MS), INTERVAL);
     ck_assert_uint_eq(idleness.since_ns, 0);
 }
