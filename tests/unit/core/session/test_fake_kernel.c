@@ -264,6 +264,45 @@ START_TEST(a_pinned_event_at_the_end_of_its_file_is_in_error)
 }
 END_TEST
 
+/* ---- threads that come and go ---- */
+
+static void *wait_for_test(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    return NULL;
+}
+
+static void pass_over(void *unused, const struct yarn_typed_record *record)
+{
+    (void)unused;
+    (void)record;
+}
+
+START_TEST(what_a_thread_has_counted_stays_when_it_ends)
+{
+    const struct yarn_record_listener listener = {.record = pass_over};
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    bool has_news;
+    spec.strategy = YARN_STRATEGY_PER_THREAD;
+    add("cycles", BIG);
+    add("instructions", LITTLE);
+    fake_perf_count = count_by_core;
+    pthread_barrier_init(&barrier, NULL, 2);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_test, &barrier), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    const size_t nr_threads = nr_open(BIG, -1);
+    yarn_session_enable(&session);
+    pthread_barrier_wait(&barrier);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    while (nr_open(BIG, -1) == nr_threads)
+        yarn_session_drain(&session, false, &listener, &has_news);
+    ck_assert_uint_eq(yarn_session_count(&session, 0).count, nr_threads * BIG);
+    ck_assert_uint_eq(yarn_session_count(&session, 1).count, nr_threads * LITTLE);
+    ck_assert_uint_eq(yarn_session_count(&session, 1).time_enabled_ns, nr_threads * ENABLED_NS);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static int error_of_refused;
@@ -442,6 +481,7 @@ int main(void)
     tcase_add_test(tcase, a_cpu_without_a_stack_of_calls_has_copies_and_says_so);
     tcase_add_test(tcase, eight_on_four_counters_run_half_of_the_time_and_scale_to_the_truth);
     tcase_add_test(tcase, a_pinned_event_at_the_end_of_its_file_is_in_error);
+    tcase_add_test(tcase, what_a_thread_has_counted_stays_when_it_ends);
     tcase_add_loop_test(tcase, a_refused_event_has_its_sentence_and_the_rest_goes_on, 0,
                         (int)YARN_COUNT_OF(errors));
     tcase_add_loop_test(tcase, whose_pmu_has_another_clock_is_refused_by_itself, 0, 2);
