@@ -334,6 +334,8 @@ START_TEST(what_waited_until_it_was_let_in_is_in_no_sample)
     drain();
     ck_assert_uint_ge(atomic_load(&slot->nr_ticks), 1);
     ck_assert_uint_le(sum.weight, 30 * YARN_NS_PER_MS);
+    ck_assert_uint_ge(sum.weight + atomic_load(&terms.nr_withheld) * PERIOD_NS,
+                      150 * YARN_NS_PER_MS);
 }
 END_TEST
 
@@ -360,6 +362,23 @@ START_TEST(what_waited_for_a_handlers_end_weighs_little)
 }
 END_TEST
 
+/* The next might come while a handler of the host's is on it. */
+START_TEST(a_tick_that_finds_a_small_alternate_stack_takes_no_sample_and_is_the_last)
+{
+    static _Alignas(64) uint8_t memory[ALTERNATE];
+    stack_t stack = {.ss_sp = memory, .ss_size = yarn_signal_frame_bytes() + PAGE};
+    ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+    uint32_t before = atomic_load(&slot->nr_ticks);
+    start(RING);
+    while (atomic_load(&slot->nr_ticks) == before)
+        burn(PERIOD_NS);
+    burn(60 * YARN_NS_PER_MS);
+    stop();
+    ck_assert_uint_eq(atomic_load(&slot->nr_ticks), before + 1);
+    ck_assert_uint_eq(nr_handled(), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timer sample");
@@ -377,6 +396,7 @@ int main(void)
     tcase_add_test(live, late_signal_finds_a_slot_that_takes_no_writes);
     tcase_add_test(live, what_waited_until_it_was_let_in_is_in_no_sample);
     tcase_add_test(live, what_waited_for_a_handlers_end_weighs_little);
+    tcase_add_test(live, a_tick_that_finds_a_small_alternate_stack_takes_no_sample_and_is_the_last);
     suite_add_tcase(suite, live);
     return run_suite(suite);
 }
