@@ -4,6 +4,7 @@ each function weighs must be what `report` says."""
 
 import collections
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,7 @@ WITH_KERNEL = {"folded", "speedscope", "pprof"}  # where it was not sampled
 # What perf calls otherwise: other aliases of one address, generated code, names after symbols of
 # its own making.
 PERF_TOLERANCE = 0.02
+PARTS = re.compile(r"(\.(isra|constprop|part|cold)(\.\d+)?)+$")
 
 
 def reported(dumps, *options):
@@ -35,8 +37,9 @@ def reported(dumps, *options):
 
 
 def one_name(function):
-    """Two symbols of one address in the C library, of which each tool shows one."""
-    return function.replace("__memcpy_", "__memmove_")
+    """Two symbols of one address in the C library, of which each tool shows one; and without what a
+    compiler puts behind the name of a function that it has changed, which is in no debug info."""
+    return PARTS.sub("", function.replace("__memcpy_", "__memmove_"))
 
 
 def as_others_call(weights):
