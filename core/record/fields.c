@@ -40,7 +40,7 @@ static void take_word(struct yarn_record_walk *walk, const struct yarn_record *r
         *ret_value = yarn_record_walk_u64(walk);
 }
 
-/* What PERF_SAMPLE_READ and PERF_RECORD_READ have: a counter, or a group of them. */
+/* The counter, or the group of them, of PERF_SAMPLE_READ and PERF_RECORD_READ. */
 static struct yarn_bytes take_values(struct yarn_record_walk *walk, uint64_t read_format)
 {
     struct yarn_record_walk ahead = *walk;
@@ -54,7 +54,7 @@ static struct yarn_bytes take_values(struct yarn_record_walk *walk, uint64_t rea
                                  WORD);
 }
 
-/* Its length is such that whole words go on behind it. */
+/* Raw data ends where a word does. */
 static struct yarn_bytes take_raw(struct yarn_record_walk *walk)
 {
     uint32_t size = yarn_record_walk_u32(walk);
@@ -62,7 +62,7 @@ static struct yarn_bytes take_raw(struct yarn_record_walk *walk)
     return yarn_record_walk_view(walk, size, 1);
 }
 
-/* `is_bare`: no index behind a count of 0, no counters behind the branches. */
+/* A bare list has no index behind a count of 0, and no counters behind the branches. */
 static void take_branches(struct yarn_record_walk *walk, uint64_t kinds, bool is_bare,
                           struct yarn_record *record)
 {
@@ -74,7 +74,7 @@ static void take_branches(struct yarn_record_walk *walk, uint64_t kinds, bool is
         (void)yarn_record_walk_take(walk, count, WORD);
 }
 
-/* None follow where the thread had none: the abi is 0 then. */
+/* Registers follow where the thread had some: else their abi is 0. */
 static struct yarn_bytes take_registers(struct yarn_record_walk *walk, uint64_t mask,
                                         uint64_t *ret_abi)
 {
@@ -91,7 +91,7 @@ static struct yarn_wrapped take_stack(struct yarn_record_walk *walk)
     return yarn_wrapped_sub(&copy, 0, (size_t)valid);
 }
 
-/* What no event of a session requests, behind all else. */
+/* The fields behind all else, which no event of a session requests. */
 static void take_rest(struct yarn_record_walk *walk, const struct perf_event_attr *attr,
                       struct yarn_record *record)
 {
@@ -164,10 +164,10 @@ void yarn_record_take_identity(struct yarn_record_walk *walk, struct yarn_record
     record->body = yarn_record_walk_view(&body, yarn_record_walk_left(walk), 1);
 }
 
-/* Bodies by what follows their fixed part, if anything does. */
+/* The tail of a body, behind its fixed part. */
 enum tail { NOTHING, ANYTHING, TEXT, LINKS, CODE, VALUES };
 
-/* Of a tail, what says how long it is counts as fixed. */
+/* The fixed part has all that says how long the tail is. */
 static const struct {
     bool is_known;
     uint8_t fixed;
@@ -201,7 +201,7 @@ bool yarn_record_body_is_known(uint32_t kernel_type)
     return kernel_type < YARN_COUNT_OF(kinds) && kinds[kernel_type].is_known;
 }
 
-/* The kernel fills the last word of a text up with zeros, of which it needs one. */
+/* A text is filled up with zeros to a whole word, and has one at least. */
 static void pass_text(struct yarn_record_walk *walk)
 {
     struct yarn_bytes text = yarn_record_walk_view(walk, yarn_record_walk_left(walk), 1);
@@ -209,7 +209,7 @@ static void pass_text(struct yarn_record_walk *walk)
     walk->failed |= !end || text.size - (size_t)(end - text.data) > WORD;
 }
 
-/* The lengths of the old and of the new are the end of the fixed part. */
+/* The lengths of the old code and of the new one are the end of the fixed part. */
 static void pass_code(struct yarn_record_walk *walk)
 {
     uint16_t lengths[2];

@@ -21,8 +21,10 @@ void yarn_record_take_sample(struct yarn_record_walk *walk, const struct perf_ev
 /* The last words of all other records, by `record->fields`: the walk is left with the body. */
 void yarn_record_take_identity(struct yarn_record_walk *walk, struct yarn_record *record);
 
-/* Whether what is left is a body of that kind: as long as it must be and, `is_exact`, no longer. A
- * kind of a later kernel may have any length. The second is true of all others. */
+/* The kinds of a later kernel are not known. */
+bool yarn_record_body_is_known(uint32_t kernel_type);
+
+/* Whether what is left is a body of that kind: as long as it must be and, `is_exact`, no longer.
+ * One that is not known may have any length. */
 YARN_MUST_CHECK bool yarn_record_body_fits(struct yarn_record_walk walk, uint32_t kernel_type,
                                            uint64_t read_format, bool is_exact);
-bool yarn_record_body_is_known(uint32_t kernel_type);

@@ -12,7 +12,7 @@ enum {
     WORD = 8,
 };
 
-/* What the trailer has, of every event of a session. */
+/* The trailer has the same fields for every event of a session. */
 #define TRAILER_FIELDS (YARN_SAMPLE_TYPE_COMMON & ~(uint64_t)PERF_SAMPLE_IP)
 
 uint64_t yarn_record_time(const struct perf_event_header *header, const struct yarn_wrapped *bytes)
@@ -182,7 +182,7 @@ static void decode_switch(struct yarn_record_walk *walk, struct yarn_record_deco
     record->switched.other_tid = is_known ? yarn_record_walk_u32(walk) : 0;
 }
 
-/* The kinds that are more than a body. */
+/* Kinds of which more is read than the body. */
 static const struct kind {
     enum yarn_record_type type;
     void (*decode)(struct yarn_record_walk *walk, struct yarn_record_decoder *decoder,

@@ -14,8 +14,8 @@ struct yarn_record_walk {
     const struct yarn_wrapped *bytes;
     size_t at, end;
     bool failed;
-    /* Borrowed: what lies in both pieces is joined here. One part of a record can. NULL where the
-     * record is in one piece. */
+    /* Borrowed: the part that lies in both pieces is joined here, of which a record has one at
+     * most. NULL where the record is in one piece. */
     uint8_t *room;
 };
 
