@@ -100,6 +100,12 @@ class Filters(Case):
         self.assertEqual(run.stdout, b"child: 5\ndone\n")
         self.only_dump(run)
 
+    def test_child_that_shuts_itself_in_before_its_recording_has_begun(self):
+        for sampler in ("auto", "timer"):
+            with self.subTest(sampler=sampler):
+                run = self.assert_same_outside([SANDBOX, "child"], YARN_SAMPLER=sampler)
+                self.assertEqual(run.stdout, b"child: 5\ndone\n")
+
     def test_raw_filter_that_lets_us_through(self):
         """Not seen by anybody; a whitelist without our calls would end the host. Documented."""
         if harness.open_user_clock():
@@ -361,6 +367,11 @@ class Inherited(Case):
         self.run_behind(both[1:], line="ends it for timer_create", YARN_SAMPLER="timer")
         self.run_behind([(KILL, "clone", THREAD_FLAG)], line="ends it for clone")
         self.run_behind([(EPERM, "clone")], line="no process could be made")
+
+    def test_reader_of_a_program_that_sleeps_makes_no_timer_that_would_end_it(self):
+        program = "import time\nprint(sum(i * i for i in range(3000000)))\ntime.sleep(2)"
+        if self.usual() == "perf":
+            self.run_behind([(KILL, "timer_create")], (PYTHON, "-c", program))
 
     def test_unprofiled_program_prints_nothing(self):
         run = self.run_program([SPLIT, "1"], before=behind([(KILL, "uname")]), YARN_COMM="other")

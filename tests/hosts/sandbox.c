@@ -165,11 +165,15 @@ static void shut_main(void)
     set_by_prctl(thread_calls, SECCOMP_RET_KILL_PROCESS);
 }
 
-static void have_child(void)
+/* Of it and its child, or of the child alone, as the first thing that it does. */
+static void have_child(bool is_filter_of_child)
 {
-    set_by_prctl(fork_calls, SECCOMP_RET_KILL_PROCESS);
+    if (!is_filter_of_child)
+        set_by_prctl(fork_calls, SECCOMP_RET_KILL_PROCESS);
     pid_t child = fork();
     if (child == 0) {
+        if (is_filter_of_child)
+            set_by_prctl(few_calls, SECCOMP_RET_KILL_PROCESS);
         work_behind(7);
         exit(5);
     }
@@ -272,8 +276,8 @@ int main(int argc, char *argv[])
         work_before(1);
         if (!strncmp(way, "strict", 6))
             return leave_raw(way);
-        if (!strcmp(way, "fork"))
-            have_child();
+        if (!strcmp(way, "fork") || !strcmp(way, "child"))
+            have_child(!strcmp(way, "child"));
         else if (!strcmp(way, "fail"))
             fail();
         else if (!strcmp(way, "calls"))
