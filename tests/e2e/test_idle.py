@@ -130,20 +130,29 @@ class Wakes(Case):
 class Work(Case):
     """What ends the rest."""
 
-    def wait_for_later_sample(self, folder, since):
-        def is_there():
-            script = harness.yarnprof("script", folder, check=False).stdout.decode(errors="replace")
-            return any(float(at) > since for at in TIME.findall(script))
-        control.wait_until(is_there)
+    def wait_for_turn(self, folder):
+        """After which the next is seconds away: turns are at doubling distances, and each writes."""
+        (dump,) = folder.glob("*.dump")
+        turns = [dump.stat().st_mtime]
+        def is_rare():
+            turns.append(dump.stat().st_mtime)
+            return turns[-1] - turns[-2] > 3
+        control.wait_until(is_rare)
+
+    def has_later_sample(self, folder, since):
+        script = harness.yarnprof("script", folder, check=False).stdout.decode(errors="replace")
+        return any(float(at) > since for at in TIME.findall(script))
 
     def test_samples_come_after_rest(self):
         def check(mode):
             process, begun, folder = self.start_paused(1, **MODES[mode])
             self.ask(process, "work 50")
             self.wait_for_rest(Reader(process.pid))
+            self.wait_for_turn(folder)
             since = time.monotonic()
             self.say(process, "work 100000")
-            self.wait_for_later_sample(folder, since)
+            control.let_work(process.pid, .5)
+            self.assertTrue(self.has_later_sample(folder, since))
             process.send_signal(signal.SIGKILL)
             run = harness.wait(process, begun, folder)
             self.assertEqual(run.status, -signal.SIGKILL)
