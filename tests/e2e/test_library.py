@@ -170,6 +170,15 @@ class Library(harness.Case):
                               sample.event, frames))
         return found
 
+    @staticmethod
+    def without_late_names(ours, theirs):
+        """What the host had no time to name the library names from its file."""
+        unnamed = {(*sample[:6], at) for sample in theirs
+                   for at, (_, name) in enumerate(sample[-1]) if name == "[unknown]"}
+        return [(*sample[:6], tuple((address, "[unknown]" if (*sample[:6], at) in unnamed else name)
+                                    for at, (address, name) in enumerate(sample[-1])))
+                for sample in ours], theirs
+
     @unittest.skipUnless(read_dump.zstandard or shutil.which("zstd"), "neither python3-zstandard nor zstd")
     def test_dumps_are_read_in_each_language_as_by_the_format(self):
         dumps = [GOLDEN / "process.yarndump", GOLDEN / "merged.yarndump"]
@@ -184,7 +193,7 @@ class Library(harness.Case):
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     ours, theirs = self.samples_of(done.stdout), self.samples_by_the_format(dump)
                     self.assertGreater(len(theirs), 5)
-                    self.assertEqual(sorted(ours), sorted(theirs))
+                    self.assertEqual(*map(sorted, self.without_late_names(ours, theirs)))
                     self.assertRegex(done.stdout, r"(?s)^process \d+: /.*\nend of \d+\n$")
 
     def test_threads_of_a_dump_are_known_by_name_and_once(self):
