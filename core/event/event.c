@@ -3,7 +3,7 @@
 
 #include "core/sys/file.h"
 
-static int open_event(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
+static int open_event(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t number,
                       pid_t tid, int cpu, int group)
 {
     struct perf_event_attr asked = *attr; /* the kernel writes its own size into it on E2BIG */
@@ -17,7 +17,7 @@ static int open_event(struct yarn_event *event, const struct perf_event_attr *at
         return err;
     }
     *event = (struct yarn_event){
-        .spec = spec,
+        .number = number,
         .id = id,
         .tid = tid,
         .cpu = cpu,
@@ -27,16 +27,16 @@ static int open_event(struct yarn_event *event, const struct perf_event_attr *at
     return 0;
 }
 
-int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t spec,
+int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr, uint32_t number,
                     pid_t tid, int cpu)
 {
-    return open_event(event, attr, spec, tid, cpu, -1);
+    return open_event(event, attr, number, tid, cpu, -1);
 }
 
 int yarn_event_open_member(struct yarn_event *event, const struct perf_event_attr *attr,
-                           uint32_t spec, const struct yarn_event *leader)
+                           uint32_t number, const struct yarn_event *leader)
 {
-    return open_event(event, attr, spec, leader->tid, leader->cpu, leader->fd);
+    return open_event(event, attr, number, leader->tid, leader->cpu, leader->fd);
 }
 
 int yarn_event_redirect(const struct yarn_event *event, const struct yarn_event *leader)

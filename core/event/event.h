@@ -14,7 +14,7 @@
 #include "core/sys/perf.h"
 
 struct yarn_event {
-    uint32_t spec;        /* number of the event spec; UINT32_MAX for a leader */
+    uint32_t number;      /* of the event spec; UINT32_MAX for a leader */
     uint64_t id;          /* as in PERF_SAMPLE_IDENTIFIER; 0 while closed */
     pid_t tid;            /* 0: the thread that opened it; or YARN_EVENT_EVERY_THREAD */
     int cpu;              /* -1: every cpu */
@@ -24,7 +24,7 @@ struct yarn_event {
 
 enum { YARN_EVENT_EVERY_THREAD = -1 }; /* as tid: of every process, on one cpu */
 
-#define YARN_EVENT_CLOSED ((struct yarn_event){.spec = UINT32_MAX, .cpu = -1, .fd = -1})
+#define YARN_EVENT_CLOSED ((struct yarn_event){.number = UINT32_MAX, .cpu = -1, .fd = -1})
 
 static inline bool yarn_event_is_open(const struct yarn_event *event)
 {
@@ -33,11 +33,11 @@ static inline bool yarn_event_is_open(const struct yarn_event *event)
 
 /* Opens disabled and close-on-exec. -ESRCH says that the thread has gone, which is no fault. */
 YARN_MUST_CHECK int yarn_event_open(struct yarn_event *event, const struct perf_event_attr *attr,
-                                    uint32_t spec, pid_t tid, int cpu);
+                                    uint32_t number, pid_t tid, int cpu);
 
 /* The same as a member of the group that `leader` leads, on its thread and core. */
 YARN_MUST_CHECK int yarn_event_open_member(struct yarn_event *event,
-                                           const struct perf_event_attr *attr, uint32_t spec,
+                                           const struct perf_event_attr *attr, uint32_t number,
                                            const struct yarn_event *leader);
 
 /* Sends this event's records into the mapped ring of `leader`, which must be on the same cpu. */

@@ -90,7 +90,7 @@ static void turn(const struct yarn_session *session, enum yarn_side side, bool i
 {
     for (size_t i = 0; i < session->nr_events; i++) {
         const struct yarn_event *event = &session->events[i];
-        if (yarn_alternates_side(session, event->spec) == side)
+        if (yarn_alternates_side(session, event->number) == side)
             yarn_perf_turn(event->fd, is_on);
     }
 }
@@ -238,7 +238,7 @@ static int redirect_side(const struct yarn_session *session, enum yarn_side side
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_events; i++) {
         const struct yarn_event *event = &session->events[i];
-        if (yarn_alternates_side(session, event->spec) == side)
+        if (yarn_alternates_side(session, event->number) == side)
             err = yarn_event_redirect(event, yarn_core_rings_leader(session, event->cpu));
     }
     return err;
@@ -252,7 +252,7 @@ int yarn_alternates_begin(struct yarn_session *session)
     session->turns.can_begin = true;
     take(session);
     for (size_t i = 0; i < session->nr_events; i++)
-        if (yarn_alternates_side(session, session->events[i].spec) == YARN_SIDE_FIRST)
+        if (yarn_alternates_side(session, session->events[i].number) == YARN_SIDE_FIRST)
             yarn_perf_detach(session->events[i].fd);
     return 0;
 }

@@ -65,8 +65,9 @@ static int add_event(struct yarn_session *session, const struct yarn_event *even
 {
     if (session->nr_events == session->max_events)
         return -ENOSPC;
-    int err =
-        yarn_switches_is_of(event) ? 0 : yarn_table_put(&session->numbers, event->id, event->spec);
+    int err = yarn_switches_is_of(event)
+                  ? 0
+                  : yarn_table_put(&session->numbers, event->id, event->number);
     if (err)
         return err;
     session->events[session->nr_events++] = *event;
@@ -79,7 +80,7 @@ static int join_core(struct yarn_session *session, const struct yarn_session_cor
                      struct yarn_event *event)
 {
     bool has_ring =
-        !yarn_growth_is_to_come(session) || !yarn_alternates_is_one(session, event->spec);
+        !yarn_growth_is_to_come(session) || !yarn_alternates_is_one(session, event->number);
     int err = has_ring ? yarn_event_redirect(event, &core->leader) : 0;
     if (!err)
         err = add_event(session, event);
@@ -88,12 +89,12 @@ static int join_core(struct yarn_session *session, const struct yarn_session_cor
     return err;
 }
 
-static int attach_spec(struct yarn_session *session, uint32_t spec, pid_t tid,
-                       const struct yarn_session_core *core, const struct yarn_event *leader)
+static int attach_event(struct yarn_session *session, uint32_t number, pid_t tid,
+                        const struct yarn_session_core *core, const struct yarn_event *leader)
 {
-    struct perf_event_attr attr = yarn_probe_attr(session, spec, core->cpu);
+    struct perf_event_attr attr = yarn_probe_attr(session, number, core->cpu);
     struct yarn_event event;
-    int err = yarn_probe_open(session, &attr, spec, tid, core->cpu, leader, &event);
+    int err = yarn_probe_open(session, &attr, number, tid, core->cpu, leader, &event);
     return err ? err : join_core(session, core, &event);
 }
 
@@ -121,9 +122,10 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
     const size_t leader = session->nr_events;
     uint32_t end = yarn_group_end(session, first), alternate = session->specs[first].alternate;
     int err = 0;
-    for (uint32_t spec = first; !err && spec < end; spec++)
-        err = attach_spec(session, spec, tid, core, spec > first ? &session->events[leader] : NULL);
-    return err || !alternate ? err : attach_spec(session, alternate, tid, core, NULL);
+    for (uint32_t number = first; !err && number < end; number++)
+        err = attach_event(session, number, tid, core,
+                           number > first ? &session->events[leader] : NULL);
+    return err || !alternate ? err : attach_event(session, alternate, tid, core, NULL);
 }
 
 /* All specs that the kernel takes and that count on the core. -ESRCH: the thread has gone. */
@@ -201,10 +203,11 @@ static int attach_of_machine(struct yarn_session *session)
 {
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++) {
-        for (uint32_t spec = 0; !err && spec < session->spec->nr_events; spec++)
-            if (!session->specs[spec].error && session->specs[spec].spec.is_of_machine) {
+        for (uint32_t number = 0; !err && number < session->spec->nr_events; number++)
+            if (!session->specs[number].error && session->specs[number].spec.is_of_machine) {
                 session->watches_machine = true;
-                err = attach_spec(session, spec, YARN_EVENT_EVERY_THREAD, &session->cores[i], NULL);
+                err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, &session->cores[i],
+                                   NULL);
             }
         err = err == -ENODEV ? 0 : err;
     }
@@ -242,7 +245,7 @@ static void enable_per_core(struct yarn_session *session)
     /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
     for (size_t i = 0; i < session->nr_events; i++)
         if (!(session->switches.are_cut && yarn_switches_is_of(&session->events[i])) &&
-            !yarn_alternates_rests(session, session->events[i].spec))
+            !yarn_alternates_rests(session, session->events[i].number))
             yarn_perf_enable(session->events[i].fd);
     yarn_cpu_wide_turn(session, true);
     session->is_enabled = true;
@@ -292,7 +295,7 @@ static int sentinel_per_core(struct yarn_session *session, size_t nr_gone)
     const struct yarn_event *first = session->events;
     for (size_t i = 0; !session->growth.is_moving && i < session->nr_events; i++) {
         const struct yarn_event *event = &session->events[i];
-        if (event->spec == first->spec && event->cpu == first->cpu && event->tid > 0 &&
+        if (event->number == first->number && event->cpu == first->cpu && event->tid > 0 &&
             nr_gone-- == 0)
             return event->fd;
     }
@@ -303,7 +306,7 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
 {
     struct yarn_perf_count sum = {0};
     for (size_t i = 0; i < session->nr_events; i++)
-        if (yarn_alternates_first(session, session->events[i].spec) == number)
+        if (yarn_alternates_first(session, session->events[i].number) == number)
             yarn_event_add_count(&session->events[i], &sum);
     share_enabled_time(&sum, nr_cores_of(session, number));
     yarn_cpu_wide_count(session, number, &sum);
@@ -315,7 +318,7 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
 static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t number,
                                       uint64_t cpu_ns)
 {
-    bool is_wide = session->wide.events && session->wide.spec == number;
+    bool is_wide = session->wide.events && session->wide.number == number;
     uint64_t running_ns = is_wide ? cpu_ns : count_per_core(session, number).time_running_ns;
     return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
 }

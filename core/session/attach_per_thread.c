@@ -31,9 +31,9 @@ enum {
 static uint64_t running_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
 {
     struct yarn_perf_count sum = {0};
-    for (uint32_t spec = 0; spec < session->spec->nr_events && !sum.count; spec++)
-        if (session->specs[spec].spec.is_clock)
-            yarn_thread_ring_count(slot, spec, &sum);
+    for (uint32_t number = 0; number < session->spec->nr_events && !sum.count; number++)
+        if (session->specs[number].spec.is_clock)
+            yarn_thread_ring_count(slot, number, &sum);
     return sum.time_running_ns;
 }
 

@@ -22,18 +22,18 @@ static uint32_t find_clock(const struct yarn_session *session)
     return found;
 }
 
-static int open_one(struct yarn_session *session, uint32_t spec,
+static int open_one(struct yarn_session *session, uint32_t number,
                     const struct yarn_session_core *core, struct yarn_event *ret_event)
 {
-    struct perf_event_attr attr = yarn_probe_attr(session, spec, core->cpu);
+    struct perf_event_attr attr = yarn_probe_attr(session, number, core->cpu);
     attr.inherit = attr.inherit_thread = 0;
     struct yarn_event event = YARN_EVENT_CLOSED;
-    int err = yarn_event_open(&event, &attr, spec, YARN_EVENT_EVERY_THREAD, core->cpu);
+    int err = yarn_event_open(&event, &attr, number, YARN_EVENT_EVERY_THREAD, core->cpu);
     if (err)
         return err;
     err = yarn_event_redirect(&event, &core->leader);
     if (!err)
-        err = yarn_table_put(&session->numbers, event.id, spec);
+        err = yarn_table_put(&session->numbers, event.id, number);
     if (err)
         yarn_event_close(&event);
     else
@@ -42,23 +42,23 @@ static int open_one(struct yarn_session *session, uint32_t spec,
 }
 
 /* -ENODEV: the core is offline, and gets its clock when it is back. */
-static int open_all(struct yarn_session *session, uint32_t spec, struct yarn_event *ret_events)
+static int open_all(struct yarn_session *session, uint32_t number, struct yarn_event *ret_events)
 {
     int err = 0;
     for (size_t i = 0; i < session->nr_cores; i++) {
         ret_events[i] = YARN_EVENT_CLOSED;
         if (!err)
-            err = open_one(session, spec, &session->cores[i], &ret_events[i]);
+            err = open_one(session, number, &session->cores[i], &ret_events[i]);
         err = err == -ENODEV ? 0 : err;
     }
     return err;
 }
 
-static void close_inherited(struct yarn_session *session, uint32_t spec)
+static void close_inherited(struct yarn_session *session, uint32_t number)
 {
     size_t kept = 0;
     for (size_t i = 0; i < session->nr_events; i++) {
-        if (session->events[i].spec == spec)
+        if (session->events[i].number == number)
             yarn_event_close(&session->events[i]);
         else
             session->events[kept++] = session->events[i];
@@ -80,7 +80,7 @@ void yarn_cpu_wide_open(struct yarn_session *session)
         return;
     }
     close_inherited(session, clock);
-    wide->spec = clock;
+    wide->number = clock;
     wide->next_look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_NS;
 }
 
@@ -103,7 +103,7 @@ void yarn_cpu_wide_attend(struct yarn_session *session)
         wide->nr_lost += count.lost;
         yarn_event_close(event);
         session->cores[i].clock_seen_ns = 0;
-        if (!open_one(session, wide->spec, &session->cores[i], event))
+        if (!open_one(session, wide->number, &session->cores[i], event))
             yarn_perf_enable(event->fd);
     }
 }
@@ -134,7 +134,7 @@ void yarn_cpu_wide_count(const struct yarn_session *session, uint32_t number,
                          struct yarn_perf_count *sum)
 {
     const struct yarn_cpu_wide *wide = &session->wide;
-    if (!wide->events || number != wide->spec)
+    if (!wide->events || number != wide->number)
         return;
     struct yarn_perf_count clocks = {.lost = wide->nr_lost};
     for (size_t i = 0; i < session->nr_cores; i++)

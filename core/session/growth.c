@@ -83,7 +83,7 @@ static bool move_one(struct yarn_session *session)
 {
     struct yarn_growth *growth = &session->growth;
     while (growth->next < session->nr_events &&
-           yarn_alternates_side(session, session->events[growth->next].spec) != YARN_SIDE_NONE)
+           yarn_alternates_side(session, session->events[growth->next].number) != YARN_SIDE_NONE)
         growth->next++;
     if (growth->next == session->nr_events)
         return false;

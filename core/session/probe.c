@@ -79,10 +79,10 @@ static enum yarn_stacks stack_of(const struct yarn_session *session,
     return is_copy ? YARN_STACKS_COPY : stack;
 }
 
-uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec,
+uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t number,
                                uint32_t got_bytes)
 {
-    const struct yarn_event_spec *event = &session->specs[spec].spec;
+    const struct yarn_event_spec *event = &session->specs[number].spec;
     uint32_t asked_bytes = yarn_session_spec_copy_bytes(session->spec, event);
     bool may_be_deeper = !event->has_callgraph && got_bytes > session->report.asked.stack_bytes;
     return may_be_deeper || got_bytes < asked_bytes ? got_bytes : asked_bytes;
@@ -90,25 +90,26 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec
 
 /* The leader, a clock without the kernel, does not tick where what the member counts keeps its
  * thread: in the kernel. So the member has samples of its own, too, with the group's reading. */
-static bool is_missed_by_clock(const struct yarn_session *session, uint32_t spec)
+static bool is_missed_by_clock(const struct yarn_session *session, uint32_t number)
 {
-    const struct yarn_event_spec *event = &session->specs[spec].spec;
-    const struct yarn_event_spec *leader = &session->specs[yarn_group_first(session, spec)].spec;
+    const struct yarn_event_spec *event = &session->specs[number].spec;
+    const struct yarn_event_spec *leader = &session->specs[yarn_group_first(session, number)].spec;
     return event->group && event->reads_group && leader != event && !event->is_counted &&
            leader->is_clock && leader->exclude_kernel && event->kind == YARN_EVENT_SOFTWARE &&
            !event->is_clock;
 }
 
-struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec)
+struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session,
+                                                 uint32_t number)
 {
-    const struct yarn_event_spec *event = &session->specs[spec].spec;
+    const struct yarn_event_spec *event = &session->specs[number].spec;
     bool reads = event->group && event->reads_group;
-    bool is_sampled =
-        !reads || yarn_group_first(session, spec) == spec || is_missed_by_clock(session, spec);
+    bool is_sampled = !reads || yarn_group_first(session, number) == number ||
+                      is_missed_by_clock(session, number);
     struct yarn_attr_options options = {
         .features = session->report.features,
-        .stack_bytes = yarn_probe_copy_bytes(session, spec,
-                                             yarn_alternates_is_one(session, spec)
+        .stack_bytes = yarn_probe_copy_bytes(session, number,
+                                             yarn_alternates_is_one(session, number)
                                                  ? session->alternates.stack_bytes
                                                  : session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
@@ -117,7 +118,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     };
     if (options.is_read)
         return options;
-    switch (stack_of(session, &session->specs[spec])) {
+    switch (stack_of(session, &session->specs[number])) {
     case YARN_STACKS_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
@@ -138,16 +139,16 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     return options;
 }
 
-struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec, int cpu)
+struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t number, int cpu)
 {
-    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
+    struct yarn_attr_options options = yarn_probe_attr_options(session, number);
     options.has_side_band =
-        yarn_alternates_first(session, spec) == yarn_probe_first_on(session, cpu);
-    options.is_single |= session->specs[spec].spec.is_of_machine;
-    struct yarn_event_spec event = session->specs[spec].spec;
-    if (is_missed_by_clock(session, spec))
+        yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
+    options.is_single |= session->specs[number].spec.is_of_machine;
+    struct yarn_event_spec event = session->specs[number].spec;
+    if (is_missed_by_clock(session, number))
         event.period = HITS_A_READING;
-    if (!yarn_alternates_is_one(session, spec))
+    if (!yarn_alternates_is_one(session, number))
         yarn_plan_rate_event(&session->report.got, &event);
     return yarn_attr_of(&event, &options);
 }
@@ -155,14 +156,14 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
 /* ---- what the kernel says ---- */
 
 int yarn_probe_open(const struct yarn_session *session, const struct perf_event_attr *attr,
-                    uint32_t spec, pid_t tid, int cpu, const struct yarn_event *leader,
+                    uint32_t number, pid_t tid, int cpu, const struct yarn_event *leader,
                     struct yarn_event *ret_event)
 {
-    int err = leader ? yarn_event_open_member(ret_event, attr, spec, leader)
-                     : yarn_event_open(ret_event, attr, spec, tid, cpu);
+    int err = leader ? yarn_event_open_member(ret_event, attr, number, leader)
+                     : yarn_event_open(ret_event, attr, number, tid, cpu);
     if (err)
         return err;
-    err = yarn_filters_set(&session->specs[spec], ret_event->fd);
+    err = yarn_filters_set(&session->specs[number], ret_event->fd);
     if (err)
         yarn_event_close(ret_event);
     return err;

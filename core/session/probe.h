@@ -31,14 +31,16 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err);
 bool yarn_probe_give_up_feature(struct yarn_session *session, int err);
 
 /* Of an event's copies, where there is memory for got_bytes. */
-uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t spec,
+uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t number,
                                uint32_t got_bytes);
 
-struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session, uint32_t spec);
+struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session,
+                                                 uint32_t number);
 
 /* Of the event as the kernel gave it, at the rate that there is memory for. On one core (-1: any)
  * the first event that counts there has the side-band records. */
-struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t spec, int cpu);
+struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint32_t number,
+                                       int cpu);
 
 /* Finds out on thread `tid` and core `cpu` (-1: any) which specs can be had. 0 where at least one
  * can; -ESRCH where the thread has gone. */
@@ -52,6 +54,6 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu);
 /* Opens a spec as it is to be measured, its filter set: in the group that `leader` leads on that
  * thread and core, or where that is NULL by itself. */
 YARN_MUST_CHECK int yarn_probe_open(const struct yarn_session *session,
-                                    const struct perf_event_attr *attr, uint32_t spec, pid_t tid,
+                                    const struct perf_event_attr *attr, uint32_t number, pid_t tid,
                                     int cpu, const struct yarn_event *leader,
                                     struct yarn_event *ret_event);

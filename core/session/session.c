@@ -273,7 +273,7 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
-    bool is_of_core = session->wide.events && number == session->wide.spec;
+    bool is_of_core = session->wide.events && number == session->wide.number;
     return number != YARN_RECORD_NO_EVENT && !is_of_core &&
            yarn_session_doubles_has(session->doubles, record, number,
                                     has_twins(&session->specs[number].spec));

@@ -50,7 +50,7 @@ struct yarn_alternates {
 struct yarn_cpu_wide {
     struct yarn_event *events; /* one for each core, some closed; NULL: there are none */
     int error;                 /* negative errno of a refusal: it is not tried again */
-    uint32_t spec;             /* number of the event that they stand for */
+    uint32_t number;           /* of the event that they stand for */
     uint64_t nr_lost;          /* by those that were closed and opened anew */
     uint64_t next_look_ns;     /* at whether the clocks go on */
     struct yarn_host_clock clock;

@@ -16,7 +16,7 @@ enum { YARN_SWITCHES_NUMBER = 0x7fffffff }; /* of such an event: it has no sampl
 
 static inline bool yarn_switches_is_of(const struct yarn_event *event)
 {
-    return event->spec == YARN_SWITCHES_NUMBER;
+    return event->number == YARN_SWITCHES_NUMBER;
 }
 
 /* True where they are wanted and not given up. */

@@ -34,23 +34,23 @@ static int open_watch(struct yarn_thread_watch *watch, struct yarn_session *sess
 }
 
 static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *session,
-                      const struct yarn_plan *plan, uint32_t spec)
+                      const struct yarn_plan *plan, uint32_t number)
 {
     struct yarn_event *event = &slot->events[slot->nr_events];
-    const uint32_t first = yarn_group_first(session, spec);
-    const struct yarn_event *leader = spec > first ? event - (spec - first) : NULL;
-    struct yarn_attr_options options = yarn_probe_attr_options(session, spec);
-    options.stack_bytes = yarn_probe_copy_bytes(session, spec, plan->stack_bytes);
+    const uint32_t first = yarn_group_first(session, number);
+    const struct yarn_event *leader = number > first ? event - (number - first) : NULL;
+    struct yarn_attr_options options = yarn_probe_attr_options(session, number);
+    options.stack_bytes = yarn_probe_copy_bytes(session, number, plan->stack_bytes);
     options.watermark_bytes = (uint32_t)yarn_plan_watermark(plan);
     options.has_side_band = !slot->watch.ring.page && !slot->nr_events;
-    struct perf_event_attr attr = yarn_attr_of(&session->specs[spec].spec, &options);
-    int err = yarn_probe_open(session, &attr, spec, slot->tid, EVERY_CPU, leader, event);
+    struct perf_event_attr attr = yarn_attr_of(&session->specs[number].spec, &options);
+    int err = yarn_probe_open(session, &attr, number, slot->tid, EVERY_CPU, leader, event);
     /* The host has given up rights since the first events were opened. */
-    if ((err == -EACCES || err == -EPERM) && !session->specs[spec].spec.has_modifiers &&
+    if ((err == -EACCES || err == -EPERM) && !session->specs[number].spec.has_modifiers &&
         !attr.exclude_kernel) {
         attr.exclude_kernel = attr.exclude_hv = attr.exclude_callchain_kernel = 1;
-        err = yarn_probe_open(session, &attr, spec, slot->tid, EVERY_CPU, leader, event);
-        session->specs[spec].is_kernel_refused |= !err;
+        err = yarn_probe_open(session, &attr, number, slot->tid, EVERY_CPU, leader, event);
+        session->specs[number].is_kernel_refused |= !err;
     }
     if (err)
         return err;
@@ -91,10 +91,10 @@ static void close_events(struct yarn_thread_ring *slot)
 static int open_events(struct yarn_thread_ring *slot, struct yarn_session *session,
                        const struct yarn_plan *plan)
 {
-    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++) {
-        if (session->specs[spec].error)
+    for (uint32_t number = 0; number < session->spec->nr_events; number++) {
+        if (session->specs[number].error)
             continue;
-        int err = open_event(slot, session, plan, spec);
+        int err = open_event(slot, session, plan, number);
         if (err) {
             close_events(slot);
             return err;
@@ -140,7 +140,7 @@ void yarn_thread_ring_count(const struct yarn_thread_ring *slot, uint32_t number
                             struct yarn_perf_count *sum)
 {
     for (size_t i = 0; i < slot->nr_events; i++)
-        if (slot->events[i].spec == number)
+        if (slot->events[i].number == number)
             yarn_event_add_count(&slot->events[i], sum);
 }
 

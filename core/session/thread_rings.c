@@ -19,7 +19,7 @@ static int enter_events(struct yarn_session *session, const struct yarn_thread_r
     int err = 0;
     for (size_t i = 0; i < slot->nr_events && !err; i++)
         if (!yarn_switches_is_of(&slot->events[i]))
-            err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].spec);
+            err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].number);
     return err;
 }
 
@@ -90,8 +90,8 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_thread_ring *slot = &threads->of_slot[number];
-    for (uint32_t spec = 0; spec < session->spec->nr_events; spec++)
-        yarn_thread_ring_count(slot, spec, &threads->before[spec]);
+    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+        yarn_thread_ring_count(slot, i, &threads->before[i]);
     yarn_thread_ring_count(slot, YARN_SWITCHES_NUMBER, &session->switches.before);
     threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;

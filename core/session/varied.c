@@ -22,7 +22,7 @@ static void set(struct yarn_varied *varied, uint32_t part, struct yarn_session *
     varied->at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     varied->nr_samples = 0;
     for (size_t i = 0; i < nr_events; i++) {
-        uint32_t number = events[i].spec;
+        uint32_t number = events[i].number;
         if (yarn_switches_is_of(&events[i]) || yarn_alternates_side(session, number) != side ||
             !yarn_plan_may_vary(&session->specs[number].spec))
             continue;
