@@ -35,7 +35,7 @@ struct own {
     struct yarn_session session; /* first: see own_of */
     struct yarn_arena arena;     /* of this and of the copy of the list */
     struct yarn_listener listener;
-    struct yarn_session_request asked, spec;
+    struct yarn_session_request asked, request;
     struct yarn_event_spec *events; /* those of a kernel's counter */
     size_t *index_of;               /* of each in the list */
     size_t nr_listed;
@@ -191,11 +191,11 @@ static void choose(struct own *own)
 {
     int cpus[CPUS_MAX];
     size_t nr_cpus = yarn_process_present_cpus(cpus, CPUS_MAX);
-    own->spec = own->asked;
-    bool is_per_thread = yarn_plan_strategy(&own->spec, nr_cpus).is_per_thread;
-    own->spec.strategy = is_per_thread ? YARN_STRATEGY_PER_THREAD : YARN_STRATEGY_PER_CORE;
+    own->request = own->asked;
+    bool is_per_thread = yarn_plan_strategy(&own->request, nr_cpus).is_per_thread;
+    own->request.strategy = is_per_thread ? YARN_STRATEGY_PER_THREAD : YARN_STRATEGY_PER_CORE;
     if (!is_per_thread)
-        own->spec.ring_bytes = yarn_plan_of_core(&own->spec, nr_cpus).ring_bytes;
+        own->request.ring_bytes = yarn_plan_of_core(&own->request, nr_cpus).ring_bytes;
 }
 
 /* Of what was not got as asked, the worst. */
@@ -208,10 +208,10 @@ static const char *reason_of(const struct own *own)
         return yarn_probe_thread_reason(got->thread_refusal);
     if (!got->is_stable)
         return "threads were still being made when the list had been read max_rounds times";
-    for (size_t i = 0; i < own->spec.nr_events; i++)
+    for (size_t i = 0; i < own->request.nr_events; i++)
         if (own->session.specs[i].reason)
             return own->session.specs[i].reason;
-    if (got->got.ring_bytes < own->spec.ring_bytes)
+    if (got->got.ring_bytes < own->request.ring_bytes)
         return "the rings are smaller than asked for: the limit of locked memory is too low";
     if (own->asked.reader == YARN_READER_POLL && !own->reader.is_poll)
         return "there is nothing to poll: the rings are read by time";
@@ -263,12 +263,13 @@ static int attach(struct own *own)
 {
     own->error = 0;
     choose(own);
-    int err = yarn_session_open(&own->session, &own->spec);
+    int err = yarn_session_open(&own->session, &own->request);
     if (err)
         return fail(own, err, "the events could not be opened");
     if (!own->session.report.nr_threads)
         return fail(own, -ESRCH, "there is no thread but the one that reads");
-    bool is_timed = own->spec.reader == YARN_READER_TIMED || yarn_session_needs_time(&own->session);
+    bool is_timed =
+        own->request.reader == YARN_READER_TIMED || yarn_session_needs_time(&own->session);
     err = yarn_reader_open(&own->reader, !is_timed, &own->session, &own->command);
     if (err)
         return fail(own, err, "no memory or no descriptor for the reader");
@@ -332,7 +333,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
         (void)yarn_wrapped_read(&record->stack, 0, own->room, shown.stack.size);
     }
     uint32_t number = yarn_session_first_of(&own->session, record->event);
-    size_t event = number < own->spec.nr_events ? own->index_of[number] : SIZE_MAX;
+    size_t event = number < own->request.nr_events ? own->index_of[number] : SIZE_MAX;
     own->report.nr_records++;
     own->listener.on_record(own->listener.self, event, &shown);
 }
@@ -375,7 +376,7 @@ int yarn_session_read(struct yarn_session *session, int timeout_ms)
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     uint64_t end_ns = timeout_ms < 0 ? UINT64_MAX : now_ns + (uint64_t)timeout_ms * YARN_NS_PER_MS;
     for (;;) {
-        uint64_t pause_ns = yarn_u64_min(confirm_start(own, now_ns), own->spec.interval_ns);
+        uint64_t pause_ns = yarn_u64_min(confirm_start(own, now_ns), own->request.interval_ns);
         if (now_ns < end_ns)
             yarn_reader_wait(&own->reader, yarn_u64_min(end_ns - now_ns, pause_ns));
         if (atomic_load(&own->command))

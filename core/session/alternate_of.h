@@ -21,8 +21,9 @@ static inline enum yarn_side yarn_alternates_side(const struct yarn_session *ses
 {
     if (yarn_alternates_is_one(session, number))
         return YARN_SIDE_ALTERNATES;
-    return number < session->spec->nr_events && session->specs[number].alternate ? YARN_SIDE_FIRST
-                                                                                 : YARN_SIDE_NONE;
+    return number < session->request->nr_events && session->specs[number].alternate
+               ? YARN_SIDE_FIRST
+               : YARN_SIDE_NONE;
 }
 
 /* The event whose alternate it is; else itself. */

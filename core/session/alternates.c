@@ -20,7 +20,7 @@ static bool is_wanted(const struct yarn_session *session, const struct yarn_sess
 {
     bool is_deeper = plan->stack_bytes > session->report.got.stack_bytes &&
                      !event->spec.has_callgraph && !event->copies_instead;
-    return !event->error && yarn_plan_wants_alternate(session->spec, &event->spec) &&
+    return !event->error && yarn_plan_wants_alternate(session->request, &event->spec) &&
            (is_deeper || yarn_plan_may_vary(&event->spec));
 }
 
@@ -44,13 +44,13 @@ static void add(struct yarn_session *session, uint32_t number, const struct yarn
 void yarn_alternates_choose(struct yarn_session *session)
 {
     struct yarn_plan plan = yarn_plan_of_alternate(
-        session->spec, session->nr_cpus, &session->report.got, session->growth.ring_bytes);
+        session->request, session->nr_cpus, &session->report.got, session->growth.ring_bytes);
     size_t nr_wanted = 0;
-    for (size_t i = 0; i < session->spec->nr_events; i++)
+    for (size_t i = 0; i < session->request->nr_events; i++)
         nr_wanted += is_wanted(session, &session->specs[i], &plan);
-    bool can = yarn_plan_can_alternate(session->spec, session->nr_cpus, nr_wanted) &&
-               !session->may_drop_events && session->spec->strategy != YARN_STRATEGY_CORES;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    bool can = yarn_plan_can_alternate(session->request, session->nr_cpus, nr_wanted) &&
+               !session->may_drop_events && session->request->strategy != YARN_STRATEGY_CORES;
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
         struct yarn_session_event *event = &session->specs[i];
         if (!is_wanted(session, event, &plan))
             continue;

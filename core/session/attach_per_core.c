@@ -25,14 +25,14 @@ enum {
 /* Larger ones later need descriptors. Who has many threads already is no short process. */
 static struct yarn_plan plan_to_begin(struct yarn_session *session)
 {
-    const struct yarn_session_request *spec = session->spec;
-    size_t nr_events = 2 * spec->nr_events + yarn_switches_are_recorded(session);
+    const struct yarn_session_request *request = session->request;
+    size_t nr_events = 2 * request->nr_events + yarn_switches_are_recorded(session);
     size_t nr_files = session->nr_cpus * (2 + session->nr_threads * nr_events);
-    session->growth.may_grow = spec->strategy != YARN_STRATEGY_CORES && !session->may_drop_events &&
-                               session->nr_threads <= FEW_THREADS &&
+    session->growth.may_grow = request->strategy != YARN_STRATEGY_CORES &&
+                               !session->may_drop_events && session->nr_threads <= FEW_THREADS &&
                                yarn_process_has_spare_files(nr_files + SPARE_FILES);
-    return session->growth.may_grow ? yarn_plan_to_begin(spec, session->nr_cpus)
-                                    : yarn_plan_of_core(spec, session->nr_cpus);
+    return session->growth.may_grow ? yarn_plan_to_begin(request, session->nr_cpus)
+                                    : yarn_plan_of_core(request, session->nr_cpus);
 }
 
 /* With ever smaller sizes while the memlock limit refuses, and fewer features while the kernel does
@@ -133,7 +133,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
                        const struct yarn_session_core *core)
 {
     int err = 0;
-    for (uint32_t first = 0; !err && first < session->spec->nr_events;
+    for (uint32_t first = 0; !err && first < session->request->nr_events;
          first = yarn_group_end(session, first)) {
         const struct yarn_session_event *state = &session->specs[first];
         if (!state->error && !state->spec.is_of_machine &&
@@ -159,8 +159,8 @@ static int attach_thread(struct yarn_session *session, pid_t tid)
 static int make_room(struct yarn_session *session)
 {
     size_t threads = THREADS_MORE + session->nr_threads;
-    size_t per_core =
-        session->spec->nr_events + session->alternates.count + session->spec->records_switches;
+    size_t per_core = session->request->nr_events + session->alternates.count +
+                      session->request->records_switches;
     session->max_events = threads * per_core * session->nr_cores;
     session->events = YARN_ARENA_NEW(&session->arena, struct yarn_event, session->max_events);
     if (!session->events)
@@ -203,7 +203,7 @@ static int attach_of_machine(struct yarn_session *session)
 {
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++) {
-        for (uint32_t number = 0; !err && number < session->spec->nr_events; number++)
+        for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
             if (!session->specs[number].error && session->specs[number].spec.is_of_machine) {
                 session->watches_machine = true;
                 err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, &session->cores[i],
@@ -218,18 +218,18 @@ static int open_per_core(struct yarn_session *session)
 {
     int err = open_all_cores(session);
     if (!err)
-        err = yarn_probe_specs(session, session->spec->pid, session->cores[0].cpu);
+        err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
     if (!err)
         yarn_alternates_choose(session);
     if (!err)
         err = make_room(session);
     if (!err)
         err = attach_threads(session);
-    if (!err && session->spec->watches_waits)
+    if (!err && session->request->watches_waits)
         yarn_motion_open(session);
     if (!err)
         err = attach_of_machine(session);
-    if (!err && session->spec->strategy == YARN_STRATEGY_CORES)
+    if (!err && session->request->strategy == YARN_STRATEGY_CORES)
         yarn_cpu_wide_open(session);
     if (!err)
         err = yarn_core_rings_merge(session);

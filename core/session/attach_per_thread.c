@@ -31,7 +31,7 @@ enum {
 static uint64_t running_ns(const struct yarn_session *session, const struct yarn_thread_ring *slot)
 {
     struct yarn_perf_count sum = {0};
-    for (uint32_t number = 0; number < session->spec->nr_events && !sum.count; number++)
+    for (uint32_t number = 0; number < session->request->nr_events && !sum.count; number++)
         if (session->specs[number].spec.is_clock)
             yarn_thread_ring_count(slot, number, &sum);
     return sum.time_running_ns;
@@ -60,7 +60,7 @@ static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
-    int count = yarn_process_own_threads_again(session->spec->pid, threads->tids,
+    int count = yarn_process_own_threads_again(session->request->pid, threads->tids,
                                                YARN_THREAD_RINGS_MAX, &threads->nr_listed);
     int nr_new = 0;
     size_t nr_refused = count > YARN_THREAD_RINGS_MAX ? (size_t)count - YARN_THREAD_RINGS_MAX : 0;
@@ -88,7 +88,7 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         /* What was on its way before its watch was: the name, once. */
         char name[NAME_BYTES];
         yarn_process_thread_name(threads->tids[i], name, sizeof name);
-        yarn_thread_tell_name(session->spec->pid, threads->tids[i], name, listener);
+        yarn_thread_tell_name(session->request->pid, threads->tids[i], name, listener);
     }
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);
@@ -111,7 +111,7 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU), last_ns = begin_ns;
     int nr_new = 0, found = 1;
     threads->is_waiting = threads->has_news = false;
-    const unsigned max = session->spec->max_scans ? session->spec->max_scans : SCANS_MAX;
+    const unsigned max = session->request->max_scans ? session->request->max_scans : SCANS_MAX;
     unsigned nr_scans = 0;
     for (; nr_scans < max && found > 0; nr_scans++) {
         last_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
@@ -139,8 +139,8 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
 static int make_room(struct yarn_session *session)
 {
     struct yarn_arena *arena = &session->arena;
-    size_t nr_events = session->spec->nr_events;
-    size_t nr_own = nr_events + session->spec->records_switches;
+    size_t nr_events = session->request->nr_events;
+    size_t nr_own = nr_events + session->request->records_switches;
     struct yarn_thread_rings *threads = YARN_ARENA_NEW(arena, struct yarn_thread_rings, 1);
     struct yarn_event *events =
         YARN_ARENA_NEW(arena, struct yarn_event, YARN_THREAD_RINGS_MAX * nr_own);
@@ -159,7 +159,7 @@ static int make_room(struct yarn_session *session)
     if (!err)
         err = yarn_table_open(&session->numbers, YARN_THREAD_RINGS_MAX, YARN_THREAD_RINGS_IDS);
     if (!err)
-        err = yarn_mappings_open(&threads->mappings, session->spec->pid,
+        err = yarn_mappings_open(&threads->mappings, session->request->pid,
                                  &session->merge.decoder.mmap);
     return err;
 }
@@ -169,10 +169,10 @@ static int open_per_thread(struct yarn_session *session)
     int err = make_room(session);
     if (err)
         return yarn_probe_fail(session, "no memory for the list of threads", err);
-    err = yarn_probe_specs(session, session->spec->pid, ANY_CPU);
+    err = yarn_probe_specs(session, session->request->pid, ANY_CPU);
     if (err)
         return err;
-    session->motion.is_open = session->spec->watches_waits;
+    session->motion.is_open = session->request->watches_waits;
     int found = scan(session, NULL);
     if (found < 0)
         return found;
@@ -237,8 +237,8 @@ static void deepen_per_thread(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_plan plan = session->report.got;
-    if (!threads->is_enabled || !yarn_plan_may_change(session->spec) ||
-        !yarn_plan_deeper(session->spec, session->nr_cpus, &plan))
+    if (!threads->is_enabled || !yarn_plan_may_change(session->request) ||
+        !yarn_plan_deeper(session->request, session->nr_cpus, &plan))
         return;
     session->report.got = plan;
     session->nr_changes++;
@@ -294,7 +294,7 @@ static void gather_per_thread(struct yarn_session *session,
         attend_threads(session, listener);
     enum yarn_mappings_need need = threads->is_enabled ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_LAST;
     if (threads->needs_look &&
-        yarn_mappings_refresh(&threads->mappings, need, session->spec->interval_ns, listener))
+        yarn_mappings_refresh(&threads->mappings, need, session->request->interval_ns, listener))
         threads->needs_look = false;
     merge->sources = threads->sources;
     merge->count = 0;

@@ -21,7 +21,7 @@ struct yarn_timer_sampler {
     struct yarn_timer_terms terms;
     struct yarn_mappings mappings;
     struct yarn_timer_threads threads;
-    uint32_t event; /* number of the spec that the timers stand for */
+    uint32_t event; /* number of the event that the timers stand for */
     uint32_t nr_unbounded_seen;
     bool needs_look;   /* at the mappings: there are stacks that are not known */
     bool is_enabled;   /* by the session, whether or not timers may run */
@@ -62,12 +62,12 @@ static int choose_event(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
     bool has_event = false;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
         struct yarn_session_event *state = &session->specs[i];
         bool is_auto = state->spec.is_auto;
         if (is_auto) {
             yarn_event_spec_fall_back(&state->spec);
-            yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
+            yarn_event_spec_apply_rate(&state->spec, session->request->frequency_hz);
         }
         if (state->spec.filter) {
             refuse(state, "the timer sampler has no filters");
@@ -97,12 +97,12 @@ static void make_terms(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
     uint64_t word, copy = 0;
-    pid_t pid = session->spec->pid;
+    pid_t pid = session->request->pid;
     ssize_t got =
         yarn_own_memory_copy(pid, (uint64_t)(uintptr_t)&word, &copy, sizeof copy, NULL, 0);
     uint64_t tick_ns = yarn_timer_tick_ns();
     uint64_t period_ns = session->specs[timer->event].spec.period;
-    session->report.got = yarn_plan_for_timer(session->spec, tick_ns);
+    session->report.got = yarn_plan_for_timer(session->request, tick_ns);
     timer->terms = (struct yarn_timer_terms){
         .pid = pid,
         .id = EVENT_ID,
@@ -125,7 +125,7 @@ static int open_timer(struct yarn_session *session)
     if (err)
         return err;
     make_terms(session);
-    err = yarn_mappings_open(&timer->mappings, session->spec->pid, &session->merge.decoder.mmap);
+    err = yarn_mappings_open(&timer->mappings, session->request->pid, &session->merge.decoder.mmap);
     if (err)
         return yarn_probe_fail(session, "/proc/self/maps could not be read", err);
     timer->threads.terms = &timer->terms;
@@ -184,7 +184,7 @@ static uint32_t find_holds(struct yarn_session *session)
     /* Valgrind counts as a tracer: where a signal comes while a stack grows, it ends the program.
      */
     bool is_traced =
-        yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->spec->pid);
+        yarn_valgrind_is_processor() || yarn_process_thread_is_traced(session->request->pid);
     uint32_t holds = is_traced ? YARN_SESSION_HOLD_TRACER : 0;
     if (yarn_alternate_stack_is_small())
         return holds | YARN_SESSION_HOLD_STACK;
@@ -292,7 +292,7 @@ static void look_at_mappings(struct yarn_session *session,
     enum yarn_mappings_need need = timer->needs_look ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_USUAL;
     if (!is_running(timer))
         need = YARN_MAPPINGS_LAST;
-    if (yarn_mappings_refresh(&timer->mappings, need, session->spec->interval_ns, listener))
+    if (yarn_mappings_refresh(&timer->mappings, need, session->request->interval_ns, listener))
         timer->needs_look = false;
 }
 
@@ -312,7 +312,7 @@ static void gather_timer(struct yarn_session *session, const struct yarn_record_
 static int sentinel_timer(struct yarn_session *session, size_t nr_gone)
 {
     struct yarn_timer_sampler *timer = session->timer;
-    pid_t pid = session->spec->pid;
+    pid_t pid = session->request->pid;
     (void)nr_gone;
     if (timer->sentinel >= 0 && yarn_process_has_thread(pid, timer->sentinel_tid))
         return timer->sentinel;

@@ -11,7 +11,7 @@
 static uint32_t find_clock(const struct yarn_session *session)
 {
     uint32_t found = UINT32_MAX;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
         const struct yarn_session_event *event = &session->specs[i];
         if (event->error || !event->spec.is_clock)
             continue;

@@ -9,7 +9,7 @@ int yarn_filters_prepare(const struct yarn_session *session, struct yarn_session
 {
     if (!yarn_event_spec_has_sample_filter(&state->spec) || state->program >= 0)
         return 0;
-    *ret_why = session->spec->bpf_refusal;
+    *ret_why = session->request->bpf_refusal;
     if (*ret_why)
         return -EPERM;
     *ret_why = "a group that is read with each sample (:S) has no filter: samples would be missing";
@@ -33,7 +33,7 @@ int yarn_filters_set(const struct yarn_session_event *state, int fd)
 
 void yarn_filters_close(struct yarn_session *session)
 {
-    for (size_t i = 0; session->specs && i < session->spec->nr_events; i++) {
+    for (size_t i = 0; session->specs && i < session->request->nr_events; i++) {
         if (session->specs[i].program >= 0)
             yarn_file_close(session->specs[i].program);
         session->specs[i].program = -1;

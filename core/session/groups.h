@@ -23,7 +23,7 @@ static inline uint32_t yarn_group_end(const struct yarn_session *session, uint32
 {
     uint32_t end = first + 1;
     uint8_t group = session->specs[first].spec.group;
-    while (group && end < session->spec->nr_events && session->specs[end].spec.group == group)
+    while (group && end < session->request->nr_events && session->specs[end].spec.group == group)
         end++;
     return end;
 }

@@ -21,7 +21,7 @@ static uint64_t locked_bytes(const struct yarn_session *session, size_t ring_byt
 void yarn_growth_plan(struct yarn_session *session)
 {
     struct yarn_plan *got = &session->report.got;
-    struct yarn_plan whole = yarn_plan_of_core(session->spec, session->nr_cpus);
+    struct yarn_plan whole = yarn_plan_of_core(session->request, session->nr_cpus);
     if (!session->growth.may_grow)
         whole.ring_bytes = got->ring_bytes;
     if (whole.ring_bytes > got->ring_bytes) {
@@ -33,7 +33,7 @@ void yarn_growth_plan(struct yarn_session *session)
     }
     session->growth.ring_bytes = yarn_size_max(whole.ring_bytes, got->ring_bytes);
     whole.stack_bytes = got->stack_bytes;
-    yarn_plan_slow_down(session->spec, session->nr_cpus, yarn_plan_watermark(&whole), &whole);
+    yarn_plan_slow_down(session->request, session->nr_cpus, yarn_plan_watermark(&whole), &whole);
     got->rate_permille = whole.rate_permille;
 }
 

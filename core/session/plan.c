@@ -34,7 +34,7 @@ enum {
     WAKE_RECORDS = 16, /* a wake-up costs 5 to 15 us, which more records than that need not share */
 };
 
-static uint64_t event_rate(const struct yarn_session_request *spec,
+static uint64_t event_rate(const struct yarn_session_request *request,
                            const struct yarn_event_spec *event)
 {
     if (event->frequency)
@@ -43,14 +43,14 @@ static uint64_t event_rate(const struct yarn_session_request *spec,
         return YARN_NS_PER_SECOND / event->period;
     bool is_hit = event->kind == YARN_EVENT_TRACEPOINT || event->kind == YARN_EVENT_BREAKPOINT ||
                   event->kind == YARN_EVENT_PROBE;
-    return is_hit && !yarn_session_spec_copy_bytes(spec, event) ? HITS_RATE : EVENTFUL_RATE;
+    return is_hit && !yarn_session_request_copy_bytes(request, event) ? HITS_RATE : EVENTFUL_RATE;
 }
 
-uint64_t yarn_plan_rate(const struct yarn_session_request *spec)
+uint64_t yarn_plan_rate(const struct yarn_session_request *request)
 {
     uint64_t rate = 0;
-    for (size_t i = 0; i < spec->nr_events; i++)
-        rate += event_rate(spec, &spec->events[i]);
+    for (size_t i = 0; i < request->nr_events; i++)
+        rate += event_rate(request, &request->events[i]);
     return yarn_u64_max(rate, 1);
 }
 
@@ -65,16 +65,16 @@ size_t yarn_plan_record_bytes(const struct yarn_plan *plan)
 }
 
 /* Of the records of all events, each as often as it comes. */
-static size_t mean_record_bytes(const struct yarn_session_request *spec,
+static size_t mean_record_bytes(const struct yarn_session_request *request,
                                 const struct yarn_plan *plan)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < spec->nr_events; i++) {
-        bool is_copied = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
-        bytes +=
-            event_rate(spec, &spec->events[i]) * record_bytes(is_copied ? plan->stack_bytes : 0);
+    for (size_t i = 0; i < request->nr_events; i++) {
+        bool is_copied = yarn_session_request_copy_bytes(request, &request->events[i]);
+        bytes += event_rate(request, &request->events[i]) *
+                 record_bytes(is_copied ? plan->stack_bytes : 0);
     }
-    return yarn_size_max((size_t)(bytes / yarn_plan_rate(spec)), YARN_PLAN_RECORD_OVERHEAD);
+    return yarn_size_max((size_t)(bytes / yarn_plan_rate(request)), YARN_PLAN_RECORD_OVERHEAD);
 }
 
 static size_t power_of_two(size_t size)
@@ -97,36 +97,37 @@ static size_t ring_of_one(const struct yarn_plan *plan)
 }
 
 /* Bytes of copy of the event that has the most. */
-static uint32_t deepest_copy(const struct yarn_session_request *spec)
+static uint32_t deepest_copy(const struct yarn_session_request *request)
 {
     uint32_t deepest = 0;
-    for (size_t i = 0; i < spec->nr_events; i++) {
-        uint32_t bytes = yarn_session_spec_copy_bytes(spec, &spec->events[i]);
+    for (size_t i = 0; i < request->nr_events; i++) {
+        uint32_t bytes = yarn_session_request_copy_bytes(request, &request->events[i]);
         deepest = bytes > deepest ? bytes : deepest;
     }
     return deepest;
 }
 
-static struct yarn_plan plan_that_holds(const struct yarn_session_request *spec, uint64_t hold_ms)
+static struct yarn_plan plan_that_holds(const struct yarn_session_request *request,
+                                        uint64_t hold_ms)
 {
     struct yarn_plan plan = {
-        .ring_bytes = spec->ring_bytes,
-        .stack_bytes = deepest_copy(spec),
+        .ring_bytes = request->ring_bytes,
+        .stack_bytes = deepest_copy(request),
     };
     if (!plan.ring_bytes) {
         uint64_t held =
-            yarn_plan_rate(spec) * mean_record_bytes(spec, &plan) * hold_ms / UINT64_C(1000);
+            yarn_plan_rate(request) * mean_record_bytes(request, &plan) * hold_ms / UINT64_C(1000);
         held = yarn_u64_max(yarn_u64_min(held, YARN_PLAN_RING_MAX), YARN_PLAN_RING_MIN);
         plan.ring_bytes = power_of_two((size_t)held);
     }
-    size_t least = spec->ring_bytes ? ring_of_one(&plan) : ring_minimum(&plan);
+    size_t least = request->ring_bytes ? ring_of_one(&plan) : ring_minimum(&plan);
     plan.ring_bytes = yarn_size_max(plan.ring_bytes, least);
     return plan;
 }
 
-struct yarn_plan yarn_plan_first(const struct yarn_session_request *spec)
+struct yarn_plan yarn_plan_first(const struct yarn_session_request *request)
 {
-    return plan_that_holds(spec, THREAD_HOLD_MS);
+    return plan_that_holds(request, THREAD_HOLD_MS);
 }
 
 static uint64_t core_rings(const struct yarn_plan *plan, size_t nr_cores)
@@ -145,13 +146,13 @@ bool yarn_plan_may_burst(const struct yarn_event_spec *event)
     return !has_rate(event) && !event->is_scheduling && !event->is_counted;
 }
 
-struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *spec, size_t nr_cores)
+struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *request, size_t nr_cores)
 {
-    struct yarn_plan plan = plan_that_holds(spec, HOLD_MS);
-    for (size_t i = 0; i < spec->nr_events && !spec->ring_bytes; i++)
-        if (yarn_plan_may_burst(&spec->events[i]))
+    struct yarn_plan plan = plan_that_holds(request, HOLD_MS);
+    for (size_t i = 0; i < request->nr_events && !request->ring_bytes; i++)
+        if (yarn_plan_may_burst(&request->events[i]))
             plan.ring_bytes = YARN_PLAN_RING_MAX;
-    while (!spec->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
+    while (!request->ring_bytes && core_rings(&plan, nr_cores) > RINGS_MAX &&
            plan.ring_bytes > ring_minimum(&plan))
         plan.ring_bytes /= 2;
     return plan;
@@ -162,91 +163,93 @@ bool yarn_plan_may_vary(const struct yarn_event_spec *event)
     return event->is_clock && event->period && !event->has_own_period && !event->group;
 }
 
-bool yarn_plan_wants_alternate(const struct yarn_session_request *spec,
+bool yarn_plan_wants_alternate(const struct yarn_session_request *request,
                                const struct yarn_event_spec *event)
 {
-    bool is_deepened =
-        spec->may_deepen && !event->has_callgraph && yarn_session_spec_copy_bytes(spec, event);
+    bool is_deepened = request->may_deepen && !event->has_callgraph &&
+                       yarn_session_request_copy_bytes(request, event);
     return has_rate(event) && !event->group && !event->is_counted && !event->is_of_machine &&
            (is_deepened || yarn_plan_may_vary(event));
 }
 
 /* What comes in 100 ms, with the switches that are recorded beside the samples. */
-static size_t most_to_begin(const struct yarn_session_request *spec, const struct yarn_plan *plan)
+static size_t most_to_begin(const struct yarn_session_request *request,
+                            const struct yarn_plan *plan)
 {
-    uint64_t rate = spec->records_switches ? spec->switch_rate_max_hz : 0;
-    uint64_t held = yarn_plan_rate(spec) * mean_record_bytes(spec, plan) + rate * SWITCH_BYTES;
+    uint64_t rate = request->records_switches ? request->switch_rate_max_hz : 0;
+    uint64_t held =
+        yarn_plan_rate(request) * mean_record_bytes(request, plan) + rate * SWITCH_BYTES;
     return yarn_size_max(power_of_two((size_t)(held * HOLD_MS / UINT64_C(1000))),
                          ring_minimum(plan));
 }
 
-struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *spec, size_t nr_cores)
+struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *request, size_t nr_cores)
 {
-    struct yarn_plan whole = yarn_plan_of_core(spec, nr_cores);
+    struct yarn_plan whole = yarn_plan_of_core(request, nr_cores);
     bool has_scheduling = false;
     uint64_t hold_ms = BEGIN_HOLD_MS;
-    for (size_t i = 0; i < spec->nr_events; i++) {
-        const struct yarn_event_spec *event = &spec->events[i];
+    for (size_t i = 0; i < request->nr_events; i++) {
+        const struct yarn_event_spec *event = &request->events[i];
         has_scheduling |= event->is_scheduling;
         if (event->is_scheduling)
             continue;
         if (!has_rate(event))
             return whole;
-        if (!yarn_plan_wants_alternate(spec, event))
+        if (!yarn_plan_wants_alternate(request, event))
             hold_ms = BEGIN_HOLD_ALONE_MS;
     }
-    struct yarn_plan begin = plan_that_holds(spec, hold_ms);
-    if (!spec->ring_bytes)
-        begin.ring_bytes = yarn_size_min(begin.ring_bytes, most_to_begin(spec, &begin));
+    struct yarn_plan begin = plan_that_holds(request, hold_ms);
+    if (!request->ring_bytes)
+        begin.ring_bytes = yarn_size_min(begin.ring_bytes, most_to_begin(request, &begin));
     if (has_scheduling)
         begin.ring_bytes = yarn_size_max(begin.ring_bytes, SCHEDULING_RING);
-    if (!spec->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX && hold_ms == BEGIN_HOLD_MS)
+    if (!request->ring_bytes && begin.ring_bytes == 2 * BEGIN_RING_MAX && hold_ms == BEGIN_HOLD_MS)
         begin.ring_bytes = yarn_size_max(BEGIN_RING_MAX, ring_minimum(&begin));
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
 }
 
-static bool is_of_machine(const struct yarn_session_request *spec)
+static bool is_of_machine(const struct yarn_session_request *request)
 {
-    for (size_t i = 0; i < spec->nr_events; i++)
-        if (spec->events[i].is_of_machine)
+    for (size_t i = 0; i < request->nr_events; i++)
+        if (request->events[i].is_of_machine)
             return true;
     return false;
 }
 
-struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *spec,
+struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *request,
                                              size_t nr_cores)
 {
-    struct yarn_plan first = yarn_plan_first(spec), core = yarn_plan_of_core(spec, nr_cores);
-    uint64_t nr_events = spec->nr_events + spec->records_switches;
+    struct yarn_plan first = yarn_plan_first(request), core = yarn_plan_of_core(request, nr_cores);
+    uint64_t nr_events = request->nr_events + request->records_switches;
     struct yarn_plan_estimate estimate = {
         .core_birth_ns = INHERITED_EVENT_NS * nr_events * nr_cores,
         .thread_birth_ns = OWN_RING_NS + OWN_EVENT_NS * nr_events +
                            OWN_RING_PAGE_NS * (first.ring_bytes / PAGE_BYTES),
         .core_ring_bytes = (uint64_t)ring_minimum(&core) * nr_cores,
-        .is_asked = spec->strategy != YARN_STRATEGY_AUTO,
+        .is_asked = request->strategy != YARN_STRATEGY_AUTO,
     };
-    estimate.is_per_thread = estimate.is_asked ? spec->strategy == YARN_STRATEGY_PER_THREAD
-                             : is_of_machine(spec)
+    estimate.is_per_thread = estimate.is_asked ? request->strategy == YARN_STRATEGY_PER_THREAD
+                             : is_of_machine(request)
                                  ? false
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
                                        estimate.core_ring_bytes > RINGS_MAX / 2;
     return estimate;
 }
 
-bool yarn_plan_can_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+bool yarn_plan_can_alternate(const struct yarn_session_request *request, size_t nr_cores,
                              size_t nr_alternates)
 {
-    struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, nr_cores);
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(request, nr_cores);
     uint64_t more_ns = INHERITED_EVENT_NS * (uint64_t)nr_alternates * nr_cores;
     return estimate.core_birth_ns + more_ns <= estimate.thread_birth_ns;
 }
 
-bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct yarn_plan *first,
+bool yarn_plan_of_thread(const struct yarn_session_request *request, const struct yarn_plan *first,
                          size_t nr_threads, size_t ring_bytes, struct yarn_plan *ret_plan)
 {
     struct yarn_plan plan = *first;
     size_t share = THREAD_SHARES / (nr_threads + 1);
-    while (!spec->ring_bytes && plan.ring_bytes > share && yarn_plan_smaller(&plan))
+    while (!request->ring_bytes && plan.ring_bytes > share && yarn_plan_smaller(&plan))
         continue;
     if (ring_bytes + plan.ring_bytes > THREAD_RINGS_MAX)
         return false;
@@ -254,13 +257,13 @@ bool yarn_plan_of_thread(const struct yarn_session_request *spec, const struct y
     return true;
 }
 
-struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *spec, uint64_t tick_ns)
+struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *request, uint64_t tick_ns)
 {
     struct yarn_plan plan = {.rate_max_hz = YARN_NS_PER_SECOND / yarn_u64_max(tick_ns, 1)};
-    if (spec->stack != YARN_STACKS_NONE)
-        plan.stack_bytes = spec->may_deepen ? YARN_STACK_BYTES_MAX : spec->stack_bytes;
-    plan.ring_bytes = spec->ring_bytes
-                          ? yarn_size_max(spec->ring_bytes, ring_of_one(&plan))
+    if (request->stack != YARN_STACKS_NONE)
+        plan.stack_bytes = request->may_deepen ? YARN_STACK_BYTES_MAX : request->stack_bytes;
+    plan.ring_bytes = request->ring_bytes
+                          ? yarn_size_max(request->ring_bytes, ring_of_one(&plan))
                           : power_of_two(TIMER_RECORDS * yarn_plan_record_bytes(&plan));
     return plan;
 }
@@ -280,10 +283,10 @@ bool yarn_plan_smaller(struct yarn_plan *plan)
     return true;
 }
 
-bool yarn_plan_deeper(const struct yarn_session_request *spec, size_t nr_cores,
+bool yarn_plan_deeper(const struct yarn_session_request *request, size_t nr_cores,
                       struct yarn_plan *plan)
 {
-    if (!spec->may_deepen || spec->ring_bytes || plan->stack_bytes < spec->stack_bytes ||
+    if (!request->may_deepen || request->ring_bytes || plan->stack_bytes < request->stack_bytes ||
         plan->stack_bytes >= YARN_STACK_BYTES_MAX)
         return false;
     plan->stack_bytes = YARN_STACK_BYTES_MAX;
@@ -298,48 +301,48 @@ static bool may_be_slower(const struct yarn_event_spec *event)
     return !event->has_own_rate && has_rate(event);
 }
 
-bool yarn_plan_may_change(const struct yarn_session_request *spec)
+bool yarn_plan_may_change(const struct yarn_session_request *request)
 {
-    for (size_t i = 0; i < spec->nr_events; i++)
-        if (!has_rate(&spec->events[i]) || spec->events[i].reads_group)
+    for (size_t i = 0; i < request->nr_events; i++)
+        if (!has_rate(&request->events[i]) || request->events[i].reads_group)
             return false;
     return true;
 }
 
 /* From when the reader is woken until the ring is full. */
-static uint64_t spare_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan,
+static uint64_t spare_ns(const struct yarn_session_request *request, const struct yarn_plan *plan,
                          size_t watermark)
 {
     size_t spare_bytes = plan->ring_bytes - watermark;
-    return yarn_plan_fill_ns(spec, plan) * (spare_bytes / PAGE_BYTES) /
+    return yarn_plan_fill_ns(request, plan) * (spare_bytes / PAGE_BYTES) /
            (plan->ring_bytes / PAGE_BYTES);
 }
 
-void yarn_plan_slow_down(const struct yarn_session_request *spec, size_t nr_cores, size_t watermark,
-                         struct yarn_plan *plan)
+void yarn_plan_slow_down(const struct yarn_session_request *request, size_t nr_cores,
+                         size_t watermark, struct yarn_plan *plan)
 {
-    const struct yarn_plan wanted = yarn_plan_of_core(spec, nr_cores);
-    uint64_t wanted_ns = spare_ns(spec, &wanted, yarn_plan_watermark(&wanted));
+    const struct yarn_plan wanted = yarn_plan_of_core(request, nr_cores);
+    uint64_t wanted_ns = spare_ns(request, &wanted, yarn_plan_watermark(&wanted));
     uint64_t least_ns = yarn_u64_min(LATE_MS * YARN_NS_PER_MS, wanted_ns);
     plan->rate_permille = 0;
-    uint64_t late_ns = spare_ns(spec, plan, watermark);
-    if (!spec->ring_bytes && late_ns < least_ns)
+    uint64_t late_ns = spare_ns(request, plan, watermark);
+    if (!request->ring_bytes && late_ns < least_ns)
         plan->rate_permille = (uint32_t)yarn_u64_max(late_ns * AS_ASKED / least_ns, 1);
 }
 
-struct yarn_plan yarn_plan_of_alternate(const struct yarn_session_request *spec, size_t nr_cores,
+struct yarn_plan yarn_plan_of_alternate(const struct yarn_session_request *request, size_t nr_cores,
                                         const struct yarn_plan *got, size_t ring_bytes)
 {
     struct yarn_plan plan = *got;
     size_t record = yarn_size_min(ring_bytes / YARN_PLAN_RING_RECORDS, RECORD_MAX);
     plan.ring_bytes = ring_bytes;
     size_t watermark = yarn_plan_watermark(&plan);
-    if (spec->may_deepen && !spec->ring_bytes && got->stack_bytes >= spec->stack_bytes &&
+    if (request->may_deepen && !request->ring_bytes && got->stack_bytes >= request->stack_bytes &&
         record >= DEEP_RECORD_LEAST)
         plan.stack_bytes = record == RECORD_MAX
                                ? YARN_STACK_BYTES_MAX
                                : (uint32_t)(record - YARN_PLAN_RECORD_OVERHEAD) & ~7u;
-    yarn_plan_slow_down(spec, nr_cores, watermark, &plan);
+    yarn_plan_slow_down(request, nr_cores, watermark, &plan);
     if (got->rate_permille && (!plan.rate_permille || plan.rate_permille > got->rate_permille))
         plan.rate_permille = got->rate_permille;
     return plan;
@@ -370,10 +373,10 @@ size_t yarn_plan_watermark(const struct yarn_plan *plan)
     return yarn_size_max(plan->ring_bytes / 4, yarn_size_min(wanted, plan->ring_bytes / 2));
 }
 
-uint64_t yarn_plan_fill_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan)
+uint64_t yarn_plan_fill_ns(const struct yarn_session_request *request, const struct yarn_plan *plan)
 {
-    uint64_t records = plan->ring_bytes / mean_record_bytes(spec, plan);
-    uint64_t rate = yarn_plan_rate(spec);
+    uint64_t records = plan->ring_bytes / mean_record_bytes(request, plan);
+    uint64_t rate = yarn_plan_rate(request);
     if (plan->rate_max_hz)
         rate = yarn_u64_min(rate, plan->rate_max_hz);
     if (plan->rate_permille)
@@ -381,8 +384,9 @@ uint64_t yarn_plan_fill_ns(const struct yarn_session_request *spec, const struct
     return yarn_u64_max(records, 1) * YARN_NS_PER_SECOND / rate;
 }
 
-uint64_t yarn_plan_timed_ns(const struct yarn_session_request *spec, const struct yarn_plan *plan)
+uint64_t yarn_plan_timed_ns(const struct yarn_session_request *request,
+                            const struct yarn_plan *plan)
 {
-    uint64_t part_ns = yarn_plan_fill_ns(spec, plan) / (is_small(plan) ? 4 : 2);
-    return yarn_u64_max(yarn_u64_min(part_ns, spec->interval_ns), YARN_NS_PER_MS / 4);
+    uint64_t part_ns = yarn_plan_fill_ns(request, plan) / (is_small(plan) ? 4 : 2);
+    return yarn_u64_max(yarn_u64_min(part_ns, request->interval_ns), YARN_NS_PER_MS / 4);
 }

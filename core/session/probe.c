@@ -43,10 +43,10 @@ bool yarn_probe_lacks_files(int err)
 bool yarn_probe_drop_event(struct yarn_session *session, int err)
 {
     uint32_t kept = yarn_probe_first(session);
-    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
+    for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
         if (!session->specs[i].error && session->specs[i].spec.is_clock)
             kept = i;
-    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;) {
+    for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;) {
         uint32_t first = yarn_group_first(session, i);
         if (session->specs[i].error || first == yarn_group_first(session, kept))
             continue;
@@ -73,7 +73,7 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
 static enum yarn_stacks stack_of(const struct yarn_session *session,
                                  const struct yarn_session_event *state)
 {
-    enum yarn_stacks stack = yarn_session_spec_stack(session->spec, &state->spec);
+    enum yarn_stacks stack = yarn_session_request_stack(session->request, &state->spec);
     bool is_copy = (session->timer && stack == YARN_STACKS_CHAIN) ||
                    (stack == YARN_STACKS_CALLS && (session->timer || state->copies_instead));
     return is_copy ? YARN_STACKS_COPY : stack;
@@ -83,7 +83,7 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t numb
                                uint32_t got_bytes)
 {
     const struct yarn_event_spec *event = &session->specs[number].spec;
-    uint32_t asked_bytes = yarn_session_spec_copy_bytes(session->spec, event);
+    uint32_t asked_bytes = yarn_session_request_copy_bytes(session->request, event);
     bool may_be_deeper = !event->has_callgraph && got_bytes > session->report.asked.stack_bytes;
     return may_be_deeper || got_bytes < asked_bytes ? got_bytes : asked_bytes;
 }
@@ -244,13 +244,13 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         if (state->spec.is_if_permitted && state->spec.is_of_machine) {
             state->spec.is_of_machine = false;
             state->reason = yarn_probe_reason(err);
-            tid = session->spec->pid;
+            tid = session->request->pid;
             continue;
         }
         if (!state->spec.is_auto || state->spec.kind == YARN_EVENT_CLOCK)
             return err == -EINVAL && lacks_clock(attr, number, tid, cpu) ? -ETIME : err;
         yarn_event_spec_fall_back(&state->spec);
-        yarn_event_spec_apply_rate(&state->spec, session->spec->frequency_hz);
+        yarn_event_spec_apply_rate(&state->spec, session->request->frequency_hz);
         state->reason = "no hardware counter of cycles is to be had: cpu-clock instead";
     }
 }
@@ -340,7 +340,7 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
 /* All at once, as they are to be: some kinds are few. */
 static int probe_all(struct yarn_session *session, struct yarn_event *events)
 {
-    for (uint32_t first = 0; first < session->spec->nr_events;) {
+    for (uint32_t first = 0; first < session->request->nr_events;) {
         uint32_t end = yarn_group_end(session, first);
         int err = probe_group(session, first, events);
         if (err == -EAGAIN)
@@ -355,7 +355,7 @@ static int probe_all(struct yarn_session *session, struct yarn_event *events)
 /* Who is read with another's samples has none of its own. */
 static void leave_rates_to_leaders(struct yarn_session *session)
 {
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
         struct yarn_event_spec *spec = &session->specs[i].spec;
         if (spec->reads_group && yarn_group_first(session, i) != i)
             spec->period = spec->frequency = 0;
@@ -364,7 +364,7 @@ static void leave_rates_to_leaders(struct yarn_session *session)
 
 static int check_what_is_left(struct yarn_session *session)
 {
-    size_t nr_events = session->spec->nr_events;
+    size_t nr_events = session->request->nr_events;
     struct yarn_session_report *report = &session->report;
     struct yarn_text text = yarn_text_of(report->sentence, sizeof report->sentence);
     const struct yarn_session_event *refused = &session->specs[nr_events - 1];
@@ -386,7 +386,7 @@ static int cpu_for(const struct yarn_session *session, uint32_t number, int cpu)
 
 int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
 {
-    size_t nr_events = session->spec->nr_events;
+    size_t nr_events = session->request->nr_events;
     struct yarn_event *events = YARN_ARENA_NEW(&session->arena, struct yarn_event, nr_events);
     if (!events)
         return -ENOMEM;
@@ -408,7 +408,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
 uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
 {
     uint32_t number = 0;
-    while (number < session->spec->nr_events &&
+    while (number < session->request->nr_events &&
            (session->specs[number].error || session->specs[number].spec.is_of_machine ||
             (cpu >= 0 && !yarn_event_spec_is_on(&session->specs[number].spec, cpu))))
         number++;
@@ -418,7 +418,7 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
 uint32_t yarn_probe_first(const struct yarn_session *session)
 {
     uint32_t first = 0;
-    while (first + 1 < session->spec->nr_events && session->specs[first].error)
+    while (first + 1 < session->request->nr_events && session->specs[first].error)
         first++;
     return first;
 }

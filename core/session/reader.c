@@ -36,7 +36,7 @@ static int open_fds(struct yarn_ring_reader *reader, size_t nr_leaders)
     reader->fds = YARN_ARENA_NEW(&reader->arena, struct pollfd, max);
     if (!reader->fds)
         return -ENOMEM;
-    int wake_fd = reader->session->spec->wake_fd;
+    int wake_fd = reader->session->request->wake_fd;
     if (!wake_fd)
         wake_fd = reader->wake_fd = yarn_thread_open_wake();
     if (wake_fd < 0)
@@ -61,7 +61,7 @@ static void watch_leaders(struct yarn_ring_reader *reader)
 int yarn_reader_open(struct yarn_ring_reader *reader, bool is_poll, struct yarn_session *session,
                      _Atomic uint32_t *command)
 {
-    uint64_t fill_ns = yarn_plan_fill_ns(session->spec, &session->report.got);
+    uint64_t fill_ns = yarn_plan_fill_ns(session->request, &session->report.got);
     *reader = (struct yarn_ring_reader){
         .session = session,
         .command = command,
@@ -95,8 +95,8 @@ void yarn_reader_watch(struct yarn_ring_reader *reader, const struct pollfd *vis
 
 static bool can_have_alarm(struct yarn_ring_reader *reader)
 {
-    const struct yarn_session_request *spec = reader->session->spec;
-    if (!spec->may_sleep || spec->perf_refusal || reader->alarm_refusal)
+    const struct yarn_session_request *request = reader->session->request;
+    if (!request->may_sleep || request->perf_refusal || reader->alarm_refusal)
         return false;
     if (!reader->fds)
         reader->alarm_refusal = open_fds(reader, 0);
@@ -119,7 +119,7 @@ static int find_sentinel(struct yarn_ring_reader *reader)
 
 static bool has_word(const struct yarn_ring_reader *reader)
 {
-    return reader->session->spec->leader_end.word && !reader->is_leader_gone &&
+    return reader->session->request->leader_end.word && !reader->is_leader_gone &&
            !reader->is_word_useless;
 }
 
@@ -144,7 +144,7 @@ bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wan
     reader->rest = YARN_READER_AWAKE;
     if (wanted != YARN_READER_UNTIL_WORK)
         yarn_motion_ignore(reader->session);
-    else if (reader->session->spec->watches_waits && reader->session->switches.is_open &&
+    else if (reader->session->request->watches_waits && reader->session->switches.is_open &&
              !can_await_motion(reader))
         wanted = YARN_READER_AWAKE;
     bool by_poll =
@@ -180,7 +180,7 @@ static bool poll_fds(struct yarn_ring_reader *reader, size_t nr_fds, uint64_t ti
     /* More than the limit of open files, which the host may lower at any time: by time then. */
     if (ready == -EINVAL) {
         const struct yarn_session *session = reader->session;
-        uint64_t longest_ns = yarn_plan_timed_ns(session->spec, &session->report.got);
+        uint64_t longest_ns = yarn_plan_timed_ns(session->request, &session->report.got);
         yarn_futex_wait(reader->command, 0, yarn_u64_min(timeout_ns, longest_ns));
     }
     if (ready <= 0)
@@ -196,7 +196,7 @@ static bool poll_fds(struct yarn_ring_reader *reader, size_t nr_fds, uint64_t ti
 /* On the command word and, where it is known, the word of the first thread. */
 static void sleep_on_words(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
-    const struct yarn_thread_end *leader = &reader->session->spec->leader_end;
+    const struct yarn_thread_end *leader = &reader->session->request->leader_end;
     int err = -ENOSYS;
     if (has_word(reader))
         err = yarn_thread_end_wait(leader, reader->command, timeout_ns);
@@ -217,7 +217,7 @@ static void sleep_by_time(struct yarn_ring_reader *reader, uint64_t timeout_ns)
     const struct yarn_session *session = reader->session;
     if (!reader->rest)
         timeout_ns =
-            yarn_u64_min(timeout_ns, yarn_plan_timed_ns(session->spec, &session->report.got));
+            yarn_u64_min(timeout_ns, yarn_plan_timed_ns(session->request, &session->report.got));
     bool has_pidfd = reader->session->timer && reader->polls;
     if (reader->rest || has_pidfd)
         poll_fds(reader, YARN_READER_FIRST_LEADER, timeout_ns);

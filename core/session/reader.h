@@ -61,11 +61,11 @@ struct yarn_ring_reader {
     bool is_leader_gone, is_word_useless;
     uint32_t generation; /* of the session's descriptors that are in fds */
     bool is_by_time;     /* there are too many to poll */
-    int wake_fd;         /* owned; -1: the session's spec has one, or only the command word wakes */
-    bool has_visitor;    /* the last wait ended for one */
-    bool is_woken;       /* it ended because the wake descriptor is readable */
-    bool woke_early;     /* the last wait ended before its time and not by a command */
-    bool has_end;        /* it ended because the last thread may have ended */
+    int wake_fd;      /* owned; -1: the session's request has one, or only the command word wakes */
+    bool has_visitor; /* the last wait ended for one */
+    bool is_woken;    /* it ended because the wake descriptor is readable */
+    bool woke_early;  /* the last wait ended before its time and not by a command */
+    bool has_end;     /* it ended because the last thread may have ended */
     struct yarn_arena arena;
 };
 

@@ -24,15 +24,15 @@ enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THR
 /* What is recorded, and what that has to be attached to: counted once, for the choice of the
  * strategy, for the memory, and for each try. */
 struct wanted {
-    const struct yarn_session_request *spec;
+    const struct yarn_session_request *request;
     int cpus[CPUS_MAX];
     size_t nr_cpus, nr_threads;
 };
 
-static void count(struct wanted *ret_wanted, const struct yarn_session_request *spec)
+static void count(struct wanted *ret_wanted, const struct yarn_session_request *request)
 {
     int nr_threads = yarn_process_threads(NULL, 0);
-    ret_wanted->spec = spec;
+    ret_wanted->request = request;
     ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
     ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;
 }
@@ -48,25 +48,25 @@ static int init_cpus(struct yarn_session *session, const struct wanted *wanted)
 }
 
 /* Of a breakpoint: addresses change from run to run. */
-static void find_site(const struct yarn_session_request *spec, struct yarn_event_spec *event)
+static void find_site(const struct yarn_session_request *request, struct yarn_event_spec *event)
 {
     uint64_t address;
     if (event->kind == YARN_EVENT_BREAKPOINT && event->site.symbol && !event->config1 &&
-        spec->find_symbol && spec->find_symbol(event->site.symbol, &address))
+        request->find_symbol && request->find_symbol(event->site.symbol, &address))
         event->config1 = address + event->site.offset;
 }
 
 static int init_specs(struct yarn_session *session)
 {
-    const struct yarn_session_request *spec = session->spec;
-    session->alternates.first = (uint32_t)yarn_size_max(spec->next_number, spec->nr_events);
+    const struct yarn_session_request *request = session->request;
+    session->alternates.first = (uint32_t)yarn_size_max(request->next_number, request->nr_events);
     session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event,
-                                    session->alternates.first + spec->nr_events);
+                                    session->alternates.first + request->nr_events);
     if (!session->specs)
         return -ENOMEM;
-    for (size_t i = 0; i < spec->nr_events; i++) {
-        session->specs[i] = (struct yarn_session_event){.spec = spec->events[i], .program = -1};
-        find_site(spec, &session->specs[i].spec);
+    for (size_t i = 0; i < request->nr_events; i++) {
+        session->specs[i] = (struct yarn_session_event){.spec = request->events[i], .program = -1};
+        find_site(request, &session->specs[i].spec);
     }
     return 0;
 }
@@ -87,7 +87,7 @@ static int init_decoder(struct yarn_session *session)
 
 static int init_reads(struct yarn_session *session)
 {
-    for (uint32_t i = 0; i < session->spec->nr_events && !session->reads; i++)
+    for (uint32_t i = 0; i < session->request->nr_events && !session->reads; i++)
         if (!session->specs[i].error && session->specs[i].spec.reads_group)
             session->reads = YARN_ARENA_NEW(&session->arena, struct yarn_group_reads, 1);
     return session->reads ? yarn_group_reads_open(session->reads) : 0;
@@ -104,7 +104,7 @@ static int init_doubles(struct yarn_session *session)
 /* Why not simply much: some hosts have a limit of address space, and count on all of it. */
 static size_t arena_bytes(const struct wanted *wanted)
 {
-    size_t nr_events = 2 * wanted->spec->nr_events + wanted->spec->records_switches;
+    size_t nr_events = 2 * wanted->request->nr_events + wanted->request->records_switches;
     size_t threads = ARENA_THREADS + wanted->nr_threads;
     size_t per_cpu = 2 * sizeof(struct yarn_session_core) + 2 * sizeof(struct yarn_merge_source) +
                      threads * nr_events * sizeof(struct yarn_event);
@@ -114,15 +114,15 @@ static size_t arena_bytes(const struct wanted *wanted)
 static int open_by(struct yarn_session *session, const struct wanted *wanted,
                    const struct yarn_attachment *attachment, bool may_drop_events)
 {
-    const struct yarn_session_request *spec = wanted->spec;
+    const struct yarn_session_request *request = wanted->request;
     *session = YARN_SESSION_CLOSED;
-    session->spec = spec;
+    session->request = request;
     session->may_drop_events = may_drop_events;
-    session->own_tid = spec->includes_reader ? 0 : yarn_process_tid();
+    session->own_tid = request->includes_reader ? 0 : yarn_process_tid();
     session->nr_threads = wanted->nr_threads;
     session->report = (struct yarn_session_report){
-        .asked = yarn_plan_first(spec),
-        .got = yarn_plan_first(spec),
+        .asked = yarn_plan_first(request),
+        .got = yarn_plan_first(request),
         .features = YARN_ATTR_ALL,
         .attachment = attachment,
     };
@@ -175,7 +175,7 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
     int err = open_with_spare_files(session, wanted, attachment);
     if (!yarn_probe_lacks_files(err))
         return err;
-    bool is_raised = wanted->spec->host_waits && yarn_process_raise_files(&before);
+    bool is_raised = wanted->request->host_waits && yarn_process_raise_files(&before);
     err = open_short(session, wanted, attachment, is_raised ? LOW_FILES : SPARE_FILES);
     if (is_raised)
         yarn_process_restore_files(&before);
@@ -183,28 +183,28 @@ static int open_perf(struct yarn_session *session, const struct wanted *wanted,
 }
 
 /* Makes no system call. */
-static int refuse_perf(struct yarn_session *session, const struct yarn_session_request *spec,
+static int refuse_perf(struct yarn_session *session, const struct yarn_session_request *request,
                        const struct yarn_attachment *attachment)
 {
     *session = YARN_SESSION_CLOSED;
-    session->spec = spec;
+    session->request = request;
     session->report = (struct yarn_session_report){.attachment = attachment};
-    return yarn_probe_fail(session, spec->perf_refusal, -EPERM);
+    return yarn_probe_fail(session, request->perf_refusal, -EPERM);
 }
 
-int yarn_session_open(struct yarn_session *session, const struct yarn_session_request *spec)
+int yarn_session_open(struct yarn_session *session, const struct yarn_session_request *request)
 {
     struct wanted wanted;
-    count(&wanted, spec);
-    if (spec->sampler == YARN_SAMPLER_TIMER)
+    count(&wanted, request);
+    if (request->sampler == YARN_SAMPLER_TIMER)
         return open_by(session, &wanted, &yarn_attach_timer, false);
-    struct yarn_plan_estimate estimate = yarn_plan_strategy(spec, wanted.nr_cpus);
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(request, wanted.nr_cpus);
     const struct yarn_attachment *attachment =
         estimate.is_per_thread ? &yarn_attach_per_thread : &yarn_attach_per_core;
-    int err = spec->perf_refusal ? refuse_perf(session, spec, attachment)
-                                 : open_perf(session, &wanted, attachment);
+    int err = request->perf_refusal ? refuse_perf(session, request, attachment)
+                                    : open_perf(session, &wanted, attachment);
     session->report.estimate = estimate;
-    if (!err || spec->sampler == YARN_SAMPLER_PERF)
+    if (!err || request->sampler == YARN_SAMPLER_PERF)
         return err;
     struct yarn_session_report refused = session->report;
     int second_err = open_by(session, &wanted, &yarn_attach_timer, false);
@@ -294,7 +294,7 @@ static void observe(void *self, const struct yarn_typed_record *record)
     if (record->type == YARN_RECORD_EXIT && session->reads)
         yarn_group_reads_forget(session->reads, record->task.tid);
     session->nr_births +=
-        record->type == YARN_RECORD_FORK && record->task.pid == (uint32_t)session->spec->pid;
+        record->type == YARN_RECORD_FORK && record->task.pid == (uint32_t)session->request->pid;
     session->listener->record(session->listener->self, record);
 }
 

@@ -15,10 +15,10 @@
 #include "core/base/sched.h"
 #include "core/session/state.h"
 
-/* Opens everything, disabled: perf's events or, where `spec` allows for it and perf is refused, the
- * timer sampler. On failure the session is closed but its report stays. */
+/* Opens everything, disabled: perf's events or, where `request` allows for it and perf is refused,
+ * the timer sampler. On failure the session is closed but its report stays. */
 YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
-                                      const struct yarn_session_request *spec);
+                                      const struct yarn_session_request *request);
 
 /* A failure is in the report. */
 void yarn_session_enable(struct yarn_session *session);

@@ -79,7 +79,7 @@ struct yarn_switches {
 };
 
 struct yarn_session {
-    const struct yarn_session_request *spec; /* borrowed */
+    const struct yarn_session_request *request; /* borrowed */
     struct yarn_session_report report;
     struct yarn_arena arena;
     int *cpus; /* present */
@@ -92,7 +92,7 @@ struct yarn_session {
     size_t nr_former_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
-    struct yarn_session_event *specs;  /* one for each of spec->events; alternates behind them */
+    struct yarn_session_event *specs;  /* one for each of request->events; alternates behind them */
     struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */
     struct yarn_table numbers;         /* id of an event -> its number in `specs` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
@@ -119,4 +119,4 @@ struct yarn_session {
     struct yarn_session_doubles *doubles; /* threads may have two events of a kind; NULL: none */
 };
 
-#define YARN_SESSION_CLOSED ((struct yarn_session){.spec = NULL})
+#define YARN_SESSION_CLOSED ((struct yarn_session){.request = NULL})

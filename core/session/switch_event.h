@@ -22,7 +22,7 @@ static inline bool yarn_switches_is_of(const struct yarn_event *event)
 /* True where they are wanted and not given up. */
 static inline bool yarn_switches_are_recorded(const struct yarn_session *session)
 {
-    return session->spec->records_switches && !session->switches.reason;
+    return session->request->records_switches && !session->switches.reason;
 }
 
 /* Opens the event of a thread on a core, disabled. -ESRCH: the thread has gone; -EMFILE and

@@ -25,7 +25,7 @@ uint64_t yarn_switches_lost(const struct yarn_session *session)
 void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed_record *record)
 {
     struct yarn_switches *switches = &session->switches;
-    uint64_t rate_max_hz = session->spec->switch_rate_max_hz;
+    uint64_t rate_max_hz = session->request->switch_rate_max_hz;
     if (!rate_max_hz || record->perf.cpu >= CPUS_MAX)
         return;
     if (!switches->windows)
@@ -75,7 +75,7 @@ static void change(struct yarn_session *session, bool are_cut, uint64_t now_ns)
  * of. */
 static bool has_tracepoints(const struct yarn_session *session)
 {
-    for (size_t i = 0; i < session->spec->nr_events; i++)
+    for (size_t i = 0; i < session->request->nr_events; i++)
         if (session->specs[i].spec.is_scheduling && !session->specs[i].error)
             return true;
     return false;
@@ -97,6 +97,6 @@ void yarn_switches_attend(struct yarn_session *session)
     uint64_t count = yarn_process_nr_switches(), since = count - switches->nr_at_check;
     switches->checked_ns = now_ns;
     switches->nr_at_check = count;
-    if (since < session->spec->switch_rate_max_hz / 2 * passed_ns / YARN_NS_PER_SECOND)
+    if (since < session->request->switch_rate_max_hz / 2 * passed_ns / YARN_NS_PER_SECOND)
         change(session, false, now_ns);
 }

@@ -91,7 +91,7 @@ static void close_events(struct yarn_thread_ring *slot)
 static int open_events(struct yarn_thread_ring *slot, struct yarn_session *session,
                        const struct yarn_plan *plan)
 {
-    for (uint32_t number = 0; number < session->spec->nr_events; number++) {
+    for (uint32_t number = 0; number < session->request->nr_events; number++) {
         if (session->specs[number].error)
             continue;
         int err = open_event(slot, session, plan, number);

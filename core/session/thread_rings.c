@@ -65,7 +65,7 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
         return -ENOSPC;
     struct yarn_thread_ring *slot = &threads->of_slot[number];
     struct yarn_plan plan;
-    if (!yarn_plan_of_thread(session->spec, &session->report.got, threads->nr_live,
+    if (!yarn_plan_of_thread(session->request, &session->report.got, threads->nr_live,
                              threads->ring_bytes, &plan))
         return -ENOMEM;
     fit(threads, &plan);
@@ -90,7 +90,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_thread_ring *slot = &threads->of_slot[number];
-    for (uint32_t i = 0; i < session->spec->nr_events; i++)
+    for (uint32_t i = 0; i < session->request->nr_events; i++)
         yarn_thread_ring_count(slot, i, &threads->before[i]);
     yarn_thread_ring_count(slot, YARN_SWITCHES_NUMBER, &session->switches.before);
     threads->switching_before_ns += slot->switching_ns;
@@ -111,7 +111,7 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_plan plan = session->report.got;
     size_t nr_let_go = 0;
-    if (session->spec->ring_bytes) /* as asked, and no smaller */
+    if (session->request->ring_bytes) /* as asked, and no smaller */
         return false;
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid && threads->of_slot[i].is_gone)

@@ -41,7 +41,7 @@ static bool is_known(const struct scan *scan, pid_t tid)
 /* One thread of several that cannot be had, where that is no hindrance. */
 static bool may_refuse(struct yarn_session *session, int err)
 {
-    if (!err || !session->spec->may_refuse_threads || !session->report.nr_threads)
+    if (!err || !session->request->may_refuse_threads || !session->report.nr_threads)
         return false;
     session->report.thread_refusal = err;
     session->report.nr_refused_threads++;
@@ -87,11 +87,11 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
         .known = known,
         .is_first = true,
     };
-    const unsigned max = session->spec->max_scans ? session->spec->max_scans : SCANS_MAX;
+    const unsigned max = session->request->max_scans ? session->request->max_scans : SCANS_MAX;
     session->report.nr_threads = session->report.nr_late_threads = 0;
     session->report.is_stable = false;
     for (unsigned i = 0; i < max && !session->report.is_stable; i++) {
-        int count = yarn_process_own_threads(session->spec->pid, tids, YARN_COUNT_OF(tids));
+        int count = yarn_process_own_threads(session->request->pid, tids, YARN_COUNT_OF(tids));
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
         size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));

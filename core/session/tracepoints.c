@@ -53,7 +53,7 @@ static void hold(struct yarn_event *holder, const struct yarn_event_spec *spec)
 
 int yarn_tracepoints_open(struct yarn_session *session)
 {
-    size_t count = session->spec->nr_events;
+    size_t count = session->request->nr_events;
     session->holders = YARN_ARENA_NEW(&session->arena, struct yarn_event, count);
     if (!session->holders)
         return -ENOMEM;
@@ -70,7 +70,7 @@ int yarn_tracepoints_open(struct yarn_session *session)
 
 void yarn_tracepoints_close(struct yarn_session *session)
 {
-    for (size_t i = 0; session->holders && i < session->spec->nr_events; i++)
+    for (size_t i = 0; session->holders && i < session->request->nr_events; i++)
         yarn_event_close(&session->holders[i]);
     session->holders = NULL;
 }

@@ -33,7 +33,7 @@ static void refuse_unusable(const struct yarn_session *session, struct yarn_sess
         return;
     if (!yarn_event_spec_can_be_precise(spec) && (spec->precise || spec->is_most_precise))
         state->reason = "precise means nothing to an event that no counter counts";
-    if (yarn_session_spec_stack(session->spec, spec) != YARN_STACKS_CALLS || spec->is_counted)
+    if (yarn_session_request_stack(session->request, spec) != YARN_STACKS_CALLS || spec->is_counted)
         return;
     if (!yarn_event_spec_can_be_precise(spec))
         yarn_usable_copy_instead(state,
@@ -48,9 +48,9 @@ static void refuse_of_machine(const struct yarn_session *session, struct yarn_se
 {
     if (!state->spec.is_of_machine || state->error)
         return;
-    state->spec.is_if_permitted |= session->spec->machine_refusal != NULL;
-    if (session->spec->machine_refusal)
-        yarn_usable_refuse(state, -EBUSY, session->spec->machine_refusal);
+    state->spec.is_if_permitted |= session->request->machine_refusal != NULL;
+    if (session->request->machine_refusal)
+        yarn_usable_refuse(state, -EBUSY, session->request->machine_refusal);
     else if (session->report.attachment != &yarn_attach_per_core)
         yarn_usable_refuse(
             state, -EOPNOTSUPP,

@@ -15,7 +15,7 @@ void yarn_account_init(struct yarn_account *account, struct yarn_session *sessio
     account->session = session;
     account->threads.session = session;
     account->clock_event = YARN_DUMP_NONE;
-    for (uint32_t i = (uint32_t)session->spec->nr_events; i-- > 0;)
+    for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
         if (!session->specs[i].error && session->specs[i].spec.is_clock &&
             !session->specs[i].spec.is_counted)
             account->clock_event = i;
@@ -34,7 +34,7 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
                          bool is_leaf_unknown)
 {
     uint64_t *value = account->totals.value;
-    bool is_perf = sample->event < account->session->spec->nr_events;
+    bool is_perf = sample->event < account->session->request->nr_events;
     if (is_perf && (account->session->specs[sample->event].spec.is_counted ||
                     account->session->specs[sample->event].spec.is_scheduling))
         return; /* no part of the profile */
@@ -74,7 +74,7 @@ static uint64_t cpu_ns_of(const struct yarn_account *account)
 bool yarn_account_lacks_samples(const struct yarn_account *account)
 {
     uint64_t least_ns =
-        PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / account->session->spec->frequency_hz;
+        PERIODS_WITHOUT_SAMPLE * YARN_NS_PER_SECOND / account->session->request->frequency_hz;
     return account->clock_event != YARN_DUMP_NONE &&
            !account->totals.value[YARN_DUMP_TOTAL_SAMPLES] && host_cpu_ns(account) >= least_ns &&
            cpu_ns_of(account) >= least_ns;
@@ -158,7 +158,7 @@ static void read_cpu_time(struct yarn_account *account)
 bool yarn_account_has_children(const struct yarn_account *account)
 {
     return account->charges && atomic_load(&account->charges->cpu_ns) >=
-                                   YARN_NS_PER_SECOND / account->session->spec->frequency_hz;
+                                   YARN_NS_PER_SECOND / account->session->request->frequency_hz;
 }
 
 /* Samples, of the records that found no room; `exact`: as the kernel counted them, which is exact
@@ -183,7 +183,7 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
     totals->value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
         yarn_pages_total() + yarn_session_ring_bytes(account->session);
     totals->value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(writer);
-    totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->spec->interval_ns;
+    totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->request->interval_ns;
     totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN] +=
         yarn_thread_ends_take_unnoted(&totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN_NS]);
     yarn_dump_write_totals(writer, totals);
@@ -193,7 +193,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
                          bool only_counted)
 {
     uint64_t lost = 0;
-    for (uint32_t i = 0; i < account->session->spec->nr_events; i++) {
+    for (uint32_t i = 0; i < account->session->request->nr_events; i++) {
         if (only_counted && !account->session->specs[i].spec.is_counted)
             continue;
         if (account->session->specs[i].error || !yarn_session_can_count(account->session))

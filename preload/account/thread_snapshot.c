@@ -15,7 +15,7 @@ static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 {
     size_t count = 0;
     int listed =
-        yarn_process_own_threads(snapshot->session->spec->pid, ret_tids, YARN_SNAPSHOT_MAX);
+        yarn_process_own_threads(snapshot->session->request->pid, ret_tids, YARN_SNAPSHOT_MAX);
     for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
         if (ret_tids[i] != snapshot->session->own_tid)
             ret_tids[count++] = ret_tids[i];
@@ -27,7 +27,7 @@ static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_d
 {
     size_t at = thread->tid % YARN_SNAPSHOT_MAX;
     if (snapshot->born[at].tid != (pid_t)thread->tid || snapshot->born[at].end.tid ||
-        thread->tid == (uint32_t)snapshot->session->spec->pid)
+        thread->tid == (uint32_t)snapshot->session->request->pid)
         return;
     thread->time_ns = snapshot->born[at].time_ns;
     thread->parent_tid = snapshot->born[at].parent_tid;
@@ -59,7 +59,7 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
         yarn_process_thread_name(tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
-            .time_ns = tids[i] == snapshot->session->spec->pid ? process_start_ns : now_ns,
+            .time_ns = tids[i] == snapshot->session->request->pid ? process_start_ns : now_ns,
             .comm = yarn_span_of_text(comm),
         };
         set_birth(snapshot, &thread);
@@ -141,7 +141,7 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
 static bool is_alive(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t *ret_cpu_ns)
 {
     return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
-           (tid != snapshot->session->spec->pid || !yarn_process_thread_is_dead(tid));
+           (tid != snapshot->session->request->pid || !yarn_process_thread_is_dead(tid));
 }
 
 static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,

@@ -42,7 +42,7 @@ static bool has_rested(struct yarn_thread_times *times, pid_t tid)
 
 void yarn_thread_times_begin(struct yarn_thread_times *times)
 {
-    read_one(times, times->session->spec->pid);
+    read_one(times, times->session->request->pid);
 }
 
 void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns)
@@ -51,7 +51,7 @@ void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns)
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    int listed = yarn_process_own_threads(times->session->spec->pid, tids, THREADS_MANY);
+    int listed = yarn_process_own_threads(times->session->request->pid, tids, THREADS_MANY);
     if (listed != times->nr_threads)
         times->since_ns = now_ns;
     times->nr_threads = listed;
@@ -79,7 +79,7 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
     pid_t tids[THREADS_MAX];
     write_rows(times, writer);
     int listed =
-        is_last ? yarn_process_own_threads(times->session->spec->pid, tids, THREADS_MAX) : 0;
+        is_last ? yarn_process_own_threads(times->session->request->pid, tids, THREADS_MAX) : 0;
     for (int i = 0; i < listed && i < THREADS_MAX; i++) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);

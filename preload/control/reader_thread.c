@@ -326,7 +326,7 @@ int yarn_reader_thread_run(void *argument)
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err)
         return fail(recorder, "the recording could not be opened", err);
-    err = yarn_reader_open(&reader, recording->spec.reader != YARN_READER_TIMED,
+    err = yarn_reader_open(&reader, recording->request.reader != YARN_READER_TIMED,
                            &recording->session, &recorder->requests.wanted);
     if (err) {
         yarn_recording_end(recording, YARN_DUMP_END_FAILED, -1);

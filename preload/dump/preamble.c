@@ -108,7 +108,7 @@ static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
 static void add_rate(struct yarn_text *text, const struct yarn_session *session)
 {
     const struct yarn_plan *got = &session->report.got;
-    uint64_t hz = session->spec->frequency_hz;
+    uint64_t hz = session->request->frequency_hz;
     yarn_text_add_format(text,
                          "the limit of locked memory leaves rings of %lu KiB a core, which hold "
                          "%lu samples a second instead of %lu",
@@ -137,7 +137,7 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
     char bytes[REASON_BYTES];
     struct yarn_text reason = yarn_text_of(bytes, sizeof bytes);
     add_choice(&reason, session);
-    bool is_timed = session->spec->reader == YARN_READER_TIMED;
+    bool is_timed = session->request->reader == YARN_READER_TIMED;
     struct yarn_dump_sampler sampler = {
         .asked = yarn_span_of_text(job->options.texts[YARN_OPTION_SAMPLER]),
         .got = yarn_span_of_text(yarn_session_sampler_name(session)),
@@ -145,7 +145,7 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
         .strategy = yarn_span_of_text(yarn_session_strategy_name(session)),
         .reader =
             yarn_span_of_text(yarn_reader_words[is_timed ? YARN_READER_TIMED : YARN_READER_POLL]),
-        .ring_asked_bytes = session->spec->ring_bytes,
+        .ring_asked_bytes = session->request->ring_bytes,
         .ring_got_bytes = report->got.ring_bytes,
         .stack_asked_bytes = report->asked.stack_bytes,
         .stack_got_bytes = report->got.stack_bytes,
@@ -217,8 +217,8 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     write_options(writer, &job->options);
     yarn_preamble_write_sampler(writer, job, session);
     write_sched(writer, job, session);
-    for (uint32_t i = 0; i < session->spec->nr_events; i++)
-        write_event(writer, i, plan, &session->spec->events[i], &session->specs[i]);
+    for (uint32_t i = 0; i < session->request->nr_events; i++)
+        write_event(writer, i, plan, &session->request->events[i], &session->specs[i]);
     yarn_preamble_write_alternates(writer, session);
 }
 
@@ -229,7 +229,7 @@ void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
     for (uint32_t i = 0; session->turns.count && i < alternates->count; i++) {
         const struct yarn_session_event *got = &session->specs[alternates->first + i];
         write_event(writer, alternates->first + i, &session->report.got,
-                    &session->spec->events[got->alternate_of - 1], got);
+                    &session->request->events[got->alternate_of - 1], got);
     }
 }
 

@@ -64,7 +64,7 @@ int yarn_looks_open(struct yarn_looks *looks, struct yarn_process_dump *dump,
         .unwinder = unwinder,
         .stacks = stacks,
         .event = (uint32_t)dump->job->nr_perf_events,
-        .pid = (uint32_t)dump->session->spec->pid,
+        .pid = (uint32_t)dump->session->request->pid,
         .reader_tid = (uint32_t)dump->session->own_tid,
     };
     int err = yarn_waits_open(&looks->waits, dump->looked_at->spec.period, &listener);

@@ -15,7 +15,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
     const struct yarn_session *session = dump->session;
     *pipeline = (struct yarn_pipeline){
         .dump = dump,
-        .pid = (uint32_t)session->spec->pid,
+        .pid = (uint32_t)session->request->pid,
         .reader_tid = (uint32_t)session->own_tid,
         .queue = YARN_QUEUE_CLOSED,
     };

@@ -109,7 +109,7 @@ void yarn_recording_drain_all(struct yarn_recording *recording)
 bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
 {
     uint64_t while_ns =
-        yarn_plan_fill_ns(&recording->spec, &recording->session.report.got) / SETTLE_SHARE;
+        yarn_plan_fill_ns(&recording->request, &recording->session.report.got) / SETTLE_SHARE;
     bool is_settled =
         (!is_due && !yarn_queue_is_filling(&recording->pipeline.queue)) ||
         yarn_pipeline_settle(&recording->pipeline, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);

@@ -21,7 +21,7 @@
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */
-    struct yarn_session_request spec;
+    struct yarn_session_request request;
     struct yarn_failure failure;
     int own_stat;                            /* kept for a root without /proc; -1 */
     struct yarn_process_leader leader;       /* at the last check whether we are the only thread */

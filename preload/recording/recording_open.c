@@ -20,15 +20,16 @@ static void follow_filter(struct yarn_recording *recording)
 {
     const struct yarn_seccomp_probe *probe = &recording->job->seccomp;
     if (probe->deadly[YARN_SECCOMP_PERF])
-        recording->spec.perf_refusal =
+        recording->request.perf_refusal =
             "the program was started behind a seccomp filter that ends it for what perf needs";
     if (probe->deadly[YARN_SECCOMP_BPF])
-        recording->spec.bpf_refusal =
+        recording->request.bpf_refusal =
             "its filter is a BPF program, and a seccomp filter ends who loads one";
     if (probe->deadly[YARN_SECCOMP_TIMER])
-        recording->spec.sampler = YARN_SAMPLER_PERF;
-    recording->spec.may_sleep = !probe->deadly[YARN_SECCOMP_TIMER] &&
-                                !probe->deadly[YARN_SECCOMP_ENDS] && !yarn_valgrind_is_processor();
+        recording->request.sampler = YARN_SAMPLER_PERF;
+    recording->request.may_sleep = !probe->deadly[YARN_SECCOMP_TIMER] &&
+                                   !probe->deadly[YARN_SECCOMP_ENDS] &&
+                                   !yarn_valgrind_is_processor();
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
             yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
@@ -57,7 +58,7 @@ static const char *machine_refusal(const struct yarn_job *job)
 static int open_session(struct yarn_recording *recording)
 {
     const struct yarn_options *options = &recording->job->options;
-    recording->spec = (struct yarn_session_request){
+    recording->request = (struct yarn_session_request){
         .events = recording->job->events.specs,
         .nr_events = recording->job->nr_perf_events,
         .next_number = (uint32_t)recording->job->events.count,
@@ -80,13 +81,13 @@ static int open_session(struct yarn_recording *recording)
         .machine_refusal = machine_refusal(recording->job),
     };
     follow_filter(recording);
-    if (!recording->spec.stack_bytes)
-        recording->spec.stack_bytes = YARN_STACK_BYTES_DEFAULT;
-    int err = yarn_session_open(&recording->session, &recording->spec);
+    if (!recording->request.stack_bytes)
+        recording->request.stack_bytes = YARN_STACK_BYTES_DEFAULT;
+    int err = yarn_session_open(&recording->session, &recording->request);
     if (err)
         return yarn_failure_note(&recording->failure, recording->session.report.failure, err);
     if (yarn_session_needs_time(&recording->session))
-        recording->spec.reader = YARN_READER_TIMED;
+        recording->request.reader = YARN_READER_TIMED;
     return 0;
 }
 

@@ -18,17 +18,17 @@ static void add_steps(struct yarn_recording *recording)
     if (report->refusal)
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
                           "perf was refused, timers take the samples", report->refusal);
-    if (yarn_session_sends_signals(session) && session->spec->stack == YARN_STACKS_CHAIN)
+    if (yarn_session_sends_signals(session) && session->request->stack == YARN_STACKS_CHAIN)
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
                           "YARN_CALLGRAPH: the timer sampler copies stacks", "dwarf instead");
     if (report->nr_late_threads)
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                           "threads appeared while events were attached",
                           "totals of events may have some of them twice; samples do not");
-    for (size_t i = 0; i < session->spec->nr_events; i++)
+    for (size_t i = 0; i < session->request->nr_events; i++)
         if (session->specs[i].error && !session->specs[i].spec.is_if_permitted)
             yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                              session->spec->events[i].name, session->specs[i].reason);
+                              session->request->events[i].name, session->specs[i].reason);
 }
 
 void yarn_recording_report_opening(struct yarn_recording *recording)
@@ -81,7 +81,7 @@ void yarn_recording_report_failures(struct yarn_recording *recording)
 void yarn_recording_report_deeper(struct yarn_recording *recording, uint32_t before)
 {
     uint32_t stack_bytes = recording->session.report.got.stack_bytes;
-    if (stack_bytes <= yarn_size_max(before, recording->session.spec->stack_bytes))
+    if (stack_bytes <= yarn_size_max(before, recording->session.request->stack_bytes))
         return;
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
@@ -95,11 +95,11 @@ void yarn_recording_report_deeper(struct yarn_recording *recording, uint32_t bef
 static void add_lost_bursts(struct yarn_recording *recording)
 {
     const struct yarn_session *session = &recording->session;
-    for (uint32_t i = 0; i < session->spec->nr_events; i++) {
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
         const struct yarn_session_event *event = &session->specs[i];
         char bytes[YARN_EVENT_NAME_MAX + 64];
         if (event->error || !yarn_plan_may_burst(&event->spec) ||
-            !yarn_session_spec_copy_bytes(session->spec, &event->spec) ||
+            !yarn_session_request_copy_bytes(session->request, &event->spec) ||
             !yarn_session_can_count(session) || !yarn_session_count(session, i).lost)
             continue;
         struct yarn_text text = yarn_text_of(bytes, sizeof bytes);

@@ -46,7 +46,7 @@ static void make_session(void)
     made.event = made.job.events.specs[0];
     made.event.period = MADE_PERIOD_NS;
     made.event.is_clock = true;
-    made.session_spec = (struct yarn_session_request){
+    made.session_request = (struct yarn_session_request){
         .events = &made.event,
         .nr_events = 1,
         .frequency_hz = 1000,
@@ -64,7 +64,7 @@ static void make_session(void)
         .ring_bytes = ring_bytes,
     };
     made.session = (struct yarn_session){
-        .spec = &made.session_spec,
+        .request = &made.session_request,
         .specs = made.opened,
         .own_tid = MADE_READER,
         .nr_threads = 1,

@@ -305,7 +305,7 @@ END_TEST
 
 static void follow_this_process(void)
 {
-    made.session_spec.pid = getpid();
+    made.session_request.pid = getpid();
     made.session.own_tid = 0;
 }
 

@@ -19,7 +19,7 @@ enum { SAMPLES = 300, BRANCHES = 3, TEXT_BYTES = 1 << 20, KINDS = 2, BIG = 4, LI
 
 static struct yarn_event_spec events[KINDS];
 static size_t nr_events = 1;
-static struct yarn_session_request spec;
+static struct yarn_session_request request;
 static pthread_t host;
 static atomic_bool is_over;
 
@@ -60,7 +60,7 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         events[i].config = (uint64_t)(i ? LITTLE : BIG) << PERF_PMU_TYPE_SHIFT;
         events[i].cpus = i ? "1-1023" : "0";
     }
-    spec = (struct yarn_session_request){
+    request = (struct yarn_session_request){
         .events = events,
         .nr_events = nr_events,
         .sampler = YARN_SAMPLER_PERF,
@@ -72,7 +72,7 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         .stack_bytes = 4096,
         .pid = getpid(),
     };
-    ck_assert_int_eq(yarn_session_open(&made.session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&made.session, &request), 0);
 }
 
 static void begin(void)

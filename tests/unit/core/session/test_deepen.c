@@ -14,7 +14,7 @@ enum { SKIPPED = 77, DEPTH_BYTES = 48 * 1024, PAGE_BYTES = 4096, ASKED = 32768, 
 enum { DRAIN_US = 4000, DRAINS_MAX = 5000, SOME = 50, PAUSE = 1 << 16 };
 
 static struct yarn_event_spec event;
-static struct yarn_session_request spec;
+static struct yarn_session_request request;
 static struct yarn_session session;
 static atomic_bool is_over, makes_threads;
 static atomic_size_t nr_made;
@@ -97,7 +97,7 @@ static void describe_session(void)
         .exclude_kernel = true,
         .exclude_hv = true,
     };
-    spec = (struct yarn_session_request){
+    request = (struct yarn_session_request){
         .events = &event,
         .nr_events = 1,
         .frequency_hz = HZ,
@@ -119,7 +119,7 @@ static void open_session(void)
     atomic_store(&makes_threads, false);
     atomic_store(&nr_made, 0);
     ck_assert_int_eq(pthread_create(&burner, NULL, burn, NULL), 0);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     yarn_session_enable(&session);
 }
 
@@ -252,7 +252,7 @@ END_TEST
 static int refusal(void)
 {
     describe_session();
-    int err = yarn_session_open(&session, &spec);
+    int err = yarn_session_open(&session, &request);
     if (err)
         return err;
     bool is_deep = session.alternates.stack_bytes > DEPTH_BYTES;

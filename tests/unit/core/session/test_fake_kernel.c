@@ -17,7 +17,7 @@ enum { BIG = 4, LITTLE = 10, REFUSED = 77, EVENTS_MAX = 8 };
 #define ENABLED_NS (100 * YARN_NS_PER_MS)
 
 static struct yarn_event_spec events[EVENTS_MAX];
-static struct yarn_session_request spec;
+static struct yarn_session_request request;
 static struct yarn_session session;
 static pthread_t host;
 static atomic_bool is_over;
@@ -34,7 +34,7 @@ static void begin(void)
     fake_perf_reset();
     atomic_store(&is_over, false);
     ck_assert_int_eq(pthread_create(&host, NULL, wait, NULL), 0);
-    spec = (struct yarn_session_request){
+    request = (struct yarn_session_request){
         .events = events,
         .sampler = YARN_SAMPLER_PERF,
         .strategy = YARN_STRATEGY_PER_CORE,
@@ -55,7 +55,7 @@ static void end(void)
 
 static struct yarn_event_spec *add(const char *name, uint32_t type)
 {
-    struct yarn_event_spec *event = &events[spec.nr_events++];
+    struct yarn_event_spec *event = &events[request.nr_events++];
     *event = (struct yarn_event_spec){
         .asked = name,
         .event = name,
@@ -96,7 +96,7 @@ START_TEST(each_pmu_counts_on_its_own_cores)
     add("cycles", BIG)->cpus = "0";
     add("cycles", LITTLE)->cpus = "1";
     fake_perf_count = count_by_core;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     if (session.nr_cpus < 2)
         return; /* nothing to be distinguished */
     size_t nr_threads = session.report.nr_threads;
@@ -123,7 +123,7 @@ START_TEST(what_two_kinds_of_core_count_is_one_in_stat)
     add("cycles", BIG)->cpus = "0";
     add("cycles", LITTLE)->cpus = "1";
     fake_perf_count = count_by_core;
-    ck_assert(yarn_stat_add_events(&counted, events, spec.nr_events, &key));
+    ck_assert(yarn_stat_add_events(&counted, events, request.nr_events, &key));
     run = (struct yarn_stat_run){.events = &counted, .interval_ns = UINT64_MAX};
     ck_assert_int_eq(yarn_stat_run(&run, command), 0);
     ck_assert_uint_eq(run.nr_rows, 1);
@@ -140,7 +140,7 @@ START_TEST(each_core_has_mappings_from_one_event)
     add("cycles", BIG)->cpus = "0";
     add("cycles", LITTLE)->cpus = "1";
     add("instructions", BIG)->cpus = "0";
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     size_t nr_bands[2] = {0};
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));)
         if (event->cpu < 2)
@@ -155,7 +155,7 @@ START_TEST(what_counts_whole_cores_is_left_to_stat)
 {
     add("cycles", BIG);
     add("reads", LITTLE)->is_of_cpus = true;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error, 0);
     ck_assert_int_ne(session.specs[1].error, 0);
     ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "stat"));
@@ -168,7 +168,7 @@ START_TEST(branches_are_asked_of_counters_alone)
     struct yarn_event_spec *clock = add("cpu-clock", PERF_TYPE_SOFTWARE);
     clock->kind = YARN_EVENT_CLOCK;
     clock->branches = PERF_SAMPLE_BRANCH_ANY;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error, 0);
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));) {
         ck_assert(event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
@@ -186,11 +186,11 @@ static int refuse_branches(const struct fake_perf_event *event)
 START_TEST(a_cpu_without_a_stack_of_calls_has_copies_and_says_so)
 {
     fake_perf_judge = refuse_branches;
-    spec.stack = YARN_STACKS_CALLS;
-    spec.stack_bytes = 4096;
+    request.stack = YARN_STACKS_CALLS;
+    request.stack_bytes = 4096;
     add("cycles", BIG);
     add("cpu-clock", PERF_TYPE_SOFTWARE)->kind = YARN_EVENT_CLOCK;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error | session.specs[1].error, 0);
     ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "notes no calls"));
     ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "call-graph=lbr"));
@@ -230,7 +230,7 @@ START_TEST(eight_on_four_counters_run_half_of_the_time_and_scale_to_the_truth)
     for (int i = 0; i < EVENTS_MAX; i++)
         add("cycles", BIG)->cpus = "0"; /* the thread was there all the time */
     fake_perf_count = count_in_turns;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     for (uint32_t i = 0; i < EVENTS_MAX; i++) {
         struct yarn_perf_count count = yarn_session_count(&session, i);
         struct yarn_stat_row row = {
@@ -258,7 +258,7 @@ START_TEST(a_pinned_event_at_the_end_of_its_file_is_in_error)
     add("cycles", BIG)->is_pinned = true;
     add("instructions", BIG);
     fake_perf_count = count_in_error;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert(yarn_session_count(&session, 0).is_in_error);
     ck_assert(!yarn_session_count(&session, 1).is_in_error);
 }
@@ -284,13 +284,13 @@ START_TEST(what_a_thread_has_counted_stays_when_it_ends)
     pthread_barrier_t barrier;
     pthread_t thread;
     bool has_news;
-    spec.strategy = YARN_STRATEGY_PER_THREAD;
+    request.strategy = YARN_STRATEGY_PER_THREAD;
     add("cycles", BIG);
     add("instructions", LITTLE);
     fake_perf_count = count_by_core;
     pthread_barrier_init(&barrier, NULL, 2);
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_test, &barrier), 0);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     const size_t nr_threads = nr_open(BIG, -1);
     yarn_session_enable(&session);
     pthread_barrier_wait(&barrier);
@@ -321,7 +321,7 @@ START_TEST(a_refused_event_has_its_sentence_and_the_rest_goes_on)
     add("cycles", BIG);
     add("odd", REFUSED);
     add("instructions", BIG);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[1].error, -errors[_i]);
     ck_assert_ptr_nonnull(session.specs[1].reason);
     ck_assert_int_eq(session.specs[0].error | session.specs[2].error, 0);
@@ -340,10 +340,10 @@ START_TEST(whose_pmu_has_another_clock_is_refused_by_itself)
 {
     const enum yarn_strategy strategies[] = {YARN_STRATEGY_PER_CORE, YARN_STRATEGY_PER_THREAD};
     fake_perf_judge = refuse_clock;
-    spec.strategy = strategies[_i];
+    request.strategy = strategies[_i];
     add("odd", REFUSED);
     add("cycles", BIG);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error, EINVAL);
     ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "does not know CLOCK_MONOTONIC"));
     ck_assert_int_eq(session.specs[1].error, 0);
@@ -359,7 +359,7 @@ START_TEST(whose_clock_is_another_takes_its_group_along)
     add("cycles", BIG);
     add("first", BIG)->group = 1;
     add("odd", REFUSED)->group = 1;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error, 0);
     ck_assert_int_eq(session.specs[2].error, EINVAL);
     ck_assert_ptr_nonnull(strstr(session.specs[2].reason, "does not know CLOCK_MONOTONIC"));
@@ -380,7 +380,7 @@ START_TEST(features_of_a_later_kernel_are_given_up_for_all)
 {
     fake_perf_judge = refuse_features;
     add("cycles", BIG);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error, 0);
     ck_assert_uint_eq(session.report.features, YARN_ATTR_CLOCK);
 }
@@ -401,7 +401,7 @@ START_TEST(a_group_is_refused_whole_and_names_the_member)
     add_member("first", LITTLE);
     add_member("odd", REFUSED);
     add_member("last", LITTLE);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_uint_eq(nr_open(LITTLE, -1), 0);
     ck_assert_uint_eq(nr_open(BIG, 0), session.report.nr_threads);
     ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "odd"));
@@ -413,7 +413,7 @@ START_TEST(members_are_in_the_group_of_their_leader)
 {
     add_member("first", BIG);
     add_member("last", LITTLE);
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));)
         ck_assert_int_eq(event->group >= 0, event->attr.type == LITTLE);
 }
@@ -429,7 +429,7 @@ START_TEST(a_weak_group_goes_alone)
     fake_perf_judge = refuse_together;
     add_member("first", BIG)->is_weak = true;
     add_member("last", LITTLE)->is_weak = true;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[0].error | session.specs[1].error, 0);
     ck_assert_uint_eq(nr_open(LITTLE, 0), session.report.nr_threads);
     ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "alone"));
@@ -448,7 +448,7 @@ START_TEST(a_kernel_that_cannot_read_groups_of_all_threads_says_since_when)
     add("cycles", BIG);
     add_member("first", BIG)->reads_group = true;
     add_member("last", LITTLE)->reads_group = true;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "6.12"));
     ck_assert_int_ne(session.specs[2].error, 0);
 }
@@ -458,7 +458,7 @@ START_TEST(only_the_leader_of_a_group_that_is_read_takes_samples)
 {
     add_member("first", BIG)->reads_group = true;
     add_member("last", LITTLE)->reads_group = true;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));) {
         bool leads = event->attr.type == BIG;
         ck_assert_int_eq(event->attr.sample_period != 0, leads);

@@ -23,7 +23,7 @@ static struct yarn_event_spec event = {
     .exclude_kernel = true,
     .exclude_hv = true,
 };
-static struct yarn_session_request spec;
+static struct yarn_session_request request;
 static struct yarn_session session;
 static atomic_bool is_over;
 static size_t nr_samples;
@@ -60,7 +60,7 @@ static void *burn(void *unused)
 
 static int open_session(void)
 {
-    spec = (struct yarn_session_request){
+    request = (struct yarn_session_request){
         .events = &event,
         .nr_events = 1,
         .sampler = YARN_SAMPLER_PERF,
@@ -70,7 +70,7 @@ static int open_session(void)
         .interval_ns = 100 * YARN_NS_PER_MS,
         .pid = getpid(),
     };
-    return yarn_session_open(&session, &spec);
+    return yarn_session_open(&session, &request);
 }
 
 static void begin(void)
@@ -113,7 +113,7 @@ START_TEST(rings_grow_once_there_are_samples_and_events_stay_the_same)
 {
     size_t at_first = session.report.got.ring_bytes, nr_events = session.nr_events;
     uint64_t id = session.events[0].id;
-    ck_assert_uint_eq(at_first, yarn_plan_to_begin(&spec, session.nr_cpus).ring_bytes);
+    ck_assert_uint_eq(at_first, yarn_plan_to_begin(&request, session.nr_cpus).ring_bytes);
     yarn_session_enable(&session);
     drain_until_grown();
     const struct yarn_plan got = session.report.got;

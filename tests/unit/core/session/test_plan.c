@@ -37,8 +37,8 @@ static const struct {
 START_TEST(ring_of_a_thread_holds_20_ms_within_its_bounds)
 {
     struct yarn_event_spec event = clock_at(rings[_i].hz);
-    struct yarn_session_request spec = session_of(&event, 1, rings[_i].stack_bytes);
-    struct yarn_plan plan = yarn_plan_first(&spec);
+    struct yarn_session_request request = session_of(&event, 1, rings[_i].stack_bytes);
+    struct yarn_plan plan = yarn_plan_first(&request);
     ck_assert_uint_eq(plan.ring_bytes, rings[_i].ring_bytes);
     ck_assert_uint_eq(plan.stack_bytes, rings[_i].stack_bytes);
 }
@@ -56,10 +56,10 @@ static const struct {
 START_TEST(ring_of_a_core_holds_100_ms_while_all_are_not_too_large)
 {
     struct yarn_event_spec event = clock_at(core_rings[_i].hz);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_of_core(&spec, core_rings[_i].nr_cores);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_of_core(&request, core_rings[_i].nr_cores);
     ck_assert_uint_eq(plan.ring_bytes, core_rings[_i].ring_bytes);
-    yarn_plan_slow_down(&spec, core_rings[_i].nr_cores, yarn_plan_watermark(&plan), &plan);
+    yarn_plan_slow_down(&request, core_rings[_i].nr_cores, yarn_plan_watermark(&plan), &plan);
     ck_assert_uint_eq(plan.rate_permille, 0); /* memory is not what is short */
 }
 END_TEST
@@ -67,43 +67,43 @@ END_TEST
 START_TEST(ring_of_a_core_begins_with_room_for_a_moment_unless_more_may_come_at_once)
 {
     struct yarn_event_spec events[] = {clock_at(999), {.name = "page-faults", .period = 1}};
-    struct yarn_session_request spec = session_of(events, 1, 32768);
-    struct yarn_plan plan = yarn_plan_to_begin(&spec, 2);
+    struct yarn_session_request request = session_of(events, 1, 32768);
+    struct yarn_plan plan = yarn_plan_to_begin(&request, 2);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 512).ring_bytes, YARN_KIB(512));
-    spec.nr_events = 2; /* faults come in bursts */
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(16));
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 8).ring_bytes, YARN_MIB(8));
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 512).ring_bytes, YARN_KIB(512));
+    request.nr_events = 2; /* faults come in bursts */
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 2).ring_bytes, YARN_MIB(16));
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 8).ring_bytes, YARN_MIB(8));
     events[1] = clock_at(999); /* 1 MiB would be more than perf grants a user for a core */
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_KIB(512));
-    spec.nr_events = 1;
-    spec.ring_bytes = YARN_MIB(1);
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(1));
-    spec.ring_bytes = 0;
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 2).ring_bytes, YARN_KIB(512));
+    request.nr_events = 1;
+    request.ring_bytes = YARN_MIB(1);
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 2).ring_bytes, YARN_MIB(1));
+    request.ring_bytes = 0;
     events[0] = clock_at(20000);
-    ck_assert_uint_eq(yarn_plan_to_begin(&spec, 2).ring_bytes, YARN_MIB(8));
+    ck_assert_uint_eq(yarn_plan_to_begin(&request, 2).ring_bytes, YARN_MIB(8));
 }
 END_TEST
 
 START_TEST(rather_fewer_samples_than_rings_that_fill_at_once)
 {
     struct yarn_event_spec event = clock_at(4000);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_of_core(&spec, 2);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_of_core(&request, 2);
     while (plan.ring_bytes > YARN_MIB(2))
         ck_assert(yarn_plan_smaller(&plan));
-    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    yarn_plan_slow_down(&request, 2, yarn_plan_watermark(&plan), &plan);
     ck_assert_uint_eq(plan.rate_permille, 0); /* 45 of 62 records are free for 11 ms */
     while (plan.ring_bytes > YARN_KIB(512))
         ck_assert(yarn_plan_smaller(&plan));
-    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    yarn_plan_slow_down(&request, 2, yarn_plan_watermark(&plan), &plan);
     ck_assert_uint_eq(plan.rate_permille, 281); /* 11 of 15 in 10 ms */
     struct yarn_event_spec slowed = event;
     yarn_plan_rate_event(&plan, &slowed);
     ck_assert_uint_eq(slowed.period, event.period * 1000 / 281);
     event = clock_at(999);
-    yarn_plan_slow_down(&spec, 2, yarn_plan_watermark(&plan), &plan);
+    yarn_plan_slow_down(&request, 2, yarn_plan_watermark(&plan), &plan);
     ck_assert_uint_eq(plan.rate_permille, 0);
 }
 END_TEST
@@ -128,11 +128,11 @@ END_TEST
 START_TEST(asked_ring_is_kept_unless_it_would_jam)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    spec.ring_bytes = YARN_MIB(4);
-    ck_assert_uint_eq(yarn_plan_first(&spec).ring_bytes, YARN_MIB(4));
-    spec.ring_bytes = 4096;
-    struct yarn_plan plan = yarn_plan_first(&spec);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    request.ring_bytes = YARN_MIB(4);
+    ck_assert_uint_eq(yarn_plan_first(&request).ring_bytes, YARN_MIB(4));
+    request.ring_bytes = 4096;
+    struct yarn_plan plan = yarn_plan_first(&request);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(64));
     ck_assert_uint_gt(plan.ring_bytes, yarn_plan_record_bytes(&plan));
 }
@@ -141,46 +141,46 @@ END_TEST
 START_TEST(deeper_copies_are_as_deep_as_a_record_can_hold_in_a_ring_for_as_many)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* the size was requested */
-    spec.may_deepen = true;
-    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&request);
+    ck_assert(!yarn_plan_deeper(&request, 2, &plan)); /* the size was requested */
+    request.may_deepen = true;
+    ck_assert(yarn_plan_deeper(&request, 2, &plan));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_le(yarn_plan_record_bytes(&plan), 65536);
     ck_assert_uint_eq(plan.ring_bytes, YARN_MIB(2));
-    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* they are */
+    ck_assert(!yarn_plan_deeper(&request, 2, &plan)); /* they are */
     plan.stack_bytes = 16384;
-    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* for want of memory */
+    ck_assert(!yarn_plan_deeper(&request, 2, &plan)); /* for want of memory */
 }
 END_TEST
 
 START_TEST(copies_of_an_alternate_are_as_deep_as_the_ring_allows)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan got = yarn_plan_to_begin(&spec, 2), plan;
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan got = yarn_plan_to_begin(&request, 2), plan;
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_MIB(4));
     ck_assert_uint_eq(plan.stack_bytes, 32768); /* the size was requested */
-    spec.may_deepen = true;
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
+    request.may_deepen = true;
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_MIB(4));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_eq(plan.rate_permille, 0);
     struct yarn_event_spec two[] = {event, event};
-    spec.events = two;
-    spec.nr_events = 2; /* the reader is woken as by shallow ones: of 15 ms 11 are left */
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(2));
+    request.events = two;
+    request.nr_events = 2; /* the reader is woken as by shallow ones: of 15 ms 11 are left */
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_MIB(2));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_eq(plan.rate_permille, 0);
-    spec.nr_events = 1;
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_KIB(512));
+    request.nr_events = 1;
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
     ck_assert_uint_ge(YARN_KIB(512) / yarn_plan_record_bytes(&plan), YARN_PLAN_RING_RECORDS);
     ck_assert_uint_eq(plan.rate_permille, 600); /* three quarters of 8 records in 10 ms */
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_KIB(256));
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_KIB(256));
     ck_assert_uint_eq(plan.stack_bytes, 32768); /* too few */
     got.stack_bytes = 16384;
-    plan = yarn_plan_of_alternate(&spec, 2, &got, YARN_MIB(4));
+    plan = yarn_plan_of_alternate(&request, 2, &got, YARN_MIB(4));
     ck_assert_uint_eq(plan.stack_bytes, 16384); /* memory was too little before */
 }
 END_TEST
@@ -188,42 +188,42 @@ END_TEST
 START_TEST(events_with_a_rate_have_an_alternate_while_it_costs_threads_little)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 0);
-    ck_assert(yarn_plan_wants_alternate(&spec, &event));
+    struct yarn_session_request request = session_of(&event, 1, 0);
+    ck_assert(yarn_plan_wants_alternate(&request, &event));
     event.has_own_period = true; /* which is never varied */
     ck_assert(!yarn_plan_may_vary(&event));
-    ck_assert(!yarn_plan_wants_alternate(&spec, &event));
-    spec = session_of(&event, 1, 32768);
-    spec.may_deepen = true;
-    ck_assert(yarn_plan_wants_alternate(&spec, &event)); /* for deeper copies */
+    ck_assert(!yarn_plan_wants_alternate(&request, &event));
+    request = session_of(&event, 1, 32768);
+    request.may_deepen = true;
+    ck_assert(yarn_plan_wants_alternate(&request, &event)); /* for deeper copies */
     event = (struct yarn_event_spec){.period = 1};
-    ck_assert(!yarn_plan_wants_alternate(&spec, &event));
+    ck_assert(!yarn_plan_wants_alternate(&request, &event));
     event = clock_at(999);
-    ck_assert(yarn_plan_can_alternate(&spec, 2, 1));
-    ck_assert(yarn_plan_can_alternate(&spec, 16, 1));
-    ck_assert(!yarn_plan_can_alternate(&spec, 128, 1));
+    ck_assert(yarn_plan_can_alternate(&request, 2, 1));
+    ck_assert(yarn_plan_can_alternate(&request, 16, 1));
+    ck_assert(!yarn_plan_can_alternate(&request, 128, 1));
 }
 END_TEST
 
 START_TEST(no_ring_grows_beyond_the_largest)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    spec.may_deepen = true;
-    struct yarn_plan plan = yarn_plan_first(&spec);
-    ck_assert(yarn_plan_deeper(&spec, 2, &plan));
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    request.may_deepen = true;
+    struct yarn_plan plan = yarn_plan_first(&request);
+    ck_assert(yarn_plan_deeper(&request, 2, &plan));
     ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_MAX);
-    spec.ring_bytes = YARN_MIB(1);
-    plan = yarn_plan_first(&spec);
-    ck_assert(!yarn_plan_deeper(&spec, 2, &plan)); /* asked for */
+    request.ring_bytes = YARN_MIB(1);
+    plan = yarn_plan_first(&request);
+    ck_assert(!yarn_plan_deeper(&request, 2, &plan)); /* asked for */
 }
 END_TEST
 
 START_TEST(refusals_halve_the_ring_first_and_then_the_copy)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_first(&spec);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&request);
     static const struct {
         size_t ring_bytes;
         uint32_t stack_bytes;
@@ -243,8 +243,8 @@ END_TEST
 START_TEST(refusals_without_copies_end_at_eight_records)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 0);
-    struct yarn_plan plan = yarn_plan_first(&spec);
+    struct yarn_session_request request = session_of(&event, 1, 0);
+    struct yarn_plan plan = yarn_plan_first(&request);
     while (yarn_plan_smaller(&plan))
         ck_assert_uint_eq(plan.stack_bytes, 0);
     ck_assert_uint_eq(plan.ring_bytes, YARN_PLAN_RING_RECORDS * YARN_PLAN_RECORD_OVERHEAD);
@@ -254,16 +254,16 @@ END_TEST
 START_TEST(ring_of_a_timer_fills_no_faster_than_the_tick)
 {
     struct yarn_event_spec event = clock_at(20000);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_for_timer(&request, 4 * YARN_NS_PER_MS);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 32768);
     uint64_t records = plan.ring_bytes / yarn_plan_record_bytes(&plan);
-    ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * 4 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(yarn_plan_fill_ns(&request, &plan), records * 4 * YARN_NS_PER_MS);
     event = clock_at(10);
-    ck_assert_uint_eq(yarn_plan_fill_ns(&spec, &plan), records * YARN_NS_PER_SECOND / 10);
-    spec.may_deepen = true;
-    plan = yarn_plan_for_timer(&spec, 4 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(yarn_plan_fill_ns(&request, &plan), records * YARN_NS_PER_SECOND / 10);
+    request.may_deepen = true;
+    plan = yarn_plan_for_timer(&request, 4 * YARN_NS_PER_MS);
     ck_assert_uint_eq(plan.ring_bytes, YARN_KIB(512));
     ck_assert_uint_eq(plan.stack_bytes, 65528);
 }
@@ -272,15 +272,15 @@ END_TEST
 START_TEST(timed_pause_leaves_half_of_the_ring_free_and_more_of_the_first)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan plan = yarn_plan_first(&spec);
-    uint64_t pause_ns = yarn_plan_timed_ns(&spec, &plan);
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan plan = yarn_plan_first(&request);
+    uint64_t pause_ns = yarn_plan_timed_ns(&request, &plan);
     uint64_t bytes = pause_ns * 999 / YARN_NS_PER_SECOND * yarn_plan_record_bytes(&plan);
     ck_assert_uint_le(bytes, plan.ring_bytes / 2);
-    plan = yarn_plan_to_begin(&spec, 2);
-    ck_assert_uint_le(yarn_plan_timed_ns(&spec, &plan) * 4, yarn_plan_fill_ns(&spec, &plan));
-    spec.interval_ns = YARN_NS_PER_MS;
-    ck_assert_uint_eq(yarn_plan_timed_ns(&spec, &plan), YARN_NS_PER_MS);
+    plan = yarn_plan_to_begin(&request, 2);
+    ck_assert_uint_le(yarn_plan_timed_ns(&request, &plan) * 4, yarn_plan_fill_ns(&request, &plan));
+    request.interval_ns = YARN_NS_PER_MS;
+    ck_assert_uint_eq(yarn_plan_timed_ns(&request, &plan), YARN_NS_PER_MS);
 }
 END_TEST
 
@@ -300,8 +300,8 @@ static const struct {
 START_TEST(watermark_is_a_quarter_where_that_is_worth_a_wake_up)
 {
     struct yarn_event_spec event = clock_at(watermarks[_i].hz);
-    struct yarn_session_request spec = session_of(&event, 1, watermarks[_i].stack_bytes);
-    struct yarn_plan plan = yarn_plan_first(&spec);
+    struct yarn_session_request request = session_of(&event, 1, watermarks[_i].stack_bytes);
+    struct yarn_plan plan = yarn_plan_first(&request);
     ck_assert_uint_eq(yarn_plan_watermark(&plan), watermarks[_i].watermark);
 }
 END_TEST
@@ -309,12 +309,12 @@ END_TEST
 START_TEST(rates_of_all_events_add_up)
 {
     struct yarn_event_spec events[] = {clock_at(1000), {.frequency = 500}, {.period = 1}};
-    struct yarn_session_request spec = session_of(events, 2, 0);
-    ck_assert_uint_eq(yarn_plan_rate(&spec), 1500);
-    spec.nr_events = 3;
-    ck_assert_uint_gt(yarn_plan_rate(&spec), 1500);
-    spec.nr_events = 0;
-    ck_assert_uint_gt(yarn_plan_rate(&spec), 0);
+    struct yarn_session_request request = session_of(events, 2, 0);
+    ck_assert_uint_eq(yarn_plan_rate(&request), 1500);
+    request.nr_events = 3;
+    ck_assert_uint_gt(yarn_plan_rate(&request), 1500);
+    request.nr_events = 0;
+    ck_assert_uint_gt(yarn_plan_rate(&request), 0);
 }
 END_TEST
 
@@ -334,9 +334,9 @@ static const struct {
 START_TEST(strategy_is_the_cheaper_one_unless_asked)
 {
     struct yarn_event_spec events[4] = {clock_at(999)};
-    struct yarn_session_request spec = session_of(events, strategies[_i].nr_events, 32768);
-    spec.strategy = strategies[_i].asked;
-    struct yarn_plan_estimate estimate = yarn_plan_strategy(&spec, strategies[_i].nr_cores);
+    struct yarn_session_request request = session_of(events, strategies[_i].nr_events, 32768);
+    request.strategy = strategies[_i].asked;
+    struct yarn_plan_estimate estimate = yarn_plan_strategy(&request, strategies[_i].nr_cores);
     ck_assert_int_eq(estimate.is_per_thread, strategies[_i].is_per_thread);
     ck_assert_int_eq(estimate.is_asked, strategies[_i].asked != YARN_STRATEGY_AUTO);
 }
@@ -345,23 +345,23 @@ END_TEST
 START_TEST(rings_of_many_cores_are_halved_as_far_as_the_copy_allows)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 32).ring_bytes, YARN_MIB(2));
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 64).ring_bytes, YARN_MIB(1));
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(1) / 2);
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).stack_bytes, 32768);
-    spec.ring_bytes = YARN_MIB(4);
-    ck_assert_uint_eq(yarn_plan_of_core(&spec, 512).ring_bytes, YARN_MIB(4));
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    ck_assert_uint_eq(yarn_plan_of_core(&request, 32).ring_bytes, YARN_MIB(2));
+    ck_assert_uint_eq(yarn_plan_of_core(&request, 64).ring_bytes, YARN_MIB(1));
+    ck_assert_uint_eq(yarn_plan_of_core(&request, 512).ring_bytes, YARN_MIB(1) / 2);
+    ck_assert_uint_eq(yarn_plan_of_core(&request, 512).stack_bytes, 32768);
+    request.ring_bytes = YARN_MIB(4);
+    ck_assert_uint_eq(yarn_plan_of_core(&request, 512).ring_bytes, YARN_MIB(4));
 }
 END_TEST
 
 START_TEST(rings_of_threads_shrink_with_their_number_and_end)
 {
     struct yarn_event_spec event = clock_at(999);
-    struct yarn_session_request spec = session_of(&event, 1, 32768);
-    struct yarn_plan first = yarn_plan_first(&spec), plan = first;
+    struct yarn_session_request request = session_of(&event, 1, 32768);
+    struct yarn_plan first = yarn_plan_first(&request), plan = first;
     size_t sum = 0, nr_threads = 0;
-    for (; yarn_plan_of_thread(&spec, &first, nr_threads, sum, &plan); nr_threads++) {
+    for (; yarn_plan_of_thread(&request, &first, nr_threads, sum, &plan); nr_threads++) {
         ck_assert_uint_ge(plan.ring_bytes, YARN_PLAN_RING_RECORDS * yarn_plan_record_bytes(&plan));
         ck_assert((nr_threads < 16) == (plan.ring_bytes == YARN_MIB(1)));
         sum += plan.ring_bytes;

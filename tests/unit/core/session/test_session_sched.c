@@ -13,7 +13,7 @@
 enum { CLOCK, SWITCH, NR_EVENTS, EVERY_THREAD = -1 };
 
 static struct yarn_event_spec events[NR_EVENTS];
-static struct yarn_session_request spec;
+static struct yarn_session_request request;
 static struct yarn_session session;
 static pthread_t host;
 static atomic_bool is_over;
@@ -55,7 +55,7 @@ static void begin(void)
         .is_scheduling = true,
         .is_of_machine = true,
     };
-    spec = (struct yarn_session_request){
+    request = (struct yarn_session_request){
         .events = events,
         .nr_events = NR_EVENTS,
         .sampler = YARN_SAMPLER_PERF,
@@ -106,7 +106,7 @@ static void expect(enum yarn_sched_kind asked, enum yarn_sched_kind got, const c
 
 START_TEST(whole_machine_is_one_event_a_core_and_no_thread_inherits_it)
 {
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_uint_eq(nr_open(true), session.nr_cores);
     ck_assert_uint_eq(nr_open(false), 0);
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));) {
@@ -123,7 +123,7 @@ START_TEST(auto_takes_own_threads_where_the_machine_is_refused)
 {
     fake_perf_judge = refuse_machine;
     events[SWITCH].is_if_permitted = true;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[SWITCH].error, 0);
     ck_assert_uint_eq(nr_open(true), 0);
     ck_assert_uint_eq(nr_open(false), session.nr_cores * session.report.nr_threads);
@@ -134,7 +134,7 @@ END_TEST
 START_TEST(a_refusal_names_the_right_that_lacks)
 {
     fake_perf_judge = refuse_tracepoints;
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_int_eq(session.specs[SWITCH].error, EACCES);
     ck_assert_int_eq(session.specs[CLOCK].error, 0);
     expect(YARN_SCHED_TRACEPOINTS, YARN_SCHED_OFF, "CAP_PERFMON or kernel.perf_event_paranoid");
@@ -143,8 +143,8 @@ END_TEST
 
 START_TEST(one_process_of_a_tree_has_the_machine)
 {
-    spec.machine_refusal = "another one has it";
-    ck_assert_int_eq(yarn_session_open(&session, &spec), 0);
+    request.machine_refusal = "another one has it";
+    ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_uint_eq(nr_open(true) + nr_open(false), 0);
     expect(YARN_SCHED_TRACEPOINTS_ALL, YARN_SCHED_OFF, "another one has it");
 }

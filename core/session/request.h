@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * SessionSpec: how a recording is wanted, before anything was asked of the kernel. What came of it
- * is the session's report.
+ * The request that opens a session: how a recording is wanted, before anything was asked of the
+ * kernel. What came of it is the session's report (public, in yarn/session.h: SessionSpec).
  */
 #pragma once
 
@@ -49,7 +49,7 @@ enum yarn_stacks yarn_session_stack_kind(const struct yarn_callgraph *callgraph)
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its
  * copies; 0 where none are made. */
-enum yarn_stacks yarn_session_spec_stack(const struct yarn_session_request *spec,
+enum yarn_stacks yarn_session_request_stack(const struct yarn_session_request *request,
+                                            const struct yarn_event_spec *event);
+uint32_t yarn_session_request_copy_bytes(const struct yarn_session_request *request,
                                          const struct yarn_event_spec *event);
-uint32_t yarn_session_spec_copy_bytes(const struct yarn_session_request *spec,
-                                      const struct yarn_event_spec *event);
