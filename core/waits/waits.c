@@ -40,7 +40,7 @@ void yarn_waits_close(struct yarn_waits *waits)
 {
     for (uint32_t i = 0; i < waits->count; i++)
         if (at(waits, i)->tid)
-            waits->listener.forget(waits->listener.self, at(waits, i));
+            waits->listener.release(waits->listener.self, at(waits, i));
     yarn_table_close(&waits->of_tid);
     yarn_room_close(&waits->room);
     *waits = YARN_WAITS_CLOSED;
@@ -244,7 +244,7 @@ void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
     leave(waits, wait, time_ns);
     enter(waits, wait, YARN_WAIT_UNKNOWN, time_ns);
     unlist(waits, wait);
-    waits->listener.forget(waits->listener.self, wait);
+    waits->listener.release(waits->listener.self, wait);
     wait->tid = 0;
     wait->after = waits->free;
     waits->free = number_of(waits, wait);

@@ -62,7 +62,7 @@ struct yarn_wait {
 struct yarn_waits_listener {
     void *self;
     void (*write)(void *self, const struct yarn_wait *wait, uint64_t weight_ns, uint64_t time_ns);
-    void (*forget)(void *self, struct yarn_wait *wait); /* the thread has ended: its fd */
+    void (*release)(void *self, struct yarn_wait *wait); /* the thread has ended: its fd */
 };
 
 struct yarn_waits {

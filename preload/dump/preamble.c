@@ -233,11 +233,11 @@ void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
     }
 }
 
-void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                               const struct yarn_session_event *looked_at)
+void yarn_preamble_write_off_cpu(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                                 const struct yarn_session_event *off_cpu)
 {
     const struct yarn_plan plan = {.rate_permille = 0};
     uint32_t number = (uint32_t)job->nr_perf_events;
-    if (looked_at)
-        write_event(writer, number, &plan, &job->events.specs[number], looked_at);
+    if (off_cpu)
+        write_event(writer, number, &plan, &job->events.specs[number], off_cpu);
 }

@@ -13,9 +13,9 @@
 void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job *job,
                          const struct yarn_session *session);
 
-/* `looked_at`: the event off-cpu, which is none of the session's; NULL: not asked for. */
-void yarn_preamble_write_looks(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                               const struct yarn_session_event *looked_at);
+/* `off_cpu`: the event off-cpu, which is none of the session's; NULL: not asked for. */
+void yarn_preamble_write_off_cpu(struct yarn_dump_writer *writer, const struct yarn_job *job,
+                                 const struct yarn_session_event *off_cpu);
 
 /* Of those that have samples (alternates.h); anew after a change. */
 void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,

@@ -30,7 +30,7 @@ static bool has_file(struct yarn_process_dump *dump)
 static void write_preamble(struct yarn_process_dump *dump)
 {
     yarn_preamble_write(dump->writer, dump->job, dump->session);
-    yarn_preamble_write_looks(dump->writer, dump->job, dump->looked_at);
+    yarn_preamble_write_off_cpu(dump->writer, dump->job, dump->off_cpu_event);
 }
 
 /* Makes the file as late as it can: a process that is killed leaves an empty one only if that

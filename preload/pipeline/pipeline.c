@@ -37,7 +37,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
 
 void yarn_pipeline_close(struct yarn_pipeline *pipeline)
 {
-    yarn_looks_close(&pipeline->looks);
+    yarn_off_cpu_close(&pipeline->off_cpu);
     yarn_edges_close(&pipeline->edges);
     yarn_switch_runs_free(pipeline->runs);
     pipeline->runs = NULL;
@@ -368,7 +368,7 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
 static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_pipeline *pipeline = self;
-    yarn_looks_on_record(&pipeline->looks, record);
+    yarn_off_cpu_on_record(&pipeline->off_cpu, record);
     if (handlers[record->type])
         handlers[record->type](pipeline, record);
 }

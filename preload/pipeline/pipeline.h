@@ -21,7 +21,7 @@
 #include "preload/account/account.h"
 #include "preload/dump/process_dump.h"
 #include "preload/pipeline/frame_names.h"
-#include "preload/pipeline/looks.h"
+#include "preload/pipeline/off_cpu.h"
 #include "preload/pipeline/queue.h"
 #include "preload/pipeline/stacks.h"
 #include "preload/pipeline/switch_runs.h"
@@ -37,7 +37,7 @@ struct yarn_pipeline {
     struct yarn_queue queue;
     struct yarn_stack_store stacks;
     struct yarn_edges edges;       /* branches that are not stored yet */
-    struct yarn_looks looks;       /* open where off-cpu is recorded */
+    struct yarn_off_cpu off_cpu;   /* open where off-cpu is recorded */
     struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
     bool saw_thread_end;           /* since the last check of the host's threads */
     bool is_in_sample;             /* that is stored at once: many more will come */

@@ -40,7 +40,7 @@ static int parse_counters(struct yarn_job *job, struct yarn_text *fault)
 }
 
 /* Not asked for from the kernel; what is counted is refused by the session. */
-static bool is_looked_at(const struct yarn_event_spec *spec)
+static bool is_off_cpu(const struct yarn_event_spec *spec)
 {
     return spec->kind == YARN_EVENT_OFF_CPU && !spec->is_counted;
 }
@@ -62,29 +62,29 @@ static int add_dummy(struct yarn_job *job, struct yarn_text *fault)
 static bool has_own_event(const struct yarn_event_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!is_looked_at(&list->specs[i]) && !list->specs[i].is_scheduling)
+        if (!is_off_cpu(&list->specs[i]) && !list->specs[i].is_scheduling)
             return true;
     return false;
 }
 
 /* What the kernel is not asked for goes to the end. */
-static int split_off_looks(struct yarn_job *job, struct yarn_text *fault)
+static int split_off_cpu(struct yarn_job *job, struct yarn_text *fault)
 {
     struct yarn_event_list *list = &job->events;
     size_t kept = 0;
-    struct yarn_event_spec looked_at = {.asked = NULL};
+    struct yarn_event_spec off_cpu = {.asked = NULL};
     int err = has_own_event(list) ? 0 : add_dummy(job, fault);
     if (err)
         return err;
     for (size_t i = 0; i < list->count; i++) {
-        if (is_looked_at(&list->specs[i]))
-            looked_at = list->specs[i];
+        if (is_off_cpu(&list->specs[i]))
+            off_cpu = list->specs[i];
         else
             list->specs[kept++] = list->specs[i];
     }
     job->nr_perf_events = kept;
     if (kept < list->count)
-        list->specs[kept] = looked_at;
+        list->specs[kept] = off_cpu;
     return 0;
 }
 
@@ -106,7 +106,7 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
     if (!err)
         err = add_scheduling(job);
     if (!err)
-        err = split_off_looks(job, fault);
+        err = split_off_cpu(job, fault);
     for (size_t i = 0; !err && i < job->events.count; i++)
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
     return err;

@@ -36,28 +36,29 @@ static void read_notes(struct yarn_recording *recording, bool is_due)
                                     recording->drained_ns, is_due);
 }
 
-static void note_slower_looks(struct yarn_recording *recording)
+static void note_slower_off_cpu(struct yarn_recording *recording)
 {
     char bytes[64];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
-    uint64_t period_ns = recording->pipeline.looks.waits.period_ns;
-    recording->looked_at.spec.period = period_ns;
+    uint64_t period_ns = recording->pipeline.off_cpu.waits.period_ns;
+    recording->off_cpu_event.spec.period = period_ns;
     yarn_text_add_format(&text, "off-cpu looks each %lu ms from now on",
                          period_ns / YARN_NS_PER_MS);
     yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, bytes,
                       "there were more than 2000 looks a second");
     if (yarn_process_dump_begin(&recording->dump))
-        yarn_preamble_write_looks(recording->dump.writer, recording->job, &recording->looked_at);
+        yarn_preamble_write_off_cpu(recording->dump.writer, recording->job,
+                                    &recording->off_cpu_event);
 }
 
 /* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc of
  * its namespace: what was opened before stays readable. Once. */
-static void note_refused_looks(struct yarn_recording *recording)
+static void note_refused_off_cpu(struct yarn_recording *recording)
 {
-    int refusal = recording->pipeline.looks.refusal;
-    if (!refusal || recording->has_reported_refused_looks)
+    int refusal = recording->pipeline.off_cpu.refusal;
+    if (!refusal || recording->has_reported_refused_off_cpu)
         return;
-    recording->has_reported_refused_looks = true;
+    recording->has_reported_refused_off_cpu = true;
     yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
                       "off-cpu: some threads could not be looked at",
                       refusal == -EMFILE || refusal == -ENFILE
@@ -65,10 +66,10 @@ static void note_refused_looks(struct yarn_recording *recording)
                           : "their files in /proc are not readable");
 }
 
-uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns,
-                                 bool is_asleep)
+uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
+                                           bool is_asleep)
 {
-    uint64_t due_ns = yarn_looks_due_ns(&recording->pipeline.looks, is_asleep);
+    uint64_t due_ns = yarn_off_cpu_due_ns(&recording->pipeline.off_cpu, is_asleep);
     if (due_ns == UINT64_MAX)
         return due_ns;
     return yarn_u64_minus(due_ns, now_ns) + (is_asleep ? YARN_MERGE_MARGIN_NS : 0);
@@ -91,9 +92,10 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     }
     read_notes(recording, false);
     yarn_recording_follow_switches(recording);
-    if (yarn_looks_attend(&recording->pipeline.looks, recording->drained_ns - YARN_MERGE_MARGIN_NS))
-        note_slower_looks(recording);
-    note_refused_looks(recording);
+    if (yarn_off_cpu_sample_due(&recording->pipeline.off_cpu,
+                                recording->drained_ns - YARN_MERGE_MARGIN_NS))
+        note_slower_off_cpu(recording);
+    note_refused_off_cpu(recording);
     yarn_recording_report_failures(recording);
     return count;
 }
@@ -169,7 +171,7 @@ static void write_counters(struct yarn_recording *recording)
 
 void yarn_recording_wake(struct yarn_recording *recording)
 {
-    yarn_looks_wake(&recording->pipeline.looks);
+    yarn_off_cpu_wake(&recording->pipeline.off_cpu);
     if (yarn_process_dump_is_begun(&recording->dump))
         write_counters(recording);
 }
@@ -325,8 +327,8 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
         yarn_session_disable(&recording->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_recording_drain_all(recording);
-    recording->holds_looks |= recording->pipeline.looks.waits.is_on;
-    yarn_looks_stop(&recording->pipeline.looks, now_ns);
+    recording->holds_off_cpu |= recording->pipeline.off_cpu.waits.is_on;
+    yarn_off_cpu_stop(&recording->pipeline.off_cpu, now_ns);
     /* Why not once more, for a second thread that execs: the first may succeed at any moment. What
      * is new and the end that follows it are one write. */
     if (!recording->is_sealed)
@@ -340,9 +342,9 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 {
     if (recording->is_held)
         enable(recording);
-    if (recording->holds_looks)
-        yarn_looks_start(&recording->pipeline.looks);
-    recording->is_held = recording->is_sealed = recording->holds_looks = false;
+    if (recording->holds_off_cpu)
+        yarn_off_cpu_start(&recording->pipeline.off_cpu);
+    recording->is_held = recording->is_sealed = recording->holds_off_cpu = false;
 }
 
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,

@@ -33,11 +33,11 @@ struct yarn_recording {
     bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */
-    bool holds_looks;             /* stopped by a seal, on before it */
+    bool holds_off_cpu;           /* stopped by a seal, on before it */
     bool is_sealed;               /* the dump has its end, for an exec */
-    bool has_reported_no_samples, has_reported_refused_looks, has_reported_refused_threads;
-    uint32_t reported_holds;             /* of the session's */
-    struct yarn_session_event looked_at; /* off-cpu, where it is asked for */
+    bool has_reported_no_samples, has_reported_refused_off_cpu, has_reported_refused_threads;
+    uint32_t reported_holds;                 /* of the session's */
+    struct yarn_session_event off_cpu_event; /* off-cpu, where it is asked for */
     struct yarn_pipeline pipeline;
     struct yarn_session session;
     struct yarn_process_dump dump;
@@ -71,8 +71,8 @@ void yarn_recording_flush(struct yarn_recording *recording, bool is_last);
 
 /* How long until the next looks at blocked threads; while the host sleeps, until what they wait is
  * stored again. UINT64_MAX: there are none. */
-uint64_t yarn_recording_looks_ns(const struct yarn_recording *recording, uint64_t now_ns,
-                                 bool is_asleep);
+uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
+                                           bool is_asleep);
 
 /* The host has slept and works again: what it counts from now on is no part of its sleep. */
 void yarn_recording_wake(struct yarn_recording *recording);

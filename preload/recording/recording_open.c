@@ -99,7 +99,7 @@ static int open_pipeline(struct yarn_recording *recording)
 }
 
 /* Why that is not recorded what off-cpu needs; NULL where it is. */
-static const char *why_no_looks(const struct yarn_recording *recording)
+static const char *why_no_off_cpu(const struct yarn_recording *recording)
 {
     if (recording->job->options.sched.kind == YARN_SCHED_OFF)
         return "off-cpu needs the switch records that YARN_SCHED=off leaves out";
@@ -112,25 +112,25 @@ static const char *why_no_looks(const struct yarn_recording *recording)
 }
 
 /* The event off-cpu, where it is asked for. */
-static int open_looks(struct yarn_recording *recording)
+static int open_off_cpu(struct yarn_recording *recording)
 {
     const struct yarn_job *job = recording->job;
-    struct yarn_session_event *event = &recording->looked_at;
+    struct yarn_session_event *event = &recording->off_cpu_event;
     struct yarn_pipeline *pipeline = &recording->pipeline;
     if (job->nr_perf_events == job->events.count)
         return 0;
     *event = (struct yarn_session_event){.spec = job->events.specs[job->nr_perf_events]};
-    event->format = yarn_span_of_text(YARN_LOOKS_FORMAT);
-    recording->dump.looked_at = event;
-    event->reason = why_no_looks(recording);
+    event->format = yarn_span_of_text(YARN_OFF_CPU_FORMAT);
+    recording->dump.off_cpu_event = event;
+    event->reason = why_no_off_cpu(recording);
     if (event->reason) {
         event->error = EOPNOTSUPP;
         yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, event->spec.name,
                           event->reason);
         return 0;
     }
-    int err =
-        yarn_looks_open(&pipeline->looks, &recording->dump, pipeline->unwinder, &pipeline->stacks);
+    int err = yarn_off_cpu_open(&pipeline->off_cpu, &recording->dump, pipeline->unwinder,
+                                &pipeline->stacks);
     return err ? yarn_failure_note(&recording->failure, "no memory for off-cpu", err) : 0;
 }
 
@@ -157,7 +157,7 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
     if (!err)
         err = open_pipeline(recording);
     if (!err)
-        err = open_looks(recording);
+        err = open_off_cpu(recording);
     if (err) {
         yarn_recording_close(recording);
         return err;

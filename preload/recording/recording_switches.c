@@ -5,13 +5,13 @@
 static void start(struct yarn_recording *recording, uint64_t time_ns)
 {
     yarn_switch_runs_start(recording->pipeline.runs, time_ns);
-    yarn_looks_start(&recording->pipeline.looks);
+    yarn_off_cpu_start(&recording->pipeline.off_cpu);
 }
 
 static void stop(struct yarn_recording *recording, uint64_t time_ns)
 {
     yarn_switch_runs_stop(recording->pipeline.runs, time_ns);
-    yarn_looks_stop(&recording->pipeline.looks, time_ns);
+    yarn_off_cpu_stop(&recording->pipeline.off_cpu, time_ns);
 }
 
 void yarn_recording_start_switches(struct yarn_recording *recording)
@@ -46,7 +46,7 @@ void yarn_recording_follow_switches(struct yarn_recording *recording)
         return;
     yarn_thread_times_attend(&recording->times, recording->drained_ns);
     if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
-        yarn_looks_stop(&recording->pipeline.looks, recording->drained_ns);
+        yarn_off_cpu_stop(&recording->pipeline.off_cpu, recording->drained_ns);
     if (!are_cut && recording->is_cut_noted) {
         recording->cut_since_ns = 0;
         recording->is_cut_noted = false;

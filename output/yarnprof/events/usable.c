@@ -109,7 +109,7 @@ static int open_spec(const struct yarn_event_spec *spec, struct yarn_usable *usa
 }
 
 /* Two things are needed: the file that says where a thread waits, and records of its switches. */
-static void ask_looks(const struct yarn_event_spec *spec, struct yarn_usable *usable)
+static void ask_off_cpu(const struct yarn_event_spec *spec, struct yarn_usable *usable)
 {
     struct yarn_event_spec dummy = *spec;
     dummy.frequency = dummy.period = 0;
@@ -144,7 +144,7 @@ void yarn_usable_ask(const struct yarn_event_spec *spec, struct yarn_usable *ret
         return;
     }
     if (own.kind == YARN_EVENT_OFF_CPU) {
-        ask_looks(&own, ret_usable);
+        ask_off_cpu(&own, ret_usable);
         return;
     }
     /* A symbol is resolved in the process that is measured; here any address stands for it. */

@@ -128,8 +128,8 @@ const char *yarn_report_detail_title(enum yarn_by by)
 }
 
 /* What the looks stand for, and what the switch records say of all waits. */
-static void print_looks(const struct yarn_profile_report *report, const struct yarn_out *out,
-                        uint64_t total_ns)
+static void print_off_cpu(const struct yarn_profile_report *report, const struct yarn_out *out,
+                          uint64_t total_ns)
 {
     (void)fprintf(out->file, ": %s, %s estimated; the threads were blocked ",
                   yarn_number_of_things(report->trust.looks, "look").text,
@@ -145,7 +145,7 @@ void yarn_report_print_event(const struct yarn_profile_report *report, const str
     bool is_time = strcmp(unit, "ns") == 0;
     yarn_print_cut(out, yarn_profile_text(report->profile, event->name), 0);
     if (event->flags & YARN_DUMP_EVENT_IS_OFF_CPU && !report->is_part) {
-        print_looks(report, out, event->total);
+        print_off_cpu(report, out, event->total);
         return;
     }
     (void)fprintf(out->file, ": %s, %s%s%s", yarn_number_of_things(event->samples, "sample").text,

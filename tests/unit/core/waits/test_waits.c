@@ -22,7 +22,7 @@ static void on_write(void *self, const struct yarn_wait *wait, uint64_t weight_n
     nr_written++;
 }
 
-static void on_forget(void *self, struct yarn_wait *wait)
+static void on_release(void *self, struct yarn_wait *wait)
 {
     (void)self;
     (void)wait;
@@ -31,7 +31,7 @@ static void on_forget(void *self, struct yarn_wait *wait)
 
 static void set_up(void)
 {
-    const struct yarn_waits_listener listener = {.write = on_write, .forget = on_forget};
+    const struct yarn_waits_listener listener = {.write = on_write, .release = on_release};
     ck_assert_int_eq(yarn_waits_open(&waits, PERIOD, &listener), 0);
     yarn_waits_start(&waits, 0);
     written_ns = nr_written = nr_forgotten = 0;
