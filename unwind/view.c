@@ -32,8 +32,8 @@ struct yarn_view {
     int dir[YARN_VIEW_NAMES];
     const char *path[YARN_VIEW_NAMES];
     struct yarn_view_open_files *open_files;
-    bool keeps;     /* yarn_view_keep */
-    uint8_t *looks; /* by block: how often a window was opened; or THERE */
+    bool keeps;    /* yarn_view_keep */
+    uint8_t *uses; /* by block: how often a window was opened; or THERE */
     size_t windows_at;
     struct yarn_span in_window[YARN_VIEW_WINDOWS]; /* where in the memory they should be */
     unsigned nr_runs, nr_slots;
@@ -148,8 +148,8 @@ int yarn_view_open(struct yarn_view **ret_view, struct yarn_view_file *file,
     struct yarn_view *view = (struct yarn_view *)(void *)memory;
     made.counted = yarn_align_up(head, PAGE) + WINDOWS_BYTES;
     yarn_pages_count(made.counted);
-    made.looks = memory + sizeof made;
-    char *name = (char *)made.looks + nr_blocks;
+    made.uses = memory + sizeof made;
+    char *name = (char *)made.uses + nr_blocks;
     for (unsigned i = 0; i < YARN_VIEW_NAMES; i++) {
         made.dir[i] = file->name[i].dir;
         if (!file->name[i].path)
@@ -291,7 +291,7 @@ static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t si
 
 static bool is_there(const struct yarn_view *view, const struct run *run, size_t block)
 {
-    return view->looks[run->first_block + block] == THERE;
+    return view->uses[run->first_block + block] == THERE;
 }
 
 /* Blocks that are not there yet, one behind the other. */
@@ -302,7 +302,7 @@ static bool read_blocks(struct yarn_view *view, const struct run *run, size_t fi
     yarn_pages_populate(memory, size);
     if (!read_unchanged(view, memory, size, run->offset + at))
         return false;
-    memset(&view->looks[run->first_block + first], THERE, end - first);
+    memset(&view->uses[run->first_block + first], THERE, end - first);
     view->counted += yarn_align_up(size, PAGE);
     yarn_pages_count(yarn_align_up(size, PAGE));
     return true;
@@ -350,7 +350,7 @@ static bool is_settled(struct yarn_view *view, const struct run *run, size_t at,
         if (is_there(view, run, block))
             continue;
         is_all = false;
-        is_wanted |= ++view->looks[run->first_block + block] >= WINDOWS_OF_BLOCK;
+        is_wanted |= ++view->uses[run->first_block + block] >= WINDOWS_OF_BLOCK;
     }
     return is_all ||
            (is_wanted && read_missing(view, run, at / BLOCK, (at + size - 1) / BLOCK + 1));
@@ -408,7 +408,7 @@ void yarn_view_drop(struct yarn_view *view, struct yarn_span span)
     for (size_t block = first; block < end; block++) {
         if (!is_there(view, run, block))
             continue;
-        view->looks[run->first_block + block] = 0;
+        view->uses[run->first_block + block] = 0;
         yarn_pages_empty((uint8_t *)view + run->at + block * BLOCK, BLOCK);
         yarn_pages_uncount(BLOCK);
         view->counted -= BLOCK;

@@ -44,7 +44,7 @@ static struct yarn_wrapped bytes_at(const struct yarn_ring *ring, uint64_t posit
     };
 }
 
-enum yarn_ring_look yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
+enum yarn_ring_next yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
                                    struct yarn_wrapped *ret_record)
 {
     uint64_t pending = ring->head - ring->tail;

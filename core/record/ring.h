@@ -49,14 +49,14 @@ static inline bool yarn_ring_is_empty(struct yarn_ring *ring)
     return ring->head == ring->tail;
 }
 
-enum yarn_ring_look {
+enum yarn_ring_next {
     YARN_RING_RECORD,
     YARN_RING_EMPTY,
     YARN_RING_BROKEN, /* the next header is invalid: pending records are dropped */
 };
 
 /* The next record with its header, in place, not yet taken. BROKEN has skipped to the head. */
-enum yarn_ring_look yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
+enum yarn_ring_next yarn_ring_peek(struct yarn_ring *ring, struct perf_event_header *ret_header,
                                    struct yarn_wrapped *ret_record);
 
 /* Takes the record that was peeked. Its bytes stay valid until the commit. */

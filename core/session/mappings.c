@@ -12,22 +12,22 @@ enum {
     COST_SHARE_NEEDED = 50, /* … where it is needed */
 };
 
-struct look {
+struct scan {
     struct yarn_mappings *mappings;
     const struct yarn_record_listener *listener; /* NULL: none */
     uint64_t time_ns;
     uint64_t end_before; /* of the mapping before this one */
 };
 
-static void report(const struct look *look, const struct yarn_proc_map *map)
+static void report(const struct scan *scan, const struct yarn_proc_map *map)
 {
-    struct yarn_record_mmap *mmap = look->mappings->room;
+    struct yarn_record_mmap *mmap = scan->mappings->room;
     struct yarn_typed_record record = {
         .type = YARN_RECORD_MMAP,
         .perf = {.type = PERF_RECORD_MMAP2,
-                 .pid = (uint32_t)look->mappings->pid,
-                 .tid = (uint32_t)look->mappings->pid,
-                 .time = look->time_ns},
+                 .pid = (uint32_t)scan->mappings->pid,
+                 .tid = (uint32_t)scan->mappings->pid,
+                 .time = scan->time_ns},
         .mmap = mmap,
     };
     struct yarn_span path = map->path.size ? map->path : yarn_span_of_text("//anon");
@@ -41,7 +41,7 @@ static void report(const struct look *look, const struct yarn_proc_map *map)
     mmap->protection = 4; /* PROT_EXEC */
     memcpy(mmap->path, path.data, length);
     mmap->path[length] = 0;
-    look->listener->record(look->listener->self, &record);
+    scan->listener->record(scan->listener->self, &record);
 }
 
 static uint64_t key_of(const struct yarn_proc_map *map)
@@ -53,43 +53,43 @@ static uint64_t key_of(const struct yarn_proc_map *map)
     return yarn_hash_u64(key ^ map->device);
 }
 
-static void meet_code(const struct look *look, const struct yarn_proc_map *map)
+static void meet_code(const struct scan *scan, const struct yarn_proc_map *map)
 {
-    struct yarn_mappings *mappings = look->mappings;
+    struct yarn_mappings *mappings = scan->mappings;
     uint64_t key = key_of(map);
     uint32_t seen = yarn_table_find(&mappings->known, key);
-    if (look->listener && seen != mappings->nr_looks - 1)
-        report(look, map);
-    if (yarn_table_put(&mappings->known, key, mappings->nr_looks))
+    if (scan->listener && seen != mappings->nr_scans - 1)
+        report(scan, map);
+    if (yarn_table_put(&mappings->known, key, mappings->nr_scans))
         yarn_table_clear(
             &mappings->known); /* full of what is long gone: all are reported once more */
 }
 
 static int meet(void *context, const struct yarn_proc_map *map)
 {
-    struct look *look = context;
+    struct scan *scan = context;
     uint64_t start = map->start;
     if (map->executable)
-        meet_code(look, map);
+        meet_code(scan, map);
     /* It grows down until it meets another. */
     if (yarn_span_equal(map->path, yarn_span_of_text("[stack]")))
-        start = yarn_u64_max(look->end_before, 1);
+        start = yarn_u64_max(scan->end_before, 1);
     if (map->writable && map->readable)
-        yarn_stack_bounds_add(&look->mappings->bounds, start, map->end);
-    look->end_before = map->end;
+        yarn_stack_bounds_add(&scan->mappings->bounds, start, map->end);
+    scan->end_before = map->end;
     return 0;
 }
 
-static int look_at_all(struct yarn_mappings *mappings, const struct yarn_record_listener *listener)
+static int scan_all(struct yarn_mappings *mappings, const struct yarn_record_listener *listener)
 {
-    struct look look = {
+    struct scan scan = {
         .mappings = mappings,
         .listener = listener,
         .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
     };
-    mappings->nr_looks++;
+    mappings->nr_scans++;
     yarn_stack_bounds_begin(&mappings->bounds);
-    int err = yarn_proc_maps_read(YARN_FILE_CWD, "/proc/self/maps", meet, &look);
+    int err = yarn_proc_maps_read(YARN_FILE_CWD, "/proc/self/maps", meet, &scan);
     if (!err)
         yarn_stack_bounds_end(&mappings->bounds);
     return err;
@@ -101,7 +101,7 @@ int yarn_mappings_open(struct yarn_mappings *mappings, pid_t pid, struct yarn_re
     yarn_stack_bounds_open(&mappings->bounds);
     int err = yarn_table_open(&mappings->known, KNOWN_FIRST, KNOWN_MAX);
     if (!err)
-        err = look_at_all(mappings, NULL);
+        err = scan_all(mappings, NULL);
     if (err)
         yarn_mappings_close(mappings);
     return err;
@@ -115,7 +115,7 @@ bool yarn_mappings_refresh(struct yarn_mappings *mappings, enum yarn_mappings_ne
                       : need == YARN_MAPPINGS_NEEDED ? mappings->soonest_ns
                                                      : 0;
     /* Where it cannot be read, the old table stays. */
-    if (yarn_clock_ns(YARN_TIME_MONOTONIC) < due_ns || look_at_all(mappings, listener))
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) < due_ns || scan_all(mappings, listener))
         return false;
     uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - begin_ns;
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);

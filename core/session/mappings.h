@@ -20,7 +20,7 @@ struct yarn_mappings {
     pid_t pid;
     struct yarn_stack_bounds bounds;
     struct yarn_table known; /* executable ones -> number of the scan that saw them last */
-    uint32_t nr_looks;
+    uint32_t nr_scans;
     uint64_t next_ns, soonest_ns;  /* of the next scan: without need; with need */
     struct yarn_record_mmap *room; /* borrowed; for one record */
 };

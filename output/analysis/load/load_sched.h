@@ -14,7 +14,8 @@ YARN_MUST_CHECK int yarn_loader_sched_runs(struct yarn_loader *loader,
 YARN_MUST_CHECK int yarn_loader_sched_switches(struct yarn_loader *loader,
                                                const struct yarn_dump_switches *record);
 /* A sample of off-cpu, whose stack in the profile that is. */
-YARN_MUST_CHECK int yarn_loader_sched_look(struct yarn_loader *loader,
-                                           const struct yarn_dump_sample *sample, uint32_t stack);
+YARN_MUST_CHECK int yarn_loader_sched_lock_sample(struct yarn_loader *loader,
+                                                  const struct yarn_dump_sample *sample,
+                                                  uint32_t stack);
 /* When the dump is complete. */
 YARN_MUST_CHECK int yarn_loader_sched_end(struct yarn_loader *loader);

@@ -361,7 +361,7 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
         .latency = loader->options->by_address ? sample->latency : 0,
     };
     if (loader->options->sched && sample->raw.size)
-        err = yarn_loader_sched_look(loader, sample, stack);
+        err = yarn_loader_sched_lock_sample(loader, sample, stack);
     if (!err)
         err = yarn_loader_value(loader, sample, &cell.value);
     if (!err)

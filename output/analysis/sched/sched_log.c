@@ -69,15 +69,17 @@ int yarn_sched_log_add_reading(struct yarn_sched_log *sched, uint32_t space, uin
                                 &added);
 }
 
-int yarn_sched_log_add_look(struct yarn_sched_log *sched, uint32_t space, uint32_t waiter_tid,
-                            uint32_t holder_tid, const struct yarn_sched_look *look)
+int yarn_sched_log_add_lock_sample(struct yarn_sched_log *sched, uint32_t space,
+                                   uint32_t waiter_tid, uint32_t holder_tid,
+                                   const struct yarn_sched_lock_sample *sample)
 {
-    struct yarn_sched_look added = *look;
+    struct yarn_sched_lock_sample added = *sample;
     int err = find_group(sched, space, waiter_tid, &added.waiter);
     if (!err)
         err = find_group(sched, space, holder_tid, &added.holder);
     return err ? err
-               : YARN_ARRAY_PUT(&sched->looks, &sched->nr_looks, &sched->looks_capacity, &added);
+               : YARN_ARRAY_PUT(&sched->lock_samples, &sched->nr_lock_samples,
+                                &sched->lock_samples_capacity, &added);
 }
 
 int yarn_sched_log_add_gap(struct yarn_sched_log *sched, const struct yarn_sched_gap *gap)
@@ -93,7 +95,7 @@ void yarn_sched_log_fini(struct yarn_sched_log *sched)
     free(sched->spans);
     free(sched->wakings);
     free(sched->readings);
-    free(sched->looks);
+    free(sched->lock_samples);
     free(sched->gaps);
     free(sched->groups);
     yarn_table_close(&sched->index);

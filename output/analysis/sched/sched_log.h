@@ -55,7 +55,7 @@ struct yarn_sched_reading {
 };
 
 /* A thread was seen to wait for a lock that another held. */
-struct yarn_sched_look {
+struct yarn_sched_lock_sample {
     uint32_t waiter, holder; /* groups: filled by adding */
     uint32_t place;          /* the source's number for where the waiter was */
     uint64_t time_ns;        /* of a sample of it */
@@ -84,8 +84,8 @@ struct yarn_sched_log {
     size_t nr_wakings, wakings_capacity;
     struct yarn_sched_reading *readings;
     size_t nr_readings, readings_capacity;
-    struct yarn_sched_look *looks;
-    size_t nr_looks, looks_capacity;
+    struct yarn_sched_lock_sample *lock_samples;
+    size_t nr_lock_samples, lock_samples_capacity;
     struct yarn_sched_gap *gaps;
     size_t nr_gaps, gaps_capacity;
     struct yarn_sched_group *groups;
@@ -109,9 +109,9 @@ YARN_MUST_CHECK int yarn_sched_log_add_waking(struct yarn_sched_log *sched, uint
 YARN_MUST_CHECK int yarn_sched_log_add_reading(struct yarn_sched_log *sched, uint32_t space,
                                                uint32_t tid,
                                                const struct yarn_sched_reading *reading);
-YARN_MUST_CHECK int yarn_sched_log_add_look(struct yarn_sched_log *sched, uint32_t space,
-                                            uint32_t waiter_tid, uint32_t holder_tid,
-                                            const struct yarn_sched_look *look);
+YARN_MUST_CHECK int yarn_sched_log_add_lock_sample(struct yarn_sched_log *sched, uint32_t space,
+                                                   uint32_t waiter_tid, uint32_t holder_tid,
+                                                   const struct yarn_sched_lock_sample *sample);
 YARN_MUST_CHECK int yarn_sched_log_add_gap(struct yarn_sched_log *sched,
                                            const struct yarn_sched_gap *gap);
 

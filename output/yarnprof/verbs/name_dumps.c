@@ -16,7 +16,7 @@ struct found_names {
 };
 
 /* What is looked for in a dump before it is loaded. */
-struct look {
+struct contents {
     uint64_t nr_unnamed;
     unsigned nr_processes;
     bool has_end;
@@ -24,25 +24,25 @@ struct look {
 
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
-    struct look *look = self;
+    struct contents *contents = self;
     (void)process;
-    look->nr_processes++;
+    contents->nr_processes++;
     return 0;
 }
 
 static int on_totals(void *self, const struct yarn_dump_totals *totals)
 {
-    struct look *look = self;
-    look->nr_unnamed = totals->value[YARN_DUMP_TOTAL_FRAMES_UNNAMED];
-    look->has_end = false; /* what follows an END takes it back */
+    struct contents *contents = self;
+    contents->nr_unnamed = totals->value[YARN_DUMP_TOTAL_FRAMES_UNNAMED];
+    contents->has_end = false; /* what follows an END takes it back */
     return 0;
 }
 
 static int on_end(void *self, const struct yarn_dump_end *end)
 {
-    struct look *look = self;
+    struct contents *contents = self;
     (void)end;
-    look->has_end = true;
+    contents->has_end = true;
     return 0;
 }
 
@@ -50,10 +50,11 @@ static bool lacks_names(const char *path)
 {
     static const struct yarn_dump_visitor visitor = {
         .process = on_process, .totals = on_totals, .end = on_end};
-    struct look look = {.nr_unnamed = 0};
+    struct contents contents = {.nr_unnamed = 0};
     struct yarn_dump_summary summary;
-    return yarn_dump_read_file(path, &visitor, &look, &summary) == 0 && look.has_end &&
-           look.nr_unnamed && look.nr_processes == 1 && !summary.nr_damages && !summary.is_cut;
+    return yarn_dump_read_file(path, &visitor, &contents, &summary) == 0 && contents.has_end &&
+           contents.nr_unnamed && contents.nr_processes == 1 && !summary.nr_damages &&
+           !summary.is_cut;
 }
 
 static int take_name(void *self, const struct yarn_dump_code_name *name)

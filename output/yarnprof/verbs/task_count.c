@@ -63,15 +63,15 @@ static void look_into(struct yarn_task_count *count, struct yarn_ring *ring)
 {
     struct perf_event_header header;
     struct yarn_wrapped record;
-    enum yarn_ring_look look;
+    enum yarn_ring_next next;
     yarn_ring_begin(ring);
-    while ((look = yarn_ring_peek(ring, &header, &record)) == YARN_RING_RECORD) {
+    while ((next = yarn_ring_peek(ring, &header, &record)) == YARN_RING_RECORD) {
         count->all += header.type == PERF_RECORD_FORK;
         count->ended += header.type == PERF_RECORD_EXIT;
         count->is_unknown |= header.type == PERF_RECORD_LOST;
         yarn_ring_take(ring, &header);
     }
-    count->is_unknown |= look == YARN_RING_BROKEN;
+    count->is_unknown |= next == YARN_RING_BROKEN;
     yarn_ring_commit(ring);
 }
 

@@ -11,7 +11,7 @@ enum { FRAMES_SHOWN = 2, FUNCTION_COLUMNS = 40 };
 struct pair {
     const char *holder_comm, *waiter_comm;
     uint32_t holder, waiter; /* threads */
-    uint32_t stack;          /* of the look that stands for most */
+    uint32_t stack;          /* of the sample that stands for most */
     uint64_t looks, ns, most_ns;
 };
 
@@ -31,7 +31,7 @@ static const char *comm_of(const struct yarn_sched_view *view, uint32_t group)
 
 static int by_pair(const void *a, const void *b)
 {
-    const struct yarn_sched_look *one = a, *other = b;
+    const struct yarn_sched_lock_sample *one = a, *other = b;
     if (one->holder != other->holder)
         return one->holder < other->holder ? -1 : 1;
     return (one->waiter > other->waiter) - (one->waiter < other->waiter);
@@ -39,14 +39,15 @@ static int by_pair(const void *a, const void *b)
 
 static int by_pair_in_order(const void *a, const void *b)
 {
-    const struct yarn_sched_look *one = a, *other = b;
+    const struct yarn_sched_lock_sample *one = a, *other = b;
     int order = by_pair(a, b);
     return order ? order : (one->time_ns > other->time_ns) - (one->time_ns < other->time_ns);
 }
 
 /* A long wait has one look and several samples of it: the thread did not run between them. */
 static bool is_of_one_look(const struct yarn_sched_view *view, const struct yarn_sched_life *life,
-                           const struct yarn_sched_look *one, const struct yarn_sched_look *other)
+                           const struct yarn_sched_lock_sample *one,
+                           const struct yarn_sched_lock_sample *other)
 {
     const struct yarn_sched_span *spans = view->sched->spans + life->first;
     return life->count && one->time_ns &&
@@ -73,49 +74,50 @@ static uint8_t *rows_by_owner(const struct yarn_sched_view *view)
     return passes;
 }
 
-static void add_look(const struct yarn_sched_view *view, const struct yarn_sched_look *look,
-                     bool is_new, struct pair *row)
+static void add_sample(const struct yarn_sched_view *view,
+                       const struct yarn_sched_lock_sample *sample, bool is_new, struct pair *row)
 {
     if (is_new)
         *row = (struct pair){
-            .holder = view->sched->groups[look->holder].tid,
-            .holder_comm = comm_of(view, look->holder),
-            .waiter = view->sched->groups[look->waiter].tid,
-            .waiter_comm = comm_of(view, look->waiter),
-            .stack = look->place,
+            .holder = view->sched->groups[sample->holder].tid,
+            .holder_comm = comm_of(view, sample->holder),
+            .waiter = view->sched->groups[sample->waiter].tid,
+            .waiter_comm = comm_of(view, sample->waiter),
+            .stack = sample->place,
         };
-    if (look->ns > row->most_ns) {
-        row->most_ns = look->ns;
-        row->stack = look->place;
+    if (sample->ns > row->most_ns) {
+        row->most_ns = sample->ns;
+        row->stack = sample->place;
     }
-    row->ns += yarn_u64_min(look->ns, UINT64_MAX - row->ns);
+    row->ns += yarn_u64_min(sample->ns, UINT64_MAX - row->ns);
 }
 
 /* *ret_rows is the caller's to free. -ENOMEM. */
 static int make_pairs(const struct yarn_sched_view *view, struct pair **ret_rows, size_t *ret_count)
 {
     const struct yarn_sched_log *sched = view->sched;
-    struct pair *rows = calloc(sched->nr_looks + 1, sizeof *rows);
+    struct pair *rows = calloc(sched->nr_lock_samples + 1, sizeof *rows);
     uint8_t *passes = rows_by_owner(view);
-    const struct yarn_sched_look *last = NULL;
+    const struct yarn_sched_lock_sample *last = NULL;
     size_t count = 0;
     if (!rows || !passes) {
         free(rows);
         free(passes);
         return -ENOMEM;
     }
-    if (sched->nr_looks)
-        qsort(sched->looks, sched->nr_looks, sizeof *sched->looks, by_pair_in_order);
-    for (size_t i = 0; i < sched->nr_looks; i++) {
-        const struct yarn_sched_look *look = &sched->looks[i];
-        const struct yarn_sched_life *life = life_of(view, look->waiter);
+    if (sched->nr_lock_samples)
+        qsort(sched->lock_samples, sched->nr_lock_samples, sizeof *sched->lock_samples,
+              by_pair_in_order);
+    for (size_t i = 0; i < sched->nr_lock_samples; i++) {
+        const struct yarn_sched_lock_sample *sample = &sched->lock_samples[i];
+        const struct yarn_sched_life *life = life_of(view, sample->waiter);
         if (!life || !passes[life->owner])
             continue;
-        bool is_new = !last || by_pair(last, look);
+        bool is_new = !last || by_pair(last, sample);
         count += is_new;
-        add_look(view, look, is_new, &rows[count - 1]);
-        rows[count - 1].looks += is_new || !is_of_one_look(view, life, last, look);
-        last = look;
+        add_sample(view, sample, is_new, &rows[count - 1]);
+        rows[count - 1].looks += is_new || !is_of_one_look(view, life, last, sample);
+        last = sample;
     }
     if (count)
         qsort(rows, count, sizeof *rows, by_time);

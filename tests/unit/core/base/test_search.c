@@ -8,11 +8,11 @@
 enum { MANY = 100000, TRIES = 2000 };
 
 static uint64_t numbers[MANY];
-static size_t nr_looks;
+static size_t nr_probes;
 
 static uint64_t number_at(const void *all, size_t at)
 {
-    nr_looks++;
+    nr_probes++;
     return ((const uint64_t *)all)[at];
 }
 
@@ -66,7 +66,7 @@ static uint64_t any(uint64_t i, uint64_t *state)
 
 static const struct {
     uint64_t (*number)(uint64_t i, uint64_t *state);
-    double looks_max; /* a search, on average */
+    double probes_max; /* a search, on average */
 } kinds[] = {{even, 12}, {two_densities, 16}, {steep, 32}, {equal, 28}, {any, 13}};
 
 static size_t fill(int kind, size_t count)
@@ -101,12 +101,12 @@ START_TEST(few_numbers_are_looked_at)
     size_t count = fill(_i, MANY), most = 0;
     size_t sum = 0;
     for (int i = 0; i < TRIES; i++) {
-        nr_looks = 0;
+        nr_probes = 0;
         (void)yarn_search_position(numbers, count, number_at, numbers[next_random(&state) % count]);
-        sum += nr_looks;
-        most = yarn_size_max(most, nr_looks);
+        sum += nr_probes;
+        most = yarn_size_max(most, nr_probes);
     }
-    ck_assert_double_le((double)sum / TRIES, kinds[_i].looks_max);
+    ck_assert_double_le((double)sum / TRIES, kinds[_i].probes_max);
     ck_assert_uint_le(most, 3 * 17 + 2);
 }
 END_TEST

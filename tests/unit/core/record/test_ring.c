@@ -26,7 +26,7 @@ static void close_ring(void)
     handmade_ring_close(&ring);
 }
 
-static enum yarn_ring_look peek(void)
+static enum yarn_ring_next peek(void)
 {
     struct perf_event_header header;
     struct yarn_wrapped bytes;

@@ -98,10 +98,10 @@ static int take_records(struct yarn_ring *ring)
     yarn_ring_begin(ring);
     for (;; count++) {
         uint64_t words[RECORD_WORDS];
-        enum yarn_ring_look look = yarn_ring_peek(ring, &header, &record);
-        if (look == YARN_RING_EMPTY)
+        enum yarn_ring_next next = yarn_ring_peek(ring, &header, &record);
+        if (next == YARN_RING_EMPTY)
             return count;
-        if (look != YARN_RING_RECORD || !yarn_wrapped_read(&record, 0, words, sizeof words))
+        if (next != YARN_RING_RECORD || !yarn_wrapped_read(&record, 0, words, sizeof words))
             return -1;
         for (uint64_t i = 1; i < RECORD_WORDS; i++)
             if (words[i] != words[1] * i)

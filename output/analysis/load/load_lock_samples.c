@@ -15,14 +15,14 @@ static uint32_t holder_of(struct yarn_loader *loader, const struct yarn_dump_sam
     return (uint32_t)holder;
 }
 
-int yarn_loader_sched_look(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
-                           uint32_t stack)
+int yarn_loader_sched_lock_sample(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+                                  uint32_t stack)
 {
-    const struct yarn_sched_look look = {
+    const struct yarn_sched_lock_sample added = {
         .place = stack, .time_ns = sample->time_ns, .ns = sample->weight};
     uint32_t holder = holder_of(loader, sample);
     if (!holder)
         return 0;
-    return yarn_sched_log_add_look(loader->options->sched, loader->dump, sample->tid, holder,
-                                   &look);
+    return yarn_sched_log_add_lock_sample(loader->options->sched, loader->dump, sample->tid, holder,
+                                          &added);
 }
