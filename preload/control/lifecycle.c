@@ -13,7 +13,7 @@
 #include "core/sys/signal.h"
 #include "preload/control/deferred_start.h"
 #include "preload/control/recorder.h"
-#include "preload/process/heritage.h"
+#include "preload/process/ld_preload.h"
 
 enum { LINE_BYTES = 1024, STDERR = 2, GONE_TRIES = 20 };
 
@@ -92,7 +92,7 @@ void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
         return;
     int err = yarn_recorder_start(&the_recorder, argc, argv, envp, &line);
     if (!err && !(the_recorder->job.options.follow & YARN_FOLLOW_EXEC))
-        yarn_heritage_leave_out(envp);
+        yarn_ld_preload_remove(envp);
     if (err == -ENOMEM && !line.size)
         yarn_text_add(&line, "yarn: nothing is recorded: there is no memory");
     if (err && line.size)

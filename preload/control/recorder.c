@@ -8,7 +8,7 @@
 #include "preload/account/thread_ends.h"
 #include "preload/control/deferred_start.h"
 #include "preload/control/reader_thread.h"
-#include "preload/process/surroundings.h"
+#include "preload/process/restrictions.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 /* A reader whose CPU time stands still is given up after this many checks (50 ms, longer on a busy
@@ -125,11 +125,11 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 {
     struct yarn_recorder *recorder = &the_one;
     yarn_state_reset(&recorder->state, YARN_PHASE_STARTING);
-    int err = yarn_surroundings_probe(&recorder->job.seccomp, envp, line);
+    int err = yarn_restrictions_probe(&recorder->job.seccomp, envp, line);
     if (!err)
         err = yarn_job_init(&recorder->job, argc, argv, envp, line);
     if (!err)
-        err = yarn_surroundings_check(&recorder->job, line);
+        err = yarn_restrictions_check(&recorder->job, line);
     if (!err) {
         yarn_sites_open(&recorder->job.sites, &recorder->job.events, &recorder->job.arena,
                         YARN_TRACEFS, true);

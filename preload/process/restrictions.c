@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/process/surroundings.h"
+#include "preload/process/restrictions.h"
 
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -39,7 +39,7 @@ static int probe_seccomp(struct yarn_seccomp_probe *ret_probe, struct yarn_text 
     return deadly ? refuse(line, filtered, deadly, -EPERM) : 0;
 }
 
-int yarn_surroundings_probe(struct yarn_seccomp_probe *ret_probe, char *const envp[],
+int yarn_restrictions_probe(struct yarn_seccomp_probe *ret_probe, char *const envp[],
                             struct yarn_text *line)
 {
     int err = probe_seccomp(ret_probe, line);
@@ -79,7 +79,7 @@ static int check_limits(struct yarn_text *line)
     return 0;
 }
 
-int yarn_surroundings_check(const struct yarn_job *job, struct yarn_text *line)
+int yarn_restrictions_check(const struct yarn_job *job, struct yarn_text *line)
 {
     int err = check_filter(job, line);
     if (!err)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "preload/process/heritage.h"
+#include "preload/process/ld_preload.h"
 #include "tests/support/suite.h"
 
 static const struct {
@@ -24,7 +24,7 @@ START_TEST(only_our_name_is_taken_out)
     char first[] = "A=1", last[] = "B=2", entry[128];
     char *envp[] = {first, entry, last, NULL};
     strcpy(entry, rows[_i].before);
-    yarn_heritage_leave_out(envp);
+    yarn_ld_preload_remove(envp);
     size_t at = 1;
     ck_assert_str_eq(envp[0], "A=1");
     if (rows[_i].after)
@@ -36,7 +36,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("heritage");
+    Suite *suite = suite_create("ld_preload");
     TCase *tcase = tcase_create("LD_PRELOAD");
     tcase_add_loop_test(tcase, only_our_name_is_taken_out, 0, YARN_COUNT_OF(rows));
     suite_add_tcase(suite, tcase);

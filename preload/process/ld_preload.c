@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/process/heritage.h"
+#include "preload/process/ld_preload.h"
 
 #include "core/base/span.h"
 
@@ -38,7 +38,7 @@ static bool shorten(char *list)
     return to != list;
 }
 
-void yarn_heritage_leave_out(char *envp[])
+void yarn_ld_preload_remove(char *envp[])
 {
     for (size_t i = 0; envp && envp[i];) {
         bool is_it = strncmp(envp[i], variable, sizeof variable - 1) == 0;
