@@ -142,7 +142,7 @@ static void read_cpu_time(struct yarn_account *account)
                                                     yarn_coverage_cpu_ns(&account->coverage)));
     uint64_t in_kernel_ns = kernel_ns(account, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
-    uint64_t children_ns = account->charges ? atomic_load(&account->charges->cpu_ns) : 0;
+    uint64_t children_ns = account->child_times ? atomic_load(&account->child_times->cpu_ns) : 0;
     value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
     value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
     value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
@@ -152,13 +152,13 @@ static void read_cpu_time(struct yarn_account *account)
                                                           : 0;
     value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_off_cpu_ns(&account->coverage);
     value[YARN_DUMP_TOTAL_CHILDREN] =
-        account->charges ? atomic_load(&account->charges->nr_children) : 0;
+        account->child_times ? atomic_load(&account->child_times->nr_children) : 0;
 }
 
 bool yarn_account_has_children(const struct yarn_account *account)
 {
-    return account->charges && atomic_load(&account->charges->cpu_ns) >=
-                                   YARN_NS_PER_SECOND / account->session->request->frequency_hz;
+    return account->child_times && atomic_load(&account->child_times->cpu_ns) >=
+                                       YARN_NS_PER_SECOND / account->session->request->frequency_hz;
 }
 
 /* Samples, of the records that found no room; `exact`: as the kernel counted them, which is exact

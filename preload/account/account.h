@@ -12,13 +12,13 @@
 
 #include "core/session/session.h"
 #include "output/dump/writer.h"
-#include "preload/account/charges.h"
+#include "preload/account/child_times.h"
 #include "preload/account/coverage.h"
 #include "preload/account/thread_snapshot.h"
 
 struct yarn_account {
-    struct yarn_session *session; /* borrowed */
-    struct yarn_charges *charges; /* borrowed; of children never recorded; NULL */
+    struct yarn_session *session;         /* borrowed */
+    struct yarn_child_times *child_times; /* borrowed; of children never recorded; NULL */
     struct yarn_coverage coverage;
     struct yarn_dump_totals totals;
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */

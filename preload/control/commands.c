@@ -60,7 +60,7 @@ static void reserve_dump(struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;
     const struct yarn_facts *facts = &recorder->job.facts;
-    struct yarn_charges_dump dump = {
+    struct yarn_child_dump dump = {
         .pid = facts->pid,
         .start_ns = facts->start_ns,
         .start_realtime_ns = facts->start_realtime_ns,
@@ -70,7 +70,7 @@ static void reserve_dump(struct yarn_recorder *recorder)
         !yarn_file_lock(recording->dump.file.fd))
         return;
     dump.number = recording->dump.file.number;
-    yarn_charges_note(atomic_load(&recorder->above), &dump);
+    yarn_child_times_add_dump(atomic_load(&recorder->above), &dump);
 }
 
 static void follow_ids(struct yarn_recorder *recorder)

@@ -44,30 +44,30 @@ bool yarn_deferred_start_is_charged(struct yarn_recorder *recorder)
 
 void yarn_deferred_start_end(struct yarn_recorder *recorder)
 {
-    atomic_store(&recorder->charges, yarn_charges_new());
-    recorder->recording.account.charges = atomic_load(&recorder->charges);
+    atomic_store(&recorder->child_times, yarn_child_times_new());
+    recorder->recording.account.child_times = atomic_load(&recorder->child_times);
     if (!recorder->starts_paused && yarn_deferred_start_is_charged(recorder))
         recorder->recording.account.missed_ns = yarn_clock_cpu_ns_of_others();
 }
 
 void yarn_deferred_start_charge(struct yarn_recorder *recorder)
 {
-    const struct yarn_charges *charges = recorder->recording.account.charges;
+    const struct yarn_child_times *child_times = recorder->recording.account.child_times;
     const struct yarn_coverage *coverage = &recorder->recording.account.coverage;
     recorder->charged_ns = 0;
     if (yarn_process_dump_is_begun(&recorder->recording.dump) ||
         !yarn_deferred_start_is_charged(recorder))
         return;
     recorder->charged_ns = coverage->before_cpu_ns + yarn_coverage_cpu_ns(coverage) +
-                           (charges ? atomic_load(&charges->cpu_ns) : 0);
+                           (child_times ? atomic_load(&child_times->cpu_ns) : 0);
     if (recorder->charged_ns)
-        yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
+        yarn_child_times_add(atomic_load(&recorder->above), recorder->charged_ns);
 }
 
 void yarn_deferred_start_refund(struct yarn_recorder *recorder)
 {
     if (recorder->charged_ns)
-        yarn_charges_take_back(atomic_load(&recorder->above), recorder->charged_ns);
+        yarn_child_times_subtract(atomic_load(&recorder->above), recorder->charged_ns);
     recorder->charged_ns = 0;
 }
 
@@ -91,7 +91,7 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
     if (recorder->starts_paused)
         return true;
     recorder->charged_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    yarn_charges_add(atomic_load(&recorder->above), recorder->charged_ns);
+    yarn_child_times_add(atomic_load(&recorder->above), recorder->charged_ns);
     return true;
 }
 

@@ -5,8 +5,8 @@
  * them would cost more than they do. So the reader of a child sleeps first, until a command, an
  * exit or exec of the host, or a timeout.
  *
- * A child that ends before the start, or without a dump, adds its CPU time to the charges of its
- * parent.
+ * A child that ends before the start, or without a dump, adds its CPU time to the child times of
+ * its parent.
  *
  * Threads: leave and return on host threads, the others on the reader. Signals: safe.
  */

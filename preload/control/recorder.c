@@ -204,11 +204,11 @@ static void defer_start(struct yarn_recorder *recorder)
 
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
-    struct yarn_charges *charges = atomic_load(&recorder->charges);
+    struct yarn_child_times *child_times = atomic_load(&recorder->child_times);
     bool is_pause_requested = is_paused_by_command(recorder);
-    if (charges) {
-        yarn_charges_free(atomic_exchange(&recorder->above, charges));
-        atomic_store(&recorder->charges, NULL);
+    if (child_times) {
+        yarn_child_times_free(atomic_exchange(&recorder->above, child_times));
+        atomic_store(&recorder->child_times, NULL);
     }
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_thread_ends_forget();
@@ -307,7 +307,7 @@ void yarn_recorder_restart(struct yarn_recorder *recorder)
     } else if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
         defer_start(recorder);
     } else {
-        yarn_charges_free(atomic_exchange(&recorder->charges, NULL));
+        yarn_child_times_free(atomic_exchange(&recorder->child_times, NULL));
         reset(recorder, YARN_PHASE_STARTING);
         yarn_facts_renew(&recorder->job.facts);
         run(recorder);

@@ -6,8 +6,8 @@
  * 1 s while it is at work (a disk keeps it); but one
  * for rights that the host gives up, or for what would harm it, only when the command is done.
  *
- * A child's start is deferred: one that execs or exits at once adds its CPU time to the charges of
- * the nearest recorded ancestor, and costs nothing else.
+ * A child's start is deferred: one that execs or exits at once adds its CPU time to the child times
+ * of the nearest recorded ancestor, and costs nothing else.
  *
  * Knows threads and commands; does not know what is recorded (recording) or when the host ends
  * (lifecycle).

@@ -11,7 +11,7 @@
 
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
-#include "preload/account/charges.h"
+#include "preload/account/child_times.h"
 #include "preload/control/control_socket.h"
 #include "preload/control/ids_queue.h"
 #include "preload/control/marks.h"
@@ -45,13 +45,14 @@ struct yarn_recorder {
     _Atomic bool is_waiting; /* the reader, for something to do */
     _Atomic bool is_asleep;  /* for as long as the host is */
     struct yarn_state state;
-    struct yarn_requests requests;        /* bit n: enum yarn_recorder_command */
-    _Atomic uint64_t end;                 /* enum yarn_dump_end_reason, and above it the status */
-    struct yarn_charges *_Atomic charges; /* owned; of children; NULL before the recording */
-    struct yarn_charges *_Atomic above;   /* of the parent; NULL */
-    uint64_t charged_ns;                  /* added there so far, by the reader or before an exec */
-    const char *stop_reason;              /* a static sentence; NULL */
-    bool starts_paused, is_deferred;      /* a child whose recording has not begun */
+    struct yarn_requests requests; /* bit n: enum yarn_recorder_command */
+    _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */
+    struct yarn_child_times
+        *_Atomic child_times;               /* owned; of children; NULL before the recording */
+    struct yarn_child_times *_Atomic above; /* of the parent; NULL */
+    uint64_t charged_ns;             /* added there so far, by the reader or before an exec */
+    const char *stop_reason;         /* a static sentence; NULL */
+    bool starts_paused, is_deferred; /* a child whose recording has not begun */
     uint64_t restarted_ns; /* by the thread that has set LEFT, as nr_short: the last restart */
     uint32_t nr_short;     /* recordings in a row that ended right after it */
     int host_signal;       /* by the reader: the signal that has to kill the process; 0: none */

@@ -13,7 +13,7 @@ enum {
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
 
 /* False where it may still be filled. */
-static bool remove_left(void *self, const struct yarn_charges_dump *dump)
+static bool remove_left(void *self, const struct yarn_child_dump *dump)
 {
     const struct yarn_recording *recording = self;
     const struct yarn_job *job = recording->job;
@@ -178,7 +178,7 @@ void yarn_recording_wake(struct yarn_recording *recording)
 
 void yarn_recording_flush(struct yarn_recording *recording, bool is_last)
 {
-    yarn_charges_visit(recording->account.charges, remove_left, recording);
+    yarn_child_times_visit_dumps(recording->account.child_times, remove_left, recording);
     yarn_pipeline_flush(&recording->pipeline, is_last);
     read_notes(recording, true);
     warn_without_samples(recording);

@@ -186,36 +186,36 @@ END_TEST
 
 START_TEST(children_s_time_is_of_the_whole_and_unsampled)
 {
-    struct yarn_charges *charges = yarn_charges_new();
+    struct yarn_child_times *child_times = yarn_child_times_new();
     begin_off();
-    made.account.charges = charges;
+    made.account.child_times = child_times;
     ck_assert(!yarn_account_has_children(&made.account));
-    yarn_charges_add(charges, 3 * MS);
-    yarn_charges_add(charges, 4 * MS);
+    yarn_child_times_add(child_times, 3 * MS);
+    yarn_child_times_add(child_times, 4 * MS);
     ck_assert(yarn_account_has_children(&made.account));
     made.account.missed_ns = 10 * MS;
     write_totals();
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_CHILDREN), 2);
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_CHILDREN_NS), 7 * MS);
     ck_assert_uint_ge(total(YARN_DUMP_TOTAL_UNSAMPLED_NS), 17 * MS);
-    yarn_charges_free(charges);
+    yarn_child_times_free(child_times);
 }
 END_TEST
 
 START_TEST(a_charge_can_be_taken_back)
 {
-    struct yarn_charges *charges = yarn_charges_new();
-    yarn_charges_add(charges, 3 * MS);
-    yarn_charges_take_back(charges, 3 * MS);
-    ck_assert_uint_eq(atomic_load(&charges->cpu_ns), 0);
-    ck_assert_uint_eq(atomic_load(&charges->nr_children), 0);
-    yarn_charges_add(NULL, MS);
-    yarn_charges_take_back(NULL, MS);
-    yarn_charges_free(charges);
+    struct yarn_child_times *child_times = yarn_child_times_new();
+    yarn_child_times_add(child_times, 3 * MS);
+    yarn_child_times_subtract(child_times, 3 * MS);
+    ck_assert_uint_eq(atomic_load(&child_times->cpu_ns), 0);
+    ck_assert_uint_eq(atomic_load(&child_times->nr_children), 0);
+    yarn_child_times_add(NULL, MS);
+    yarn_child_times_subtract(NULL, MS);
+    yarn_child_times_free(child_times);
 }
 END_TEST
 
-static bool keep_the_second(void *self, const struct yarn_charges_dump *dump)
+static bool keep_the_second(void *self, const struct yarn_child_dump *dump)
 {
     (*(unsigned *)self)++;
     return dump->number != 2;
@@ -223,17 +223,17 @@ static bool keep_the_second(void *self, const struct yarn_charges_dump *dump)
 
 START_TEST(noted_dumps_are_visited_until_they_are_removed)
 {
-    struct yarn_charges *charges = yarn_charges_new();
+    struct yarn_child_times *child_times = yarn_child_times_new();
     unsigned nr_visits = 0;
-    for (uint32_t i = 1; i <= YARN_CHARGES_DUMPS_MAX + 5; i++)
-        yarn_charges_note(charges, &(struct yarn_charges_dump){.number = i});
-    yarn_charges_visit(charges, keep_the_second, &nr_visits);
-    ck_assert_uint_eq(nr_visits, YARN_CHARGES_DUMPS_MAX);
-    yarn_charges_visit(charges, keep_the_second, &nr_visits);
-    ck_assert_uint_eq(nr_visits, YARN_CHARGES_DUMPS_MAX + 1);
-    yarn_charges_note(NULL, &(struct yarn_charges_dump){.number = 1});
-    yarn_charges_visit(NULL, keep_the_second, &nr_visits);
-    yarn_charges_free(charges);
+    for (uint32_t i = 1; i <= YARN_CHILD_DUMPS_MAX + 5; i++)
+        yarn_child_times_add_dump(child_times, &(struct yarn_child_dump){.number = i});
+    yarn_child_times_visit_dumps(child_times, keep_the_second, &nr_visits);
+    ck_assert_uint_eq(nr_visits, YARN_CHILD_DUMPS_MAX);
+    yarn_child_times_visit_dumps(child_times, keep_the_second, &nr_visits);
+    ck_assert_uint_eq(nr_visits, YARN_CHILD_DUMPS_MAX + 1);
+    yarn_child_times_add_dump(NULL, &(struct yarn_child_dump){.number = 1});
+    yarn_child_times_visit_dumps(NULL, keep_the_second, &nr_visits);
+    yarn_child_times_free(child_times);
 }
 END_TEST
 

@@ -17,33 +17,35 @@
 
 #include "core/base/base.h"
 
-struct yarn_charges_dump {
+struct yarn_child_dump {
     uint32_t number; /* in the name */
     int32_t pid;
     uint64_t start_ns, start_realtime_ns;
 };
 
-enum { YARN_CHARGES_DUMPS_MAX = 100 }; /* more are not removed */
+enum { YARN_CHILD_DUMPS_MAX = 100 }; /* more are not removed */
 
-struct yarn_charges {
+struct yarn_child_times {
     _Atomic uint64_t nr_children;
     _Atomic uint64_t cpu_ns;
-    _Atomic uint32_t state[YARN_CHARGES_DUMPS_MAX]; /* the charges's own */
-    struct yarn_charges_dump dump[YARN_CHARGES_DUMPS_MAX];
+    _Atomic uint32_t state[YARN_CHILD_DUMPS_MAX]; /* of each dump: child_times.c's own */
+    struct yarn_child_dump dump[YARN_CHILD_DUMPS_MAX];
 };
 
 /* NULL where there is no memory. */
-struct yarn_charges *yarn_charges_new(void);
+struct yarn_child_times *yarn_child_times_new(void);
 /* Unmaps it in this process; NULL is allowed. */
-void yarn_charges_free(struct yarn_charges *charges);
+void yarn_child_times_free(struct yarn_child_times *child_times);
 
 /* Adds the CPU time of the calling process. NULL is allowed. */
-void yarn_charges_add(struct yarn_charges *charges, uint64_t cpu_ns);
+void yarn_child_times_add(struct yarn_child_times *child_times, uint64_t cpu_ns);
 /* Of a dump of the calling process. NULL is allowed. */
-void yarn_charges_note(struct yarn_charges *charges, const struct yarn_charges_dump *dump);
+void yarn_child_times_add_dump(struct yarn_child_times *child_times,
+                               const struct yarn_child_dump *dump);
 /* Calls the function for each, and removes it where that returns true. NULL is allowed. */
-typedef bool (*yarn_charges_fn)(void *self, const struct yarn_charges_dump *dump);
-void yarn_charges_visit(struct yarn_charges *charges, yarn_charges_fn look, void *self);
+typedef bool (*yarn_child_dump_fn)(void *self, const struct yarn_child_dump *dump);
+void yarn_child_times_visit_dumps(struct yarn_child_times *child_times, yarn_child_dump_fn visit,
+                                  void *self);
 
-/* Takes it back: the process did not end after all. */
-void yarn_charges_take_back(struct yarn_charges *charges, uint64_t cpu_ns);
+/* Takes the time back: the process did not end after all. */
+void yarn_child_times_subtract(struct yarn_child_times *child_times, uint64_t cpu_ns);
