@@ -165,7 +165,7 @@ static void begin_turn(struct yarn_session *session, bool alone)
     take(session);
 }
 
-void yarn_alternates_attend(struct yarn_session *session)
+void yarn_alternates_after_drain(struct yarn_session *session)
 {
     struct yarn_turns *turns = &session->turns;
     bool alone = is_alone(session);

@@ -30,8 +30,8 @@ YARN_MUST_CHECK int yarn_alternates_attach_resting(struct yarn_session *session)
 /* Whether it is not the event's turn. */
 bool yarn_alternates_rests(const struct yarn_session *session, uint32_t number);
 
-/* After a drain: what is due. */
-void yarn_alternates_attend(struct yarn_session *session);
+/* Takes the next turn, where one is due. */
+void yarn_alternates_after_drain(struct yarn_session *session);
 
 /* The deeper copies from now on, as soon as that can be. */
 void yarn_alternates_deepen(struct yarn_session *session);

@@ -32,13 +32,13 @@ struct yarn_attachment {
     int (*open)(struct yarn_session *session);
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
-    void (*heed)(struct yarn_session *session); /* NULL where no signal is sent */
+    void (*check_signals)(struct yarn_session *session); /* NULL where no signal is sent */
     /* Deeper copies from now on, as soon as that can be. NULL: it cannot. */
     void (*deepen)(struct yarn_session *session);
     /* Counts a sample; what it weighs. NULL: what the kernel says. */
     uint64_t (*weigh)(struct yarn_session *session, const struct yarn_typed_record *record);
     /* After each drain but the last; or NULL. */
-    void (*attend)(struct yarn_session *session);
+    void (*after_drain)(struct yarn_session *session);
     /* Before each pass over the rings: what is to be merged; or NULL. */
     void (*gather)(struct yarn_session *session, const struct yarn_record_listener *listener);
     /* Fills the descriptors to poll; their number, or YARN_NOT_WATCHED. NULL: never any. They may

@@ -263,10 +263,10 @@ static void gather_per_core(struct yarn_session *session,
                             const struct yarn_record_listener *listener)
 {
     (void)listener;
-    yarn_core_rings_attend(session);
-    yarn_growth_look(session);
+    yarn_core_rings_close_former(session);
+    yarn_growth_before_drain(session);
     if (session->is_enabled)
-        yarn_cpu_wide_attend(session);
+        yarn_cpu_wide_check(session);
 }
 
 /* Each core's event of a thread is enabled for all of the thread's time and runs only where its
@@ -323,10 +323,10 @@ static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t num
     return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
 }
 
-static void attend_per_core(struct yarn_session *session)
+static void after_drain_per_core(struct yarn_session *session)
 {
-    yarn_growth_attend(session);
-    yarn_alternates_attend(session);
+    yarn_growth_after_drain(session);
+    yarn_alternates_after_drain(session);
 }
 
 static size_t watched_per_core(const struct yarn_session *session, struct pollfd *fds, size_t size)
@@ -355,7 +355,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .disable = disable_per_core,
     .deepen = yarn_alternates_deepen,
     .weigh = yarn_alternates_weigh,
-    .attend = attend_per_core,
+    .after_drain = after_drain_per_core,
     .gather = gather_per_core,
     .watched = watched_per_core,
     .sentinel = sentinel_per_core,

@@ -244,7 +244,7 @@ static void deepen_per_thread(struct yarn_session *session)
     session->nr_changes++;
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
-            yarn_thread_rings_let_go(&threads->of_slot[i]);
+            yarn_thread_rings_detach(&threads->of_slot[i]);
     if (yarn_thread_rings_fill_tables(session))
         yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
     else
@@ -260,7 +260,7 @@ static bool is_told_of_something(struct yarn_thread_rings *threads)
     return false;
 }
 
-static void attend_threads(struct yarn_session *session,
+static void update_threads(struct yarn_session *session,
                            const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -291,7 +291,7 @@ static void gather_per_thread(struct yarn_session *session,
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_merge *merge = &session->merge;
     if (threads->is_enabled)
-        attend_threads(session, listener);
+        update_threads(session, listener);
     enum yarn_mappings_need need = threads->is_enabled ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_LAST;
     if (threads->needs_look &&
         yarn_mappings_refresh(&threads->mappings, need, session->request->interval_ns, listener))

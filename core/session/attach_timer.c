@@ -212,7 +212,7 @@ static void arm(struct yarn_session *session)
     session->report.nr_rings = (size_t)timer->threads.nr_found;
 }
 
-static void heed_timer(struct yarn_session *session)
+static void check_signals_timer(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
     bool was_held = timer->holds;
@@ -240,7 +240,7 @@ static void enable_timer(struct yarn_session *session)
     timer->is_enabled = true;
     timer->holds = 0;
     yarn_host_clock_start(&timer->clock);
-    heed_timer(session);
+    check_signals_timer(session);
     if (!timer->holds)
         arm(session);
 }
@@ -264,7 +264,7 @@ static void disable_timer(struct yarn_session *session)
     stop(session);
 }
 
-static void attend_threads(struct yarn_session *session,
+static void update_threads(struct yarn_session *session,
                            const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
@@ -299,11 +299,11 @@ static void look_at_mappings(struct yarn_session *session,
 static void gather_timer(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
-    heed_timer(session);
+    check_signals_timer(session);
     if (atomic_load(&timer->terms.nr_let_in) >= LET_IN_MANY)
         session->report.holds |= YARN_SESSION_HOLD_MASK;
     if (is_running(timer))
-        attend_threads(session, listener);
+        update_threads(session, listener);
     look_at_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
 }
@@ -373,7 +373,7 @@ const struct yarn_attachment yarn_attach_timer = {
     .open = open_timer,
     .enable = enable_timer,
     .disable = disable_timer,
-    .heed = heed_timer,
+    .check_signals = check_signals_timer,
     .gather = gather_timer,
     .sentinel = sentinel_timer,
     .call_at_ticks = call_at_ticks_timer,

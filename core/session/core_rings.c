@@ -95,7 +95,7 @@ void yarn_core_rings_take_back(struct yarn_session *session)
     session->nr_former_cores = 0;
 }
 
-void yarn_core_rings_attend(struct yarn_session *session)
+void yarn_core_rings_close_former(struct yarn_session *session)
 {
     struct yarn_merge *merge = &session->merge;
     if (!session->nr_former_cores || session->growth.is_moving)

@@ -37,7 +37,7 @@ YARN_MUST_CHECK int yarn_core_rings_set_aside(struct yarn_session *session);
 /* After that: closes the new ones, and all is as before. */
 void yarn_core_rings_take_back(struct yarn_session *session);
 /* Closes those that were set aside, once nothing fills them and nothing is left in them. */
-void yarn_core_rings_attend(struct yarn_session *session);
+void yarn_core_rings_close_former(struct yarn_session *session);
 
 size_t yarn_core_rings_bytes(const struct yarn_session *session);
 

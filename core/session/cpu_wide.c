@@ -85,7 +85,7 @@ void yarn_cpu_wide_open(struct yarn_session *session)
 }
 
 /* A clock whose count stands still is of a core that is, or was, offline. */
-void yarn_cpu_wide_attend(struct yarn_session *session)
+void yarn_cpu_wide_check(struct yarn_session *session)
 {
     struct yarn_cpu_wide *wide = &session->wide;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);

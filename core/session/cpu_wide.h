@@ -21,7 +21,7 @@
 void yarn_cpu_wide_open(struct yarn_session *session);
 
 /* Looks at the cores' clocks, while the events are enabled. */
-void yarn_cpu_wide_attend(struct yarn_session *session);
+void yarn_cpu_wide_check(struct yarn_session *session);
 
 void yarn_cpu_wide_turn(struct yarn_session *session, bool is_on);
 

@@ -110,7 +110,7 @@ static void move(struct yarn_session *session, uint64_t now_ns)
     session->soon_ns = 0;
 }
 
-void yarn_growth_look(struct yarn_session *session)
+void yarn_growth_before_drain(struct yarn_session *session)
 {
     if (!yarn_growth_is_to_come(session) || !session->alternates.count)
         return;
@@ -129,7 +129,7 @@ static bool is_due(const struct yarn_session *session, uint64_t now_ns)
            (is_early || now_ns >= session->growth.since_ns + LIFE_LEAST_NS);
 }
 
-void yarn_growth_attend(struct yarn_session *session)
+void yarn_growth_after_drain(struct yarn_session *session)
 {
     struct yarn_growth *growth = &session->growth;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);

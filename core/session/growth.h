@@ -29,7 +29,7 @@ static inline bool yarn_growth_is_to_come(const struct yarn_session *session)
 }
 
 /* Before a drain: whether the reader comes late for rings of the first size. */
-void yarn_growth_look(struct yarn_session *session);
+void yarn_growth_before_drain(struct yarn_session *session);
 
 /* After a drain: a step, where it is time for one. */
-void yarn_growth_attend(struct yarn_session *session);
+void yarn_growth_after_drain(struct yarn_session *session);

@@ -239,10 +239,10 @@ uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t numb
     return yarn_alternates_first(session, number);
 }
 
-void yarn_session_heed(struct yarn_session *session)
+void yarn_session_check_signals(struct yarn_session *session)
 {
-    if (session->report.attachment->heed)
-        session->report.attachment->heed(session);
+    if (session->report.attachment->check_signals)
+        session->report.attachment->check_signals(session);
 }
 
 /* A group's reading becomes a sample of each member that has counted. */
@@ -316,9 +316,9 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
         until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
     size_t count = yarn_merge_pass(&session->merge, until_ns, &seen, ret_has_news);
     if (!is_last) {
-        yarn_switches_attend(session);
-        if (session->report.attachment->attend)
-            session->report.attachment->attend(session);
+        yarn_switches_after_drain(session);
+        if (session->report.attachment->after_drain)
+            session->report.attachment->after_drain(session);
     }
     return count;
 }
@@ -374,7 +374,7 @@ bool yarn_session_needs_time(const struct yarn_session *session)
 
 bool yarn_session_sends_signals(const struct yarn_session *session)
 {
-    return session->report.attachment->heed;
+    return session->report.attachment->check_signals;
 }
 
 size_t yarn_session_ring_bytes(const struct yarn_session *session)

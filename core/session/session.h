@@ -34,7 +34,7 @@ uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t numb
 
 /* From before this returns no signal is sent any more, if what the host has just done forbids it;
  * nothing where none are sent. */
-void yarn_session_heed(struct yarn_session *session);
+void yarn_session_check_signals(struct yarn_session *session);
 
 /* Hands the listener the records of the rings: everything older than the call, or (`is_last`,
  * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */

@@ -81,7 +81,7 @@ static bool has_tracepoints(const struct yarn_session *session)
     return false;
 }
 
-void yarn_switches_attend(struct yarn_session *session)
+void yarn_switches_after_drain(struct yarn_session *session)
 {
     struct yarn_switches *switches = &session->switches;
     if (!switches->are_cut && (!switches->are_many || has_tracepoints(session)))

@@ -14,7 +14,7 @@
 /* A switch record was read: counts it. After each drain: cuts them out where there are too many,
  * and turns them on again once there are few. */
 void yarn_switches_observe(struct yarn_session *session, const struct yarn_typed_record *record);
-void yarn_switches_attend(struct yarn_session *session);
+void yarn_switches_after_drain(struct yarn_session *session);
 
 /* After events were enabled: those of switches are off while they are cut out. */
 void yarn_switches_follow(const struct yarn_session *session);

@@ -100,7 +100,7 @@ void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
     session->watch_generation++;
 }
 
-void yarn_thread_rings_let_go(struct yarn_thread_ring *slot)
+void yarn_thread_rings_detach(struct yarn_thread_ring *slot)
 {
     yarn_thread_ring_turn(slot, false);
     slot->is_gone = true;
@@ -110,7 +110,7 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_plan plan = session->report.got;
-    size_t nr_let_go = 0;
+    size_t nr_detached = 0;
     if (session->request->ring_bytes) /* as asked, and no smaller */
         return false;
     for (size_t i = 0; i < threads->nr_slots; i++)
@@ -122,10 +122,10 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid || slot->ring.data.size <= plan.ring_bytes)
             continue;
-        yarn_thread_rings_let_go(slot);
-        nr_let_go++;
+        yarn_thread_rings_detach(slot);
+        nr_detached++;
     }
-    if (!nr_let_go)
+    if (!nr_detached)
         return false;
     session->report.has_smaller_rings = true;
     return yarn_thread_rings_fill_tables(session) == 0;

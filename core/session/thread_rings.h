@@ -49,7 +49,7 @@ YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t
 void yarn_thread_rings_part(struct yarn_session *session, uint32_t number);
 
 /* Detaches: the next scan finds the thread as a new one, after the tables are rebuilt. */
-void yarn_thread_rings_let_go(struct yarn_thread_ring *slot);
+void yarn_thread_rings_detach(struct yarn_thread_ring *slot);
 
 /* Shares the memory among `nr_threads` rings: a thread with a larger one than its share is
  * detached, and found again as a new one, once its ring is drained. False where none has a larger

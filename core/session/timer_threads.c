@@ -234,8 +234,8 @@ static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_th
 }
 
 /* 0 where it has a timer now, or may get one at a later scan. */
-static int attend(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
-                  const struct yarn_record_listener *listener)
+static int update_thread(struct yarn_timer_threads *threads, pid_t tid, bool is_first,
+                         const struct yarn_record_listener *listener)
 {
     uint32_t number;
     int err = find_slot(threads, tid, &number);
@@ -298,7 +298,7 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
         }
         if (threads->tids[i] == threads->own_tid)
             continue;
-        int err = attend(threads, threads->tids[i], is_first, listener);
+        int err = update_thread(threads, threads->tids[i], is_first, listener);
         /* EINVAL, ESRCH: it has gone meanwhile. */
         if (err && err != -EINVAL && err != -ESRCH) {
             threads->refusal = err;

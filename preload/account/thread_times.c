@@ -45,7 +45,7 @@ void yarn_thread_times_begin(struct yarn_thread_times *times)
     read_one(times, times->session->request->pid);
 }
 
-void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns)
+void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns)
 {
     pid_t tids[THREADS_MANY];
     if (now_ns < times->next_ns)

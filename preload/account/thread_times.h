@@ -38,7 +38,7 @@ struct yarn_thread_times {
 void yarn_thread_times_begin(struct yarn_thread_times *times);
 
 /* Reads those of all threads if it is time to. */
-void yarn_thread_times_attend(struct yarn_thread_times *times, uint64_t now_ns);
+void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns);
 
 /* Writes what was read; `is_last`: reads every thread once more before. */
 void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_writer *writer,

@@ -263,7 +263,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
 
 void yarn_recording_check_signals(struct yarn_recording *recording)
 {
-    yarn_session_heed(&recording->session);
+    yarn_session_check_signals(&recording->session);
     yarn_recording_report_failures(recording);
 }
 

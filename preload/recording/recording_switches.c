@@ -44,7 +44,7 @@ void yarn_recording_follow_switches(struct yarn_recording *recording)
     const uint64_t since_ns = recording->session.switches.changed_ns;
     if (!recording->pipeline.runs)
         return;
-    yarn_thread_times_attend(&recording->times, recording->drained_ns);
+    yarn_thread_times_read_due(&recording->times, recording->drained_ns);
     if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
         yarn_off_cpu_stop(&recording->pipeline.off_cpu, recording->drained_ns);
     if (!are_cut && recording->is_cut_noted) {

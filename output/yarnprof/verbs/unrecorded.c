@@ -68,7 +68,7 @@ static bool read_loader(int fd, const Elf64_Ehdr *elf, char ret_loader[PATH_MAX]
     return true;
 }
 
-/* False where the loader would heed LD_PRELOAD. */
+/* False where the loader would use LD_PRELOAD. */
 static bool is_foreign(int fd, const char *path, struct yarn_text *why)
 {
     Elf64_Ehdr elf;

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Why a command that was to be recorded left no dump: what its file is, whether the loader heeds
+ * Why a command that was to be recorded left no dump: what its file is, whether the loader uses
  * LD_PRELOAD for it, whether it was asked for, whether a dump could be written. Looks after the
  * command has ended; does not know the preload, which says itself what it could not do. Threads:
  * one.
