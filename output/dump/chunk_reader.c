@@ -66,6 +66,14 @@ static bool begins_with_magic(struct yarn_span bytes)
     return yarn_span_equal(yarn_span_sub(bytes, 0, size), yarn_span_sub(magic, 0, size));
 }
 
+/* A version or a size that no writer would state, whatever the checksum says. */
+static bool is_wild(const struct yarn_dump_file_header *header)
+{
+    return !header->major || header->major > YARN_DUMP_MAJOR_MAX ||
+           header->header_bytes < YARN_DUMP_FILE_HEADER_BYTES ||
+           header->header_bytes > FILE_HEADER_MAX;
+}
+
 /* Of a file that does not begin with a whole header: still a dump where a chunk follows soon. */
 static int judge_headless(struct yarn_dump_chunk_reader *reader, struct yarn_span head)
 {
@@ -91,20 +99,19 @@ static int read_file_header(struct yarn_dump_chunk_reader *reader)
 {
     struct yarn_dump_file_header header;
     struct yarn_span head = yarn_dump_source_peek(reader->source, YARN_DUMP_FILE_HEADER_BYTES);
-    if (!yarn_dump_file_header_decode(head, &header))
+    if (!yarn_dump_file_header_decode(head, &header) || is_wild(&header))
         return judge_headless(reader, head);
     reader->summary->version_major = header.major;
     reader->summary->version_minor = header.minor;
     if (header.major != YARN_DUMP_MAJOR)
         return -ENOEXEC;
-    if (header.features_needed || header.header_bytes > FILE_HEADER_MAX) {
+    if (header.features_needed) {
         yarn_dump_summary_add_damage(reader->summary, 0, 0,
-                                     "it needs a feature that this reader does not have");
+                                     "a dump that needs a feature of later versions");
         return -ENOEXEC;
     }
-    size_t size = yarn_size_max(header.header_bytes, YARN_DUMP_FILE_HEADER_BYTES);
-    yarn_dump_source_peek(reader->source, size);
-    yarn_dump_source_pass(reader->source, size);
+    yarn_dump_source_peek(reader->source, header.header_bytes);
+    yarn_dump_source_pass(reader->source, header.header_bytes);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 
 enum {
     YARN_DUMP_MAJOR = 1,
+    YARN_DUMP_MAJOR_MAX = 255, /* what states a later one is damaged */
     YARN_DUMP_MINOR = 0,
     YARN_DUMP_FILE_HEADER_BYTES = 32,
     YARN_DUMP_CHUNK_HEADER_BYTES = 36,

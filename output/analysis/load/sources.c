@@ -32,11 +32,13 @@ static int fail(struct yarn_source_failure *ret_failure, const char *path, int e
     return err;
 }
 
-static int fail_version(struct yarn_source_failure *ret_failure, const char *path,
-                        const struct yarn_dump_summary *summary)
+static int fail_header(struct yarn_source_failure *ret_failure, const char *path,
+                       const struct yarn_dump_summary *summary)
 {
     if (!summary->version_major)
         return fail(ret_failure, path, -ENOEXEC, "not a dump of yarn (offset 0)");
+    if (summary->nr_damages)
+        return fail(ret_failure, path, -ENOEXEC, summary->damages[0].why);
     (void)fail(ret_failure, path, -ENOEXEC, "");
     (void)snprintf(ret_failure->why, sizeof ret_failure->why,
                    "a dump of version %u.%u, which is later than this yarnprof",
@@ -53,7 +55,7 @@ static int add_file(struct yarn_sources *sources, const char *path,
     struct stat status;
     int err = yarn_dump_read_file(path, &visitor, &source, &summary);
     if (err == -ENOEXEC)
-        return fail_version(ret_failure, path, &summary);
+        return fail_header(ret_failure, path, &summary);
     if (err < 0)
         return fail(ret_failure, path, err, NULL);
     if (!summary.version_major)

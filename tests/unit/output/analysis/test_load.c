@@ -6,6 +6,7 @@
 
 #include "loaded.h"
 #include "output/analysis/load/loader.h"
+#include "output/dump/chunk.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;
@@ -347,6 +348,35 @@ START_TEST(what_is_not_there_or_empty_is_named)
 }
 END_TEST
 
+static const struct {
+    struct yarn_dump_file_header header;
+    int result;
+    const char *why;
+} headers[] = {
+    {{.major = 2, .minor = 3, .header_bytes = 32},
+     -ENOEXEC,
+     "a dump of version 2.3, which is later than this yarnprof"},
+    {{.major = 1, .header_bytes = 32, .features_needed = 2},
+     -ENOEXEC,
+     "a dump that needs a feature of later versions"},
+    {{.major = 1, .header_bytes = UINT32_MAX}, 0, ""},
+    {{.major = 0x4141, .minor = 0x4141, .header_bytes = 32}, 0, ""},
+};
+
+START_TEST(only_what_may_be_a_later_version_is_called_so)
+{
+    struct yarn_source_failure failure = {.why = ""};
+    uint8_t bytes[YARN_DUMP_FILE_HEADER_BYTES];
+    dump_maker_close(&maker, false);
+    yarn_dump_file_header_encode(&headers[_i].header, bytes);
+    int fd = open(loaded_path(&loaded, "a"), O_WRONLY | O_CLOEXEC);
+    ck_assert_int_eq(pwrite(fd, bytes, sizeof bytes, 0), sizeof bytes);
+    (void)close(fd);
+    ck_assert_int_eq(add(loaded_path(&loaded, "a"), &failure), headers[_i].result);
+    ck_assert_str_eq(failure.why, headers[_i].why);
+}
+END_TEST
+
 /* ---- images of one process ---- */
 
 static struct yarn_profile_dump image(uint32_t pid, const char *host, uint64_t start_ns,
@@ -412,6 +442,8 @@ int main(void)
     tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);
     tcase_add_test(tcase, a_folder_gives_its_dumps_only);
     tcase_add_test(tcase, what_is_not_there_or_empty_is_named);
+    tcase_add_loop_test(tcase, only_what_may_be_a_later_version_is_called_so, 0,
+                        (int)YARN_COUNT_OF(headers));
     tcase_add_test(tcase, an_image_finds_the_last_recording_of_its_process_before_it);
     tcase_add_test(tcase, a_predecessor_that_was_recorded_is_taken_as_it_is);
     suite_add_tcase(suite, tcase);

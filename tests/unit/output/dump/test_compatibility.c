@@ -199,6 +199,29 @@ START_TEST(needed_feature_is_refused)
 }
 END_TEST
 
+static const struct yarn_dump_file_header wild[] = {
+    {.major = 0, .header_bytes = 32},
+    {.major = 256, .header_bytes = 32},
+    {.major = 0xbaba, .minor = 0x3039, .header_bytes = 32, .features_needed = 2},
+    {.major = 1, .header_bytes = 0},
+    {.major = 1, .header_bytes = 31},
+    {.major = 1, .header_bytes = (64 << 10) + 1},
+    {.major = 2, .header_bytes = UINT32_MAX},
+};
+
+START_TEST(wild_header_is_damage_and_the_chunks_are_read)
+{
+    hand.header = wild[_i];
+    add_file_header();
+    ADD(8, 77, 20, 9);
+    add_chunk();
+    ck_assert_int_eq(read_hand(), 0);
+    ck_assert_uint_eq(hand.summary.nr_damages, 1);
+    ck_assert_str_eq(hand.summary.damages[0].why, "the file's header is damaged");
+    ck_assert_str_eq(hand.log.text, "thread_end tid=77 time_ns=1010 cpu_ns=9\n");
+}
+END_TEST
+
 static const struct {
     uint8_t type;
     uint8_t size;
@@ -319,6 +342,8 @@ int main(void)
     tcase_add_test(tcase, larger_headers_are_passed_over);
     tcase_add_test(tcase, later_major_version_is_refused);
     tcase_add_test(tcase, needed_feature_is_refused);
+    tcase_add_loop_test(tcase, wild_header_is_damage_and_the_chunks_are_read, 0,
+                        (int)YARN_COUNT_OF(wild));
     tcase_add_loop_test(tcase, malformed_record_is_counted_and_the_next_is_read, 0,
                         (int)YARN_COUNT_OF(bad));
     tcase_add_test(tcase, record_larger_than_its_chunk_is_damage);
