@@ -35,14 +35,12 @@ static void put_ms_or_null(const struct firefox *firefox, const char *key, uint6
         yarn_json_null(firefox->json, key);
 }
 
-static bool is_clock(const struct firefox *firefox, const struct yarn_track *track)
-{
-    return firefox->export->profile->events[track->event].flags & YARN_DUMP_EVENT_IS_CLOCK;
-}
-
+/* The format's word for time is of ms; only a clock's is CPU time. */
 static void put_weights(const struct firefox *firefox, const struct yarn_track *track)
 {
-    bool is_time = is_clock(firefox, track);
+    const struct yarn_profile *profile = firefox->export->profile;
+    const struct yarn_profile_event *event = &profile->events[track->event];
+    bool is_time = strcmp(yarn_profile_text(profile, event->unit), "ns") == 0;
     struct yarn_track_walk walk = yarn_track_begin(track, firefox->export);
     struct yarn_export_sample sample;
     struct yarn_json *json = firefox->json;
@@ -55,7 +53,7 @@ static void put_weights(const struct firefox *firefox, const struct yarn_track *
             yarn_json_u64(json, NULL, sample.weight);
     }
     yarn_json_end_array(json);
-    if (!is_time)
+    if (!(event->flags & YARN_DUMP_EVENT_IS_CLOCK))
         return;
     yarn_json_begin_array(json, "threadCPUDelta");
     walk = yarn_track_begin(track, firefox->export);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every export of dumps of known content, read back: totals and names must be the dumps'."""
 
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests/support"))
 import readers  # noqa: E402
+from packed_dump import Dump  # noqa: E402
 
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
@@ -155,6 +157,25 @@ class Formats(unittest.TestCase):
     def test_firefox_has_marks(self):
         text = self.written("firefox", self.app).read_text()
         self.assertIn('"phase 2"', text)
+
+    def test_firefox_has_time_in_ms_and_only_that_of_clocks_is_cpu_time(self):
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        for number, (name, unit, flags) in enumerate(
+            (("cpu-clock", "ns", 1), ("off-cpu", "ns", 256), ("page-faults", "", 0))):
+            text = dump.text(name)
+            dump.record("EVENT", number=number, name=text, asked=text, got=text,
+                        unit=dump.text(unit), flags=flags)
+        dump.named("STREAMS", 3, {"event": (0, 1, 2), "tid": 7, "count": 1, "first_ns": 20,
+                                  "weight": 2_500_000})
+        dump.named("SAMPLES", 3, {"stack": 0})
+        path = self.folder / "units.dump"
+        path.write_bytes(dump.end())
+        threads = json.loads(self.written("firefox", path).read_text())["threads"]
+        got = [(thread["samples"]["weightType"], thread["samples"]["weight"],
+                thread["samples"].get("threadCPUDelta")) for thread in threads]
+        self.assertEqual(got, [("tracing-ms", [2.5], [2_500_000]), ("tracing-ms", [2.5], None),
+                               ("samples", [2_500_000], None)])
 
     def test_examples_of_the_manual_of_the_database_run(self):
         path = self.written("sqlite", self.dumps)
