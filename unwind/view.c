@@ -343,7 +343,7 @@ bool yarn_view_read(struct yarn_view *view, struct yarn_span span)
 
 /* Whether all of it is there, at `at` of the run: perhaps because it has been looked at so often
  * that its blocks are better read. */
-static bool is_settled(struct yarn_view *view, const struct run *run, size_t at, size_t size)
+static bool is_loaded(struct yarn_view *view, const struct run *run, size_t at, size_t size)
 {
     bool is_all = true, is_wanted = false;
     for (size_t block = at / BLOCK; block <= (at + size - 1) / BLOCK; block++) {
@@ -384,7 +384,7 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
     if (!run)
         return YARN_SPAN_EMPTY;
     at -= run->at;
-    if (is_settled(view, run, at, span.size))
+    if (is_loaded(view, run, at, span.size))
         return span;
     if (span.size > (number == YARN_WINDOW_READ ? LAST_WINDOW : WINDOW))
         return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;

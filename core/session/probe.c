@@ -171,7 +171,7 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
 
 /* Which features this kernel knows, found out with an event that it cannot refuse for others: once,
  * where one was refused. True where there are fewer now. */
-static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
+static bool probe_features(struct yarn_session *session, pid_t tid, int cpu)
 {
     const struct yarn_event_spec dummy = {
         .kind = YARN_EVENT_SOFTWARE,
@@ -181,7 +181,7 @@ static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
         .exclude_hv = true,
     };
     const uint32_t before = session->report.features;
-    int err = session->has_settled ? 0 : -EINVAL;
+    int err = session->has_probed_features ? 0 : -EINVAL;
     while (err) {
         struct yarn_attr_options options = {
             .features = session->report.features,
@@ -194,7 +194,7 @@ static bool settle_features(struct yarn_session *session, pid_t tid, int cpu)
         if (err && !yarn_probe_give_up_feature(session, err))
             break;
     }
-    session->has_settled = true;
+    session->has_probed_features = true;
     return session->report.features != before;
 }
 
@@ -225,7 +225,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         int err = yarn_probe_open(session, &attr, number, tid, cpu, leader, event);
         if (!err || err == -ESRCH)
             return err;
-        if ((err == -EINVAL || err == -E2BIG) && settle_features(session, tid, cpu))
+        if ((err == -EINVAL || err == -E2BIG) && probe_features(session, tid, cpu))
             continue;
         if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&state->spec)) {
             state->is_kernel_refused = true;

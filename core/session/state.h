@@ -104,7 +104,7 @@ struct yarn_session {
     uint32_t watch_generation;      /* of the descriptors to poll */
     bool watches_machine;           /* by an event of every thread on every core */
     bool may_drop_events;           /* for want of descriptors */
-    bool has_settled;               /* which features the kernel knows is found out */
+    bool has_probed_features;       /* which features the kernel knows is found out */
     bool is_enabled;                /* kept by the attachment per core */
     uint32_t nr_changes;            /* of how samples are taken, since the opening */
     uint64_t dropped_ns; /* the most that changes of periods have left without a sample */

@@ -48,7 +48,7 @@ YARN_MUST_CHECK int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_
                                                void *argument, bool is_apart);
 
 /* By such a thread that lives on: counts its memory. Nothing to do for others. */
-void yarn_thread_settle(const struct yarn_thread *thread);
+void yarn_thread_count_memory(const struct yarn_thread *thread);
 
 static inline bool yarn_thread_is_running(const struct yarn_thread *thread)
 {

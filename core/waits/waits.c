@@ -337,7 +337,7 @@ static bool is_due(const struct yarn_wait *wait, uint64_t seen_ns)
     return !wait->is_written || wait->since_ns + wait->written_ns + wait->written_ns / 2 <= seen_ns;
 }
 
-static void settle(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t seen_ns)
+static void update(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t seen_ns)
 {
     if (wait->state != YARN_WAIT_BLOCKED && wait->look_until_ns <= seen_ns) {
         drop_look(waits, wait);
@@ -350,7 +350,7 @@ static void settle(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t se
 }
 
 /* Why not a list of those that have a look: they are gone through only when one has doubled. */
-void yarn_waits_settle(struct yarn_waits *waits, uint64_t seen_ns)
+void yarn_waits_update(struct yarn_waits *waits, uint64_t seen_ns)
 {
     if (seen_ns < waits->grown_ns)
         return;
@@ -358,7 +358,7 @@ void yarn_waits_settle(struct yarn_waits *waits, uint64_t seen_ns)
     for (uint32_t i = 0; i < waits->count; i++) {
         struct yarn_wait *wait = at(waits, i);
         if (wait->tid && has_look(wait))
-            settle(waits, wait, seen_ns);
+            update(waits, wait, seen_ns);
     }
 }
 

@@ -12,7 +12,7 @@
  * the one who looks has just taken the core from it. What such a look would have stood for is added
  * to the thread's next one.
  *
- * What a wait has lasted is written at the first settling after the look and at each doubling, so
+ * What a wait has lasted is written at the first update after the look and at each doubling, so
  * that a process that is killed loses half of it at most.
  *
  * Does not know how a thread is looked at, what a place is, or where it is written.
@@ -111,7 +111,7 @@ void yarn_waits_on_in(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, 
 void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns);
 
 /* All records before that time have been seen. */
-void yarn_waits_settle(struct yarn_waits *waits, uint64_t seen_ns);
+void yarn_waits_update(struct yarn_waits *waits, uint64_t seen_ns);
 
 /* A round: begin, then each thread of yarn_waits_next until that is NULL or there is no more time;
  * then end. A thread that was seen blocked is given to yarn_waits_look, another by

@@ -22,7 +22,7 @@ struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */
     const struct yarn_timeline *timeline; /* gathered; NULL: samples are summed up in cells */
     const struct yarn_choice *choice;
-    const struct yarn_sched_log *sched; /* not settled; where YARN_EXPORT_RAW is asked for */
+    const struct yarn_sched_log *sched; /* not sorted; where YARN_EXPORT_RAW is asked for */
     bool is_part;                       /* something of the recording is left out */
     const char *version;                /* of yarn */
     FILE *file;

@@ -110,7 +110,7 @@ static int sort(struct yarn_stream *stream)
     return 0;
 }
 
-int yarn_stream_settle(struct yarn_stream *stream)
+int yarn_stream_sort(struct yarn_stream *stream)
 {
     struct yarn_entry *fitting =
         realloc(stream->entries, (stream->nr_entries + 1) * sizeof *fitting);
@@ -135,7 +135,7 @@ static int read_stream(struct yarn_stream *stream, const char *path, unsigned in
     if (err == -ENOEXEC)
         err = yarn_stream_read_dump(stream, path, index, why);
     if (!err)
-        err = yarn_stream_settle(stream);
+        err = yarn_stream_sort(stream);
     if (!err && !stream->pid && stream->nr_entries)
         stream->start_ns = stream->entries[0].time_ns;
     return err;

@@ -3,7 +3,7 @@
  *
  * What a stream is inside: entries of 32 bytes, the events that they are of, what threads are
  * called, and the bytes of the records, which stay in a file. A source (stream_dump.c,
- * stream_trace.c) adds entries in any order and settles them; from then on entries change only as a
+ * stream_trace.c) adds entries in any order and sorts them; from then on entries change only as a
  * whole, by couplebreak. Threads: one owner at a time.
  */
 #pragma once
@@ -78,7 +78,7 @@ YARN_MUST_CHECK int yarn_stream_add_entry(struct yarn_stream *stream,
 YARN_MUST_CHECK int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid,
                                          struct yarn_span comm);
 /* Once all is added. */
-YARN_MUST_CHECK int yarn_stream_settle(struct yarn_stream *stream);
+YARN_MUST_CHECK int yarn_stream_sort(struct yarn_stream *stream);
 
 /* NULL: none. */
 const struct yarn_stream_event *yarn_stream_event_by_id(const struct yarn_stream *stream, int id);

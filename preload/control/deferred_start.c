@@ -33,7 +33,7 @@ bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
     }
     recorder->is_deferred = false;
     yarn_deferred_start_claim(recorder);
-    yarn_thread_settle(&recorder->thread);
+    yarn_thread_count_memory(&recorder->thread);
     return true;
 }
 

@@ -245,21 +245,22 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_ring_reader
         if (!turns.idleness.since_ns)
             turns.flush_ns = yarn_u64_min(turns.flush_ns, now_ns + turns.interval_ns);
         turns.is_due = now_ns + turns.interval_ns / FLUSH_SLACK_SHARE >= turns.flush_ns;
-        bool is_settled = yarn_recording_settle(recording, turns.is_due);
+        bool is_queue_empty = yarn_recording_store_queued(recording, turns.is_due);
         if (!yarn_commands_run(recorder))
             return END_REQUESTED;
         if (yarn_state_nr_in_exec(&recorder->state))
             continue;
         yarn_commands_serve(recorder);
         yarn_commands_keep_schedule(recorder, now_ns);
-        if (turns.is_due && (is_settled || now_ns >= turns.flush_ns + turns.interval_ns))
+        if (turns.is_due && (is_queue_empty || now_ns >= turns.flush_ns + turns.interval_ns))
             flush(recorder, &turns, now_ns);
         if (is_over(recorder, &turns))
             return ALONE;
         if (recording->failure.what)
             return BROKEN;
-        timeout_ns =
-            is_settled ? next_timeout(recorder, &turns, has_rest && reader->woke_early, now_ns) : 0;
+        timeout_ns = is_queue_empty
+                         ? next_timeout(recorder, &turns, has_rest && reader->woke_early, now_ns)
+                         : 0;
     }
 }
 

@@ -250,7 +250,7 @@ bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
 {
     if (!yarn_off_cpu_is_open(off_cpu) || !off_cpu->waits.is_on)
         return false;
-    yarn_waits_settle(&off_cpu->waits, seen_ns);
+    yarn_waits_update(&off_cpu->waits, seen_ns);
     account(off_cpu, seen_ns);
     uint64_t now_ns = now();
     if (now_ns < off_cpu->waits.due_ns)

@@ -65,7 +65,7 @@ static struct yarn_queued *reserve(struct yarn_pipeline *pipeline)
     struct yarn_queued *queued = yarn_queue_reserve(&pipeline->queue);
     if (queued)
         return queued;
-    yarn_pipeline_settle(pipeline, UINT64_MAX);
+    yarn_pipeline_store_queued(pipeline, UINT64_MAX);
     return yarn_queue_reserve(&pipeline->queue);
 }
 
@@ -175,7 +175,7 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     /* Why at once: other code may stand at the same address a moment later. */
     pipeline->is_in_sample = is_generated(queued->frames);
     if (pipeline->is_in_sample)
-        yarn_pipeline_settle(pipeline, UINT64_MAX);
+        yarn_pipeline_store_queued(pipeline, UINT64_MAX);
     pipeline->is_in_sample = false;
 }
 
@@ -201,7 +201,7 @@ static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queu
     yarn_account_sample(pipeline->dump->account, &sample, stack.is_leaf_unknown);
 }
 
-bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns)
+bool yarn_pipeline_store_queued(struct yarn_pipeline *pipeline, uint64_t until_ns)
 {
     struct yarn_queued *queued;
     const struct yarn_stack_store *stacks = &pipeline->stacks;
@@ -229,7 +229,7 @@ void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last)
 {
     struct yarn_file_names *files = &pipeline->names.files;
     yarn_file_names_hurry(files, is_last);
-    yarn_pipeline_settle(pipeline, UINT64_MAX);
+    yarn_pipeline_store_queued(pipeline, UINT64_MAX);
     store_branches(pipeline);
     report_lost_branches(pipeline);
     if (is_last || !files->has_asked)

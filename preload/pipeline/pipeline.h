@@ -52,7 +52,7 @@ struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipelin
 
 /* Names and stores the samples that are queued, until the queue is empty or the clock reaches
  * `until_ns`. True where it is empty. */
-bool yarn_pipeline_settle(struct yarn_pipeline *pipeline, uint64_t until_ns);
+bool yarn_pipeline_store_queued(struct yarn_pipeline *pipeline, uint64_t until_ns);
 
 /* Stores everything that is queued. `is_last`: the process waits for it. */
 void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last);

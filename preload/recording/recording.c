@@ -6,7 +6,7 @@
 
 enum {
     CONFIRM_FACTOR = 8,
-    SETTLE_SHARE = 8, /* of the time in which a ring fills */
+    STORE_SHARE = 8, /* of the time in which a ring fills */
 };
 
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
@@ -108,17 +108,17 @@ void yarn_recording_drain_all(struct yarn_recording *recording)
     yarn_module_map_rest(recording->pipeline.map);
 }
 
-bool yarn_recording_settle(struct yarn_recording *recording, bool is_due)
+bool yarn_recording_store_queued(struct yarn_recording *recording, bool is_due)
 {
     uint64_t while_ns =
-        yarn_plan_fill_ns(&recording->request, &recording->session.report.got) / SETTLE_SHARE;
-    bool is_settled =
-        (!is_due && !yarn_queue_is_filling(&recording->pipeline.queue)) ||
-        yarn_pipeline_settle(&recording->pipeline, yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
+        yarn_plan_fill_ns(&recording->request, &recording->session.report.got) / STORE_SHARE;
+    bool is_queue_empty = (!is_due && !yarn_queue_is_filling(&recording->pipeline.queue)) ||
+                          yarn_pipeline_store_queued(&recording->pipeline,
+                                                     yarn_clock_ns(YARN_TIME_MONOTONIC) + while_ns);
     if (is_due)
         yarn_module_map_read_tables(recording->pipeline.map);
     yarn_module_map_rest(recording->pipeline.map);
-    return is_settled;
+    return is_queue_empty;
 }
 
 /* Of how samples are taken. */

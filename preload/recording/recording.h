@@ -54,7 +54,7 @@ YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
 void yarn_recording_begin(struct yarn_recording *recording);
 void yarn_recording_begin_off(struct yarn_recording *recording, bool is_from_birth);
 
-/* One pass over the rings, to be followed by yarn_recording_settle. *ret_has_news: as of
+/* One pass over the rings, to be followed by yarn_recording_store_queued. *ret_has_news: as of
  * yarn_merge_pass. */
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news);
 
@@ -64,7 +64,7 @@ void yarn_recording_drain_all(struct yarn_recording *recording);
 /* Names and stores what was drained, where a flush is due or the queue is filling, and for at most
  * a while, so that no ring fills meanwhile; closes the modules' files. True where nothing is left.
  */
-bool yarn_recording_settle(struct yarn_recording *recording, bool is_due);
+bool yarn_recording_store_queued(struct yarn_recording *recording, bool is_due);
 
 /* Writes what was drained to the file. `is_last`: the process waits for it. */
 void yarn_recording_flush(struct yarn_recording *recording, bool is_last);

@@ -59,7 +59,7 @@ int yarn_thread_start_in_child(struct yarn_thread *thread, yarn_thread_fn run, v
     return yarn_thread_start(thread, run, argument, is_apart);
 }
 
-void yarn_thread_settle(const struct yarn_thread *thread)
+void yarn_thread_count_memory(const struct yarn_thread *thread)
 {
     (void)thread;
 }

@@ -106,7 +106,7 @@ static void merge_all(struct merge *merge)
 }
 
 /* Makes one of both. What is beyond the bound is dropped from the top. */
-static int settle(struct yarn_code_names *names)
+static int merge_recent(struct yarn_code_names *names)
 {
     size_t most = names->nr_sorted + 2 * names->recent.count;
     size_t capacity = yarn_size_min(most, SORTED_MAX);
@@ -179,7 +179,7 @@ static void give_up_old_texts(struct yarn_code_names *names)
 {
     struct yarn_arena texts = YARN_ARENA_CLOSED;
     struct yarn_table moved = YARN_TABLE_CLOSED;
-    int err = settle(names);
+    int err = merge_recent(names);
     yarn_arena_open(&texts, TEXTS_BYTES);
     if (!err)
         err = yarn_table_open(&moved, FIRST_KEYS, (size_t)SORTED_MAX * 2);
@@ -212,7 +212,7 @@ static int add(struct yarn_code_names *names, uint64_t start, uint64_t end, stru
 {
     if (names->nr_sorted + 2 * names->recent.count >= SORTED_MAX)
         return -ENOSPC;
-    int err = names->recent.count + 2 > RECENT_MAX ? settle(names) : 0;
+    int err = names->recent.count + 2 > RECENT_MAX ? merge_recent(names) : 0;
     if (err)
         return err;
     uint32_t number = put_entry(&names->texts, start, end, text);

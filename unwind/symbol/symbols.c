@@ -274,7 +274,7 @@ static void set_bounds(struct yarn_symbol *symbol, const struct yarn_name_search
     symbol->to = yarn_u64_min(yarn_u64_min(symbol->end, search->above), search->to);
 }
 
-static void settle(const struct module_symbols *module, const struct yarn_name_search *search,
+static void answer(const struct module_symbols *module, const struct yarn_name_search *search,
                    struct yarn_symbol_question *question, struct yarn_arena *names)
 {
     const struct yarn_elf_symbol *best = best_of(module->image, search);
@@ -322,7 +322,7 @@ static int ask_some(struct yarn_symbols *symbols, const struct module_symbols *m
         begin(symbols, module, questions, i, names);
     int err = yarn_name_pass_over(symbols->pass, module->tables, TABLES, until_ns);
     for (size_t i = 0; !err && (search = yarn_name_pass_at(symbols->pass, i)); i++)
-        settle(module, search, &questions[search->number], names);
+        answer(module, search, &questions[search->number], names);
     return err;
 }
 

@@ -93,7 +93,7 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
             profile->threads[i].start_ns = dump->process.start_ns;
     }
     profile->end_ns = yarn_u64_max(profile->end_ns, dump->last_ns);
-    yarn_trust_settle(&dump->trust, dump->has_end);
+    yarn_trust_finish(&dump->trust, dump->has_end);
     return yarn_loader_sched_end(loader);
 }
 
@@ -222,7 +222,7 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
     if (err)
         return err;
     yarn_stack_index_fini(&profile->stack_index);
-    yarn_loader_settle_phases(profile);
+    yarn_loader_rank_phases(profile);
     apply_comms(profile, options->timeline);
     return yarn_loader_link_images(profile);
 }

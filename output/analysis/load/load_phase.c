@@ -67,7 +67,7 @@ static int by_difference(const void *left, const void *right)
     return one > other ? -1 : one < other;
 }
 
-void yarn_loader_settle_phases(struct yarn_profile *profile)
+void yarn_loader_rank_phases(struct yarn_profile *profile)
 {
     size_t nr_sure = 0;
     for (size_t i = 0; i < profile->nr_phases; i++)

@@ -113,7 +113,7 @@ YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,
 YARN_MUST_CHECK int yarn_loader_note_phase(struct yarn_loader *loader,
                                            const struct yarn_dump_sample *sample, uint32_t stack);
 YARN_MUST_CHECK int yarn_loader_end_phase(struct yarn_loader *loader);
-void yarn_loader_settle_phases(struct yarn_profile *profile);
+void yarn_loader_rank_phases(struct yarn_profile *profile);
 /* Then, too: which recording an image's process had before its exec. */
 YARN_MUST_CHECK int yarn_loader_link_images(struct yarn_profile *profile);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);

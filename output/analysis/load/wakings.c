@@ -102,7 +102,7 @@ static int find_covers(struct yarn_wakings *wakings, const struct yarn_profile *
     return err;
 }
 
-static int settle(struct yarn_wakings *wakings, const struct yarn_profile *profile)
+static int resolve_all(struct yarn_wakings *wakings, const struct yarn_profile *profile)
 {
     struct by_tid index;
     int err = index_threads(profile, &index);
@@ -143,7 +143,7 @@ static int give(const struct yarn_waking *waking, const struct yarn_profile *pro
 int yarn_wakings_give(struct yarn_wakings *wakings, const struct yarn_profile *profile,
                       struct yarn_sched_log *sched)
 {
-    int err = settle(wakings, profile);
+    int err = resolve_all(wakings, profile);
     for (size_t i = 0; !err && i < wakings->count; i++)
         err = give(&wakings->list[i], profile, sched);
     for (size_t i = 0; !err && i < sched->nr_lives; i++)

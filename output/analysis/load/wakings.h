@@ -46,7 +46,7 @@ YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_p
                                      const struct yarn_trace_fields *fields, uint32_t thread,
                                      const struct yarn_dump_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
- * not settled yet; a waker of another process has its raw pid there. */
+ * not resolved yet; a waker of another process has its raw pid there. */
 YARN_MUST_CHECK int yarn_wakings_give(struct yarn_wakings *wakings,
                                       const struct yarn_profile *profile,
                                       struct yarn_sched_log *sched);

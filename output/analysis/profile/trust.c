@@ -38,7 +38,7 @@ static void hold_to_cpu_time(struct yarn_trust *trust)
     trust->kernel_ns = yarn_u64_min(trust->kernel_ns, trust->cpu_ns - trust->unsampled_ns);
 }
 
-void yarn_trust_settle(struct yarn_trust *trust, bool has_end)
+void yarn_trust_finish(struct yarn_trust *trust, bool has_end)
 {
     uint64_t frames_unknown = trust->frames_unknown;
 #define YARN_TOTAL(number, NAME, name, prose)                                                      \

@@ -25,7 +25,7 @@ struct yarn_trust {
 };
 
 /* Turns what was gathered while reading into the report. `has_end`: the dump is whole. */
-void yarn_trust_settle(struct yarn_trust *trust, bool has_end);
+void yarn_trust_finish(struct yarn_trust *trust, bool has_end);
 
 /* A tree of processes is trusted as a whole; the end is clean where every one is. */
 void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more);

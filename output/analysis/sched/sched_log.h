@@ -3,7 +3,7 @@
  *
  * What is known of when threads ran, as any source has it: their lives, the spans in which they
  * ran, wakings, what the kernel's schedstat said, and when nothing was recorded. Knows numbers
- * only: no dump, no trace file. A source adds what it has, in any order, and settles it; then
+ * only: no dump, no trace file. A source adds what it has, in any order, and sorts it; then
  * walk.h goes through the life of a thread, and sums.h, lane.h and wakers.h say what it was.
  *
  * A thread is named by a space (a process of a dump, a trace file) and its tid there; two threads
@@ -28,7 +28,7 @@ struct yarn_sched_life {
     bool has_ended;        /* at end_ns; else it lived on */
     bool is_recorded;      /* its switches; else all of it is unknown */
     bool has_wakings;      /* each waking of it is known */
-    uint32_t group;        /* from here on: filled by settling */
+    uint32_t group;        /* from here on: filled by sorting */
     uint32_t first, count; /* spans */
     bool is_last;          /* of its tid */
 };
@@ -116,7 +116,7 @@ YARN_MUST_CHECK int yarn_sched_log_add_gap(struct yarn_sched_log *sched,
                                            const struct yarn_sched_gap *gap);
 
 /* Once all is added. Time is linear in what comes in order, else n log n. Lives keep no order. */
-YARN_MUST_CHECK int yarn_sched_log_settle(struct yarn_sched_log *sched);
+YARN_MUST_CHECK int yarn_sched_log_sort(struct yarn_sched_log *sched);
 
 /* Idempotent. */
 void yarn_sched_log_fini(struct yarn_sched_log *sched);

@@ -110,7 +110,7 @@ static uint64_t share(uint64_t whole, uint64_t part, uint64_t all)
 
 /* The clock runs while a switch is made, records do not tell of it: what the clock has more lies
  * around the times off a core, as often as there were any. */
-static void settle_switching(struct sum *sum)
+static void subtract_switching(struct sum *sum)
 {
     struct yarn_sched_sums *sums = sum->sums;
     uint64_t off_ns = sums->runnable_ns + sums->blocked_ns;
@@ -127,7 +127,7 @@ static void settle_switching(struct sum *sum)
 }
 
 /* What the kernel says of waits that no record shows. Where nothing was read, records stand. */
-static void settle_runnable(struct sum *sum, const struct yarn_sched_life *life)
+static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
 {
     struct yarn_sched_sums *sums = sum->sums;
     const struct yarn_sched_meter *wait = &sum->wait;
@@ -145,7 +145,7 @@ static void settle_runnable(struct sum *sum, const struct yarn_sched_life *life)
     sums->blocked_ns -= more;
 }
 
-static void settle_waits(struct sum *sum)
+static void sum_waits(struct sum *sum)
 {
     struct yarn_sched_waits *waits = &sum->sums->waits;
     uint64_t at_ns = waits->longest_at_ns;
@@ -214,9 +214,9 @@ int yarn_sched_sums_of(const struct yarn_sched_log *sched, const struct yarn_sch
     sums.runnable_ns = sum.states[YARN_SCHED_RUNNABLE];
     sums.blocked_ns = sum.states[YARN_SCHED_BLOCKED];
     sums.unknown_ns = sum.states[YARN_SCHED_UNKNOWN];
-    settle_switching(&sum);
-    settle_runnable(&sum, life);
-    settle_waits(&sum);
+    subtract_switching(&sum);
+    add_schedstat(&sum, life);
+    sum_waits(&sum);
     *ret_sums = sums;
     return sum.err;
 }

@@ -3,7 +3,7 @@
  *
  * The life of a thread from its birth to its end, as pieces without a hole between them: what it
  * was doing, as far as switches and wakings tell. What was cut out, lost or stopped is unknown.
- * Threads: any number of readers once all is settled.
+ * Threads: any number of readers once all is sorted.
  */
 #pragma once
 

@@ -89,7 +89,7 @@ int yarn_code_units_init(struct yarn_code_units *units, Dwarf *dwarf)
     if (err)
         yarn_code_units_fini(units);
     else
-        yarn_ranges_settle(&units->ranges);
+        yarn_ranges_sort(&units->ranges);
     return err;
 }
 
@@ -168,7 +168,7 @@ static int search_unit(struct yarn_code_units *units, struct yarn_code_unit *uni
     unit->ranges.count = 0;
     unit->nr_functions = 0;
     int err = add_functions(units, unit, search);
-    yarn_ranges_settle(&unit->ranges);
+    yarn_ranges_sort(&unit->ranges);
     return err;
 }
 

@@ -217,7 +217,7 @@ static int compare_lines(const void *a, const void *b, void *context)
 }
 
 /* Sorts, and keeps one of each. */
-static void settle(struct yarn_annotation *annotation)
+static void sort_unique(struct yarn_annotation *annotation)
 {
     struct yarn_profile *profile = (struct yarn_profile *)annotation->profile;
     struct yarn_annotation_site *sites = annotation->sites;
@@ -325,7 +325,7 @@ int yarn_annotation_place(struct yarn_annotation *annotation,
         err = add_stacks(annotation, disassembly);
     if (err)
         return err;
-    settle(annotation);
+    sort_unique(annotation);
     for (size_t i = 1; i < annotation->nr_sites; i++) {
         const struct yarn_disassembly_line *before =
             yarn_disassembly_find(disassembly, annotation->sites[i - 1].address);

@@ -22,7 +22,7 @@ static int by_start(const void *a, const void *b)
     return one->what > other->what ? -1 : one->what < other->what;
 }
 
-void yarn_ranges_settle(struct yarn_ranges *ranges)
+void yarn_ranges_sort(struct yarn_ranges *ranges)
 {
     uint64_t reach = 0;
     if (ranges->count)

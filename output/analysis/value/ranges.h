@@ -14,7 +14,7 @@
 struct yarn_range {
     uint64_t start; /* first: the ranges are searched by it */
     uint64_t end;
-    uint64_t reach; /* the greatest end up to here, once settled */
+    uint64_t reach; /* the greatest end up to here, once sorted */
     uint32_t what;  /* the owner's number */
 };
 
@@ -29,7 +29,7 @@ struct yarn_ranges {
 YARN_MUST_CHECK int yarn_ranges_add(struct yarn_ranges *ranges, uint64_t start, uint64_t end,
                                     uint32_t what);
 /* Call after additions, before the next search. */
-void yarn_ranges_settle(struct yarn_ranges *ranges);
+void yarn_ranges_sort(struct yarn_ranges *ranges);
 /* YARN_RANGES_NONE where no range has the address. */
 uint32_t yarn_ranges_find(const struct yarn_ranges *ranges, uint64_t address);
 void yarn_ranges_fini(struct yarn_ranges *ranges);

@@ -20,7 +20,7 @@ struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
     const struct yarn_choice *choice;   /* borrowed: of the profile */
     struct yarn_slices *slices;         /* borrowed */
-    const struct yarn_sched_log *sched; /* borrowed, settled; NULL: not known, or not shown */
+    const struct yarn_sched_log *sched; /* borrowed, sorted; NULL: not known, or not shown */
     bool is_part;                       /* something of the recording is left out */
 };
 

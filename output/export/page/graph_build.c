@@ -123,7 +123,7 @@ static void cover_lives(const struct yarn_page_side *side)
 }
 
 /* Slices of both sides are equally wide. */
-static int settle_slices(struct yarn_page_graph *graph)
+static int finish_slices(struct yarn_page_graph *graph)
 {
     unsigned shift = 0;
     int err = 0;
@@ -136,7 +136,7 @@ static int settle_slices(struct yarn_page_graph *graph)
     for (size_t side = 0; !err && side < 2; side++) {
         const struct yarn_profile *profile = graph->sides[side].profile;
         if (profile)
-            err = yarn_slices_settle(graph->sides[side].slices, profile, shift);
+            err = yarn_slices_finish(graph->sides[side].slices, profile, shift);
     }
     return err;
 }
@@ -145,7 +145,7 @@ static int build(struct yarn_page_graph *graph)
 {
     int err = yarn_match_build(graph->sides[0].profile, graph->sides[1].profile, &graph->match);
     if (!err)
-        err = settle_slices(graph);
+        err = finish_slices(graph);
     if (!err)
         err = add_events(graph);
     if (!err)

@@ -236,7 +236,7 @@ void yarn_slices_cover(struct yarn_slices *slices, uint64_t from_ns, uint64_t to
         begin_earlier(slices, first, first);
 }
 
-int yarn_slices_settle(struct yarn_slices *slices, const struct yarn_profile *profile,
+int yarn_slices_finish(struct yarn_slices *slices, const struct yarn_profile *profile,
                        unsigned shift)
 {
     while (slices->shift < shift)

@@ -43,5 +43,5 @@ uint32_t yarn_slices_shown(const struct yarn_slices *slices);
 void yarn_slices_cover(struct yarn_slices *slices, uint64_t from_ns, uint64_t to_ns);
 
 /* After the last sample. Slices become 1 << shift ns wide, if they are narrower now. */
-YARN_MUST_CHECK int yarn_slices_settle(struct yarn_slices *slices,
+YARN_MUST_CHECK int yarn_slices_finish(struct yarn_slices *slices,
                                        const struct yarn_profile *profile, unsigned shift);

@@ -154,7 +154,7 @@ static int load_sched(struct request *request, char *const *paths, struct side *
         return -1;
     int err = yarn_wakings_give(&side->wakings, &side->profile, &side->sched);
     if (!err)
-        err = yarn_sched_log_settle(&side->sched);
+        err = yarn_sched_log_sort(&side->sched);
     if (err)
         return fail(request, err);
     int status = yarn_select_sources("flamegraph", paths, &request->sources);

@@ -112,7 +112,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
         view.couples = &request->couples;
     int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
     if (!err)
-        err = yarn_sched_log_settle(sched);
+        err = yarn_sched_log_sort(sched);
     if (!err)
         err = yarn_sched_view_build(&view, &request->view.select.choices[0]);
     int status = err ? -1 : yarn_out_open(&request->view.out, "sched");

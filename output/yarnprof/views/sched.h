@@ -19,7 +19,7 @@ struct yarn_sched_row {
 struct yarn_sched_view {
     const struct yarn_profile *profile;
     const struct yarn_table *wakers;        /* names by raw pid; NULL: who woke whom is not shown */
-    const struct yarn_sched_log *sched;     /* settled; owners are threads of the profile */
+    const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
     uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
     const struct yarn_couples *couples;     /* NULL: couplebreak is not shown */
     const struct yarn_couples_shown *shown; /* of them */

@@ -113,20 +113,20 @@ START_TEST(equal_stacks_are_stored_once)
 }
 END_TEST
 
-START_TEST(a_sample_waits_in_the_queue_until_it_is_settled)
+START_TEST(a_sample_waits_in_the_queue_until_it_is_stored)
 {
     map_code(CODE, "/made/program");
     struct yarn_typed_record record = sample();
     made_process_feed(&record);
     ck_assert(!yarn_queue_is_empty(&made.pipeline.queue));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 0);
-    ck_assert(yarn_pipeline_settle(&made.pipeline, UINT64_MAX));
+    ck_assert(yarn_pipeline_store_queued(&made.pipeline, UINT64_MAX));
     ck_assert(yarn_queue_is_empty(&made.pipeline.queue));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 1);
 }
 END_TEST
 
-START_TEST(what_is_settled_in_no_time_is_some_and_the_rest_waits)
+START_TEST(what_is_stored_in_no_time_is_some_and_the_rest_waits)
 {
     uint64_t deep[64];
     map_code(CODE, "/made/program");
@@ -136,15 +136,15 @@ START_TEST(what_is_settled_in_no_time_is_some_and_the_rest_waits)
         struct yarn_typed_record record = sample_of(deep, YARN_COUNT_OF(deep));
         made_process_feed(&record);
     }
-    ck_assert(!yarn_pipeline_settle(&made.pipeline, 0));
+    ck_assert(!yarn_pipeline_store_queued(&made.pipeline, 0));
     ck_assert_uint_gt(total(YARN_DUMP_TOTAL_SAMPLES), 0);
     ck_assert_uint_lt(total(YARN_DUMP_TOTAL_SAMPLES), 8);
-    ck_assert(yarn_pipeline_settle(&made.pipeline, UINT64_MAX));
+    ck_assert(yarn_pipeline_store_queued(&made.pipeline, UINT64_MAX));
     ck_assert_uint_eq(total(YARN_DUMP_TOTAL_SAMPLES), 8);
 }
 END_TEST
 
-START_TEST(a_full_queue_settles_and_loses_nothing)
+START_TEST(a_full_queue_is_stored_and_loses_nothing)
 {
     static uint64_t deep[1000];
     map_code(CODE, "/made/program");
@@ -419,9 +419,9 @@ int main(void)
     tcase_add_test(tcase, nothing_begins_no_dump);
     tcase_add_test(tcase, a_sample_becomes_a_stack_in_the_dump);
     tcase_add_test(tcase, equal_stacks_are_stored_once);
-    tcase_add_test(tcase, a_sample_waits_in_the_queue_until_it_is_settled);
-    tcase_add_test(tcase, what_is_settled_in_no_time_is_some_and_the_rest_waits);
-    tcase_add_test(tcase, a_full_queue_settles_and_loses_nothing);
+    tcase_add_test(tcase, a_sample_waits_in_the_queue_until_it_is_stored);
+    tcase_add_test(tcase, what_is_stored_in_no_time_is_some_and_the_rest_waits);
+    tcase_add_test(tcase, a_full_queue_is_stored_and_loses_nothing);
     tcase_add_test(tcase, generated_code_is_named_at_once);
     tcase_add_test(tcase, a_sample_without_a_chain_is_the_frame_where_it_hit_and_cut_off);
     tcase_add_test(tcase, frames_of_the_kernel_lie_above_the_user_s);

@@ -51,7 +51,7 @@ static int live_as_a_child(void)
     wait_until_it_lives();
     if (nr_mappings() != nr_before || yarn_pages_total() != total)
         return 2;
-    yarn_thread_settle(&thread);
+    yarn_thread_count_memory(&thread);
     if (yarn_pages_total() < total + YARN_KIB(256))
         return 3;
     let_end();

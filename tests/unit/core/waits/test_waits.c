@@ -101,7 +101,7 @@ START_TEST(a_look_beside_a_switch_does_not_count)
     ck_assert(look(THREAD, 10 * MS, 12 * MS));
     yarn_waits_on_in(&waits, THREAD, 11 * MS, CPU);
     yarn_waits_on_out(&waits, THREAD, 11 * MS + 1, false);
-    yarn_waits_settle(&waits, 100 * MS);
+    yarn_waits_update(&waits, 100 * MS);
     ck_assert_uint_eq(nr_written, 0);
     ck_assert_uint_eq(waits.nr_void, 1);
     /* The wait that follows is still to be seen. */
@@ -146,7 +146,7 @@ START_TEST(a_look_at_a_thread_that_was_preempted_does_not_count)
     yarn_waits_on_in(&waits, THREAD, MS, CPU);
     ck_assert(look(THREAD, 10 * MS, 10 * MS + 5));
     yarn_waits_on_out(&waits, THREAD, 9 * MS, true);
-    yarn_waits_settle(&waits, 20 * MS);
+    yarn_waits_update(&waits, 20 * MS);
     yarn_waits_on_in(&waits, THREAD, 29 * MS, CPU);
     ck_assert_uint_eq(nr_written, 0);
 }
@@ -157,7 +157,7 @@ START_TEST(a_wait_is_written_at_each_doubling)
     yarn_waits_on_out(&waits, THREAD, 0, false);
     ck_assert(look(THREAD, 10 * MS, 10 * MS + 5));
     for (uint64_t now_ns = 20 * MS; now_ns <= 10000 * MS; now_ns += MS) {
-        yarn_waits_settle(&waits, now_ns);
+        yarn_waits_update(&waits, now_ns);
         ck_assert_uint_ge(2 * written_ns, now_ns);
         ck_assert_uint_le(written_ns, now_ns);
     }
@@ -171,7 +171,7 @@ START_TEST(a_thread_is_looked_at_once_a_wait)
 {
     yarn_waits_on_out(&waits, THREAD, MS, false);
     ck_assert(look(THREAD, 10 * MS, 10 * MS + 5));
-    yarn_waits_settle(&waits, 15 * MS);
+    yarn_waits_update(&waits, 15 * MS);
     ck_assert(!look(THREAD, 20 * MS, 20 * MS + 5));
     ck_assert_uint_eq(waits.listed, UINT32_MAX); /* and costs nothing */
     yarn_waits_on_in(&waits, THREAD, 30 * MS, CPU);
@@ -208,7 +208,7 @@ START_TEST(after_a_loss_waits_grow_no_more)
 {
     yarn_waits_on_out(&waits, THREAD, 0, false);
     ck_assert(look(THREAD, 10 * MS, 10 * MS + 5));
-    yarn_waits_settle(&waits, 20 * MS);
+    yarn_waits_update(&waits, 20 * MS);
     yarn_waits_lose(&waits, 30 * MS);
     yarn_waits_on_in(&waits, THREAD, 500 * MS, CPU);
     ck_assert_uint_eq(written_ns, 20 * MS);
@@ -276,7 +276,7 @@ START_TEST(the_sum_of_short_waits_is_right_whatever_the_rounds)
                 look(OTHER, round_at_ns, round_at_ns);
         }
         yarn_waits_on_in(&waits, THREAD, in_ns, CPU);
-        yarn_waits_settle(&waits, in_ns);
+        yarn_waits_update(&waits, in_ns);
         blocked_ns += in_ns - out_ns;
         now_ns = in_ns;
     }

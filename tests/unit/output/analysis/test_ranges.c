@@ -26,7 +26,7 @@ static void fill(void)
     };
     for (size_t i = 0; i < YARN_COUNT_OF(all); i++)
         ck_assert_int_eq(yarn_ranges_add(&ranges, all[i].start, all[i].end, all[i].what), 0);
-    yarn_ranges_settle(&ranges);
+    yarn_ranges_sort(&ranges);
 }
 
 static void empty(void)
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(no_ranges_have_no_address)
 {
     struct yarn_ranges none = {0};
-    yarn_ranges_settle(&none);
+    yarn_ranges_sort(&none);
     ck_assert_uint_eq(yarn_ranges_find(&none, 0x1000), YARN_RANGES_NONE);
     yarn_ranges_fini(&none);
 }

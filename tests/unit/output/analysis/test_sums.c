@@ -76,7 +76,7 @@ START_TEST(a_life_is_its_pieces)
     add_span(1, 140, 10, true, false);  /* preempted from 150 */
     add_span(1, 155, 5, false, true);   /* its out is lost: unknown from 160 */
     add_span(1, 180, 20, false, true);  /* to its end */
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
     assert_states(&sums, 45, 15, 20, 20);
     ck_assert_uint_eq(sums.switches, 2);
@@ -94,7 +94,7 @@ START_TEST(a_window_cuts_pieces_and_counts_what_happened_in_it)
     add_life(1, 100, 200, true);
     add_span(1, 110, 20, true, false);
     add_span(1, 150, 30, false, false);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums sums = sums_of(0, 120, 160);
     assert_states(&sums, 20, 20, 0, 0);
     ck_assert_uint_eq(sums.switches, 1);
@@ -107,7 +107,7 @@ START_TEST(a_span_that_was_divided_is_one)
     add_life(1, 0, 100, false);
     add_span(1, 10, 10, false, true);
     add_span(1, 20, 10, false, false);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
     assert_states(&sums, 20, 0, 70, 10); /* what it did before it was seen is unknown */
     ck_assert_uint_eq(sums.switches, 1);
@@ -121,7 +121,7 @@ START_TEST(what_was_cut_out_is_unknown)
     add_span(1, 70, 10, false, false);
     add_gap(30, 50);
     add_gap(40, 60);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
     assert_states(&sums, 20, 10, 30, 40);
     ck_assert_uint_eq(sums.waits.count, 0);
@@ -136,7 +136,7 @@ START_TEST(a_waking_ends_a_block)
     ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 15, YARN_SCHED_FOREIGN, 7), 0);
     ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 42, YARN_SCHED_FOREIGN, 7), 0);
     ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 45, YARN_SCHED_FOREIGN, 7), 0);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     sched.lives[0].has_wakings = true;
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
     assert_states(&sums, 20, 8, 62, 10);
@@ -152,7 +152,7 @@ START_TEST(schedstat_raises_runnable_and_the_clock_shows_switching)
     for (uint64_t at = 100; at < 1000; at += 100)
         add_span(1, at, 50, false, false);
     add_reading(1, 1000, 540, 160);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
     /* 450 by records, 540 by the clock; 100 ns from birth, 60 more after wake-ups */
     ck_assert_uint_eq(sums.switching_ns, 90);
@@ -167,7 +167,7 @@ START_TEST(a_tid_that_comes_again_is_another_thread)
     add_life(1, 0, 400, true);
     add_span(1, 600, 100, false, false);
     add_span(1, 100, 100, false, false);
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     struct yarn_sched_sums one = sums_of(0, 0, UINT64_MAX), other = sums_of(1, 0, UINT64_MAX);
     assert_states(&one, 100, 100, 200, 0);
     assert_states(&other, 100, 100, 200, 0);
@@ -232,7 +232,7 @@ START_TEST(parts_are_the_life_for_any_input)
     seed = (uint64_t)_i * 7919 + 1;
     for (int i = 0; i < 300; i++)
         add_random((uint32_t)random_below(4));
-    ck_assert_int_eq(yarn_sched_log_settle(&sched), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     for (size_t i = 0; i < sched.nr_lives; i++) {
         const struct yarn_sched_life *life = &sched.lives[i];
         uint64_t from_ns = random_below(2) ? random_below(10000) : 0;

@@ -181,7 +181,7 @@ START_TEST(threads_are_joined_only_when_the_filter_is_sure_of_them)
     ck_assert_uint_eq(yarn_lanes_first(&slices.lanes, 60), 60);
     ck_assert_uint_eq(yarn_lanes_first(&slices.lanes, 61), 61);
     ck_assert_uint_eq(samples_of_lane("reader"), 30000);
-    ck_assert_int_eq(yarn_slices_settle(&slices, &profile, 0), 0);
+    ck_assert_int_eq(yarn_slices_finish(&slices, &profile, 0), 0);
     ck_assert_uint_eq(yarn_lanes_first(&slices.lanes, 60), 0);
     (void)begin_of(0, 30000);
 }
@@ -225,11 +225,11 @@ START_TEST(coarsening_keeps_time_and_weight)
     for (uint32_t i = 0; i < 100; i++)
         take(i * UINT64_C(1000003), i);
     unsigned shift = slices.shift + 3;
-    ck_assert_int_eq(yarn_slices_settle(&slices, &profile, shift), 0);
+    ck_assert_int_eq(yarn_slices_finish(&slices, &profile, shift), 0);
     ck_assert_uint_eq(slices.shift, shift);
     for (uint32_t i = 0; i < 100; i++)
         assert_about(begin_of(i, 100), i * UINT64_C(1000003));
-    ck_assert_int_eq(yarn_slices_settle(&slices, &profile, 0), 0);
+    ck_assert_int_eq(yarn_slices_finish(&slices, &profile, 0), 0);
     ck_assert_uint_eq(slices.shift, shift);
 }
 END_TEST

@@ -192,7 +192,7 @@ static void give_spans(struct yarn_sched_log *sched, uint32_t group)
     sched->nr_refused += end - at;
 }
 
-int yarn_sched_log_settle(struct yarn_sched_log *sched)
+int yarn_sched_log_sort(struct yarn_sched_log *sched)
 {
     void *lives = sched->lives, *spans = sched->spans, *wakings = sched->wakings,
          *readings = sched->readings;
