@@ -132,7 +132,7 @@ void yarn_stack_tables_frame(const struct yarn_stack_tables *tables, uint32_t st
     };
 }
 
-static void forget_modules(struct yarn_stack_tables *tables)
+static void free_modules(struct yarn_stack_tables *tables)
 {
     for (size_t i = 0; i < tables->max_modules; i++)
         free(tables->modules[i]);
@@ -143,14 +143,14 @@ static void forget_modules(struct yarn_stack_tables *tables)
 
 void yarn_stack_tables_begin_process(struct yarn_stack_tables *tables)
 {
-    forget_modules(tables);
+    free_modules(tables);
     tables->process += tables->has_process;
     tables->has_process = true;
 }
 
 void yarn_stack_tables_close(struct yarn_stack_tables *tables)
 {
-    forget_modules(tables);
+    free_modules(tables);
     yarn_late_names_close(&tables->late_names);
     free(tables->symbols);
     free(tables->frames);

@@ -490,7 +490,7 @@ void yarn_session_free(struct yarn_session *session)
     yarn_session_unwinder_free(own->unwinder);
     /* In a child descriptors and rings are the parent's. */
     if (own->pid != yarn_process_pid()) {
-        yarn_session_forget(session);
+        yarn_session_after_fork(session);
         own->reader.wake_fd = own->wake_fd = -1;
     }
     detach(own);

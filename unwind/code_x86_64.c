@@ -131,7 +131,7 @@ static struct word pop(struct way *way)
 
 /* ---- what an instruction does ---- */
 
-static void forget(struct way *way, uint16_t registers)
+static void invalidate(struct way *way, uint16_t registers)
 {
     for (unsigned i = 0; i < NR_REGISTERS; i++)
         if (registers >> i & 1)
@@ -152,7 +152,7 @@ static void apply(struct way *way, const struct yarn_instruction *now)
     struct word source = {.kind = UNKNOWN}, was_top = way->top;
     if (now->source < NR_REGISTERS)
         source = way->registers[now->source];
-    forget(way, now->clobbered);
+    invalidate(way, now->clobbered);
     way->top = (struct word){.kind = UNKNOWN};
     switch (now->effect) {
     case YARN_EFFECT_SET:
@@ -180,7 +180,7 @@ static void apply(struct way *way, const struct yarn_instruction *now)
         leave(way);
         break;
     case YARN_EFFECT_CONSTANT:
-        forget(way, (uint16_t)(1U << now->target));
+        invalidate(way, (uint16_t)(1U << now->target));
         way->number = now->target == RAX ? now->value : way->number;
         break;
     default:
@@ -311,7 +311,7 @@ static void note_call(struct way *way)
         way->calls[way->nr_calls % CALLS_MAX] = sp;
         way->nr_calls += way->nr_calls < CALLS_MAX;
     }
-    forget(way, (uint16_t)~kept);
+    invalidate(way, (uint16_t)~kept);
 }
 
 static bool is_last(int32_t number)

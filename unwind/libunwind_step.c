@@ -211,7 +211,7 @@ void yarn_libunwind_free(struct yarn_libunwind *libunwind)
     yarn_pages_unmap(libunwind, sizeof *libunwind);
 }
 
-void yarn_libunwind_forget(struct yarn_libunwind *libunwind)
+void yarn_libunwind_flush_cache(struct yarn_libunwind *libunwind)
 {
     unw_flush_cache(libunwind->space, 0, 0);
 }

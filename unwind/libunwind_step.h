@@ -24,7 +24,7 @@ YARN_MUST_CHECK int yarn_libunwind_new(struct yarn_libunwind **ret_libunwind,
 void yarn_libunwind_free(struct yarn_libunwind *libunwind);
 
 /* The modules have changed: nothing that was learnt about an address holds. */
-void yarn_libunwind_forget(struct yarn_libunwind *libunwind);
+void yarn_libunwind_flush_cache(struct yarn_libunwind *libunwind);
 
 /* `module` has an image with call frame information for the lookup ip. On OK *registers are the
  * caller's; untouched otherwise. `is_signal`: of the frame's FDE. */

@@ -3,7 +3,7 @@
 
 #include "core/sys/own_memory.h"
 
-void yarn_stack_windows_forget(struct yarn_stack_windows *windows)
+void yarn_stack_windows_clear(struct yarn_stack_windows *windows)
 {
     memset(windows->page, 0, sizeof windows->page);
 }

@@ -19,7 +19,7 @@ struct yarn_stack_windows {
 };
 
 /* Before another stack, or the same one later. */
-void yarn_stack_windows_forget(struct yarn_stack_windows *windows);
+void yarn_stack_windows_clear(struct yarn_stack_windows *windows);
 
 /* A little-endian word; false where nothing is mapped. */
 bool yarn_stack_windows_read(struct yarn_stack_windows *windows, uint64_t address,

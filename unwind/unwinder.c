@@ -83,7 +83,7 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder)
 static void refresh(struct yarn_unwinder *unwinder)
 {
     if (yarn_rule_cache_refresh(&unwinder->cache) && unwinder->libunwind)
-        yarn_libunwind_forget(unwinder->libunwind);
+        yarn_libunwind_flush_cache(unwinder->libunwind);
 }
 
 static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint32_t number)
@@ -267,7 +267,7 @@ static bool is_landing(struct walk *walk, const struct yarn_rule *rule)
     return rule->lands && walk->frames->count == 1;
 }
 
-static void forget_landed(struct walk *walk, const struct yarn_rule *rule)
+static void invalidate_landed(struct walk *walk, const struct yarn_rule *rule)
 {
     if (rule->lands && walk->frames->count == 2)
         walk->registers.valid &= ~walk->unwinder->machine->kept;
@@ -309,7 +309,7 @@ static bool run(struct walk *walk)
         if (is_senseless(walk))
             return false;
         note_slots(walk, &found, lookup_ip, marked);
-        forget_landed(walk, &found.rule);
+        invalidate_landed(walk, &found.rule);
     }
 }
 
@@ -362,7 +362,7 @@ void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, u
     registers.value[machine->ip] = ip;
     registers.value[machine->sp] = sp;
     registers.valid = UINT64_C(1) << machine->ip | UINT64_C(1) << machine->sp;
-    yarn_stack_windows_forget(windows);
+    yarn_stack_windows_clear(windows);
     yarn_unwinder_unwind(unwinder, &registers, &stack, ret_frames);
 }
 

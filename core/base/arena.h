@@ -37,7 +37,7 @@ void *yarn_arena_alloc(struct yarn_arena *arena, size_t size, size_t align);
 /* A NUL-terminated copy; NULL in the same cases. */
 char *yarn_arena_text(struct yarn_arena *arena, const char *text, size_t size);
 
-/* Forgets everything that was allocated since `mark` (an earlier value of arena->used). */
+/* Frees everything that was allocated since `mark` (an earlier value of arena->used). */
 void yarn_arena_rewind(struct yarn_arena *arena, size_t mark);
 
 /* Idempotent; leaves *arena equal to YARN_ARENA_CLOSED. */

@@ -143,7 +143,7 @@ void yarn_pages_show_to_children(void *pages, size_t size)
     advise(pages, size, MADV_DOFORK);
 }
 
-void yarn_pages_forget(void)
+void yarn_pages_after_fork(void)
 {
     atomic_store_explicit(&total, 0, memory_order_relaxed);
     atomic_store_explicit(&taken, 0, memory_order_relaxed);

@@ -48,7 +48,7 @@ void yarn_pages_hide_like_ours(void *pages, size_t size);
 /* An exception, for pages that a child continues to use. */
 void yarn_pages_show_to_children(void *pages, size_t size);
 /* In such a child: none of the hidden pages count any more, nor are they taken from. */
-void yarn_pages_forget(void);
+void yarn_pages_after_fork(void);
 
 /* Zeroed memory that a forked child shares with this process; NULL on failure. Unmapped by
  * yarn_pages_release; not in the total. */

@@ -31,11 +31,11 @@ uint32_t yarn_table_find(const struct yarn_table *table, uint64_t key);
 /* Adds or replaces. -ENOSPC where the cap is reached, -ENOMEM where no memory is available. */
 YARN_MUST_CHECK int yarn_table_put(struct yarn_table *table, uint64_t key, uint32_t value);
 
-/* As put, for what may be forgotten: opens the table at the first, and leaves out what is above 16
+/* As put, for what may be dropped: opens the table at the first, and leaves out what is above 16
  * million. -ENOMEM. */
 YARN_MUST_CHECK int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value);
 
-/* Forgets every key, keeps the memory. */
+/* Removes every key, keeps the memory. */
 void yarn_table_clear(struct yarn_table *table);
 
 /* Idempotent. */

@@ -33,7 +33,7 @@ struct yarn_edges {
  * none. */
 bool yarn_edges_add(struct yarn_edges *edges, const struct yarn_typed_record *record, size_t *at);
 
-/* Forgets all edges, keeps the memory. */
+/* Removes all edges, keeps the memory. */
 void yarn_edges_clear(struct yarn_edges *edges);
 /* Idempotent. */
 void yarn_edges_close(struct yarn_edges *edges);

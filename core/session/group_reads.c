@@ -112,7 +112,7 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
     }
 }
 
-void yarn_group_reads_forget(struct yarn_group_reads *reads, uint32_t tid)
+void yarn_group_reads_remove_thread(struct yarn_group_reads *reads, uint32_t tid)
 {
     for (uint32_t i = 0; i < reads->lasts.count; i++) {
         struct last *last = yarn_pool_at(&reads->lasts, i);

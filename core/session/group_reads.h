@@ -27,7 +27,7 @@ void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_tab
                            const struct yarn_record_listener *listener);
 
 /* The thread has ended: another with its number begins at 0. */
-void yarn_group_reads_forget(struct yarn_group_reads *reads, uint32_t tid);
+void yarn_group_reads_remove_thread(struct yarn_group_reads *reads, uint32_t tid);
 
 /* Idempotent. */
 void yarn_group_reads_close(struct yarn_group_reads *reads);

@@ -292,7 +292,7 @@ static void observe(void *self, const struct yarn_typed_record *record)
     if (record->type == YARN_RECORD_SWITCH)
         yarn_switches_observe(session, record);
     if (record->type == YARN_RECORD_EXIT && session->reads)
-        yarn_group_reads_forget(session->reads, record->task.tid);
+        yarn_group_reads_remove_thread(session->reads, record->task.tid);
     session->nr_births +=
         record->type == YARN_RECORD_FORK && record->task.pid == (uint32_t)session->request->pid;
     session->listener->record(session->listener->self, record);
@@ -405,7 +405,7 @@ void yarn_session_close(struct yarn_session *session)
     free_memory(session);
 }
 
-void yarn_session_forget(struct yarn_session *session)
+void yarn_session_after_fork(struct yarn_session *session)
 {
     if (session->threads)
         yarn_thread_rings_free(session);

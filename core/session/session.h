@@ -90,4 +90,4 @@ void yarn_session_close(struct yarn_session *session);
 
 /* The same in a child after fork: descriptors and rings are the parent's, memory is a copy. Not for
  * the timer sampler. */
-void yarn_session_forget(struct yarn_session *session);
+void yarn_session_after_fork(struct yarn_session *session);

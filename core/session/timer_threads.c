@@ -21,7 +21,7 @@ enum {
 
 /* A slot that was left over: by a closed session whose thread was stopped, or (all of them) by the
  * parent, in a forked child that has neither its threads nor its memory. */
-static void forget_left_over(void)
+static void free_left_over(void)
 {
     for (size_t i = 0; i < YARN_TIMER_SLOTS_MAX; i++) {
         struct yarn_timer_slot *slot = &yarn_timer_slots[i];
@@ -40,7 +40,7 @@ int yarn_timer_threads_open(struct yarn_timer_threads *threads, struct yarn_aren
     threads->sources = YARN_ARENA_NEW(arena, struct yarn_merge_source, YARN_TIMER_SLOTS_MAX);
     if (!threads->of_slot || !threads->tids || !threads->sources)
         return -ENOMEM;
-    forget_left_over();
+    free_left_over();
     return yarn_table_open(&threads->slot_of, 2 * YARN_TIMER_SLOTS_MAX, 4 * YARN_TIMER_SLOTS_MAX);
 }
 
@@ -352,7 +352,7 @@ static void give_back(struct yarn_timer_threads *threads, uint32_t number,
     threads->of_slot[number].ring = YARN_RING_CLOSED;
 }
 
-/* The table has no way to forget one key. */
+/* The table has no way to remove one key. */
 static void fill_table(struct yarn_timer_threads *threads)
 {
     yarn_table_clear(&threads->slot_of);

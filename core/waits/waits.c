@@ -87,7 +87,7 @@ bool yarn_waits_has(const struct yarn_waits *waits, uint32_t tid)
     return find(waits, tid);
 }
 
-/* Threads that have ended are forgotten by their number only here. */
+/* Threads that have ended are removed by their number only here. */
 static bool put(struct yarn_waits *waits, uint32_t tid, uint32_t number)
 {
     if (!yarn_table_put(&waits->of_tid, tid, number))

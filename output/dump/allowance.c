@@ -25,7 +25,7 @@ void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t by
         allowance->left[i] += bytes * rates[i].a_byte;
 }
 
-void yarn_dump_allowance_forget(struct yarn_dump_allowance *allowance)
+void yarn_dump_allowance_reset_kept(struct yarn_dump_allowance *allowance)
 {
     allowance->left[YARN_DUMP_BUDGET_KEPT] = rates[YARN_DUMP_BUDGET_KEPT].base;
 }

@@ -42,8 +42,8 @@ struct yarn_dump_allowance {
 void yarn_dump_allowance_init(struct yarn_dump_allowance *allowance);
 /* A whole chunk was found. */
 void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes);
-/* What was kept of an epoch is forgotten. */
-void yarn_dump_allowance_forget(struct yarn_dump_allowance *allowance);
+/* What was kept of an epoch is dropped. */
+void yarn_dump_allowance_reset_kept(struct yarn_dump_allowance *allowance);
 /* False and nothing charged where less is left. */
 bool yarn_dump_allowance_has(struct yarn_dump_allowance *allowance, enum yarn_dump_budget budget,
                              uint64_t amount);

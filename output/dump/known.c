@@ -26,7 +26,7 @@ static void free_pieces(struct yarn_dump_known *known)
     }
 }
 
-void yarn_dump_known_forget_epoch(struct yarn_dump_known *known)
+void yarn_dump_known_clear_epoch(struct yarn_dump_known *known)
 {
     close_set(&known->strings);
     close_set(&known->symbols);
@@ -35,11 +35,11 @@ void yarn_dump_known_forget_epoch(struct yarn_dump_known *known)
     free_pieces(known);
 }
 
-void yarn_dump_known_forget_process(struct yarn_dump_known *known)
+void yarn_dump_known_clear_process(struct yarn_dump_known *known)
 {
     close_set(&known->modules);
     yarn_dump_known_events_close(&known->events);
-    yarn_dump_known_forget_epoch(known);
+    yarn_dump_known_clear_epoch(known);
 }
 
 void yarn_dump_known_close(struct yarn_dump_known *known)

@@ -37,8 +37,8 @@ struct yarn_dump_known {
 /* Begins empty: all zero. Idempotent. */
 void yarn_dump_known_close(struct yarn_dump_known *known);
 /* A new epoch, and a new process. */
-void yarn_dump_known_forget_epoch(struct yarn_dump_known *known);
-void yarn_dump_known_forget_process(struct yarn_dump_known *known);
+void yarn_dump_known_clear_epoch(struct yarn_dump_known *known);
+void yarn_dump_known_clear_process(struct yarn_dump_known *known);
 
 static inline bool yarn_dump_set_has(const struct yarn_dump_set *set, uint64_t number)
 {

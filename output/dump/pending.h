@@ -93,7 +93,7 @@ void yarn_dump_pending_add_list(struct yarn_dump_pending *pending, enum yarn_dum
 bool yarn_dump_pending_has_thread(const struct yarn_dump_pending *pending, uint32_t tid);
 
 void yarn_dump_pending_seal(struct yarn_dump_pending *pending);
-/* Forgets what waits. */
+/* Drops what waits. */
 void yarn_dump_pending_drop(struct yarn_dump_pending *pending);
 
 /* Of pending_samples.c: streams and samples. */

@@ -65,15 +65,15 @@ void yarn_dump_record_reader_close(struct yarn_dump_record_reader *reader)
 
 int yarn_dump_record_reader_begin_epoch(struct yarn_dump_record_reader *reader)
 {
-    yarn_dump_known_forget_epoch(&reader->known);
-    yarn_dump_allowance_forget(reader->allowance);
+    yarn_dump_known_clear_epoch(&reader->known);
+    yarn_dump_allowance_reset_kept(reader->allowance);
     return reader->visitor->reset ? reader->visitor->reset(reader->self) : 0;
 }
 
 int yarn_dump_record_reader_begin_process(struct yarn_dump_record_reader *reader)
 {
-    yarn_dump_known_forget_process(&reader->known);
-    yarn_dump_allowance_forget(reader->allowance);
+    yarn_dump_known_clear_process(&reader->known);
+    yarn_dump_allowance_reset_kept(reader->allowance);
     reader->totals = (struct yarn_dump_totals){0};
     reader->summary->has_end = false;
     reader->awaits_process = true;

@@ -55,7 +55,7 @@ uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns)
     return sink->chunk.time_ns;
 }
 
-void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink)
+void yarn_dump_sink_reset_time(struct yarn_dump_sink *sink)
 {
     sink->has_time = false;
     sink->chunk.time_ns = 0;
@@ -77,7 +77,7 @@ bool yarn_dump_sink_recover(struct yarn_dump_sink *sink)
     sink->error = 0;
     memset(sink->waiting, 0, sizeof sink->waiting);
     yarn_bytes_reset(&sink->raw);
-    yarn_dump_sink_forget_time(sink);
+    yarn_dump_sink_reset_time(sink);
     return true;
 }
 

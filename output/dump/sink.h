@@ -42,11 +42,11 @@ YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd);
 /* Without a flush. Idempotent. */
 void yarn_dump_sink_close(struct yarn_dump_sink *sink);
 
-/* What TIME values of this moment are relative to: the first time since yarn_dump_sink_forget_time.
+/* What TIME values of this moment are relative to: the first time since yarn_dump_sink_reset_time.
  */
 uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns);
 /* Only while no record that holds a time is waiting, here or with the caller. */
-void yarn_dump_sink_forget_time(struct yarn_dump_sink *sink);
+void yarn_dump_sink_reset_time(struct yarn_dump_sink *sink);
 
 /* Where records were put into `raw` by others, behind `mark`, and did not fit: what came into it of
  * them is taken back, the chunk flushed, and true: they are to be put again. */
@@ -57,7 +57,7 @@ void yarn_dump_sink_append(struct yarn_dump_sink *sink, struct yarn_span records
 void yarn_dump_sink_count_samples(struct yarn_dump_sink *sink,
                                   const uint64_t counts[YARN_DUMP_STACK_END_COUNT]);
 /* Once, after a write that failed for want of room: takes off what came into the file of it, and
- * forgets the chunk. False where it is not for that, or not the first time. */
+ * drops the chunk. False where it is not for that, or not the first time. */
 bool yarn_dump_sink_recover(struct yarn_dump_sink *sink);
 /* The chunk becomes part of the file. A no-op where it is empty. */
 void yarn_dump_sink_flush(struct yarn_dump_sink *sink);

@@ -82,7 +82,7 @@ static void flush(struct yarn_dump_writer *writer)
 {
     yarn_dump_pending_seal(&writer->pending);
     yarn_dump_sink_flush(&writer->sink);
-    yarn_dump_sink_forget_time(&writer->sink);
+    yarn_dump_sink_reset_time(&writer->sink);
 }
 
 static void begin_epoch(struct yarn_dump_writer *writer)

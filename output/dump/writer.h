@@ -44,7 +44,7 @@ void yarn_dump_writer_free(struct yarn_dump_writer *writer);
 void yarn_dump_writer_flush(struct yarn_dump_writer *writer);
 
 int yarn_dump_writer_error(const struct yarn_dump_writer *writer);
-/* After a write that failed because the disk or the file is full, once: forgets what did not get
+/* After a write that failed because the disk or the file is full, once: drops what did not get
  * into the file (totals that are written from then on show it as lost) and begins a new epoch. The
  * records that follow should be few. False where nothing can be written all the same. */
 YARN_MUST_CHECK bool yarn_dump_writer_recover(struct yarn_dump_writer *writer);

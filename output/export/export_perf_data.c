@@ -203,7 +203,7 @@ static bool has_module(const struct yarn_profile_dump *dump, const char *path)
     return false;
 }
 
-/* At the first sample of a dump; a pid that had another image before forgets its mappings. */
+/* At the first sample of a dump; a pid that had another image before drops its mappings. */
 static void begin_dump(struct perf_data *perf, uint32_t number, uint64_t time_ns)
 {
     const struct yarn_profile *profile = perf->export->profile;

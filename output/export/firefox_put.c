@@ -274,7 +274,7 @@ int yarn_firefox_put_thread(struct yarn_firefox_tables *tables, struct yarn_json
     int err = 0;
     for (size_t i = 0; !err && i < YARN_COUNT_OF(all); i++)
         err = put_table(tables, json, all[i].key, *all[i].count, all[i].columns);
-    yarn_firefox_forget_thread(tables);
+    yarn_firefox_clear_thread(tables);
     return err;
 }
 

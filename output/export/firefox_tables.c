@@ -152,7 +152,7 @@ struct yarn_firefox_node yarn_firefox_node_of(const struct yarn_firefox_tables *
     return node;
 }
 
-void yarn_firefox_forget_thread(struct yarn_firefox_tables *tables)
+void yarn_firefox_clear_thread(struct yarn_firefox_tables *tables)
 {
     yarn_numbering_clear(&tables->stacks);
     yarn_numbering_clear(&tables->frames);

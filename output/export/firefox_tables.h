@@ -58,9 +58,9 @@ struct yarn_firefox_node {
 
 struct yarn_firefox_node yarn_firefox_node_of(const struct yarn_firefox_tables *tables,
                                               uint32_t thing);
-void yarn_firefox_forget_thread(struct yarn_firefox_tables *tables);
+void yarn_firefox_clear_thread(struct yarn_firefox_tables *tables);
 
-/* The tables of the thread, as members of the open object; then forgets them. */
+/* The tables of the thread, as members of the open object; then clears them. */
 YARN_MUST_CHECK int yarn_firefox_put_thread(struct yarn_firefox_tables *tables,
                                             struct yarn_json *json);
 /* "libs" and "shared", after all threads. */

@@ -19,7 +19,7 @@ struct yarn_numbering {
 YARN_MUST_CHECK int yarn_numbering_init(struct yarn_numbering *numbering, size_t limit);
 /* Idempotent. */
 void yarn_numbering_fini(struct yarn_numbering *numbering);
-/* Forgets all, in time of what was numbered. */
+/* Clears all, in time of what was numbered. */
 void yarn_numbering_clear(struct yarn_numbering *numbering);
 
 /* Finds or gives it. */

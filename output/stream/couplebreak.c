@@ -4,7 +4,7 @@
 #include "output/stream/stream.h"
 #include "output/trace/scratch.h"
 
-enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, FORGET_ENTRIES = 1 << 16 };
+enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, DROP_ENTRIES = 1 << 16 };
 
 /* By position of the flag. */
 static const struct {
@@ -79,10 +79,10 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
 }
 
 /* Why: records that were read would be in memory beside the entries. */
-static void forget_records(const struct yarn_stream *stream, size_t nr_read)
+static void drop_records(const struct yarn_stream *stream, size_t nr_read)
 {
-    if (nr_read % FORGET_ENTRIES == 0)
-        yarn_scratch_forget(stream->records);
+    if (nr_read % DROP_ENTRIES == 0)
+        yarn_scratch_drop_pages(stream->records);
 }
 
 static size_t count_targets(const struct yarn_stream *stream)
@@ -91,7 +91,7 @@ static size_t count_targets(const struct yarn_stream *stream)
     size_t count = 0;
     for (size_t i = 0; i < stream->nr_entries; i++) {
         count += make_target(stream, &stream->entries[i], &target);
-        forget_records(stream, i);
+        drop_records(stream, i);
     }
     return count;
 }
@@ -154,7 +154,7 @@ static int break_couples(struct yarn_stream *stream)
         return -ENOMEM;
     stream->flags = 0;
     for (size_t i = 0; i < stream->nr_entries; i++) {
-        forget_records(stream, i);
+        drop_records(stream, i);
         entries[at++] = stream->entries[i];
         if (!make_target(stream, &stream->entries[i], &entries[at]))
             continue;

@@ -70,7 +70,7 @@ int yarn_scratch_map(struct yarn_scratch *scratch, struct yarn_span *ret_bytes)
     return 0;
 }
 
-void yarn_scratch_forget(struct yarn_span bytes)
+void yarn_scratch_drop_pages(struct yarn_span bytes)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)bytes.data + page - 1) / page * page;

@@ -22,7 +22,7 @@ YARN_MUST_CHECK int yarn_scratch_put(struct yarn_scratch *scratch, struct yarn_s
 /* *ret_bytes outlives it, until yarn_scratch_unmap. */
 YARN_MUST_CHECK int yarn_scratch_map(struct yarn_scratch *scratch, struct yarn_span *ret_bytes);
 /* Mapped bytes of a file leave memory, until they are read again. */
-void yarn_scratch_forget(struct yarn_span bytes);
+void yarn_scratch_drop_pages(struct yarn_span bytes);
 void yarn_scratch_unmap(struct yarn_span bytes);
 /* Idempotent. */
 void yarn_scratch_close(struct yarn_scratch *scratch);

@@ -15,7 +15,7 @@ enum {
     HAS_COUNT_BIT = 30,
     HAS_LOST_BIT = 31,
     WORD = 4,
-    FORGET_BYTES = 1 << 20,
+    DROP_BYTES = 1 << 20,
 };
 
 struct walk {
@@ -131,27 +131,27 @@ static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
 }
 
 /* Why: all of the file would be in memory beside what is made of it. */
-static void forget(const struct yarn_trace_file *file, struct yarn_span pages)
+static void drop_pages(const struct yarn_trace_file *file, struct yarn_span pages)
 {
     if (file->is_mapped)
-        yarn_scratch_forget(pages);
+        yarn_scratch_drop_pages(pages);
 }
 
 static int walk_core(struct walk *walk)
 {
     const struct yarn_trace_file_core *core = walk->core;
-    uint64_t size = walk->file->page_bytes, forgotten = 0;
+    uint64_t size = walk->file->page_bytes, dropped = 0;
     int err = 0;
     for (uint64_t at = 0; !err && at < core->pages.size; at += size) {
         struct yarn_span page = yarn_span_sub(core->pages, at, size);
         err = page.size ? walk_bytes(walk, page, core->at + at)
                         : yarn_trace_refuse(walk->file, core->at + at, "a page is cut");
-        if (at - forgotten >= FORGET_BYTES) {
-            forget(walk->file, yarn_span_sub(core->pages, forgotten, at - forgotten));
-            forgotten = at;
+        if (at - dropped >= DROP_BYTES) {
+            drop_pages(walk->file, yarn_span_sub(core->pages, dropped, at - dropped));
+            dropped = at;
         }
     }
-    forget(walk->file, core->pages);
+    drop_pages(walk->file, core->pages);
     return err;
 }
 

@@ -94,7 +94,7 @@ uint64_t yarn_thread_ends_take_unnoted(uint64_t *cpu_ns)
     return atomic_exchange(&nr_unnoted, 0);
 }
 
-void yarn_thread_ends_forget(void)
+void yarn_thread_ends_after_fork(void)
 {
     uint64_t cpu_ns = 0;
     /* What is written here is a page's copy. */

@@ -39,4 +39,4 @@ size_t yarn_thread_ends_count(void);
 uint64_t yarn_thread_ends_take_unnoted(uint64_t *cpu_ns);
 
 /* In a child after fork: its parent's threads are not its. */
-void yarn_thread_ends_forget(void);
+void yarn_thread_ends_after_fork(void);

@@ -103,7 +103,7 @@ static bool is_reported(struct yarn_thread_snapshot *snapshot, pid_t tid)
     return *noted(snapshot, tid) == -tid;
 }
 
-static void forget(struct yarn_thread_snapshot *snapshot, pid_t tid)
+static void clear_note(struct yarn_thread_snapshot *snapshot, pid_t tid)
 {
     if (*noted(snapshot, tid) == tid || is_reported(snapshot, tid))
         *noted(snapshot, tid) = 0;
@@ -113,7 +113,7 @@ void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t 
                                    uint32_t parent_tid, uint64_t time_ns)
 {
     size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
-    forget(snapshot, tid);
+    clear_note(snapshot, tid);
     snapshot->born[at].tid = tid;
     snapshot->born[at].parent_tid = parent_tid;
     snapshot->born[at].time_ns = time_ns;
@@ -127,7 +127,7 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
     remove_tid(snapshot, tid);
     if (is_reported(snapshot, tid))
         return;
-    forget(snapshot, tid); /* another of the same number may come */
+    clear_note(snapshot, tid); /* another of the same number may come */
     if (!yarn_thread_ends_take(tid, time_ns, &end))
         end = (struct yarn_dump_thread_end){
             .tid = (uint32_t)tid,

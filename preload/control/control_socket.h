@@ -48,7 +48,7 @@ YARN_MUST_CHECK int yarn_control_socket_open(struct yarn_control_socket *control
                                              char *const envp[]);
 
 /* In a forked child, which owns nothing of it; writes nothing if it is closed. */
-void yarn_control_socket_forget(struct yarn_control_socket *control);
+void yarn_control_socket_after_fork(struct yarn_control_socket *control);
 
 /* The descriptors to poll; returns their number, 0 where it is closed. */
 size_t yarn_control_socket_watch(const struct yarn_control_socket *control,

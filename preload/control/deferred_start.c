@@ -11,7 +11,7 @@ enum { LOOKS_AT_EXEC = 200 };
 
 void yarn_deferred_start_claim(struct yarn_recorder *recorder)
 {
-    yarn_pages_forget();
+    yarn_pages_after_fork();
     yarn_pages_hide_from_children();
     yarn_pages_count(sizeof *recorder + recorder->job.arena.touched);
 }

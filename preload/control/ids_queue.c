@@ -59,7 +59,7 @@ void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *id
     atomic_store(&queue->state[ids - room], FREE);
 }
 
-void yarn_ids_queue_forget(struct yarn_ids_queue *queue)
+void yarn_ids_queue_after_fork(struct yarn_ids_queue *queue)
 {
     /* What is as it should be is not written: each page written in a child is copied for it. */
     for (size_t i = 0; i < YARN_IDS_QUEUE_MAX; i++)

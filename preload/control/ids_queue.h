@@ -31,4 +31,4 @@ const struct yarn_ids *yarn_ids_queue_next(struct yarn_ids_queue *queue);
 void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *ids);
 
 /* In a child after fork. */
-void yarn_ids_queue_forget(struct yarn_ids_queue *queue);
+void yarn_ids_queue_after_fork(struct yarn_ids_queue *queue);

@@ -24,7 +24,7 @@ enum {
 
 #define GONE_PAUSE_NS (YARN_NS_PER_MS / 20)
 
-/* The one pointer: set by the constructor; a child after fork that is not followed forgets it. */
+/* The one pointer: set by the constructor; a child after fork that is not followed clears it. */
 static YARN_IN_DATA struct yarn_recorder *the_recorder;
 /* Behind a system call filter of the host: not even its process id may be asked for. */
 static YARN_IN_DATA _Atomic bool is_filtered;

@@ -50,7 +50,7 @@ static bool hold(struct yarn_recorder *recorder)
             return false;
         yarn_futex_wait(&recorder->requests.wanted, 0, HOLD_NS);
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
-            yarn_state_forget_execs(&recorder->state);
+            yarn_state_clear_execs(&recorder->state);
     }
     yarn_deferred_start_refund(recorder);
     yarn_commands_open_socket(recorder);

@@ -105,7 +105,7 @@ void yarn_recorder_rouse(struct yarn_recorder *recorder)
     uint64_t mask = yarn_signal_set_mask(~UINT64_C(0));
     if (yarn_state_move(&recorder->state, YARN_PHASE_WAITING, YARN_PHASE_STARTING)) {
         yarn_deferred_start_claim(recorder);
-        yarn_thread_ends_forget();
+        yarn_thread_ends_after_fork();
         yarn_clock_enter_namespace();
         recorder->recording.failure.is_unstored = run(recorder) != 0;
     } else if (yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING) {
@@ -168,7 +168,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
         recorder->recording.failure.what = NULL;
         recorder->recording.failure.is_unstored = false;
     }
-    yarn_control_socket_forget(&recorder->control);
+    yarn_control_socket_after_fork(&recorder->control);
     recorder->has_unsaved = false;
     yarn_marks_init(&recorder->marks);
     if (atomic_load(&recorder->messages.count))
@@ -176,8 +176,8 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
     recorder->charged_ns = 0;
-    yarn_requests_forget(&recorder->requests);
-    yarn_ids_queue_forget(&recorder->ids);
+    yarn_requests_after_fork(&recorder->requests);
+    yarn_ids_queue_after_fork(&recorder->ids);
     atomic_store(&recorder->rules, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;
@@ -211,7 +211,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
         atomic_store(&recorder->child_times, NULL);
     }
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
-    yarn_thread_ends_forget();
+    yarn_thread_ends_after_fork();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     yarn_facts_note_leader(&recorder->job.facts, &recorder->job.seccomp);
     yarn_sites_inherit(&recorder->job.sites);

@@ -38,7 +38,7 @@ void yarn_requests_finish(struct yarn_requests *requests)
     yarn_futex_wake(&requests->done);
 }
 
-void yarn_requests_forget(struct yarn_requests *requests)
+void yarn_requests_after_fork(struct yarn_requests *requests)
 {
     atomic_store(&requests->wanted, 0);
     atomic_store(&requests->begun, 0);

@@ -39,4 +39,4 @@ uint32_t yarn_requests_take(struct yarn_requests *requests);
 void yarn_requests_finish(struct yarn_requests *requests);
 
 /* In a child after fork. */
-void yarn_requests_forget(struct yarn_requests *requests);
+void yarn_requests_after_fork(struct yarn_requests *requests);

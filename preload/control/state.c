@@ -73,7 +73,7 @@ uint32_t yarn_state_leave_exec(struct yarn_state *state)
     return before >= EXEC_ONE ? (before >> 16) - 1 : 0;
 }
 
-void yarn_state_forget_execs(struct yarn_state *state)
+void yarn_state_clear_execs(struct yarn_state *state)
 {
     replace(state, ~EXEC_MOST, 0);
 }

@@ -103,4 +103,4 @@ int yarn_state_wait(struct yarn_state *state, enum yarn_phase least, uint64_t ti
  * return are not counted; their failure has no effect then. */
 void yarn_state_enter_exec(struct yarn_state *state);
 uint32_t yarn_state_leave_exec(struct yarn_state *state);
-void yarn_state_forget_execs(struct yarn_state *state);
+void yarn_state_clear_execs(struct yarn_state *state);

@@ -262,7 +262,7 @@ void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer 
     }
 }
 
-void yarn_file_names_forget(struct yarn_file_names *names)
+void yarn_file_names_clear(struct yarn_file_names *names)
 {
     size_t count, kept = 0;
     struct yarn_file_name *all = yarn_file_names_all(names, &count);

@@ -64,8 +64,8 @@ void yarn_file_names_store(struct yarn_file_names *names, struct yarn_file_name 
 /* Asks as far as the time goes. Names that came too late for their frames are written. */
 void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer *writer);
 
-/* Those that were answered since the last forgetting among them. */
+/* Those that were answered since the last clear among them. */
 struct yarn_file_name *yarn_file_names_all(const struct yarn_file_names *names, size_t *ret_count);
 
-/* Forgets the answers. */
-void yarn_file_names_forget(struct yarn_file_names *names);
+/* Drops the answers. */
+void yarn_file_names_clear(struct yarn_file_names *names);

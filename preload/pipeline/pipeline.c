@@ -237,7 +237,7 @@ void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last)
     pipeline->dump->account->totals.value[YARN_DUMP_TOTAL_FRAMES_UNNAMED] = files->nr_unnamed;
     if (pipeline->dump->writer)
         yarn_stacks_learn(&pipeline->stacks, pipeline->dump->writer);
-    yarn_file_names_forget(files);
+    yarn_file_names_clear(files);
     yarn_module_map_sweep(pipeline->map);
     yarn_symbols_sweep(files->symbols);
     yarn_module_map_rest(pipeline->map);

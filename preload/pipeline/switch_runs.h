@@ -40,5 +40,5 @@ void yarn_switch_runs_stop(struct yarn_switch_runs *runs, uint64_t time_ns);
 /* Too many are kept: they should be written. */
 bool yarn_switch_runs_are_many(const struct yarn_switch_runs *runs);
 
-/* Writes what is kept, and forgets it. */
+/* Writes what is kept, and clears it. */
 void yarn_switch_runs_write(struct yarn_switch_runs *runs, struct yarn_dump_writer *writer);

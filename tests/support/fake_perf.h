@@ -24,7 +24,7 @@ extern int (*fake_perf_judge)(const struct fake_perf_event *event);
 /* What read(2) says: -ENODATA from it is the end of the file. */
 extern struct yarn_perf_count (*fake_perf_count)(const struct fake_perf_event *event);
 
-/* Closes all, and forgets what the test has set. */
+/* Closes all, and resets what the test has set. */
 void fake_perf_reset(void);
 
 /* The kernel writes a record: into one of the rings, which are read together. False: none is

@@ -35,7 +35,7 @@ YARN_MUST_CHECK int yarn_name_pass_new(struct yarn_name_pass **ret_pass);
 /* NULL is allowed. */
 void yarn_name_pass_free(struct yarn_name_pass *pass);
 
-/* Forgets what was asked before. */
+/* Clears what was asked before. */
 void yarn_name_pass_begin(struct yarn_name_pass *pass);
 
 /* `search` with vaddr, from, to, has_fde and number. False beyond YARN_NAME_SEARCHES_MAX. */

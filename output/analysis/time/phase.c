@@ -53,7 +53,7 @@ static void compare_turns(struct yarn_clock_phase *phase)
     }
 }
 
-static void forget_turn(struct yarn_clock_phase *phase, bool is_alternate)
+static void clear_turn(struct yarn_clock_phase *phase, bool is_alternate)
 {
     for (size_t i = 0; i < phase->turns[is_alternate].count; i++)
         phase->rows[phase->turns[is_alternate].rows[i]].of_turn[is_alternate] = 0;
@@ -65,13 +65,13 @@ static void end_turn(struct yarn_clock_phase *phase)
 {
     if (phase->turns[0].weight > 0 && phase->turns[1].weight > 0)
         compare_turns(phase);
-    forget_turn(phase, !phase->is_alternate);
+    clear_turn(phase, !phase->is_alternate);
 }
 
 void yarn_clock_phase_end(struct yarn_clock_phase *phase)
 {
     end_turn(phase);
-    forget_turn(phase, phase->is_alternate);
+    clear_turn(phase, phase->is_alternate);
 }
 
 /* ---- samples ---- */

@@ -22,7 +22,7 @@ struct walk {
     uint32_t *places; /* node of each stack below the root that is being added */
 };
 
-static void forget_side(struct walk *walk)
+static void free_side(struct walk *walk)
 {
     free(walk->events);
     free(walk->threads);
@@ -287,9 +287,9 @@ int yarn_page_paths_add(struct yarn_page_graph *graph)
     for (walk.side = 0; !err && walk.side < 2; walk.side++) {
         if (graph->sides[walk.side].profile)
             err = add_side(&walk);
-        forget_side(&walk);
+        free_side(&walk);
     }
-    forget_side(&walk);
+    free_side(&walk);
     yarn_table_close(&walk.nodes);
     yarn_table_close(&walk.leaves);
     return err;

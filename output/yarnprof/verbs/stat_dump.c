@@ -303,7 +303,7 @@ static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t
     return 0;
 }
 
-static void forget_events(struct yarn_stat_dump_reader *reader)
+static void clear_events(struct yarn_stat_dump_reader *reader)
 {
     memset(reader->counts, 0, sizeof reader->counts);
     for (size_t i = 0; i < EVENTS_MAX; i++)
@@ -317,7 +317,7 @@ static int on_process(void *self, const struct yarn_dump_process *process)
     reader->interval_ns = process->start_ns;
     reader->nr_processes++;
     reader->nr_names = 0;
-    forget_events(reader);
+    clear_events(reader);
     return 0;
 }
 
@@ -337,7 +337,7 @@ static int read_all(struct yarn_stat_dump_reader *reader, const struct yarn_sour
     struct yarn_dump_summary summary;
     for (size_t i = 0; i < sources->count; i++) {
         const char *path = sources->list[i].path;
-        forget_events(reader); /* a damaged dump may have counts, and no process before them */
+        clear_events(reader); /* a damaged dump may have counts, and no process before them */
         int err = yarn_dump_read_file(path, &visitor, reader, &summary);
         if (err) {
             yarn_complain("stat", "%s: %s", path, yarn_memory_why(err));

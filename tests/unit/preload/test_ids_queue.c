@@ -68,21 +68,21 @@ END_TEST
 START_TEST(a_child_has_none_of_its_parents)
 {
     put();
-    yarn_ids_queue_forget(&queue);
+    yarn_ids_queue_after_fork(&queue);
     ck_assert_ptr_null(yarn_ids_queue_next(&queue));
 }
 END_TEST
 
-static void forget(void)
+static void reset(void)
 {
-    yarn_ids_queue_forget(&queue);
+    yarn_ids_queue_after_fork(&queue);
 }
 
 int main(void)
 {
     Suite *suite = suite_create("ids_queue");
     TCase *tcase = tcase_create("one reader");
-    tcase_add_checked_fixture(tcase, forget, NULL);
+    tcase_add_checked_fixture(tcase, reset, NULL);
     tcase_add_test(tcase, rights_are_those_of_who_puts_them);
     tcase_add_test(tcase, the_oldest_comes_first);
     tcase_add_test(tcase, what_can_be_taken_back_gives_way_to_what_comes_later);

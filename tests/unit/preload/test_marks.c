@@ -52,7 +52,7 @@ START_TEST(a_text_that_is_too_long_is_refused)
 }
 END_TEST
 
-START_TEST(an_init_forgets_what_waits)
+START_TEST(an_init_drops_what_waits)
 {
     struct yarn_marks *marks = new_marks();
     ck_assert_int_eq(yarn_marks_put(marks, "of the parent"), 0);
@@ -79,7 +79,7 @@ int main(void)
     tcase_add_test(tcase, what_is_put_is_taken_once);
     tcase_add_test(tcase, there_is_room_for_so_many_and_again_when_they_are_taken);
     tcase_add_test(tcase, a_text_that_is_too_long_is_refused);
-    tcase_add_test(tcase, an_init_forgets_what_waits);
+    tcase_add_test(tcase, an_init_drops_what_waits);
     tcase_add_test(tcase, an_init_of_what_is_empty_writes_nothing);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

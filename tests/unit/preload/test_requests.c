@@ -75,21 +75,21 @@ END_TEST
 START_TEST(a_child_has_none_of_its_parents)
 {
     yarn_requests_put(&requests, ONE, 0);
-    yarn_requests_forget(&requests);
+    yarn_requests_after_fork(&requests);
     ck_assert_uint_eq(yarn_requests_take(&requests), 0);
 }
 END_TEST
 
-static void forget(void)
+static void reset(void)
 {
-    yarn_requests_forget(&requests);
+    yarn_requests_after_fork(&requests);
 }
 
 int main(void)
 {
     Suite *suite = suite_create("requests");
     TCase *tcase = tcase_create("one reader");
-    tcase_add_checked_fixture(tcase, forget, NULL);
+    tcase_add_checked_fixture(tcase, reset, NULL);
     tcase_add_test(tcase, what_is_put_is_done_when_its_round_has_ended);
     tcase_add_test(tcase, what_comes_during_a_round_is_not_done_by_it);
     tcase_add_test(tcase, what_another_replaces_is_waited_for_by_nobody);

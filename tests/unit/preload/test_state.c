@@ -93,11 +93,11 @@ START_TEST(execs_are_counted_and_the_last_failure_says_so)
 }
 END_TEST
 
-START_TEST(an_exec_that_was_forgotten_changes_nothing_when_it_fails)
+START_TEST(an_exec_that_was_cleared_changes_nothing_when_it_fails)
 {
     yarn_state_become(&state, YARN_PHASE_RUNNING, 0);
     yarn_state_enter_exec(&state);
-    yarn_state_forget_execs(&state);
+    yarn_state_clear_execs(&state);
     ck_assert_uint_eq(yarn_state_leave_exec(&state), 0);
     ck_assert_uint_eq(yarn_state_nr_in_exec(&state), 0);
     ck_assert_int_eq(yarn_state_phase(&state), YARN_PHASE_RUNNING);
@@ -197,7 +197,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_flag_says_whether_it_was_set_and_leaves_the_others, 0,
                         YARN_COUNT_OF(flags));
     tcase_add_test(tcase, execs_are_counted_and_the_last_failure_says_so);
-    tcase_add_test(tcase, an_exec_that_was_forgotten_changes_nothing_when_it_fails);
+    tcase_add_test(tcase, an_exec_that_was_cleared_changes_nothing_when_it_fails);
     tcase_add_test(tcase, more_execs_than_the_word_holds_do_not_reach_its_other_parts);
     tcase_add_test(tcase, of_a_reset_only_who_left_stays);
     tcase_add_test(tcase, a_wait_ends_at_once_from_its_phase_on_and_by_time_before);

@@ -124,13 +124,13 @@ START_TEST(a_child_knows_nothing_of_its_parents_threads)
     uint64_t unnoted_ns = 0;
     note(11, 1, 1);
     note(11, 1, 1);
-    yarn_thread_ends_forget();
+    yarn_thread_ends_after_fork();
     ck_assert_uint_eq(yarn_thread_ends_count(), 0);
     ck_assert_uint_eq(yarn_thread_ends_take_unnoted(&unnoted_ns), 0);
     take_none(11);
     note(11, 2, 2);
-    yarn_thread_ends_forget();
-    yarn_thread_ends_forget();
+    yarn_thread_ends_after_fork();
+    yarn_thread_ends_after_fork();
     take_none(11);
 }
 END_TEST

@@ -97,7 +97,7 @@ static void map_something(uint64_t start)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
 }
 
-START_TEST(a_new_module_has_all_forgotten)
+START_TEST(a_new_module_empties_the_cache)
 {
     find_first(MANY);
     ck_assert(!yarn_rule_cache_refresh(&cache));
@@ -110,7 +110,7 @@ START_TEST(a_new_module_has_all_forgotten)
 END_TEST
 
 /* Epochs have 16 bits: what is from the same number long ago must not be found. */
-START_TEST(rules_of_the_same_epoch_a_round_ago_are_forgotten)
+START_TEST(rules_of_the_same_epoch_a_round_ago_are_invalid)
 {
     find_first(10);
     struct yarn_cached_rule before = first[0];
@@ -142,8 +142,8 @@ int main(void)
     tcase_add_test(tcase, a_few_rules_take_a_page);
     tcase_add_test(tcase, rules_stay_while_the_cache_grows);
     tcase_add_test(tcase, more_rules_than_fit_displace_older_ones);
-    tcase_add_test(tcase, a_new_module_has_all_forgotten);
-    tcase_add_test(tcase, rules_of_the_same_epoch_a_round_ago_are_forgotten);
+    tcase_add_test(tcase, a_new_module_empties_the_cache);
+    tcase_add_test(tcase, rules_of_the_same_epoch_a_round_ago_are_invalid);
     tcase_add_test(tcase, no_address_of_a_program_takes_no_slot);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -50,7 +50,7 @@ START_TEST(a_text_is_copied_up_to_its_size)
 }
 END_TEST
 
-START_TEST(a_rewind_forgets_what_came_after_the_mark)
+START_TEST(a_rewind_frees_what_came_after_the_mark)
 {
     struct yarn_arena arena = YARN_ARENA_CLOSED;
     yarn_arena_open(&arena, 4096);
@@ -59,7 +59,7 @@ START_TEST(a_rewind_forgets_what_came_after_the_mark)
     void *first = yarn_arena_alloc(&arena, 10, 1);
     yarn_arena_rewind(&arena, mark);
     ck_assert_ptr_eq(yarn_arena_alloc(&arena, 10, 1), first);
-    yarn_arena_rewind(&arena, 4000); /* not yet reached: nothing to forget */
+    yarn_arena_rewind(&arena, 4000); /* not yet reached: nothing to free */
     ck_assert_uint_eq(arena.used, mark + 10);
     yarn_arena_close(&arena);
 }
@@ -117,7 +117,7 @@ int main(void)
     tcase_add_test(tcase, what_is_allocated_is_zeroed_aligned_and_apart);
     tcase_add_test(tcase, the_cap_is_reached_and_never_passed);
     tcase_add_test(tcase, a_text_is_copied_up_to_its_size);
-    tcase_add_test(tcase, a_rewind_forgets_what_came_after_the_mark);
+    tcase_add_test(tcase, a_rewind_frees_what_came_after_the_mark);
     tcase_add_test(tcase, a_close_gives_all_back_and_may_come_twice);
     tcase_add_test(tcase, memory_that_is_borrowed_is_zeroed_and_given_back);
     tcase_add_test(tcase, an_arena_that_the_kernel_refuses_is_no_memory);

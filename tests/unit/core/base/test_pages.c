@@ -23,7 +23,7 @@ static int look_from_child(void *hidden, void *shown, char *common)
     pid_t child = fork();
     if (child == 0) {
         common[0] = 'c';
-        yarn_pages_forget();
+        yarn_pages_after_fork();
         _exit(is_mapped(hidden) | is_mapped(shown) << 1 | (yarn_pages_total() == 0) << 2);
     }
     int status = -1;

@@ -119,7 +119,7 @@ END_TEST
 START_TEST(a_number_that_comes_again_is_another_thread)
 {
     sample(LEADER, 5, 100, 7);
-    yarn_group_reads_forget(&reads, 5);
+    yarn_group_reads_remove_thread(&reads, 5);
     sample(LEADER, 5, 150, 9);
     ASSERT_WEIGHTS(150, 9);
 }
@@ -130,7 +130,7 @@ START_TEST(threads_that_ended_leave_no_memory_behind)
     for (uint32_t tid = 1; tid <= TIDS; tid++) {
         sample(LEADER, tid, tid, 1);
         ASSERT_WEIGHTS(tid, 1);
-        yarn_group_reads_forget(&reads, tid);
+        yarn_group_reads_remove_thread(&reads, tid);
     }
     ck_assert_uint_eq(reads.lasts.count, 1);
     ck_assert_uint_le(reads.numbers.count, 2 * 1024);

@@ -187,7 +187,7 @@ START_TEST(a_thread_that_never_looks_is_cancelled_through_ours)
 END_TEST
 
 /* A sanitizer has some. */
-static void forget_handlers(void)
+static void reset_handlers(void)
 {
     struct sigaction action;
     for (int number = 1; number <= SIGRTMAX; number++)
@@ -197,7 +197,7 @@ static void forget_handlers(void)
 
 START_TEST(handlers_on_alternate_stacks_are_seen)
 {
-    forget_handlers();
+    reset_handlers();
     struct sigaction action = {.sa_sigaction = on_other, .sa_flags = SA_SIGINFO};
     ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
     ck_assert(!yarn_signal_host_wants_alternate());

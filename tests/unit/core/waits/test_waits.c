@@ -11,7 +11,7 @@ enum { THREAD = 7, OTHER = 8, CPU = 1 };
 
 static struct yarn_waits waits;
 static uint64_t written_ns, last_time_ns;
-static unsigned nr_written, nr_forgotten;
+static unsigned nr_written, nr_released;
 
 static void on_write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, uint64_t time_ns)
 {
@@ -26,7 +26,7 @@ static void on_release(void *self, struct yarn_wait *wait)
 {
     (void)self;
     (void)wait;
-    nr_forgotten++;
+    nr_released++;
 }
 
 static void set_up(void)
@@ -34,7 +34,7 @@ static void set_up(void)
     const struct yarn_waits_listener listener = {.write = on_write, .release = on_release};
     ck_assert_int_eq(yarn_waits_open(&waits, PERIOD, &listener), 0);
     yarn_waits_start(&waits, 0);
-    written_ns = nr_written = nr_forgotten = 0;
+    written_ns = nr_written = nr_released = 0;
 }
 
 static void tear_down(void)
@@ -222,7 +222,7 @@ START_TEST(an_ended_thread_makes_room)
         yarn_waits_on_end(&waits, tid, tid * MS + 1);
     }
     ck_assert_uint_eq(waits.count, 1);
-    ck_assert_uint_eq(nr_forgotten, 199999);
+    ck_assert_uint_eq(nr_released, 199999);
     ck_assert_uint_eq(waits.nr_unknown_threads, 0);
     ck_assert(!yarn_waits_has(&waits, 199999));
 }
