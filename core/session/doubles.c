@@ -56,8 +56,8 @@ static bool is_of_another(struct yarn_session_doubles *doubles,
 
 /* The second of two. Where one occurrence is a sample of two software events the kernel (6.18)
  * gives both records the time and the id of the first, whichever that is. */
-static bool is_twin(struct yarn_session_doubles *doubles, const struct yarn_typed_record *record,
-                    uint32_t number)
+static bool is_same_occurrence(struct yarn_session_doubles *doubles,
+                               const struct yarn_typed_record *record, uint32_t number)
 {
     size_t place = yarn_hash_u64((uint64_t)number << 32 | record->perf.cpu);
     struct yarn_session_latest *latest = &doubles->latest[place % YARN_SESSION_DOUBLES_LATEST];
@@ -73,7 +73,7 @@ static bool is_twin(struct yarn_session_doubles *doubles, const struct yarn_type
 
 bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
                               const struct yarn_typed_record *record, uint32_t number,
-                              bool has_twins)
+                              bool samples_each)
 {
     /* What was lost of a ring is nobody's: it is counted whoever wrote it. */
     if (record->type == YARN_RECORD_LOST)
@@ -84,8 +84,8 @@ bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
         return true;
     if (has_ended) /* its number belongs to another thread now, whose start was lost */
         put(doubles, &doubles->lives, record->perf.tid, ++life);
-    if (record->type == YARN_RECORD_SAMPLE && has_twins)
-        return is_twin(doubles, record, number);
+    if (record->type == YARN_RECORD_SAMPLE && samples_each)
+        return is_same_occurrence(doubles, record, number);
     if (is_of_another(doubles, record, life, number))
         return true;
     if (record->type == YARN_RECORD_EXIT)

@@ -32,10 +32,10 @@ struct yarn_session_doubles {
 YARN_MUST_CHECK int yarn_session_doubles_open(struct yarn_session_doubles *doubles);
 
 /* Whether another event has written the record already. `number` of the event that wrote it;
- * `has_twins`: each occurrence is a sample, of all events at one time. */
+ * `samples_each`: each occurrence is a sample, of all events at one time. */
 bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
                               const struct yarn_typed_record *record, uint32_t number,
-                              bool has_twins);
+                              bool samples_each);
 
 /* Idempotent. */
 void yarn_session_doubles_close(struct yarn_session_doubles *doubles);

@@ -258,7 +258,7 @@ static void observe_sample(struct yarn_session *session, const struct yarn_typed
         session->listener->record(session->listener->self, &weighed);
 }
 
-static bool has_twins(const struct yarn_event_spec *spec)
+static bool samples_each(const struct yarn_event_spec *spec)
 {
     bool is_at_once = spec->kind == YARN_EVENT_SOFTWARE || spec->kind == YARN_EVENT_TRACEPOINT ||
                       spec->kind == YARN_EVENT_PROBE;
@@ -276,7 +276,7 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     bool is_of_core = session->wide.events && number == session->wide.number;
     return number != YARN_RECORD_NO_EVENT && !is_of_core &&
            yarn_session_doubles_has(session->doubles, record, number,
-                                    has_twins(&session->specs[number].spec));
+                                    samples_each(&session->specs[number].spec));
 }
 
 /* Counts what goes by. */

@@ -146,7 +146,7 @@ static void replace(struct yarn_stream *stream, struct yarn_entry *entries, size
     stream->nr_entries = stream->entries_capacity = count;
 }
 
-static int break_couples(struct yarn_stream *stream)
+static int add_targets(struct yarn_stream *stream)
 {
     size_t count = stream->nr_entries + count_targets(stream), at = 0;
     struct yarn_entry *entries = malloc((count + 1) * sizeof *entries);
@@ -165,7 +165,7 @@ static int break_couples(struct yarn_stream *stream)
     return place_wakings(stream);
 }
 
-static void join_couples(struct yarn_stream *stream)
+static void remove_targets(struct yarn_stream *stream)
 {
     size_t count = 0;
     for (size_t i = 0; i < stream->nr_entries; i++)
@@ -184,9 +184,9 @@ int yarn_stream_couplebreak(struct yarn_stream *stream, bool on)
         return 0;
     int err = 0;
     if (on)
-        err = break_couples(stream);
+        err = add_targets(stream);
     if (!on || err)
-        join_couples(stream);
+        remove_targets(stream);
     stream->is_on = on && !err;
     return err;
 }

@@ -22,20 +22,20 @@ static struct yarn_span split_module(struct yarn_span *name)
 int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
                                 uint32_t *ret_function)
 {
-    uint32_t module, twin, text = profile->functions[function].name;
+    uint32_t module, other, text = profile->functions[function].name;
     struct yarn_span name = yarn_span_of_text(yarn_profile_text(profile, text));
     struct yarn_span home = split_module(&name);
     int err = yarn_profile_module(profile, home, &module);
     if (!err)
         err = yarn_strings_intern(&profile->strings, name, &text);
     if (!err)
-        err = yarn_profile_function(profile, module, text, &twin);
+        err = yarn_profile_function(profile, module, text, &other);
     if (err)
         return err;
-    profile->functions[twin].is_nameless = profile->functions[function].is_nameless;
-    profile->functions[twin].is_unknown = profile->functions[function].is_unknown;
-    profile->functions[twin].is_made = profile->functions[function].is_made;
-    *ret_function = twin;
+    profile->functions[other].is_nameless = profile->functions[function].is_nameless;
+    profile->functions[other].is_unknown = profile->functions[function].is_unknown;
+    profile->functions[other].is_made = profile->functions[function].is_made;
+    *ret_function = other;
     return 0;
 }
 

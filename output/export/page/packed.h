@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Numbers for a script, small: varints (7 bits a byte, the lowest first), written as base64 as they
- * come. The reading twin is data.js. Threads: one owner at a time.
+ * come. Its decoder is data.js. Threads: one owner at a time.
  */
 #pragma once
 

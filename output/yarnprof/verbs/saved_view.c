@@ -137,12 +137,12 @@ int yarn_saved_view_load(struct yarn_saved_view *view, const char *verb, const c
     return YARN_STATUS_FAILED;
 }
 
-static struct yarn_stream *find(const struct yarn_couples *couples,
+static struct yarn_stream *find(const struct yarn_stream_list *streams,
                                 const struct yarn_saved_stream *saved)
 {
-    for (size_t i = 0; i < couples->count; i++) {
-        struct yarn_stream *stream = couples->list[i].stream;
-        if (strcmp(couples->list[i].path, saved->path) == 0 &&
+    for (size_t i = 0; i < streams->count; i++) {
+        struct yarn_stream *stream = streams->list[i].stream;
+        if (strcmp(streams->list[i].path, saved->path) == 0 &&
             yarn_stream_pid(stream) == saved->pid && stream->start_ns == saved->start_ns)
             return stream;
     }
@@ -150,11 +150,11 @@ static struct yarn_stream *find(const struct yarn_couples *couples,
 }
 
 int yarn_saved_view_apply(const struct yarn_saved_view *view, const char *verb, const char *path,
-                          struct yarn_couples *couples)
+                          struct yarn_stream_list *streams)
 {
     for (size_t i = 0; i < view->count; i++) {
         const struct yarn_saved_stream *saved = &view->streams[i];
-        struct yarn_stream *stream = find(couples, saved);
+        struct yarn_stream *stream = find(streams, saved);
         if (!stream) {
             yarn_complain(verb, "%s: streams[%zu]: %s holds another process than pid %u of then",
                           path, i, saved->path, saved->pid);
@@ -169,17 +169,18 @@ int yarn_saved_view_apply(const struct yarn_saved_view *view, const char *verb, 
     return -1;
 }
 
-static void put(const struct yarn_couples *couples, const char *const filters[YARN_SAVED_FILTERS],
-                const char *time, struct yarn_json *json)
+static void put(const struct yarn_stream_list *streams,
+                const char *const filters[YARN_SAVED_FILTERS], const char *time,
+                struct yarn_json *json)
 {
     yarn_json_begin_object(json, NULL);
     yarn_json_text(json, "type", "yarn.session");
     yarn_json_u64(json, "version", 1);
     yarn_json_begin_array(json, "streams");
-    for (size_t i = 0; i < couples->count; i++) {
-        const struct yarn_stream *stream = couples->list[i].stream;
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct yarn_stream *stream = streams->list[i].stream;
         yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "path", couples->list[i].path);
+        yarn_json_text(json, "path", streams->list[i].path);
         yarn_json_u64(json, "pid", yarn_stream_pid(stream));
         yarn_json_u64(json, "start_ns", stream->start_ns);
         yarn_json_bool(json, "couplebreak", yarn_stream_couplebreak_is_on(stream));
@@ -195,7 +196,7 @@ static void put(const struct yarn_couples *couples, const char *const filters[YA
     yarn_json_end_object(json);
 }
 
-int yarn_saved_view_save(const char *verb, const char *path, const struct yarn_couples *couples,
+int yarn_saved_view_save(const char *verb, const char *path, const struct yarn_stream_list *streams,
                          const char *const filters[YARN_SAVED_FILTERS], const char *time)
 {
     struct yarn_out out = {.path = path};
@@ -204,7 +205,7 @@ int yarn_saved_view_save(const char *verb, const char *path, const struct yarn_c
         return status;
     struct yarn_json *json = yarn_json_new(out.file);
     if (json) {
-        put(couples, filters, time, json);
+        put(streams, filters, time, json);
         yarn_json_free(json);
     }
     status = yarn_out_finish(&out, verb, json ? 0 : -ENOMEM);

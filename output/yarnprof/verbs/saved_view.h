@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/base/base.h"
-#include "output/yarnprof/views/couples.h"
+#include "output/yarnprof/views/stream_list.h"
 
 /* Filters that are saved: those before. */
 enum { YARN_SAVED_FILTERS = YARN_FILTER_MODULE };
@@ -34,10 +34,10 @@ YARN_MUST_CHECK int yarn_saved_view_load(struct yarn_saved_view *view, const cha
                                          const char *path);
 /* Couplebreak as it was; a stream that is another one now is refused. As load. */
 YARN_MUST_CHECK int yarn_saved_view_apply(const struct yarn_saved_view *view, const char *verb,
-                                          const char *path, struct yarn_couples *couples);
+                                          const char *path, struct yarn_stream_list *streams);
 /* As load. */
 YARN_MUST_CHECK int yarn_saved_view_save(const char *verb, const char *path,
-                                         const struct yarn_couples *couples,
+                                         const struct yarn_stream_list *streams,
                                          const char *const filters[YARN_SAVED_FILTERS],
                                          const char *time);
 /* Idempotent. */

@@ -6,7 +6,7 @@
 #include "output/yarnprof/stream/new_file.h"
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
-#include "output/yarnprof/views/couples.h"
+#include "output/yarnprof/views/stream_list.h"
 
 enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK };
 
@@ -39,8 +39,8 @@ struct request {
     const char *title;
     const char *couplebreak; /* NULL: off */
     struct yarn_sources sources;
-    struct yarn_couples couples;
-    struct yarn_page_stream *streams; /* owned: as many as couples */
+    struct yarn_stream_list streams;
+    struct yarn_page_stream *page_streams; /* owned: as many as streams */
     uint64_t nr_unread;
 };
 
@@ -120,18 +120,19 @@ static bool is_recorded(const struct yarn_sched_log *sched)
 }
 
 /* Targets of all streams are in the page, which shows those that were asked for. */
-static int break_couples(struct request *request)
+static int couplebreak(struct request *request)
 {
     int status = -1;
-    size_t count = request->couples.count;
+    size_t count = request->streams.count;
     if (request->couplebreak)
-        status = yarn_couples_break(&request->couples, "flamegraph", request->couplebreak);
-    request->streams = calloc(count + 1, sizeof *request->streams);
-    int err = request->streams ? 0 : -ENOMEM;
+        status =
+            yarn_stream_list_couplebreak(&request->streams, "flamegraph", request->couplebreak);
+    request->page_streams = calloc(count + 1, sizeof *request->page_streams);
+    int err = request->page_streams ? 0 : -ENOMEM;
     for (size_t i = 0; status < 0 && !err && i < count; i++) {
-        struct yarn_stream *stream = request->couples.list[i].stream;
-        request->streams[i] = (struct yarn_page_stream){stream, request->couples.list[i].path,
-                                                        yarn_stream_couplebreak_is_on(stream)};
+        struct yarn_stream *stream = request->streams.list[i].stream;
+        request->page_streams[i] = (struct yarn_page_stream){stream, request->streams.list[i].path,
+                                                             yarn_stream_couplebreak_is_on(stream)};
         err = yarn_stream_couplebreak(stream, true);
     }
     return err ? fail(request, err) : status;
@@ -163,8 +164,9 @@ static int load_sched(struct request *request, char *const *paths, struct side *
         yarn_sources_fini(&request->sources);
     }
     for (size_t i = 0; status < 0 && i < request->sources.count; i++)
-        status = yarn_couples_add(&request->couples, "flamegraph", request->sources.list[i].path);
-    return status < 0 ? break_couples(request) : status;
+        status =
+            yarn_stream_list_add(&request->streams, "flamegraph", request->sources.list[i].path);
+    return status < 0 ? couplebreak(request) : status;
 }
 
 static int write_page(const struct request *request, struct side *before, struct side *after)
@@ -180,11 +182,11 @@ static int write_page(const struct request *request, struct side *before, struct
                   {.profile = &after->profile,
                    .choice = &choices[0],
                    .slices = &after->slices,
-                   .sched = request->streams ? &after->sched : NULL,
+                   .sched = request->page_streams ? &after->sched : NULL,
                    .is_part = is_part}},
         .title = request->title,
-        .streams = request->streams,
-        .nr_streams = request->couples.count,
+        .streams = request->page_streams,
+        .nr_streams = request->streams.count,
         .nr_unread = request->nr_unread,
     };
     int err = yarn_new_file_open(&file, request->path, YARN_NEW_FILE_BOUNDED);
@@ -228,8 +230,8 @@ int yarn_verb_flamegraph(int argc, char **argv)
         status = write_page(&request, &before, &after);
     side_fini(&before);
     side_fini(&after);
-    free(request.streams);
-    yarn_couples_fini(&request.couples);
+    free(request.page_streams);
+    yarn_stream_list_fini(&request.streams);
     yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.select);
     return status;

@@ -40,9 +40,9 @@ struct request {
     bool is_trace;                         /* what is looked at is no dump */
     const char *couplebreak, *save, *load; /* NULL: not asked for */
     const char *time;
-    struct yarn_sources sources; /* of dumps: their paths are those of `couples` */
-    struct yarn_couples couples;
-    struct yarn_couples_shown shown;
+    struct yarn_sources sources; /* of dumps: their paths are those of `streams` */
+    struct yarn_stream_list streams;
+    struct yarn_stream_view shown;
     struct yarn_saved_view saved;
 };
 
@@ -93,8 +93,8 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
     }
     if (out->format == YARN_OUT_TEXT && request->is_timeline)
         return yarn_sched_timeline_text(view, out);
-    if (view->couples)
-        yarn_couples_events(view->couples, view->shown, out, NULL);
+    if (view->streams)
+        yarn_stream_list_print(view->streams, view->shown, out, NULL);
     else
         yarn_sched_threads(view, out, NULL);
     return 0;
@@ -109,7 +109,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
                                    .shown = &request->shown,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
-        view.couples = &request->couples;
+        view.streams = &request->streams;
     int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
     if (!err)
         err = yarn_sched_log_sort(sched);
@@ -125,22 +125,22 @@ static int show(struct request *request, const struct yarn_profile *profile,
 }
 
 /* Of files and folders, the streams. An exit status, or -1. */
-static int add_couples(struct request *request, char *const *paths)
+static int add_streams(struct request *request, char *const *paths)
 {
     struct yarn_sources *sources = &request->sources;
     int status = yarn_select_sources("sched", paths, sources);
     for (size_t i = 0; status < 0 && i < sources->count; i++)
-        status = yarn_couples_add(&request->couples, "sched", sources->list[i].path);
+        status = yarn_stream_list_add(&request->streams, "sched", sources->list[i].path);
     return status;
 }
 
-static int break_couples(struct request *request)
+static int couplebreak(struct request *request)
 {
     int status = -1;
     if (request->load)
-        status = yarn_saved_view_apply(&request->saved, "sched", request->load, &request->couples);
+        status = yarn_saved_view_apply(&request->saved, "sched", request->load, &request->streams);
     if (status < 0 && request->couplebreak)
-        status = yarn_couples_break(&request->couples, "sched", request->couplebreak);
+        status = yarn_stream_list_couplebreak(&request->streams, "sched", request->couplebreak);
     for (size_t i = 0; !request->couplebreak && i < request->saved.count; i++)
         if (request->saved.streams[i].has_couplebreak)
             request->couplebreak = "";
@@ -154,7 +154,7 @@ static int save(const struct request *request)
 {
     if (!request->save)
         return -1;
-    return yarn_saved_view_save("sched", request->save, &request->couples,
+    return yarn_saved_view_save("sched", request->save, &request->streams,
                                 request->view.select.filter.lists, request->time);
 }
 
@@ -167,10 +167,10 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
         return YARN_STATUS_FAILED;
     }
     for (; status < 0 && *paths; paths++)
-        status = yarn_couples_add(&request->couples, "sched", *paths);
-    for (size_t i = 0; status < 0 && i < request->couples.count; i++) {
-        const char *path = request->couples.list[i].path;
-        err = yarn_profile_load_stream(ret_profile, path, request->couples.list[i].stream, sched);
+        status = yarn_stream_list_add(&request->streams, "sched", *paths);
+    for (size_t i = 0; status < 0 && i < request->streams.count; i++) {
+        const char *path = request->streams.list[i].path;
+        err = yarn_profile_load_stream(ret_profile, path, request->streams.list[i].stream, sched);
         if (err)
             yarn_complain("sched", "%s: %s", path, yarn_memory_why(err));
         status = err ? YARN_STATUS_FAILED : -1;
@@ -195,7 +195,7 @@ static int load_dumps(struct request *request, char *const *paths, struct yarn_s
     int status =
         yarn_select_load_view("sched", &request->view.select, 0, paths, &options, ret_profile);
     if (status < 0 && (request->couplebreak || request->save || request->load)) {
-        status = add_couples(request, paths);
+        status = add_streams(request, paths);
         if (status >= 0)
             yarn_profile_fini(ret_profile);
     }
@@ -208,7 +208,7 @@ static int choose(struct request *request, const struct yarn_profile *profile)
     struct yarn_filter known = request->view.select.filter;
     request->shown.profile = profile;
     if (request->couplebreak)
-        yarn_couples_meet(&request->couples, profile, &known);
+        yarn_stream_list_narrow(&request->streams, profile, &known);
     else
         known.lists[YARN_FILTER_EVENT] = NULL;
     return yarn_select_choose_records("sched", &request->view.select, &known, profile);
@@ -218,13 +218,13 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
                struct yarn_wakings *wakings)
 {
     struct yarn_profile profile;
-    int status = yarn_couples_kind("sched", paths, &request->is_trace);
+    int status = yarn_stream_list_kind("sched", paths, &request->is_trace);
     if (status < 0)
         status = request->is_trace ? load_traces(request, paths, sched, &profile)
                                    : load_dumps(request, paths, sched, wakings, &profile);
     if (status >= 0)
         return status;
-    status = break_couples(request);
+    status = couplebreak(request);
     if (status < 0)
         status = save(request);
     if (status < 0)
@@ -291,7 +291,7 @@ int yarn_verb_sched(int argc, char **argv)
     if (status < 0)
         status = run(&request, paths ? paths : argv + first, &sched, &wakings);
     free(paths);
-    yarn_couples_fini(&request.couples);
+    yarn_stream_list_fini(&request.streams);
     yarn_sources_fini(&request.sources);
     yarn_saved_view_fini(&request.saved);
     yarn_sched_log_fini(&sched);

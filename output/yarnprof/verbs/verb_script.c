@@ -4,7 +4,7 @@
 #include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/script.h"
-#include "output/yarnprof/views/script_twins.h"
+#include "output/yarnprof/views/script_streams.h"
 
 enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, COUPLEBREAK };
 
@@ -26,7 +26,7 @@ struct request {
     struct yarn_script script;
     const char *couplebreak; /* NULL: off */
     struct yarn_sources sources;
-    struct yarn_couples couples;
+    struct yarn_stream_list streams;
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -83,17 +83,17 @@ static int load(const struct request *request, char *const *paths, struct yarn_t
 }
 
 /* An exit status, or -1. */
-static int open_couples(struct request *request, char *const *paths)
+static int open_streams(struct request *request, char *const *paths)
 {
     struct yarn_sources *sources = &request->sources;
     if (!request->couplebreak)
         return -1;
     int status = yarn_select_sources("script", paths, sources);
     for (size_t i = 0; status < 0 && i < sources->count; i++)
-        status = yarn_couples_add(&request->couples, "script", sources->list[i].path);
+        status = yarn_stream_list_add(&request->streams, "script", sources->list[i].path);
     if (status < 0)
-        status = yarn_couples_break(&request->couples, "script", request->couplebreak);
-    request->script.couples = &request->couples;
+        status = yarn_stream_list_couplebreak(&request->streams, "script", request->couplebreak);
+    request->script.streams = &request->streams;
     return status;
 }
 
@@ -101,7 +101,7 @@ static int run_dumps(struct request *request, char *const *paths)
 {
     struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
     struct yarn_profile profile;
-    int status = open_couples(request, paths);
+    int status = open_streams(request, paths);
     if (status < 0)
         status = load(request, paths, &timeline, &profile);
     if (status < 0) {
@@ -122,21 +122,21 @@ static int run_dumps(struct request *request, char *const *paths)
 static int run_traces(struct request *request, char *const *paths)
 {
     struct yarn_script *script = &request->script;
-    struct yarn_couples_shown shown = {.filter = script->filter, .time = request->view.select.time};
+    struct yarn_stream_view shown = {.filter = script->filter, .time = request->view.select.time};
     int status = -1;
     if (yarn_filter_is_by_function(script->filter)) {
         yarn_complain("script", "a trace.dat has neither modules nor functions");
         return YARN_STATUS_USAGE;
     }
     for (; status < 0 && *paths; paths++)
-        status = yarn_couples_add(&request->couples, "script", *paths);
+        status = yarn_stream_list_add(&request->streams, "script", *paths);
     if (status < 0 && request->couplebreak)
-        status = yarn_couples_break(&request->couples, "script", request->couplebreak);
+        status = yarn_stream_list_couplebreak(&request->streams, "script", request->couplebreak);
     if (status < 0)
         status = yarn_out_open(&request->view.out, "script");
     if (status >= 0)
         return status;
-    script->couples = &request->couples;
+    script->streams = &request->streams;
     yarn_script_streams(script, &shown, &request->view.out);
     return yarn_out_finish(&request->view.out, "script", 0);
 }
@@ -154,10 +154,10 @@ int yarn_verb_script(int argc, char **argv)
     int status = yarn_command_parse(&mine, argc, argv, &first);
     request.script.filter = &request.view.select.filter;
     if (status < 0)
-        status = yarn_couples_kind("script", argv + first, &is_trace);
+        status = yarn_stream_list_kind("script", argv + first, &is_trace);
     if (status < 0)
         status = is_trace ? run_traces(&request, argv + first) : run_dumps(&request, argv + first);
-    yarn_couples_fini(&request.couples);
+    yarn_stream_list_fini(&request.streams);
     yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.view.select);
     return status;

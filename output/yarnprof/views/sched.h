@@ -9,7 +9,7 @@
 #include "output/analysis/sched/sums.h"
 #include "output/analysis/table/choice.h"
 #include "output/yarnprof/stream/out.h"
-#include "output/yarnprof/views/couples.h"
+#include "output/yarnprof/views/stream_list.h"
 
 struct yarn_sched_row {
     const struct yarn_sched_life *life;
@@ -21,8 +21,8 @@ struct yarn_sched_view {
     const struct yarn_table *wakers;        /* names by raw pid; NULL: who woke whom is not shown */
     const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
     uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
-    const struct yarn_couples *couples;     /* NULL: couplebreak is not shown */
-    const struct yarn_couples_shown *shown; /* of them */
+    const struct yarn_stream_list *streams; /* NULL: couplebreak is not shown */
+    const struct yarn_stream_view *shown;   /* of them */
     size_t limit;                           /* rows; 0: all */
     struct yarn_sched_row *rows;            /* owned array, in the order of the profile's threads */
     size_t nr_rows;

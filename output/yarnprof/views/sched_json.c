@@ -25,8 +25,8 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
         err = yarn_sched_wakers(view, out, json);
     if (!err && view->wakers)
         err = yarn_sched_locks(view, out, json);
-    if (!err && view->couples)
-        yarn_couples_json(view->couples, view->shown, out, json);
+    if (!err && view->streams)
+        yarn_stream_list_json(view->streams, view->shown, out, json);
     put_notes(view, json);
     yarn_json_end_object(json);
     yarn_json_free(json);

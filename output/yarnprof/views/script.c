@@ -10,7 +10,7 @@
 #include "output/text/legible.h"
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/stream/progress.h"
-#include "output/yarnprof/views/script_twins.h"
+#include "output/yarnprof/views/script_streams.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
     "comm", "pid",    "tid", "cpu",  "time",  "period", "event",    "ip",
@@ -267,8 +267,8 @@ static int print_own(struct printer *printer, struct yarn_timeline_entry *entry)
 static int print_entry(struct printer *printer, struct yarn_timeline_entry *entry)
 {
     int err = print_own(printer, entry);
-    if (!err && printer->script->couples && !entry->text)
-        yarn_script_twin(printer->script, entry, printer->file);
+    if (!err && printer->script->streams && !entry->text)
+        yarn_script_target(printer->script, entry, printer->file);
     return err;
 }
 

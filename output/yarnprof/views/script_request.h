@@ -28,14 +28,14 @@ enum yarn_script_field {
 
 #define YARN_SCRIPT_FIELDS_DEFAULT ((1u << YARN_SCRIPT_FIELD_COUNT) - 1)
 
-struct yarn_couples;
+struct yarn_stream_list;
 
 struct yarn_script {
     const struct yarn_profile *profile;
     const struct yarn_filter *filter;
-    const struct yarn_choice *choice;   /* of the profile */
-    const struct yarn_couples *couples; /* NULL: couplebreak is off */
-    unsigned fields;                    /* a bit each */
+    const struct yarn_choice *choice;       /* of the profile */
+    const struct yarn_stream_list *streams; /* NULL: couplebreak is off */
+    unsigned fields;                        /* a bit each */
     bool has_no_header;
     bool is_samples_only;
 };

@@ -40,7 +40,7 @@ START_TEST(samples_of_the_event_that_was_first_go_on)
 }
 END_TEST
 
-static bool twin_goes_on(uint64_t id, uint64_t time_ns)
+static bool record_goes_on(uint64_t id, uint64_t time_ns)
 {
     const struct yarn_typed_record record = {
         .type = YARN_RECORD_SAMPLE, .perf = {.tid = TID, .cpu = CPU, .id = id, .time = time_ns}};
@@ -49,13 +49,13 @@ static bool twin_goes_on(uint64_t id, uint64_t time_ns)
 
 START_TEST(of_two_at_one_time_one_goes_on_whatever_their_ids)
 {
-    ck_assert(twin_goes_on(INHERITED, 10));
-    ck_assert(!twin_goes_on(INHERITED, 10));
-    ck_assert(twin_goes_on(OWN, 20));
-    ck_assert(!twin_goes_on(OWN, 20));
-    ck_assert(!twin_goes_on(OWN, 20));
-    ck_assert(twin_goes_on(OWN, 30));
-    ck_assert(twin_goes_on(INHERITED, 40));
+    ck_assert(record_goes_on(INHERITED, 10));
+    ck_assert(!record_goes_on(INHERITED, 10));
+    ck_assert(record_goes_on(OWN, 20));
+    ck_assert(!record_goes_on(OWN, 20));
+    ck_assert(!record_goes_on(OWN, 20));
+    ck_assert(record_goes_on(OWN, 30));
+    ck_assert(record_goes_on(INHERITED, 40));
 }
 END_TEST
 

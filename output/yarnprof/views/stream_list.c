@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/views/couples.h"
+#include "output/yarnprof/views/stream_list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "output/yarnprof/stream/memory.h"
 #include "output/yarnprof/stream/status.h"
 
-bool yarn_couples_is_trace(const char *path)
+bool yarn_stream_path_is_trace(const char *path)
 {
     static const char magic[] = "\x17\x08\x44tracing";
     char begin[sizeof magic - 1];
@@ -28,11 +28,11 @@ bool yarn_couples_is_trace(const char *path)
     return is_trace;
 }
 
-int yarn_couples_kind(const char *verb, char *const *paths, bool *ret_is_trace)
+int yarn_stream_list_kind(const char *verb, char *const *paths, bool *ret_is_trace)
 {
     size_t nr_traces = 0, count = 0;
     for (; paths[count]; count++)
-        nr_traces += yarn_couples_is_trace(paths[count]);
+        nr_traces += yarn_stream_path_is_trace(paths[count]);
     *ret_is_trace = nr_traces != 0;
     if (!nr_traces || nr_traces == count)
         return -1;
@@ -51,20 +51,20 @@ static void say_of_trace(const char *verb, const char *path, const struct yarn_s
                       file->nr_lost);
 }
 
-int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char *path)
+int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb, const char *path)
 {
-    bool is_trace = yarn_couples_is_trace(path);
+    bool is_trace = yarn_stream_path_is_trace(path);
     for (unsigned index = 0; !is_trace || !index; index++) {
         char buffer[256] = "";
         struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
-        struct yarn_couple_stream item = {.path = path};
+        struct yarn_stream_item item = {.path = path};
         int err = yarn_stream_load(path, index, &why, &item.stream);
         if (err == -ENOENT) /* also a recording that was cut before its first process */
             return -1;
         if (!err)
             say_of_trace(verb, path, item.stream);
         if (!err)
-            err = YARN_ARRAY_PUT(&couples->list, &couples->count, &couples->capacity, &item);
+            err = YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &item);
         if (err) {
             yarn_complain(verb, "%s: %s", path, buffer[0] ? buffer : yarn_memory_why(err));
             return YARN_STATUS_FAILED;
@@ -73,7 +73,7 @@ int yarn_couples_add(struct yarn_couples *couples, const char *verb, const char 
     return -1;
 }
 
-static bool is_called(const struct yarn_couple_stream *item, const char *word, size_t size)
+static bool is_called(const struct yarn_stream_item *item, const char *word, size_t size)
 {
     char pid[16];
     const char *slash = strrchr(item->path, '/');
@@ -85,16 +85,16 @@ static bool is_called(const struct yarn_couple_stream *item, const char *word, s
     return false;
 }
 
-static int break_called(struct yarn_couples *couples, const char *verb, const char *word,
+static int break_called(struct yarn_stream_list *streams, const char *verb, const char *word,
                         size_t size)
 {
     bool is_found = false;
     int err = 0;
-    for (size_t i = 0; !err && i < couples->count; i++) {
-        if (size && !is_called(&couples->list[i], word, size))
+    for (size_t i = 0; !err && i < streams->count; i++) {
+        if (size && !is_called(&streams->list[i], word, size))
             continue;
         is_found = true;
-        err = yarn_stream_couplebreak(couples->list[i].stream, true);
+        err = yarn_stream_couplebreak(streams->list[i].stream, true);
     }
     if (!err && is_found)
         return -1;
@@ -105,32 +105,33 @@ static int break_called(struct yarn_couples *couples, const char *verb, const ch
     return YARN_STATUS_FAILED;
 }
 
-int yarn_couples_break(struct yarn_couples *couples, const char *verb, const char *streams)
+int yarn_stream_list_couplebreak(struct yarn_stream_list *streams, const char *verb,
+                                 const char *names)
 {
     int status = -1;
-    const char *at = streams;
+    const char *at = names;
     do {
         size_t size = strcspn(at, ",");
-        status = break_called(couples, verb, at, size);
+        status = break_called(streams, verb, at, size);
         at += size + (at[size] == ',');
     } while (status < 0 && *at);
     return status;
 }
 
-void yarn_couples_fini(struct yarn_couples *couples)
+void yarn_stream_list_fini(struct yarn_stream_list *streams)
 {
-    for (size_t i = 0; i < couples->count; i++)
-        yarn_stream_free(couples->list[i].stream);
-    free(couples->list);
-    *couples = (struct yarn_couples){0};
+    for (size_t i = 0; i < streams->count; i++)
+        yarn_stream_free(streams->list[i].stream);
+    free(streams->list);
+    *streams = (struct yarn_stream_list){0};
 }
 
-static uint64_t start_of(const struct yarn_couples *couples)
+static uint64_t start_of(const struct yarn_stream_list *streams)
 {
     uint64_t start_ns = UINT64_MAX;
-    for (size_t i = 0; i < couples->count; i++)
-        if (couples->list[i].stream->nr_entries)
-            start_ns = yarn_u64_min(start_ns, couples->list[i].stream->start_ns);
+    for (size_t i = 0; i < streams->count; i++)
+        if (streams->list[i].stream->nr_entries)
+            start_ns = yarn_u64_min(start_ns, streams->list[i].stream->start_ns);
     return start_ns;
 }
 
@@ -145,8 +146,8 @@ static const char *name_of_process(const struct yarn_profile *profile,
     return "";
 }
 
-bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
-                             const struct yarn_stream *stream, const struct yarn_entry *entry)
+bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
+                                 const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
     const char *task = yarn_stream_task(stream, entry);
     if (!yarn_filter_is_by_thread(shown->filter))
@@ -157,7 +158,7 @@ bool yarn_couples_has_thread(const struct yarn_couples_shown *shown,
                                 is_own ? stream->pid : (uint32_t)entry->pid);
 }
 
-bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_entry *entry)
+bool yarn_stream_choice_passes(struct yarn_stream_choice *choice, const struct yarn_entry *entry)
 {
     const char *events = choice->shown->filter->lists[YARN_FILTER_EVENT];
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
@@ -168,39 +169,38 @@ bool yarn_couples_passes(struct yarn_couples_choice *choice, const struct yarn_e
     }
     return (!events || choice->last_passes) && entry->time_ns >= choice->from_ns &&
            entry->time_ns <= choice->to_ns &&
-           yarn_couples_has_thread(choice->shown, choice->stream, entry);
+           yarn_stream_view_has_thread(choice->shown, choice->stream, entry);
 }
 
-struct yarn_couples_choice yarn_couples_choose(const struct yarn_couples *couples,
-                                               const struct yarn_couples_shown *shown,
-                                               size_t stream)
+struct yarn_stream_choice yarn_stream_choice_of(const struct yarn_stream_list *streams,
+                                                const struct yarn_stream_view *shown, size_t stream)
 {
-    struct yarn_couples_choice choice = {
-        .shown = shown, .start_ns = start_of(couples), .stream = couples->list[stream].stream};
+    struct yarn_stream_choice choice = {
+        .shown = shown, .start_ns = start_of(streams), .stream = streams->list[stream].stream};
     yarn_time_range_on_clock(&shown->time, choice.start_ns, 0, &choice.from_ns, &choice.to_ns);
     return choice;
 }
 
-static bool has_any(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
+static bool has_any(const struct yarn_stream_list *streams, const struct yarn_stream_view *shown,
                     size_t stream)
 {
     size_t count, i = 0;
-    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, stream);
-    const struct yarn_entry *entries = yarn_stream_entries(couples->list[stream].stream, &count);
-    while (i < count && !yarn_couples_passes(&choice, &entries[i]))
+    struct yarn_stream_choice choice = yarn_stream_choice_of(streams, shown, stream);
+    const struct yarn_entry *entries = yarn_stream_entries(streams->list[stream].stream, &count);
+    while (i < count && !yarn_stream_choice_passes(&choice, &entries[i]))
         i++;
     return i < count;
 }
 
-void yarn_couples_meet(const struct yarn_couples *couples, const struct yarn_profile *profile,
-                       struct yarn_filter *filter)
+void yarn_stream_list_narrow(const struct yarn_stream_list *streams,
+                             const struct yarn_profile *profile, struct yarn_filter *filter)
 {
     for (int by = 0; by < YARN_FILTER_MODULE; by++) {
         struct yarn_filter alone = {0};
         alone.lists[by] = filter->lists[by];
-        const struct yarn_couples_shown shown = {profile, &alone, YARN_TIME_RANGE_ALL, 0};
-        for (size_t i = 0; filter->lists[by] && i < couples->count; i++)
-            if (has_any(couples, &shown, i))
+        const struct yarn_stream_view shown = {profile, &alone, YARN_TIME_RANGE_ALL, 0};
+        for (size_t i = 0; filter->lists[by] && i < streams->count; i++)
+            if (has_any(streams, &shown, i))
                 filter->lists[by] = NULL;
     }
 }
@@ -291,10 +291,10 @@ static const struct yarn_show_column columns[] = {
 };
 
 /* Why there is nothing to be seen of it. */
-static void note_none(const struct yarn_couples *couples, FILE *file)
+static void note_none(const struct yarn_stream_list *streams, FILE *file)
 {
-    for (size_t i = 0; i < couples->count; i++) {
-        const struct yarn_couple_stream *item = &couples->list[i];
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct yarn_stream_item *item = &streams->list[i];
         if (!yarn_stream_couplebreak_is_on(item->stream) ||
             yarn_stream_n_couplebreak_events(item->stream))
             continue;
@@ -306,18 +306,18 @@ static void note_none(const struct yarn_couples *couples, FILE *file)
     }
 }
 
-static void put_entries(const struct yarn_couples *couples, size_t number,
-                        const struct yarn_couples_shown *shown, struct shown_entry *at,
+static void put_entries(const struct yarn_stream_list *streams, size_t number,
+                        const struct yarn_stream_view *shown, struct shown_entry *at,
                         const struct yarn_show_table *table)
 {
     size_t count;
-    struct yarn_couples_choice choice = yarn_couples_choose(couples, shown, number);
-    at->stream = couples->list[number].stream;
+    struct yarn_stream_choice choice = yarn_stream_choice_of(streams, shown, number);
+    at->stream = streams->list[number].stream;
     at->start_ns = choice.start_ns;
     at->last = NULL;
     const struct yarn_entry *entries = yarn_stream_entries(at->stream, &count);
     for (size_t i = 0; i < count && (!shown->limit || at->count < shown->limit); i++) {
-        if (!yarn_couples_passes(&choice, &entries[i]))
+        if (!yarn_stream_choice_passes(&choice, &entries[i]))
             continue;
         yarn_show_row(table, &entries[i]);
         at->last = &entries[i];
@@ -325,25 +325,26 @@ static void put_entries(const struct yarn_couples *couples, size_t number,
     }
 }
 
-void yarn_couples_events(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
-                         const struct yarn_out *out, struct yarn_json *json)
+void yarn_stream_list_print(const struct yarn_stream_list *streams,
+                            const struct yarn_stream_view *shown, const struct yarn_out *out,
+                            struct yarn_json *json)
 {
     struct shown_entry at = {.count = 0};
     struct yarn_show_table table = {.out = out, .json = json, .self = &at, .parts = {columns}};
     bool is_text = out->format == YARN_OUT_TEXT, has_any = false;
-    for (size_t i = 0; i < couples->count; i++)
-        has_any |= yarn_stream_n_couplebreak_events(couples->list[i].stream) != 0;
+    for (size_t i = 0; i < streams->count; i++)
+        has_any |= yarn_stream_n_couplebreak_events(streams->list[i].stream) != 0;
     if (has_any || !is_text) {
         yarn_show_begin(&table, "events");
-        for (size_t i = 0; i < couples->count; i++)
-            put_entries(couples, i, shown, &at, &table);
+        for (size_t i = 0; i < streams->count; i++)
+            put_entries(streams, i, shown, &at, &table);
         yarn_show_end(&table);
     }
     if (is_text)
-        note_none(couples, out->file);
+        note_none(streams, out->file);
 }
 
-static void put_stream(const struct yarn_couple_stream *item, struct yarn_json *json)
+static void put_stream(const struct yarn_stream_item *item, struct yarn_json *json)
 {
     size_t count;
     const int *ids = yarn_stream_couplebreak_ids(item->stream, &count);
@@ -360,12 +361,13 @@ static void put_stream(const struct yarn_couple_stream *item, struct yarn_json *
     yarn_json_end_object(json);
 }
 
-void yarn_couples_json(const struct yarn_couples *couples, const struct yarn_couples_shown *shown,
-                       const struct yarn_out *out, struct yarn_json *json)
+void yarn_stream_list_json(const struct yarn_stream_list *streams,
+                           const struct yarn_stream_view *shown, const struct yarn_out *out,
+                           struct yarn_json *json)
 {
     yarn_json_begin_array(json, "streams");
-    for (size_t i = 0; i < couples->count; i++)
-        put_stream(&couples->list[i], json);
+    for (size_t i = 0; i < streams->count; i++)
+        put_stream(&streams->list[i], json);
     yarn_json_end_array(json);
-    yarn_couples_events(couples, shown, out, json);
+    yarn_stream_list_print(streams, shown, out, json);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/views/script_twins.h"
+#include "output/yarnprof/views/script_streams.h"
 
 #include "output/analysis/profile/profile.h"
 #include "output/text/legible.h"
@@ -24,16 +24,16 @@ static void print_entry(const struct yarn_script *script, struct yarn_stream *st
     (void)fputc('\n', file);
 }
 
-void yarn_script_streams(const struct yarn_script *script, const struct yarn_couples_shown *shown,
+void yarn_script_streams(const struct yarn_script *script, const struct yarn_stream_view *shown,
                          const struct yarn_out *out)
 {
-    for (size_t i = 0; i < script->couples->count; i++) {
+    for (size_t i = 0; i < script->streams->count; i++) {
         size_t count;
-        struct yarn_stream *stream = script->couples->list[i].stream;
+        struct yarn_stream *stream = script->streams->list[i].stream;
         const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
-        struct yarn_couples_choice choice = yarn_couples_choose(script->couples, shown, i);
+        struct yarn_stream_choice choice = yarn_stream_choice_of(script->streams, shown, i);
         for (size_t e = 0; e < count && !ferror(out->file); e++)
-            if (yarn_couples_passes(&choice, &entries[e]))
+            if (yarn_stream_choice_passes(&choice, &entries[e]))
                 print_entry(script, stream, &entries[e], out->file);
     }
 }
@@ -41,8 +41,8 @@ void yarn_script_streams(const struct yarn_script *script, const struct yarn_cou
 static struct yarn_stream *stream_of(const struct yarn_script *script, uint32_t dump)
 {
     const struct yarn_dump_process *process = &script->profile->dumps[dump].process;
-    for (size_t i = 0; i < script->couples->count; i++) {
-        struct yarn_stream *stream = script->couples->list[i].stream;
+    for (size_t i = 0; i < script->streams->count; i++) {
+        struct yarn_stream *stream = script->streams->list[i].stream;
         if (stream->pid == process->pid && stream->start_ns == process->start_ns)
             return stream;
     }
@@ -63,9 +63,9 @@ static size_t first_at(const struct yarn_entry *entries, size_t count, uint64_t 
 }
 
 /* A core has one event of a kind at a time. */
-static const struct yarn_entry *find_twin(const struct yarn_stream *stream,
-                                          const struct yarn_timeline_entry *sample,
-                                          const char *event)
+static const struct yarn_entry *find_target(const struct yarn_stream *stream,
+                                            const struct yarn_timeline_entry *sample,
+                                            const char *event)
 {
     size_t count;
     int id;
@@ -81,18 +81,18 @@ static const struct yarn_entry *find_twin(const struct yarn_stream *stream,
     return NULL;
 }
 
-void yarn_script_twin(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
-                      FILE *file)
+void yarn_script_target(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
+                        FILE *file)
 {
     const struct yarn_profile *profile = script->profile;
     struct yarn_stream *stream = stream_of(script, sample->dump);
     const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
-    const struct yarn_entry *twin = stream ? find_twin(stream, sample, event) : NULL;
-    const struct yarn_couples_shown shown = {.profile = profile, .filter = script->filter};
-    if (!twin || !yarn_couples_has_thread(&shown, stream, twin) ||
+    const struct yarn_entry *target = stream ? find_target(stream, sample, event) : NULL;
+    const struct yarn_stream_view shown = {.profile = profile, .filter = script->filter};
+    if (!target || !yarn_stream_view_has_thread(&shown, stream, target) ||
         !yarn_filter_list_has(script->filter->lists[YARN_FILTER_EVENT],
-                              yarn_stream_event_name(stream, twin)))
+                              yarn_stream_event_name(stream, target)))
         return;
-    print_entry(script, stream, twin, file);
+    print_entry(script, stream, target, file);
     (void)fputc('\n', file);
 }

@@ -7,11 +7,11 @@
 #pragma once
 
 #include "output/analysis/time/timeline.h"
-#include "output/yarnprof/views/couples.h"
 #include "output/yarnprof/views/script_request.h"
+#include "output/yarnprof/views/stream_list.h"
 
 /* All entries of all streams, each behind the other. */
-void yarn_script_streams(const struct yarn_script *script, const struct yarn_couples_shown *shown,
+void yarn_script_streams(const struct yarn_script *script, const struct yarn_stream_view *shown,
                          const struct yarn_out *out);
 
 /* The begin of a line, up to the event; without one, up to the time. */
@@ -25,5 +25,5 @@ void yarn_script_begin(const struct yarn_script *script, const struct yarn_scrip
                        FILE *file);
 
 /* The target of that sample, if it has one that passes. */
-void yarn_script_twin(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
-                      FILE *file);
+void yarn_script_target(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
+                        FILE *file);
