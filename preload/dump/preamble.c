@@ -170,9 +170,10 @@ static void write_sched(struct yarn_dump_writer *writer, const struct yarn_job *
     yarn_dump_write_sched(writer, &sched);
 }
 
+/* `request`: whose event it is; NULL: not the session's, but one that has stacks by itself. */
 static void write_event(struct yarn_dump_writer *writer, uint32_t number,
-                        const struct yarn_plan *plan, const struct yarn_event_spec *asked,
-                        const struct yarn_session_event *got)
+                        const struct yarn_session_request *request, const struct yarn_plan *plan,
+                        const struct yarn_event_spec *asked, const struct yarn_session_event *got)
 {
     char description[DESCRIPTION_BYTES];
     struct yarn_text text = yarn_text_of(description, sizeof description);
@@ -181,6 +182,7 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
     if (!got->alternate_of) /* which has its own */
         yarn_plan_rate_event(plan, &rated);
     yarn_event_spec_describe(spec, &text);
+    bool has_stacks = !request || yarn_session_request_stack(request, spec) != YARN_STACKS_NONE;
     struct yarn_dump_event event = {
         .number = number,
         .name = yarn_span_of_text(spec->name),
@@ -197,6 +199,7 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                  (spec->is_counted ? YARN_DUMP_EVENT_IS_COUNTED : 0u) |
                  (spec->is_scheduling ? YARN_DUMP_EVENT_IS_SCHEDULING : 0u) |
                  (spec->is_of_machine ? YARN_DUMP_EVENT_IS_OF_MACHINE : 0u) |
+                 (has_stacks ? 0u : YARN_DUMP_EVENT_WITHOUT_STACKS) |
                  (got->is_kernel_refused ? YARN_DUMP_EVENT_KERNEL_REFUSED : 0u),
         .type = spec->type,
         .config = spec->config,
@@ -218,7 +221,8 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     yarn_preamble_write_sampler(writer, job, session);
     write_sched(writer, job, session);
     for (uint32_t i = 0; i < session->request->nr_events; i++)
-        write_event(writer, i, plan, &session->request->events[i], &session->specs[i]);
+        write_event(writer, i, session->request, plan, &session->request->events[i],
+                    &session->specs[i]);
     yarn_preamble_write_alternates(writer, session);
 }
 
@@ -228,7 +232,7 @@ void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
     const struct yarn_alternates *alternates = &session->alternates;
     for (uint32_t i = 0; session->turns.count && i < alternates->count; i++) {
         const struct yarn_session_event *got = &session->specs[alternates->first + i];
-        write_event(writer, alternates->first + i, &session->report.got,
+        write_event(writer, alternates->first + i, session->request, &session->report.got,
                     &session->request->events[got->alternate_of - 1], got);
     }
 }
@@ -239,5 +243,5 @@ void yarn_preamble_write_off_cpu(struct yarn_dump_writer *writer, const struct y
     const struct yarn_plan plan = {.rate_permille = 0};
     uint32_t number = (uint32_t)job->nr_perf_events;
     if (off_cpu)
-        write_event(writer, number, &plan, &job->events.specs[number], off_cpu);
+        write_event(writer, number, NULL, &plan, &job->events.specs[number], off_cpu);
 }

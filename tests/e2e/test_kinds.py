@@ -125,6 +125,13 @@ class Kinds(harness.Case):
         self.assertLessEqual(taken, event["count"] / 100)
         self.assertGreaterEqual(taken, event["count"] / 100 - counts)
 
+    def test_stacks_that_were_not_asked_for_are_not_missing(self):
+        own = "cpu-clock,page-faults/period=1,call-graph=none/"
+        for events, callgraph in ((own, "auto"), ("page-faults/period=1/", "none")):
+            run, dump = self.recorded(events, "hits", 2, 500, YARN_CALLGRAPH=callgraph)
+            self.assertGreaterEqual(dump["trust"]["stacks_unasked"], 1000)
+            self.assertNotIn(b"have no stack", harness.yarnprof("report", run.dumps).stdout)
+
     @harness.also_as_root
     def test_filter_of_samples(self):
         """Of the faults those on odd pages: the others are counted, and have no sample."""

@@ -62,8 +62,10 @@ static void count_leaves(struct yarn_loader *loader)
     for (size_t i = loader->first_frame; i < profile->nr_frames; i++) {
         const struct yarn_profile_frame *frame = &profile->frames[i];
         const struct yarn_profile_function *function = &profile->functions[frame->function];
-        if (function->is_unknown)
+        if (function->is_unknown) {
             trust->leaves_unknown += frame->leaf_samples;
+            trust->leaves_unknown_only += frame->leaf_whole;
+        }
         if (function->is_nameless && (frame->flags & YARN_DUMP_FRAME_UNNAMED))
             trust->nr_unnamed++;
     }

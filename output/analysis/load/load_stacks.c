@@ -250,13 +250,19 @@ int yarn_loader_on_reset(void *self)
     return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
 }
 
-static void count_trust(struct yarn_loader *loader, uint32_t end, uint32_t stack)
+static void count_trust(struct yarn_loader *loader, uint32_t event_flags, uint32_t end,
+                        uint32_t stack)
 {
     struct yarn_profile *profile = loader->profile;
     struct yarn_trust *trust = &yarn_loader_dump(loader)->trust;
     trust->stack_ends[end < YARN_DUMP_STACK_END_COUNT ? end : YARN_DUMP_STACK_FAILED]++;
-    if (stack != YARN_DUMP_NONE)
-        profile->frames[profile->stacks[stack].frame].leaf_samples++;
+    if (end == YARN_DUMP_STACK_NONE && event_flags & YARN_DUMP_EVENT_WITHOUT_STACKS)
+        trust->stacks_unasked++;
+    if (stack == YARN_DUMP_NONE)
+        return;
+    struct yarn_profile_frame *frame = &profile->frames[profile->stacks[stack].frame];
+    frame->leaf_samples++;
+    frame->leaf_whole += end == YARN_DUMP_STACK_COMPLETE || end == YARN_DUMP_STACK_NONE;
 }
 
 static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
@@ -327,20 +333,21 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     if (sample->event >= dump->nr_events)
         return 0;
-    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_SCHEDULING)
+    uint32_t flags = dump->events[sample->event].record.flags;
+    if (flags & YARN_DUMP_EVENT_IS_SCHEDULING)
         return add_scheduling(loader, sample);
     uint32_t thread;
     int err = yarn_loader_thread(loader, sample->tid, &thread);
     if (err)
         return err;
-    if (dump->events[sample->event].record.flags & YARN_DUMP_EVENT_IS_COUNTED) {
+    if (flags & YARN_DUMP_EVENT_IS_COUNTED) {
         dump->events[sample->event].samples++;
         return 0;
     }
     uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
     bool is_left_out = stack == YARN_DUMP_NONE && sample->stack != YARN_DUMP_NONE;
     uint32_t stack_end = is_left_out ? YARN_DUMP_STACK_FAILED : sample->stack_end;
-    count_trust(loader, stack_end, stack);
+    count_trust(loader, flags, stack_end, stack);
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
     dump->events[sample->event].samples++;
     loader->profile->threads[thread].samples++;

@@ -55,6 +55,7 @@ struct yarn_profile_frame {
     uint32_t function;
     uint32_t flags;        /* enum yarn_dump_frame_flag */
     uint64_t leaf_samples; /* of which it was the innermost */
+    uint64_t leaf_whole;   /* of these: with a stack that is whole from there on */
     /* Where lines were loaded; else 0. What is inlined follows its frame, outermost first. */
     uint32_t file, line; /* 0 where unknown */
     uint32_t place;

@@ -71,7 +71,9 @@ void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
 #include "output/dump/format.def"
     for (size_t i = 0; i < YARN_DUMP_STACK_END_COUNT; i++)
         sum->stack_ends[i] += more->stack_ends[i];
+    sum->stacks_unasked += more->stacks_unasked;
     sum->leaves_unknown += more->leaves_unknown;
+    sum->leaves_unknown_only += more->leaves_unknown_only;
     sum->leaves_named_late += more->leaves_named_late;
     sum->leaves_without_name += more->leaves_without_name;
     sum->lost_records = sum_of(sum->lost_records, more->lost_records);
@@ -79,10 +81,11 @@ void yarn_trust_add(struct yarn_trust *sum, const struct yarn_trust *more)
     sum->disagrees = sum->disagrees || more->disagrees;
 }
 
+/* A sample that is cut in unknown code is one. */
 double yarn_trust_doubt_percent(const struct yarn_trust *trust)
 {
     uint64_t doubtful = trust->lost + trust->stacks_truncated + trust->stacks_no_unwind_info +
-                        trust->stacks_failed + trust->leaves_unknown;
+                        trust->stacks_failed + trust->leaves_unknown_only;
     uint64_t of = trust->samples + trust->lost;
     return of ? 100.0 * (double)doubtful / (double)of : 0;
 }
@@ -95,15 +98,15 @@ static double share(uint64_t part, uint64_t whole, double negligible)
 
 struct yarn_trust_gaps yarn_trust_gaps(const struct yarn_trust *trust)
 {
-    uint64_t samples = trust->samples;
+    uint64_t samples = trust->samples, stacks = samples - trust->stacks_unasked;
     return (struct yarn_trust_gaps){
         .lost = share(trust->lost, samples + trust->lost, NEGLIGIBLE_LOST_PERCENT),
         .unsampled = share(trust->unsampled_ns, trust->cpu_ns, NEGLIGIBLE_PERCENT),
         .kernel = share(trust->kernel_ns, trust->cpu_ns, NEGLIGIBLE_PERCENT),
-        .truncated = share(trust->stacks_truncated, samples, NEGLIGIBLE_PERCENT),
-        .no_unwind_info = share(trust->stacks_no_unwind_info, samples, NEGLIGIBLE_PERCENT),
-        .failed = share(trust->stacks_failed, samples, NEGLIGIBLE_PERCENT),
-        .none = share(trust->stacks_none, samples, NEGLIGIBLE_PERCENT),
+        .truncated = share(trust->stacks_truncated, stacks, NEGLIGIBLE_PERCENT),
+        .no_unwind_info = share(trust->stacks_no_unwind_info, stacks, NEGLIGIBLE_PERCENT),
+        .failed = share(trust->stacks_failed, stacks, NEGLIGIBLE_PERCENT),
+        .none = share(trust->stacks_none - trust->stacks_unasked, stacks, NEGLIGIBLE_PERCENT),
         .unknown = share(trust->leaves_unknown, samples, NEGLIGIBLE_PERCENT),
     };
 }

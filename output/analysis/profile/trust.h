@@ -13,7 +13,9 @@ struct yarn_trust {
 #define YARN_TOTAL(number, NAME, name, prose) uint64_t name;
 #include "output/dump/format.def"
     uint64_t stack_ends[YARN_DUMP_STACK_END_COUNT]; /* counted */
+    uint64_t stacks_unasked;      /* of stacks_none: of events that asked for none */
     uint64_t leaves_unknown;      /* samples in a function without a name and without a start */
+    uint64_t leaves_unknown_only; /* of these: whose stack is whole but for that */
     uint64_t leaves_named_late;   /* samples whose function had no name when they were taken */
     uint64_t leaves_without_name; /* and whose name was asked for in vain later */
     uint64_t nr_unnamed;          /* frames whose name nobody has asked for yet */
@@ -35,9 +37,10 @@ double yarn_trust_doubt_percent(const struct yarn_trust *trust);
 
 /* What a reader should know, in percent; 0 where it is too little to matter. */
 struct yarn_trust_gaps {
-    double lost;              /* of all samples, with the lost ones */
-    double unsampled, kernel; /* of the CPU time */
-    double truncated, no_unwind_info, failed, none, unknown; /* of the samples */
+    double lost;                                    /* of all samples, with the lost ones */
+    double unsampled, kernel;                       /* of the CPU time */
+    double truncated, no_unwind_info, failed, none; /* of the samples that were to have a stack */
+    double unknown;                                 /* of the samples */
 };
 
 struct yarn_trust_gaps yarn_trust_gaps(const struct yarn_trust *trust);

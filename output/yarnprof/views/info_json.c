@@ -205,6 +205,7 @@ static void put_trust(struct yarn_json *json, const struct yarn_profile_dump *du
     yarn_json_begin_object(json, "trust");
 #define YARN_TOTAL(number, NAME, name, prose) yarn_json_u64(json, #name, trust.name);
 #include "output/dump/format.def"
+    yarn_json_u64(json, "stacks_unasked", trust.stacks_unasked);
     yarn_json_u64(json, "leaves_unknown", trust.leaves_unknown);
     yarn_json_bool(json, "clean_end", trust.clean_end);
     put_stored(json, &trust);

@@ -360,7 +360,10 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     print_share(out, "truncated", trust->stacks_truncated, trust->samples, true);
     print_share(out, "no unwind info", trust->stacks_no_unwind_info, trust->samples, true);
     print_share(out, "failed", trust->stacks_failed, trust->samples, true);
-    print_share(out, "without stack", trust->stacks_none, trust->samples, true);
+    print_share(out, "without stack", trust->stacks_none - trust->stacks_unasked, trust->samples,
+                true);
+    if (trust->stacks_unasked)
+        print_share(out, "not asked for", trust->stacks_unasked, trust->samples, false);
     print_value(out, "frames unknown", yarn_number_grouped(trust->frames_unknown).text);
     if (trust->frames_unnamed)
         print_value(out, "frames unnamed", yarn_number_grouped(trust->frames_unnamed).text);

@@ -279,6 +279,52 @@ START_TEST(doubt_is_the_share_of_what_is_missing)
 }
 END_TEST
 
+START_TEST(doubt_counts_a_sample_once)
+{
+    uint32_t unknown = dump_maker_stack(&maker, "?");
+    maker.lost = 4;
+    dump_maker_sample(&maker, 100, unknown, YARN_DUMP_STACK_TRUNCATED, 3);
+    dump_maker_sample(&maker, 100, unknown, YARN_DUMP_STACK_FAILED, 2);
+    dump_maker_sample(&maker, 100, unknown, YARN_DUMP_STACK_COMPLETE, 1);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    const struct yarn_trust *trust = &loaded.profile.dumps[0].trust;
+    ck_assert_uint_eq(trust->leaves_unknown, 6);
+    ck_assert_double_eq_tol(yarn_trust_doubt_percent(trust), 100.0, 1e-9);
+}
+END_TEST
+
+START_TEST(stacks_that_were_not_asked_for_are_not_missing)
+{
+    struct yarn_dump_event event = {
+        .number = 1,
+        .name = yarn_span_of_text("page-faults"),
+        .flags = YARN_DUMP_EVENT_WITHOUT_STACKS,
+    };
+    struct yarn_dump_sample sample = {
+        .time_ns = maker.now_ns,
+        .weight = 1,
+        .event = 1,
+        .tid = 100,
+        .stack = YARN_DUMP_NONE,
+        .stack_end = YARN_DUMP_STACK_NONE,
+    };
+    yarn_dump_write_event(maker.writer, &event);
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_COMPLETE, 6);
+    dump_maker_sample(&maker, 100, dump_maker_stack(&maker, "main"), YARN_DUMP_STACK_TRUNCATED, 3);
+    dump_maker_sample(&maker, 100, YARN_DUMP_NONE, YARN_DUMP_STACK_NONE, 1);
+    for (int i = 0; i < 90; i++)
+        yarn_dump_write_sample(maker.writer, &sample);
+    dump_maker_close(&maker, false);
+    loaded_read(&loaded);
+    const struct yarn_trust *trust = &loaded.profile.dumps[0].trust;
+    ck_assert_uint_eq(trust->stacks_unasked, 90);
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    ck_assert_double_eq_tol(gaps.none, 10.0, 1e-9);
+    ck_assert_double_eq_tol(gaps.truncated, 30.0, 1e-9);
+}
+END_TEST
+
 START_TEST(the_timeline_is_in_order_and_knows_the_name_of_then)
 {
     uint32_t stack = dump_maker_stack(&maker, "main");
@@ -439,6 +485,8 @@ int main(void)
     tcase_add_test(tcase, a_cut_dump_may_hold_more_than_its_last_totals);
     tcase_add_test(tcase, totals_of_other_samples_are_reported);
     tcase_add_test(tcase, doubt_is_the_share_of_what_is_missing);
+    tcase_add_test(tcase, doubt_counts_a_sample_once);
+    tcase_add_test(tcase, stacks_that_were_not_asked_for_are_not_missing);
     tcase_add_test(tcase, the_timeline_is_in_order_and_knows_the_name_of_then);
     tcase_add_test(tcase, a_folder_gives_its_dumps_only);
     tcase_add_test(tcase, what_is_not_there_or_empty_is_named);
