@@ -2,7 +2,7 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { MAPPED_BYTES_MIN = 256 << 10 };

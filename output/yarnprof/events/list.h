@@ -7,7 +7,7 @@
 
 #include "core/event/parse.h"
 #include "output/yarnprof/events/catalogue.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 /* A string and what it became; `error.why` NULL: it was understood. */
 struct yarn_list_answer {

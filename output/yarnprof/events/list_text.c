@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "output/yarnprof/events/list.h"
-#include "output/yarnprof/stream/columns.h"
+#include "output/yarnprof/io/columns.h"
 
 enum { NAME_COLUMNS = 34 };
 

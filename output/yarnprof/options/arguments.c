@@ -4,9 +4,9 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/out.h"
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/out.h"
+#include "output/yarnprof/io/status.h"
 
 enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, COMMON = 4096 };
 

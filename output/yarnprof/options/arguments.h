@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/base/base.h"
-#include "output/yarnprof/stream/argument.h"
+#include "output/yarnprof/io/argument.h"
 
 struct yarn_command {
     const char *verb;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/options/inlines.h"
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 
 int yarn_inlines_open(enum yarn_inlines inlines, bool view_has_lines, bool view_has_inlines,
                       struct yarn_load_options *options)

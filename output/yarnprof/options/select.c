@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/new_file.h"
-#include "output/yarnprof/stream/numbers.h"
-#include "output/yarnprof/stream/progress.h"
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/new_file.h"
+#include "output/yarnprof/io/numbers.h"
+#include "output/yarnprof/io/progress.h"
+#include "output/yarnprof/io/status.h"
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
 {

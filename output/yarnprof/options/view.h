@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "output/yarnprof/io/out.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/out.h"
 
 struct yarn_view {
     struct yarn_out out;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 
 #define HOT_PERCENT 5.0
 #define WARM_PERCENT 0.5

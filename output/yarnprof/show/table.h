@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "output/text/json.h"
-#include "output/yarnprof/stream/csv.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/csv.h"
+#include "output/yarnprof/io/out.h"
 
 enum yarn_show_kind {
     YARN_SHOW_NONE,    /* not known: "-" on the right, empty in CSV, null in JSON */

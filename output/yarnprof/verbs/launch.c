@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/spawn.h"
 
 #define PRELOAD_NAME "libyarn_preload.so"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/launch.h"
 
 enum { FILE_BYTES_MAX = 1 << 18, PLACES = 4 };

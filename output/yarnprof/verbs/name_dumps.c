@@ -8,7 +8,7 @@
 
 #include "output/analysis/load/load.h"
 #include "output/dump/merger.h"
-#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/io/new_file.h"
 
 struct found_names {
     struct yarn_dump_code_name *list; /* owned; and the bytes of their names */

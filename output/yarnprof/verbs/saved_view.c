@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <yajl/yajl_tree.h>
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 
 enum { FILE_BYTES_MAX = 1 << 20, WHY_BYTES = 1200 };
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 
 static volatile sig_atomic_t child_pid, has_passed_on;
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "output/dump/reader.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/status.h"
 
 enum { EVENTS_MAX = 4096, TID_BITS = 22, PROCESS_BITS = 32, ROWS_MAX = 512, KEYS_MAX = 1 << 24 };
 

@@ -7,7 +7,7 @@
 
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/metric_groups.h"
 
 enum { GROUPS_MAX = 32 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/glob.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 
 enum { SCRIPTS_MAX = 4, HEADERS_MAX = 64, TRIED_BYTES = 4096 };
 

@@ -3,8 +3,8 @@
 
 #include "core/base/text.h"
 #include "output/analysis/table/called.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/annotate.h"
 #include "output/yarnprof/views/report.h"

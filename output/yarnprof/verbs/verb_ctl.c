@@ -8,8 +8,8 @@
 #include "core/config/control.h"
 #include "core/sys/folder.h"
 #include "core/sys/socket.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { TIMEOUT = YARN_ARGUMENT_OWN, REPLY_BYTES = 8192, TIMEOUT_MS = 10000 };

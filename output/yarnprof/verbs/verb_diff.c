@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "output/analysis/value/clock.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/diff.h"
 

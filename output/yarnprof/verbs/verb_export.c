@@ -3,9 +3,9 @@
 
 #include "output/export/export.h"
 #include "output/export/samples.h"
+#include "output/yarnprof/io/new_file.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/new_file.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { TO = YARN_ARGUMENT_OWN, NO_LINES };

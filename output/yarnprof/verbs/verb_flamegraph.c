@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "output/export/page/page.h"
+#include "output/yarnprof/io/new_file.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/new_file.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/stream_list.h"
 

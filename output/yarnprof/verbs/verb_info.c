@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/info.h"
 

@@ -4,8 +4,8 @@
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/events/list.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { FREQUENCY_HZ = 999 }; /* YARN_FREQUENCY's default */

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 
 #include "output/dump/merger.h"
+#include "output/yarnprof/io/new_file.h"
+#include "output/yarnprof/io/progress.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/new_file.h"
-#include "output/yarnprof/stream/progress.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 static const struct yarn_argument arguments[] = {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "output/analysis/load/load_stream.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/saved_view.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"

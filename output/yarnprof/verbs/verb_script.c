@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/script.h"
 #include "output/yarnprof/views/script_streams.h"

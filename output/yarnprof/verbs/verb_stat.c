@@ -6,9 +6,9 @@
 
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/spawn.h"
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"

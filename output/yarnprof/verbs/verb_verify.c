@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
-#include "output/yarnprof/stream/status.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { TRUST = YARN_ARGUMENT_OWN };

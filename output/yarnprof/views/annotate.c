@@ -9,7 +9,7 @@
 
 #include "output/analysis/source/module_file.h"
 #include "output/analysis/value/array.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 
 static void note(struct yarn_annotate *annotate, const char *format, ...) YARN_PRINTF(2, 3);
 static void note(struct yarn_annotate *annotate, const char *format, ...)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "output/analysis/table/annotation.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 #include "output/yarnprof/views/source_text.h"
 
 enum { YARN_ANNOTATE_NOTES_MAX = 8 };

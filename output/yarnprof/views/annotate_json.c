@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "output/text/json.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/annotate.h"
 
 /* What is put for one event. */

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/annotate.h"
 
 enum {

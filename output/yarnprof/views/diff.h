@@ -8,7 +8,7 @@
 
 #include "output/analysis/compare/diff.h"
 #include "output/text/json.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 struct yarn_diff_view {
     const struct yarn_diff *diff;

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "output/analysis/value/name.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/diff.h"
 
 enum {

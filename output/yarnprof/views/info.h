@@ -6,7 +6,7 @@
 #pragma once
 
 #include "output/analysis/profile/profile.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 /* Threads of a dump lie together: [begin, end). */
 struct yarn_info_threads {

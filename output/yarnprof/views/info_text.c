@@ -8,9 +8,9 @@
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
 #include "output/dump/words.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/info.h"
 
 /* "  label        value": the label only, what follows is the caller's. */

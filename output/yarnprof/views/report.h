@@ -11,9 +11,9 @@
 #include "output/analysis/table/rows.h"
 #include "output/analysis/tree/tree.h"
 #include "output/metrics/metric_file.h"
+#include "output/yarnprof/io/out.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/out.h"
 
 enum yarn_report_view {
     YARN_REPORT_ROWS,

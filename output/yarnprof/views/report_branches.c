@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
+#include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/views/report.h"
 
 /* Branches as edges. */

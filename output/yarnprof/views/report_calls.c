@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 /* Exact calls beside sampled time. */

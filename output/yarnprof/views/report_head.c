@@ -4,9 +4,9 @@
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 #define NAMELESS_PERCENT 10.0 /* with more a reader may wonder */

@@ -5,7 +5,7 @@
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
 #include "output/text/json.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 static const char *text_of(const struct yarn_profile_report *report, uint32_t text)

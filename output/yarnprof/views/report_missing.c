@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "output/analysis/time/kernel_time.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 /* By the kernel's count; a recording that broke off has only the sum over its events. */

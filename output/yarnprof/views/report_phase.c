@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 enum { SENTENCES = 3 };

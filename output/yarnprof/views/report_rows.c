@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 /* Rows, and nodes of a tree, as CSV and JSON; the columns that they have in text, too. */

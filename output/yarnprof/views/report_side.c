@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/base/table.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 enum { EVENT_COLUMNS = 20, NAME_LEAST = 16, KEYS_MAX = 1 << 30 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 enum {

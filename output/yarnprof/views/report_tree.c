@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
 
 /* How it is drawn: a child that stands alone goes straight below its parent, in the same column, so

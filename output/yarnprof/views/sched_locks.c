@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "output/analysis/value/array.h"
+#include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/columns.h"
 #include "output/yarnprof/views/sched.h"
 
 enum { FRAMES_SHOWN = 2, FUNCTION_COLUMNS = 40 };

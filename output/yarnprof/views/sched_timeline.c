@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "output/analysis/sched/lane.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/sched.h"
 
 enum {

@@ -8,8 +8,8 @@
 #include "output/analysis/value/clock.h"
 #include "output/text/data_source.h"
 #include "output/text/legible.h"
+#include "output/yarnprof/io/progress.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/stream/progress.h"
 #include "output/yarnprof/views/script_streams.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "output/analysis/time/timeline.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 #include "output/yarnprof/views/script_request.h"
 
 /* A list that replaces *fields or, with + or - before each, changes them. -EINVAL. */

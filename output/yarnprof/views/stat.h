@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 struct yarn_stat_row {
     const char *name, *unit; /* borrowed, as all texts here */

@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "output/text/json.h"
+#include "output/yarnprof/io/columns.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/columns.h"
-#include "output/yarnprof/stream/numbers.h"
 #include "output/yarnprof/views/stat.h"
 
 enum { VALUE_COLUMNS = 18, NAME_COLUMNS = 24, RATE_COLUMNS = 22 };

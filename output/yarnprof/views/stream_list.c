@@ -8,9 +8,9 @@
 #include "output/analysis/value/array.h"
 #include "output/stream/stream.h"
 #include "output/text/legible.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/status.h"
 #include "output/yarnprof/show/table.h"
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/status.h"
 
 bool yarn_stream_path_is_trace(const char *path)
 {

@@ -9,7 +9,7 @@
 #include "output/analysis/profile/filter.h"
 #include "output/stream/stream.h"
 #include "output/text/json.h"
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 struct yarn_stream_item {
     struct yarn_stream *stream; /* owned */

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/io/new_file.h"
 #include "tests/support/suite.h"
 
 static char folder[64];

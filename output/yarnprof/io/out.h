@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "output/yarnprof/stream/argument.h"
-#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/io/argument.h"
+#include "output/yarnprof/io/new_file.h"
 
 enum yarn_out_format { YARN_OUT_TEXT, YARN_OUT_JSON, YARN_OUT_CSV };
 enum yarn_out_color { YARN_OUT_COLOR_AUTO, YARN_OUT_COLOR_ALWAYS, YARN_OUT_COLOR_NEVER };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/columns.h"
+#include "output/yarnprof/io/columns.h"
 
 #include "output/text/legible.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 
 #include <inttypes.h>
 #include <stdio.h>

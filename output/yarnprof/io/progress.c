@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/progress.h"
+#include "output/yarnprof/io/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

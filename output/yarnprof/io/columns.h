@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 /* `width` 0: neither cut nor filled. */
 void yarn_print_cell(const struct yarn_out *out, const char *text, size_t width);

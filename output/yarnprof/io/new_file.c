@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/new_file.h"
+#include "output/yarnprof/io/new_file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/memory.h"
+#include "output/yarnprof/io/memory.h"
 
 enum {
     OUTPUT_FREE = 256 << 20,

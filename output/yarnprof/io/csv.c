@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/csv.h"
+#include "output/yarnprof/io/csv.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/pager.h"
+#include "output/yarnprof/io/pager.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/memory.h"
+#include "output/yarnprof/io/memory.h"
 
 enum { NO_COMMAND = 127 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/written.h"
+#include "output/yarnprof/io/written.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "output/analysis/load/load.h"
 #include "output/text/legible.h"
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/numbers.h"
 
 enum { NAMES_SHOWN = 8 };
 

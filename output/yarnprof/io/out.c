@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/out.h"
+#include "output/yarnprof/io/out.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "output/yarnprof/stream/memory.h"
-#include "output/yarnprof/stream/pager.h"
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/memory.h"
+#include "output/yarnprof/io/pager.h"
+#include "output/yarnprof/io/status.h"
 
 /* The place of the word in a list that NULL ends; -EINVAL where it is not there. */
 static int choose(const char *const *words, const char *word)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/memory.h"
+#include "output/yarnprof/io/memory.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
 
 #include "core/base/text.h"
 #include "output/analysis/source/bounded.h"
-#include "output/yarnprof/stream/numbers.h"
+#include "output/yarnprof/io/numbers.h"
 
 /* The tool itself and its libraries, which are no data of this process alone. */
 #define PROGRAM_BYTES YARN_MIB(16)

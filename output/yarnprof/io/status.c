@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/stream/status.h"
+#include "output/yarnprof/io/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
