@@ -36,6 +36,8 @@ if(YARN_SANITIZE)
   add_compile_options(-fsanitize=${YARN_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${YARN_SANITIZE})
+else() # of a shared library; clang's sanitizers leave it to the program to have their functions
+  set(YARN_ALL_DEFINED -Wl,-z,defs)
 endif()
 if(YARN_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
