@@ -207,10 +207,10 @@ int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes)
     return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_bytes);
 }
 
-int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns)
+static int parse_duration(const char *text, size_t size, uint64_t bare_ns, uint64_t *ret_ns)
 {
-    static const struct suffix suffixes[] = {
-        {"", YARN_NS_PER_SECOND},
+    const struct suffix suffixes[] = {
+        {"", bare_ns},
         {"s", YARN_NS_PER_SECOND},
         {"ms", YARN_NS_PER_MS},
         {"us", 1000},
@@ -220,6 +220,16 @@ int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns)
         {"h", 3600 * YARN_NS_PER_SECOND},
     };
     return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_ns);
+}
+
+int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns)
+{
+    return parse_duration(text, size, YARN_NS_PER_SECOND, ret_ns);
+}
+
+int yarn_parse_duration_ms(const char *text, size_t size, uint64_t *ret_ns)
+{
+    return parse_duration(text, size, YARN_NS_PER_MS, ret_ns);
 }
 
 int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count)

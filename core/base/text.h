@@ -45,5 +45,7 @@ YARN_MUST_CHECK int yarn_parse_bytes(const char *text, size_t size, uint64_t *re
 /* A duration; suffixes ns, us, ms, s, m, min, h (seconds where there is none). A fraction is
  * allowed. */
 YARN_MUST_CHECK int yarn_parse_duration(const char *text, size_t size, uint64_t *ret_ns);
+/* The same, milliseconds where there is none: as perf has what it calls by the same names. */
+YARN_MUST_CHECK int yarn_parse_duration_ms(const char *text, size_t size, uint64_t *ret_ns);
 /* A count; suffixes k, M, G (powers of 1000). */
 YARN_MUST_CHECK int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count);

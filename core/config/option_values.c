@@ -104,7 +104,7 @@ int yarn_option_parse_interval(const char *text, void *ret_field,
                                struct yarn_parse_error *ret_error)
 {
     uint64_t ns = 0;
-    int err = yarn_parse_duration(text, strlen(text), &ns);
+    int err = yarn_parse_duration_ms(text, strlen(text), &ns);
     err = check_range(text, err, ns, interval_min_ns, interval_max_ns, "not a time", ret_error);
     if (err)
         return err;
@@ -117,7 +117,7 @@ int yarn_option_parse_while(const char *text, void *ret_field, struct yarn_parse
     uint64_t ns = 0;
     int err = 0;
     if (strcmp(text, "none") != 0)
-        err = yarn_parse_duration(text, strlen(text), &ns);
+        err = yarn_parse_duration_ms(text, strlen(text), &ns);
     err = check_range(text, err, ns, 0, while_max_ns, "not a time", ret_error);
     if (err)
         return err;

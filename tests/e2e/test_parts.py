@@ -71,13 +71,15 @@ class Parts(control.Case):
     def test_record_has_the_options(self):
         folder = self.folder()
         done = subprocess.run(
-            [harness.YARNPROF, "record", "--delay=200ms", "--duration=200ms", "--empty=keep",
+            [harness.YARNPROF, "record", "--delay=200", "--duration=200", "--empty=keep",
              f"--control={folder}/c.sock", "-o", f"{folder}/", "--", sys.executable, "-c",
              control.SPIN, "0.6"], capture_output=True, env=harness.clean_environment())
         self.assertEqual(done.returncode, 0, done.stderr)
-        options = self.info_of(folder)["options"]
+        dump = self.info_of(folder)
+        self.assertGreater(dump["trust"]["samples"], 0)
+        options = dump["options"]
         self.assertEqual((options["delay"], options["duration"], options["control"]),
-                         ("200ms", "200ms", f"{folder}/c.sock"))
+                         ("200", "200", f"{folder}/c.sock"))
 
     def test_stopped_all_the_time_leaves_no_dump(self):
         for text in (control.SPIN, control.FORKER):

@@ -126,7 +126,7 @@ class Rights(harness.Case):
     def test_dumps_that_children_could_not_remove_are_removed(self):
         """They may not write the folder any more; who made them may."""
         os.chmod(self.root, 0o711)
-        run = self.run_program([RIGHTS, "children"], YARN_INTERVAL="0.05")
+        run = self.run_program([RIGHTS, "children"], YARN_INTERVAL="0.05s")
         self.assertEqual((run.status, run.stdout.splitlines()[0]), (0, b"failed: 0"))
         dumps = harness.info(run.dumps)
         for dump in dumps:  # who left at once may have had a sample

@@ -105,7 +105,7 @@ class Stat(harness.Case):
             self.assertEqual(process.wait(60), 5)
 
     def test_intervals_add_up(self):
-        counted, _ = self.count("-I", "50ms", "-e", "page-faults", "--", "sh", "-c",
+        counted, _ = self.count("-I", "50", "-e", "page-faults", "--", "sh", "-c",
                                 f"sleep 0.1; {TOUCHES} {PER_WORKER}; sleep 0.1")
         sum_of_all = sum(part["events"][0]["count"] for part in counted["intervals"])
         self.assertEqual(sum_of_all, counted["events"][0]["count"])

@@ -102,7 +102,7 @@ class Transparent(harness.Case):
         """It maps over them once more, and the reader must not lie there by then."""
         for sampler in ("auto", "timer"):
             run = self.assert_same_outside(
-                [harness.HOSTS / "givenback"], YARN_INTERVAL="50", YARN_SAMPLER=sampler
+                [harness.HOSTS / "givenback"], YARN_INTERVAL="50s", YARN_SAMPLER=sampler
             )
             self.assertEqual(run.stdout.count(b"vacant"), 3)
 

@@ -32,7 +32,7 @@ static const char default_events[] =
 
 static const struct yarn_argument arguments[] = {
     {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)", EVENTS},
-    {"interval", 'I', "TIME", "tell each stretch of so long, too", INTERVAL},
+    {"interval", 'I', "TIME", "tell each stretch of so long (a bare number: ms), too", INTERVAL},
     {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
     {"metrics", 'M', "GROUP", "metrics of these groups, a comma list", METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
@@ -78,7 +78,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return request->is_by_thread ? 0 : -EINVAL;
     case INTERVAL:
         *ret_right = "a time from 1ms to 1000h";
-        return yarn_parse_duration(value, size, &request->interval_ns) ||
+        return yarn_parse_duration_ms(value, size, &request->interval_ns) ||
                        request->interval_ns < YARN_NS_PER_MS ||
                        request->interval_ns > 3600000 * YARN_NS_PER_SECOND
                    ? -EINVAL
