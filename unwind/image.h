@@ -91,7 +91,7 @@ YARN_MUST_CHECK int yarn_image_open_copy(struct yarn_image *image, struct yarn_s
 YARN_MUST_CHECK int yarn_image_open_bytes(struct yarn_image *image, struct yarn_span bytes);
 
 /* The section that these bytes of the file are; its bytes are empty where they are not in it, or
- * nobody wants them (image_runs.c). */
+ * nobody wants them (image_extents.c). */
 struct yarn_section yarn_image_section(const struct yarn_image *image, uint64_t offset,
                                        uint64_t size, uint64_t vaddr);
 

@@ -5,7 +5,7 @@
 #include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "unwind/image.h"
-#include "unwind/image_runs.h"
+#include "unwind/image_extents.h"
 #include "unwind/sections.h"
 
 /* So many bytes of unwind tables are read at once. */

@@ -19,7 +19,7 @@ enum {
     SLOT = PAGE + OVERLAP,
 };
 
-struct run {
+struct extent {
     uint64_t offset, size; /* in the file */
     size_t at;             /* in the memory */
     size_t first_block;
@@ -36,57 +36,58 @@ struct yarn_view {
     uint8_t *uses; /* by block: how often a window was opened; or THERE */
     size_t windows_at;
     struct yarn_span in_window[YARN_VIEW_WINDOWS]; /* where in the memory they should be */
-    unsigned nr_runs, nr_slots;
+    unsigned nr_extents, nr_slots;
     size_t slots_at;
     uint64_t page_of_slot[SLOTS_MAX]; /* number plus one; 0: empty */
     uint16_t size_of_slot[SLOTS_MAX];
-    struct run run[YARN_VIEW_RUNS_MAX];
+    struct extent extent[YARN_VIEW_EXTENTS_MAX];
 };
 
-void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size)
+void yarn_view_want(struct yarn_view_extents *extents, uint64_t offset, uint64_t size)
 {
-    if (!size || offset + size < offset || runs->count == YARN_VIEW_RUNS_MAX)
+    if (!size || offset + size < offset || extents->count == YARN_VIEW_EXTENTS_MAX)
         return;
-    runs->item[runs->count].offset = offset;
-    runs->item[runs->count++].size = size;
+    extents->item[extents->count].offset = offset;
+    extents->item[extents->count++].size = size;
 }
 
-static void sort(struct yarn_view_runs *runs)
+static void sort(struct yarn_view_extents *extents)
 {
-    for (unsigned i = 1; i < runs->count; i++) {
-        for (unsigned k = i; k > 0 && runs->item[k].offset < runs->item[k - 1].offset; k--) {
-            uint64_t offset = runs->item[k].offset, size = runs->item[k].size;
-            runs->item[k] = runs->item[k - 1];
-            runs->item[k - 1].offset = offset;
-            runs->item[k - 1].size = size;
+    for (unsigned i = 1; i < extents->count; i++) {
+        for (unsigned k = i; k > 0 && extents->item[k].offset < extents->item[k - 1].offset; k--) {
+            uint64_t offset = extents->item[k].offset, size = extents->item[k].size;
+            extents->item[k] = extents->item[k - 1];
+            extents->item[k - 1].offset = offset;
+            extents->item[k - 1].size = size;
         }
     }
 }
 
 /* Those that overlap or nearly adjoin become one. Nothing lies behind the end of the file. */
-static void lay_out(struct yarn_view *view, struct yarn_view_runs *runs)
+static void lay_out(struct yarn_view *view, struct yarn_view_extents *extents)
 {
-    sort(runs);
-    for (unsigned i = 0; i < runs->count; i++) {
-        uint64_t start = runs->item[i].offset / LINE * LINE;
+    sort(extents);
+    for (unsigned i = 0; i < extents->count; i++) {
+        uint64_t start = extents->item[i].offset / LINE * LINE;
         uint64_t end =
-            yarn_u64_min(runs->item[i].offset + runs->item[i].size, view->info.size_bytes);
-        struct run *last = view->nr_runs ? &view->run[view->nr_runs - 1] : NULL;
+            yarn_u64_min(extents->item[i].offset + extents->item[i].size, view->info.size_bytes);
+        struct extent *last = view->nr_extents ? &view->extent[view->nr_extents - 1] : NULL;
         if (end <= start)
             continue;
         if (last && start <= last->offset + last->size + PAGE)
             last->size = yarn_u64_max(last->size, end - last->offset);
         else
-            view->run[view->nr_runs++] = (struct run){.offset = start, .size = end - start};
+            view->extent[view->nr_extents++] =
+                (struct extent){.offset = start, .size = end - start};
     }
 }
 
 static size_t count_blocks(struct yarn_view *view)
 {
     size_t count = 0;
-    for (unsigned i = 0; i < view->nr_runs; i++) {
-        view->run[i].first_block = count;
-        count += (size_t)((view->run[i].size + BLOCK - 1) / BLOCK);
+    for (unsigned i = 0; i < view->nr_extents; i++) {
+        view->extent[i].first_block = count;
+        count += (size_t)((view->extent[i].size + BLOCK - 1) / BLOCK);
     }
     return count;
 }
@@ -99,13 +100,13 @@ static unsigned count_slots(uint64_t code_bytes)
     return count;
 }
 
-/* Gives the runs and the slots their places behind `at`. */
+/* Gives the extents and the slots their places behind `at`. */
 static void place(struct yarn_view *view, size_t at)
 {
-    for (unsigned i = 0; i < view->nr_runs; i++) {
+    for (unsigned i = 0; i < view->nr_extents; i++) {
         at = yarn_align_up(at, PAGE);
-        view->run[i].at = at;
-        at += (size_t)view->run[i].size;
+        view->extent[i].at = at;
+        at += (size_t)view->extent[i].size;
     }
     view->windows_at = yarn_align_up(at, PAGE);
     view->slots_at = view->windows_at + WINDOWS_BYTES;
@@ -129,14 +130,14 @@ static void keep(struct yarn_view_open_files *open_files, const struct yarn_view
 }
 
 int yarn_view_open(struct yarn_view **ret_view, struct yarn_view_file *file,
-                   struct yarn_view_runs *runs, uint64_t code_bytes)
+                   struct yarn_view_extents *extents, uint64_t code_bytes)
 {
     struct yarn_view made;
     memset(&made, 0, sizeof made);
     made.info = file->info;
     made.open_files = file->open_files;
     made.nr_slots = count_slots(code_bytes);
-    lay_out(&made, runs);
+    lay_out(&made, extents);
     size_t nr_blocks = count_blocks(&made), names = 0;
     for (unsigned i = 0; i < YARN_VIEW_NAMES; i++)
         names += file->name[i].path ? strlen(file->name[i].path) + 1 : 0;
@@ -183,11 +184,11 @@ static const uint8_t *memory_of(const struct yarn_view *view)
 
 struct yarn_span yarn_view_place_from(const struct yarn_view *view, uint64_t offset)
 {
-    for (unsigned i = 0; i < view->nr_runs; i++) {
-        const struct run *run = &view->run[i];
-        uint64_t at = offset - run->offset;
-        if (offset >= run->offset && at < run->size)
-            return yarn_span_of(memory_of(view) + run->at + at, (size_t)(run->size - at));
+    for (unsigned i = 0; i < view->nr_extents; i++) {
+        const struct extent *extent = &view->extent[i];
+        uint64_t at = offset - extent->offset;
+        if (offset >= extent->offset && at < extent->size)
+            return yarn_span_of(memory_of(view) + extent->at + at, (size_t)(extent->size - at));
     }
     return YARN_SPAN_EMPTY;
 }
@@ -289,43 +290,45 @@ static bool read_unchanged(const struct yarn_view *view, uint8_t *ret, size_t si
     return is_good;
 }
 
-static bool is_there(const struct yarn_view *view, const struct run *run, size_t block)
+static bool is_there(const struct yarn_view *view, const struct extent *extent, size_t block)
 {
-    return view->uses[run->first_block + block] == THERE;
+    return view->uses[extent->first_block + block] == THERE;
 }
 
 /* Blocks that are not there yet, one behind the other. */
-static bool read_blocks(struct yarn_view *view, const struct run *run, size_t first, size_t end)
+static bool read_blocks(struct yarn_view *view, const struct extent *extent, size_t first,
+                        size_t end)
 {
-    size_t at = first * BLOCK, size = (size_t)yarn_u64_min(run->size, end * BLOCK) - at;
-    uint8_t *memory = (uint8_t *)view + run->at + at;
+    size_t at = first * BLOCK, size = (size_t)yarn_u64_min(extent->size, end * BLOCK) - at;
+    uint8_t *memory = (uint8_t *)view + extent->at + at;
     yarn_pages_populate(memory, size);
-    if (!read_unchanged(view, memory, size, run->offset + at))
+    if (!read_unchanged(view, memory, size, extent->offset + at))
         return false;
-    memset(&view->uses[run->first_block + first], THERE, end - first);
+    memset(&view->uses[extent->first_block + first], THERE, end - first);
     view->counted += yarn_align_up(size, PAGE);
     yarn_pages_count(yarn_align_up(size, PAGE));
     return true;
 }
 
-static bool read_missing(struct yarn_view *view, const struct run *run, size_t first, size_t end)
+static bool read_missing(struct yarn_view *view, const struct extent *extent, size_t first,
+                         size_t end)
 {
     while (first < end) {
         size_t behind = first;
-        while (behind < end && !is_there(view, run, behind))
+        while (behind < end && !is_there(view, extent, behind))
             behind++;
-        if (behind > first && !read_blocks(view, run, first, behind))
+        if (behind > first && !read_blocks(view, extent, first, behind))
             return false;
         first = behind + 1;
     }
     return true;
 }
 
-static const struct run *run_at(const struct yarn_view *view, size_t at)
+static const struct extent *extent_at(const struct yarn_view *view, size_t at)
 {
-    for (unsigned i = 0; i < view->nr_runs; i++)
-        if (at >= view->run[i].at && at - view->run[i].at < view->run[i].size)
-            return &view->run[i];
+    for (unsigned i = 0; i < view->nr_extents; i++)
+        if (at >= view->extent[i].at && at - view->extent[i].at < view->extent[i].size)
+            return &view->extent[i];
     return NULL;
 }
 
@@ -334,26 +337,26 @@ bool yarn_view_read(struct yarn_view *view, struct yarn_span span)
     if (!span.size)
         return true;
     size_t at = (size_t)(span.data - memory_of(view));
-    const struct run *run = run_at(view, at);
-    if (!run)
+    const struct extent *extent = extent_at(view, at);
+    if (!extent)
         return false;
-    at -= run->at;
-    return read_missing(view, run, at / BLOCK, (at + span.size - 1) / BLOCK + 1);
+    at -= extent->at;
+    return read_missing(view, extent, at / BLOCK, (at + span.size - 1) / BLOCK + 1);
 }
 
-/* Whether all of it is there, at `at` of the run: perhaps because it has been looked at so often
+/* Whether all of it is there, at `at` of the extent: perhaps because it has been looked at so often
  * that its blocks are better read. */
-static bool is_loaded(struct yarn_view *view, const struct run *run, size_t at, size_t size)
+static bool is_loaded(struct yarn_view *view, const struct extent *extent, size_t at, size_t size)
 {
     bool is_all = true, is_wanted = false;
     for (size_t block = at / BLOCK; block <= (at + size - 1) / BLOCK; block++) {
-        if (is_there(view, run, block))
+        if (is_there(view, extent, block))
             continue;
         is_all = false;
-        is_wanted |= ++view->uses[run->first_block + block] >= WINDOWS_OF_BLOCK;
+        is_wanted |= ++view->uses[extent->first_block + block] >= WINDOWS_OF_BLOCK;
     }
     return is_all ||
-           (is_wanted && read_missing(view, run, at / BLOCK, (at + size - 1) / BLOCK + 1));
+           (is_wanted && read_missing(view, extent, at / BLOCK, (at + size - 1) / BLOCK + 1));
 }
 
 static struct yarn_span look(struct yarn_view *view, struct yarn_span span, uint64_t offset,
@@ -380,15 +383,15 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
                                 (span.data - known->data),
                             span.size);
     size_t at = (size_t)(span.data - memory_of(view));
-    const struct run *run = run_at(view, at);
-    if (!run)
+    const struct extent *extent = extent_at(view, at);
+    if (!extent)
         return YARN_SPAN_EMPTY;
-    at -= run->at;
-    if (is_loaded(view, run, at, span.size))
+    at -= extent->at;
+    if (is_loaded(view, extent, at, span.size))
         return span;
     if (span.size > (number == YARN_WINDOW_READ ? LAST_WINDOW : WINDOW))
         return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;
-    return look(view, span, run->offset + at, number);
+    return look(view, span, extent->offset + at, number);
 }
 
 void yarn_view_keep(struct yarn_view *view, bool keeps)
@@ -400,16 +403,17 @@ void yarn_view_keep(struct yarn_view *view, bool keeps)
 void yarn_view_drop(struct yarn_view *view, struct yarn_span span)
 {
     size_t at = span.size ? (size_t)(span.data - memory_of(view)) : 0;
-    const struct run *run = span.size ? run_at(view, at) : NULL;
-    if (!run)
+    const struct extent *extent = span.size ? extent_at(view, at) : NULL;
+    if (!extent)
         return;
     /* Whole blocks only: a neighbour may have the rest of the first and the last. */
-    size_t first = (at - run->at + BLOCK - 1) / BLOCK, end = (at - run->at + span.size) / BLOCK;
+    size_t first = (at - extent->at + BLOCK - 1) / BLOCK,
+           end = (at - extent->at + span.size) / BLOCK;
     for (size_t block = first; block < end; block++) {
-        if (!is_there(view, run, block))
+        if (!is_there(view, extent, block))
             continue;
-        view->uses[run->first_block + block] = 0;
-        yarn_pages_empty((uint8_t *)view + run->at + block * BLOCK, BLOCK);
+        view->uses[extent->first_block + block] = 0;
+        yarn_pages_empty((uint8_t *)view + extent->at + block * BLOCK, BLOCK);
         yarn_pages_uncount(BLOCK);
         view->counted -= BLOCK;
     }
@@ -456,12 +460,13 @@ void yarn_view_close(struct yarn_view *view)
     yarn_pages_release(view, view->reserved);
 }
 
-bool yarn_section_stream(const struct yarn_section *section, uint64_t at, void *ret, size_t size)
+bool yarn_section_read_once(const struct yarn_section *section, uint64_t at, void *ret, size_t size)
 {
     struct yarn_span span = yarn_span_sub(section->bytes, at, size);
     if (!section->view || !span.size)
         return yarn_span_read(section->bytes, at, ret, size);
     size_t place = (size_t)(span.data - memory_of(section->view));
-    const struct run *run = run_at(section->view, place);
-    return run && read_unchanged(section->view, ret, size, run->offset + (place - run->at));
+    const struct extent *extent = extent_at(section->view, place);
+    return extent &&
+           read_unchanged(section->view, ret, size, extent->offset + (place - extent->at));
 }

@@ -19,7 +19,7 @@
 #include "core/base/span.h"
 #include "core/sys/file.h"
 
-enum { YARN_VIEW_RUNS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_OPEN_MAX = 4 };
+enum { YARN_VIEW_EXTENTS_MAX = 48, YARN_VIEW_NAMES = 2, YARN_VIEW_OPEN_MAX = 4 };
 
 struct yarn_view;
 
@@ -34,15 +34,15 @@ struct yarn_view_open_files {
 
 void yarn_view_open_files_close(struct yarn_view_open_files *open_files);
 
-struct yarn_view_runs {
+struct yarn_view_extents {
     unsigned count;
     struct {
         uint64_t offset, size; /* in the file */
-    } item[YARN_VIEW_RUNS_MAX];
+    } item[YARN_VIEW_EXTENTS_MAX];
 };
 
-/* Runs beyond the limit are left out. */
-void yarn_view_want(struct yarn_view_runs *runs, uint64_t offset, uint64_t size);
+/* Extents beyond the limit are left out. */
+void yarn_view_want(struct yarn_view_extents *extents, uint64_t offset, uint64_t size);
 
 /* The file, and the names under which it may be found again, in the order of trying. */
 struct yarn_view_file {
@@ -56,15 +56,15 @@ struct yarn_view_file {
     } name[YARN_VIEW_NAMES];
 };
 
-/* `code_bytes`: how much code the file has, which yarn_view_peek may be asked for. `runs` are put
- * in order. */
+/* `code_bytes`: how much code the file has, which yarn_view_peek may be asked for. `extents` are
+ * put in order. */
 YARN_MUST_CHECK int yarn_view_open(struct yarn_view **ret_view, struct yarn_view_file *file,
-                                   struct yarn_view_runs *runs, uint64_t code_bytes);
+                                   struct yarn_view_extents *extents, uint64_t code_bytes);
 
-/* The addresses of these bytes of the file once they are read; empty where no run has them. */
+/* The addresses of these bytes of the file once they are read; empty where no extent has them. */
 struct yarn_span yarn_view_place(const struct yarn_view *view, uint64_t offset, uint64_t size);
 
-/* From there to the end of the run. */
+/* From there to the end of the extent. */
 struct yarn_span yarn_view_place_from(const struct yarn_view *view, uint64_t offset);
 
 /* Reads them, `span` inside one that yarn_view_place gave. False where they are unavailable. */
@@ -104,7 +104,7 @@ struct yarn_span yarn_view_memory(const struct yarn_view *view);
 /* NULL is allowed. */
 void yarn_view_close(struct yarn_view *view);
 
-/* A run of bytes together with the address that it is linked at. */
+/* An extent of bytes together with the address that it is linked at. */
 struct yarn_section {
     struct yarn_span bytes; /* access by the functions below only, or after yarn_section_need */
     uint64_t vaddr;
@@ -131,7 +131,8 @@ static inline struct yarn_span yarn_section_window(const struct yarn_section *se
 bool yarn_section_read(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
 
 /* The same at once, of much that is looked at once: none of it is kept. */
-bool yarn_section_stream(const struct yarn_section *section, uint64_t at, void *ret, size_t size);
+bool yarn_section_read_once(const struct yarn_section *section, uint64_t at, void *ret,
+                            size_t size);
 
 /* As yarn_span_text, valid as long as yarn_section_window. */
 const char *yarn_section_text(const struct yarn_section *section, uint64_t at, unsigned number);

@@ -23,8 +23,8 @@ size_t yarn_symbol_table_read(const struct yarn_symbol_table *table, uint32_t fi
 {
     size_t count =
         first < table->count ? yarn_size_min(table->count - first, YARN_SYMBOLS_AT_ONCE) : 0;
-    return count && yarn_section_stream(&table->symbols, (uint64_t)first * sizeof *ret_entries,
-                                        ret_entries, count * sizeof *ret_entries)
+    return count && yarn_section_read_once(&table->symbols, (uint64_t)first * sizeof *ret_entries,
+                                           ret_entries, count * sizeof *ret_entries)
                ? count
                : 0;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "output/analysis/time/runs.h"
+#include "output/analysis/time/external_sort.h"
 #include "output/analysis/value/array.h"
 
 enum { BLOCK_ENTRIES = 64 << 10 }; /* a multiple of any page */
@@ -71,11 +71,11 @@ static int sort_entries(struct yarn_timeline *timeline)
 /* What is in memory becomes a run in the file. */
 static int spill(struct yarn_timeline *timeline)
 {
-    int err = timeline->runs ? 0 : yarn_runs_new(timeline->order, &timeline->runs);
+    int err = timeline->external ? 0 : yarn_external_sort_new(timeline->order, &timeline->external);
     if (!err)
         err = sort_entries(timeline);
     if (!err)
-        err = yarn_runs_add(timeline->runs, timeline->entries, timeline->count);
+        err = yarn_external_sort_add(timeline->external, timeline->entries, timeline->count);
     if (!err)
         timeline->count = 0;
     return err;
@@ -96,13 +96,13 @@ int yarn_timeline_add(struct yarn_timeline *timeline, const struct yarn_timeline
 
 int yarn_timeline_sort(struct yarn_timeline *timeline)
 {
-    return timeline->runs ? spill(timeline) : sort_entries(timeline);
+    return timeline->external ? spill(timeline) : sort_entries(timeline);
 }
 
 int yarn_timeline_next(struct yarn_timeline *timeline, struct yarn_timeline_entry *ret_entry)
 {
-    if (timeline->runs)
-        return yarn_runs_next(timeline->runs, ret_entry);
+    if (timeline->external)
+        return yarn_external_sort_next(timeline->external, ret_entry);
     if (timeline->at >= timeline->count)
         return 0;
     *ret_entry = timeline->entries[timeline->at++];
@@ -111,16 +111,16 @@ int yarn_timeline_next(struct yarn_timeline *timeline, struct yarn_timeline_entr
 
 int yarn_timeline_gather(struct yarn_timeline *timeline)
 {
-    if (!timeline->runs)
+    if (!timeline->external)
         return 0;
     const struct yarn_timeline_entry *mapped;
     size_t bytes = (size_t)timeline->nr_added * sizeof *mapped;
-    int err = yarn_runs_map(timeline->runs, &mapped);
+    int err = yarn_external_sort_map(timeline->external, &mapped);
     if (err)
         return err;
     free(timeline->entries);
-    yarn_runs_free(timeline->runs);
-    timeline->runs = NULL;
+    yarn_external_sort_free(timeline->external);
+    timeline->external = NULL;
     timeline->entries = (struct yarn_timeline_entry *)mapped;
     timeline->count = (size_t)timeline->nr_added;
     timeline->mapped_bytes = bytes;
@@ -142,6 +142,6 @@ void yarn_timeline_fini(struct yarn_timeline *timeline)
         (void)munmap(timeline->entries, timeline->mapped_bytes);
     else
         free(timeline->entries);
-    yarn_runs_free(timeline->runs);
+    yarn_external_sort_free(timeline->external);
     *timeline = (struct yarn_timeline){0};
 }

@@ -10,7 +10,7 @@
 
 #include "output/analysis/time/timeline_entry.h"
 
-struct yarn_runs;
+struct yarn_external_sort;
 
 /* A good `most`: 12 MB, and as much again while they are sorted. */
 enum { YARN_TIMELINE_MOST = 256 << 10 };
@@ -21,9 +21,9 @@ struct yarn_timeline {
     size_t capacity;
     size_t mapped_bytes; /* of `entries`; 0: they are an array */
     enum yarn_timeline_order order;
-    size_t most;            /* entries in memory; 0: all are */
-    struct yarn_runs *runs; /* owned; NULL while nothing had to leave memory */
-    size_t at;              /* of yarn_timeline_next */
+    size_t most;                         /* entries in memory; 0: all are */
+    struct yarn_external_sort *external; /* owned; NULL while nothing had to leave memory */
+    size_t at;                           /* of yarn_timeline_next */
     uint64_t nr_added;
 };
 

@@ -108,11 +108,11 @@ static void open_file(const char *path)
 {
     struct yarn_view_file file = {.fd = yarn_file_open(YARN_FILE_CWD, path),
                                   .name = {{YARN_FILE_CWD, path}}};
-    struct yarn_view_runs runs = {0};
+    struct yarn_view_extents extents = {0};
     ck_assert_int_ge(file.fd, 0);
     ck_assert_int_eq(yarn_file_stat(file.fd, &file.info), 0);
-    yarn_view_want(&runs, 0, file.info.size_bytes);
-    ck_assert_int_eq(yarn_view_open(&header.view, &file, &runs, 0), 0);
+    yarn_view_want(&extents, 0, file.info.size_bytes);
+    ck_assert_int_eq(yarn_view_open(&header.view, &file, &extents, 0), 0);
     yarn_file_close(file.fd);
     header.bytes = yarn_view_place(header.view, 0, file.info.size_bytes);
     table = yarn_frame_table_of(&header);

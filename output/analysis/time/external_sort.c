@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/time/runs.h"
+#include "output/analysis/time/external_sort.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct run {
     size_t next, count;                 /* in the window */
 };
 
-struct yarn_runs {
+struct yarn_external_sort {
     int fd; /* owned */
     enum yarn_timeline_order order;
     uint64_t size;
@@ -58,32 +58,32 @@ static int open_somewhere(void)
     return fd;
 }
 
-int yarn_runs_new(enum yarn_timeline_order order, struct yarn_runs **ret_runs)
+int yarn_external_sort_new(enum yarn_timeline_order order, struct yarn_external_sort **ret_sort)
 {
-    struct yarn_runs *runs = calloc(1, sizeof *runs);
-    if (!runs)
+    struct yarn_external_sort *sort = calloc(1, sizeof *sort);
+    if (!sort)
         return -ENOMEM;
-    runs->order = order;
-    runs->fd = open_somewhere();
-    int err = runs->fd;
+    sort->order = order;
+    sort->fd = open_somewhere();
+    int err = sort->fd;
     if (err < 0) {
-        free(runs);
+        free(sort);
         return err;
     }
-    *ret_runs = runs;
+    *ret_sort = sort;
     return 0;
 }
 
-void yarn_runs_free(struct yarn_runs *runs)
+void yarn_external_sort_free(struct yarn_external_sort *sort)
 {
-    if (!runs)
+    if (!sort)
         return;
-    for (size_t i = 0; i < runs->count; i++)
-        free(runs->runs[i].window);
-    free(runs->runs);
-    free(runs->heap);
-    (void)close(runs->fd);
-    free(runs);
+    for (size_t i = 0; i < sort->count; i++)
+        free(sort->runs[i].window);
+    free(sort->runs);
+    free(sort->heap);
+    (void)close(sort->fd);
+    free(sort);
 }
 
 static int append(int fd, const struct yarn_timeline_entry *entries, size_t count,
@@ -102,25 +102,26 @@ static int append(int fd, const struct yarn_timeline_entry *entries, size_t coun
     return 0;
 }
 
-int yarn_runs_add(struct yarn_runs *runs, const struct yarn_timeline_entry *entries, size_t count)
+int yarn_external_sort_add(struct yarn_external_sort *sort,
+                           const struct yarn_timeline_entry *entries, size_t count)
 {
-    if (YARN_ARRAY_RESERVE(&runs->runs, &runs->capacity, runs->count + 1))
+    if (YARN_ARRAY_RESERVE(&sort->runs, &sort->capacity, sort->count + 1))
         return -ENOMEM;
-    struct run run = {.at = runs->size, .end = runs->size + count * sizeof *entries};
-    int err = append(runs->fd, entries, count, &runs->size);
+    struct run run = {.at = sort->size, .end = sort->size + count * sizeof *entries};
+    int err = append(sort->fd, entries, count, &sort->size);
     if (!err)
-        runs->runs[runs->count++] = run;
+        sort->runs[sort->count++] = run;
     return err;
 }
 
 /* The next entries of a run; none at its end. */
-static int fill(const struct yarn_runs *runs, struct run *run, size_t room)
+static int fill(const struct yarn_external_sort *sort, struct run *run, size_t room)
 {
     size_t size = (size_t)yarn_u64_min(room * sizeof *run->window, run->end - run->at);
     size_t have = 0;
     while (have < size) {
         ssize_t got =
-            pread(runs->fd, (uint8_t *)run->window + have, size - have, (off_t)(run->at + have));
+            pread(sort->fd, (uint8_t *)run->window + have, size - have, (off_t)(run->at + have));
         if (got <= 0)
             return got ? -errno : -EIO;
         have += (size_t)got;
@@ -131,83 +132,83 @@ static int fill(const struct yarn_runs *runs, struct run *run, size_t room)
     return 0;
 }
 
-static size_t window_entries(const struct yarn_runs *runs)
+static size_t window_entries(const struct yarn_external_sort *sort)
 {
-    return yarn_size_max(16, yarn_size_min(WINDOW_ENTRIES, WINDOWS_ENTRIES / runs->count));
+    return yarn_size_max(16, yarn_size_min(WINDOW_ENTRIES, WINDOWS_ENTRIES / sort->count));
 }
 
-static bool is_before(const struct yarn_runs *runs, size_t a, size_t b)
+static bool is_before(const struct yarn_external_sort *sort, size_t a, size_t b)
 {
-    const struct run *one = &runs->runs[a], *other = &runs->runs[b];
+    const struct run *one = &sort->runs[a], *other = &sort->runs[b];
     const struct yarn_timeline_entry *first = &one->window[one->next];
     const struct yarn_timeline_entry *second = &other->window[other->next];
-    if (yarn_timeline_is_before(runs->order, first, second))
+    if (yarn_timeline_is_before(sort->order, first, second))
         return true;
-    return a < b && !yarn_timeline_is_before(runs->order, second, first);
+    return a < b && !yarn_timeline_is_before(sort->order, second, first);
 }
 
 /* What is at `at` goes down to where it belongs. */
-static void sink(struct yarn_runs *runs, size_t at)
+static void sink(struct yarn_external_sort *sort, size_t at)
 {
     for (;;) {
         size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < runs->nr_heap; child++) {
-            if (is_before(runs, runs->heap[child], runs->heap[least]))
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < sort->nr_heap; child++) {
+            if (is_before(sort, sort->heap[child], sort->heap[least]))
                 least = child;
         }
         if (least == at)
             return;
-        size_t moved = runs->heap[at];
-        runs->heap[at] = runs->heap[least];
-        runs->heap[least] = moved;
+        size_t moved = sort->heap[at];
+        sort->heap[at] = sort->heap[least];
+        sort->heap[least] = moved;
         at = least;
     }
 }
 
-static int open_windows(struct yarn_runs *runs)
+static int open_windows(struct yarn_external_sort *sort)
 {
-    runs->heap = calloc(runs->count + 1, sizeof *runs->heap);
-    if (!runs->heap)
+    sort->heap = calloc(sort->count + 1, sizeof *sort->heap);
+    if (!sort->heap)
         return -ENOMEM;
-    for (size_t i = 0; i < runs->count; i++) {
-        struct run *run = &runs->runs[i];
-        run->window = calloc(window_entries(runs), sizeof *run->window);
-        int err = run->window ? fill(runs, run, window_entries(runs)) : -ENOMEM;
+    for (size_t i = 0; i < sort->count; i++) {
+        struct run *run = &sort->runs[i];
+        run->window = calloc(window_entries(sort), sizeof *run->window);
+        int err = run->window ? fill(sort, run, window_entries(sort)) : -ENOMEM;
         if (err)
             return err;
         if (run->count)
-            runs->heap[runs->nr_heap++] = i;
+            sort->heap[sort->nr_heap++] = i;
     }
-    for (size_t i = runs->nr_heap; i-- > 0;)
-        sink(runs, i);
-    runs->is_open = true;
+    for (size_t i = sort->nr_heap; i-- > 0;)
+        sink(sort, i);
+    sort->is_open = true;
     return 0;
 }
 
-int yarn_runs_next(struct yarn_runs *runs, struct yarn_timeline_entry *ret_entry)
+int yarn_external_sort_next(struct yarn_external_sort *sort, struct yarn_timeline_entry *ret_entry)
 {
-    int err = runs->is_open || !runs->count ? 0 : open_windows(runs);
-    if (err || !runs->nr_heap)
+    int err = sort->is_open || !sort->count ? 0 : open_windows(sort);
+    if (err || !sort->nr_heap)
         return err;
-    struct run *run = &runs->runs[runs->heap[0]];
+    struct run *run = &sort->runs[sort->heap[0]];
     *ret_entry = run->window[run->next++];
     if (run->next == run->count)
-        err = fill(runs, run, window_entries(runs));
+        err = fill(sort, run, window_entries(sort));
     if (!run->count)
-        runs->heap[0] = runs->heap[--runs->nr_heap];
-    if (runs->nr_heap)
-        sink(runs, 0);
+        sort->heap[0] = sort->heap[--sort->nr_heap];
+    if (sort->nr_heap)
+        sink(sort, 0);
     return err ? err : 1;
 }
 
-static int write_in_order(struct yarn_runs *runs, int fd, uint64_t *ret_size)
+static int write_in_order(struct yarn_external_sort *sort, int fd, uint64_t *ret_size)
 {
     struct yarn_timeline_entry *buffer = calloc(WINDOW_ENTRIES, sizeof *buffer);
     uint64_t size = 0;
     int more = buffer ? 1 : -ENOMEM;
     while (more > 0) {
         size_t count = 0;
-        while (count < WINDOW_ENTRIES && (more = yarn_runs_next(runs, &buffer[count])) > 0)
+        while (count < WINDOW_ENTRIES && (more = yarn_external_sort_next(sort, &buffer[count])) > 0)
             count++;
         int err = more < 0 ? more : append(fd, buffer, count, &size);
         more = err ? err : more;
@@ -217,13 +218,14 @@ static int write_in_order(struct yarn_runs *runs, int fd, uint64_t *ret_size)
     return more;
 }
 
-int yarn_runs_map(struct yarn_runs *runs, const struct yarn_timeline_entry **ret_mapped)
+int yarn_external_sort_map(struct yarn_external_sort *sort,
+                           const struct yarn_timeline_entry **ret_mapped)
 {
     uint64_t size;
     int fd = open_somewhere();
     if (fd < 0)
         return fd;
-    int err = write_in_order(runs, fd, &size);
+    int err = write_in_order(sort, fd, &size);
     if (!err) {
         void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
         err = mapped == MAP_FAILED ? -errno : 0;

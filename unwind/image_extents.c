@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/image_runs.h"
+#include "unwind/image_extents.h"
 
 #include <elf.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ enum {
 
 struct choice {
     const struct yarn_view_file *file;
-    struct yarn_view_runs runs;
+    struct yarn_view_extents extents;
     uint64_t code_bytes;
     Elf64_Phdr tables; /* the segment that .eh_frame_hdr lies in; p_filesz 0: none */
 };
@@ -31,9 +31,9 @@ static void choose_segment(struct choice *choice, const Elf64_Phdr *segment)
     if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
         choice->code_bytes += segment->p_filesz;
     if (segment->p_type == PT_NOTE && segment->p_filesz <= NOTES_MAX)
-        yarn_view_want(&choice->runs, segment->p_offset, segment->p_filesz);
+        yarn_view_want(&choice->extents, segment->p_offset, segment->p_filesz);
     if (segment->p_type == PT_GNU_EH_FRAME)
-        yarn_view_want(&choice->runs, segment->p_offset, segment->p_filesz);
+        yarn_view_want(&choice->extents, segment->p_offset, segment->p_filesz);
 }
 
 /* .eh_frame has no end of its own where there are no section headers. */
@@ -52,7 +52,7 @@ static void choose_tables(struct choice *choice, const Elf64_Phdr *segments, uns
 static void choose_segments(struct choice *choice, const Elf64_Ehdr *elf)
 {
     Elf64_Phdr segments[SEGMENTS_AT_ONCE];
-    yarn_view_want(&choice->runs, elf->e_phoff, (uint64_t)elf->e_phnum * sizeof segments[0]);
+    yarn_view_want(&choice->extents, elf->e_phoff, (uint64_t)elf->e_phnum * sizeof segments[0]);
     for (unsigned at = 0; at < elf->e_phnum; at += SEGMENTS_AT_ONCE) {
         unsigned count =
             elf->e_phnum - at < SEGMENTS_AT_ONCE ? elf->e_phnum - at : SEGMENTS_AT_ONCE;
@@ -89,7 +89,7 @@ static void choose_named(struct choice *choice, struct yarn_span headers, struct
          at += sizeof section) {
         const char *name = yarn_span_text(names, section.sh_name);
         if (is_wanted(&section, name ? name : ""))
-            yarn_view_want(&choice->runs, section.sh_offset, section.sh_size);
+            yarn_view_want(&choice->extents, section.sh_offset, section.sh_size);
     }
 }
 
@@ -116,8 +116,8 @@ static bool choose_among(struct choice *choice, const Elf64_Ehdr *elf, uint8_t *
         return false;
     if (!read_at(choice->file, memory + header_bytes, size, names->sh_offset))
         size = 0;
-    yarn_view_want(&choice->runs, elf->e_shoff, header_bytes);
-    yarn_view_want(&choice->runs, names->sh_offset, size);
+    yarn_view_want(&choice->extents, elf->e_shoff, header_bytes);
+    yarn_view_want(&choice->extents, names->sh_offset, size);
     choose_named(choice, headers, yarn_span_of(memory + header_bytes, size));
     return true;
 }
@@ -149,9 +149,9 @@ int yarn_image_view(struct yarn_view **ret_view, struct yarn_view_file *file)
         memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
         elf.e_phentsize != sizeof(Elf64_Phdr))
         return -ENOEXEC;
-    yarn_view_want(&choice.runs, 0, HEAD_BYTES);
+    yarn_view_want(&choice.extents, 0, HEAD_BYTES);
     choose_segments(&choice, &elf);
     if (!choose_sections(&choice, &elf))
-        yarn_view_want(&choice.runs, choice.tables.p_offset, choice.tables.p_filesz);
-    return yarn_view_open(ret_view, file, &choice.runs, choice.code_bytes);
+        yarn_view_want(&choice.extents, choice.tables.p_offset, choice.tables.p_filesz);
+    return yarn_view_open(ret_view, file, &choice.extents, choice.code_bytes);
 }
