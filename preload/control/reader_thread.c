@@ -339,14 +339,15 @@ int yarn_reader_thread_run(void *argument)
     yarn_commands_begin(recorder);
     enum outcome outcome = loop(recorder, &reader);
     int status = finish(recorder, outcome);
-    bool may_leave = !recorder->job.sites.is_open; /* probes' definitions outlive the process */
+    bool may_leave =
+        !recorder->job.probe_sites.is_open; /* probes' definitions outlive the process */
     if (may_leave && outcome == END_REQUESTED &&
         (uint32_t)atomic_load(&recorder->end) == YARN_DUMP_END_EXIT)
         wait_for_exit(recorder);
     yarn_recording_close(recording);
     yarn_reader_close(&reader);
     if ((uint32_t)atomic_load(&recorder->end) != YARN_DUMP_END_STOPPED) /* no other follows */
-        yarn_sites_close(&recorder->job.sites);
+        yarn_probe_sites_close(&recorder->job.probe_sites);
     yarn_state_become(&recorder->state, YARN_PHASE_ENDED, 0);
     /* A filter ended the host's last thread, which alone would have been the whole process. */
     if (recorder->host_signal)

@@ -131,8 +131,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
     if (!err)
         err = yarn_restrictions_check(&recorder->job, line);
     if (!err) {
-        yarn_sites_open(&recorder->job.sites, &recorder->job.events, &recorder->job.arena,
-                        YARN_TRACEFS, true);
+        yarn_probe_sites_open(&recorder->job.probe_sites, &recorder->job.events,
+                              &recorder->job.arena, YARN_TRACEFS, true);
         recorder->messages.most_detailed = (int)recorder->job.options.log - 1;
         recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                       recorder->job.facts.start_ns);
@@ -214,7 +214,7 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
     yarn_thread_ends_after_fork();
     yarn_facts_inherit(&recorder->job.facts); /* now it is this process's */
     yarn_facts_note_leader(&recorder->job.facts, &recorder->job.seccomp);
-    yarn_sites_inherit(&recorder->job.sites);
+    yarn_probe_sites_inherit(&recorder->job.probe_sites);
     recorder->starts_paused = yarn_schedule_begin(&recorder->schedule, &recorder->job.options,
                                                   recorder->job.facts.start_ns) ||
                               is_pause_requested;

@@ -178,6 +178,6 @@ bool yarn_job_is_wanted_early(char *const envp[], const char *path)
 
 void yarn_job_fini(struct yarn_job *job)
 {
-    yarn_sites_close(&job->sites);
+    yarn_probe_sites_close(&job->probe_sites);
     yarn_arena_close(&job->arena);
 }

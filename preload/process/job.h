@@ -11,14 +11,14 @@
 #include "core/event/parse.h"
 #include "core/sys/seccomp_probe.h"
 #include "preload/process/facts.h"
-#include "unwind/site/sites.h"
+#include "unwind/site/probe_sites.h"
 
 struct yarn_job {
     struct yarn_arena arena; /* owns every text below */
     struct yarn_options options;
-    struct yarn_event_list events; /* off-cpu is the last */
-    size_t nr_perf_events;         /* the others */
-    struct yarn_sites sites;       /* of the events that are put on symbols */
+    struct yarn_event_list events;       /* off-cpu is the last */
+    size_t nr_perf_events;               /* the others */
+    struct yarn_probe_sites probe_sites; /* of the events that are put on symbols */
     struct yarn_facts facts;
     struct yarn_seccomp_probe seccomp; /* of what a filter of system calls permits; all, without */
     char *const *envp;                 /* what the path patterns read of the environment */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/instruction_x86_64.h"
-#include "unwind/site/parts.h"
+#include "unwind/site/site_work.h"
 
 bool yarn_site_is_instruction(const struct yarn_image *image, uint64_t start, uint64_t offset)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/proc_maps.h"
-#include "unwind/site/parts.h"
+#include "unwind/site/site_work.h"
 
 struct named {
     const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <linux/perf_event.h>
 
-#include "unwind/site/parts.h"
-#include "unwind/site/sites.h"
+#include "unwind/site/probe_sites.h"
+#include "unwind/site/site_work.h"
 #include "unwind/symbol/symbol_search.h"
 
 enum { HITS_MAX = YARN_TRACEFS_PROBES_MAX };
@@ -91,7 +91,7 @@ static void refuse_right(struct yarn_site_work *work, struct yarn_event_spec *sp
 {
     char line[YARN_SITE_PATH_MAX + 512];
     struct yarn_text text = yarn_text_of(line, sizeof line);
-    const char *root = work->sites->group.root, *name = name_of(spec);
+    const char *root = work->probe_sites->group.root, *name = name_of(spec);
     const char *const words[] = {
         "echo '", site->is_return ? "r:yarn/" : "p:yarn/", name,
         " ",      site->path ? site->path : site->symbol,  site->path ? ":0x" : "+0x",
@@ -137,7 +137,7 @@ static void become_tracepoint(struct yarn_site_work *work, struct yarn_event_spe
 {
     char event[2 * YARN_TRACEFS_NAME_MAX];
     struct yarn_text text = yarn_text_of(event, sizeof event);
-    yarn_text_add(&text, work->sites->group.name);
+    yarn_text_add(&text, work->probe_sites->group.name);
     yarn_text_add(&text, ":");
     yarn_text_add(&text, name);
     const char *kept = yarn_arena_text(work->arena, event, text.size);
@@ -155,7 +155,7 @@ static void define(struct yarn_site_work *work, struct yarn_event_spec *spec,
                    const struct yarn_tracefs_site *site)
 {
     char name[YARN_TRACEFS_NAME_MAX];
-    struct yarn_sites *sites = work->sites;
+    struct yarn_probe_sites *sites = work->probe_sites;
     if (!sites->is_open) {
         (void)yarn_tracefs_sweep(sites->group.root);
         yarn_tracefs_group_open(&sites->group, sites->group.root);

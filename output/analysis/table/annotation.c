@@ -182,10 +182,11 @@ int yarn_annotation_init(struct yarn_annotation *annotation, const struct yarn_c
     return err;
 }
 
-static int add_site(struct yarn_annotation *annotation, uint64_t address, const char *text)
+static int add_instruction(struct yarn_annotation *annotation, uint64_t address, const char *text)
 {
-    return YARN_ARRAY_PUT(&annotation->sites, &annotation->nr_sites, &annotation->sites_capacity,
-                          &(struct yarn_annotation_site){
+    return YARN_ARRAY_PUT(&annotation->instructions, &annotation->nr_instructions,
+                          &annotation->instructions_capacity,
+                          &(struct yarn_annotation_instruction){
                               .address = address,
                               .text = text,
                               .function = annotation->function,
@@ -198,9 +199,9 @@ static int add_line(struct yarn_annotation *annotation, const struct yarn_profil
                           &(struct yarn_annotation_line){frame->file, frame->line});
 }
 
-static int compare_sites(const void *a, const void *b)
+static int compare_instructions(const void *a, const void *b)
 {
-    const struct yarn_annotation_site *one = a, *other = b;
+    const struct yarn_annotation_instruction *one = a, *other = b;
     if (one->address != other->address)
         return one->address < other->address ? -1 : 1;
     return !one->text - !other->text;
@@ -220,16 +221,17 @@ static int compare_lines(const void *a, const void *b, void *context)
 static void sort_unique(struct yarn_annotation *annotation)
 {
     struct yarn_profile *profile = (struct yarn_profile *)annotation->profile;
-    struct yarn_annotation_site *sites = annotation->sites;
+    struct yarn_annotation_instruction *instructions = annotation->instructions;
     struct yarn_annotation_line *lines = annotation->lines;
     size_t kept = 0;
-    if (sites)
-        qsort(sites, annotation->nr_sites, sizeof *sites, compare_sites);
-    for (size_t i = 0; i < annotation->nr_sites; i++) {
-        if (!kept || sites[kept - 1].address != sites[i].address)
-            sites[kept++] = sites[i];
+    if (instructions)
+        qsort(instructions, annotation->nr_instructions, sizeof *instructions,
+              compare_instructions);
+    for (size_t i = 0; i < annotation->nr_instructions; i++) {
+        if (!kept || instructions[kept - 1].address != instructions[i].address)
+            instructions[kept++] = instructions[i];
     }
-    annotation->nr_sites = kept;
+    annotation->nr_instructions = kept;
     kept = 0;
     if (lines)
         qsort_r(lines, annotation->nr_lines, sizeof *lines, compare_lines, profile);
@@ -240,9 +242,9 @@ static void sort_unique(struct yarn_annotation *annotation)
     annotation->nr_lines = kept;
 }
 
-static uint32_t find_site(const struct yarn_annotation *annotation, uint64_t address)
+static uint32_t find_instruction(const struct yarn_annotation *annotation, uint64_t address)
 {
-    size_t low = YARN_ARRAY_UP_TO(annotation->sites, annotation->nr_sites, address);
+    size_t low = YARN_ARRAY_UP_TO(annotation->instructions, annotation->nr_instructions, address);
     return low ? (uint32_t)low - 1 : YARN_DUMP_NONE;
 }
 
@@ -282,15 +284,15 @@ static void place_stack(struct yarn_annotation *annotation, uint32_t stack)
     const struct yarn_profile *profile = annotation->profile;
     uint32_t number = profile->stacks[stack].frame;
     const struct yarn_profile_frame *frame = &profile->frames[number];
-    uint32_t site = find_site(annotation, frame->address);
-    annotation->site_keys[stack] = site;
+    uint32_t instruction = find_instruction(annotation, frame->address);
+    annotation->instruction_keys[stack] = instruction;
     annotation->line_keys[stack] = find_line(annotation, frame);
-    if (site == YARN_DUMP_NONE)
+    if (instruction == YARN_DUMP_NONE)
         return;
     const struct yarn_profile_frame *inner = innermost(profile, number);
-    annotation->sites[site].file = inner->file;
-    annotation->sites[site].line = inner->line;
-    annotation->sites[site].function = inner->function;
+    annotation->instructions[instruction].file = inner->file;
+    annotation->instructions[instruction].line = inner->line;
+    annotation->instructions[instruction].function = inner->function;
 }
 
 static int add_stacks(struct yarn_annotation *annotation,
@@ -304,7 +306,7 @@ static int add_stacks(struct yarn_annotation *annotation,
             continue;
         err = add_line(annotation, frame);
         if (!err && !yarn_disassembly_find(disassembly, frame->address))
-            err = add_site(annotation, frame->address, NULL);
+            err = add_instruction(annotation, frame->address, NULL);
     }
     return err;
 }
@@ -314,25 +316,27 @@ int yarn_annotation_place(struct yarn_annotation *annotation,
 {
     const struct yarn_profile *profile = annotation->profile;
     int err = 0;
-    annotation->site_keys = malloc((profile->nr_stacks + 1) * sizeof *annotation->site_keys);
+    annotation->instruction_keys =
+        malloc((profile->nr_stacks + 1) * sizeof *annotation->instruction_keys);
     annotation->line_keys = malloc((profile->nr_stacks + 1) * sizeof *annotation->line_keys);
-    if (!annotation->site_keys || !annotation->line_keys)
+    if (!annotation->instruction_keys || !annotation->line_keys)
         return -ENOMEM;
     for (size_t i = 0; !err && i < disassembly->count; i++)
-        err = add_site(annotation, disassembly->instructions[i].address,
-                       disassembly->instructions[i].text);
+        err = add_instruction(annotation, disassembly->instructions[i].address,
+                              disassembly->instructions[i].text);
     if (!err)
         err = add_stacks(annotation, disassembly);
     if (err)
         return err;
     sort_unique(annotation);
-    for (size_t i = 1; i < annotation->nr_sites; i++) {
+    for (size_t i = 1; i < annotation->nr_instructions; i++) {
         const struct yarn_disassembly_line *before =
-            yarn_disassembly_find(disassembly, annotation->sites[i - 1].address);
-        annotation->sites[i].is_after_gap = !before || before->end != annotation->sites[i].address;
+            yarn_disassembly_find(disassembly, annotation->instructions[i - 1].address);
+        annotation->instructions[i].is_after_gap =
+            !before || before->end != annotation->instructions[i].address;
     }
     for (uint32_t i = 0; i < profile->nr_stacks; i++) {
-        annotation->site_keys[i] = annotation->line_keys[i] = YARN_DUMP_NONE;
+        annotation->instruction_keys[i] = annotation->line_keys[i] = YARN_DUMP_NONE;
         if (profile->stacks[i].function == annotation->function)
             place_stack(annotation, i);
     }
@@ -344,9 +348,9 @@ void yarn_annotation_fini(struct yarn_annotation *annotation)
     free(annotation->threads);
     free(annotation->starts);
     free(annotation->extents);
-    free(annotation->sites);
+    free(annotation->instructions);
     free(annotation->lines);
-    free(annotation->site_keys);
+    free(annotation->instruction_keys);
     free(annotation->line_keys);
     *annotation = (struct yarn_annotation){0};
 }

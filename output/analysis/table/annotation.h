@@ -15,7 +15,7 @@
 #include "output/analysis/table/choice.h"
 
 /* An instruction or, where it could not be disassembled, an address that was sampled. */
-struct yarn_annotation_site {
+struct yarn_annotation_instruction {
     uint64_t address;    /* first: searched by it */
     const char *text;    /* borrowed from the disassembly; NULL: none */
     uint32_t file, line; /* of the innermost inlined function; 0 where unknown or unsampled */
@@ -44,11 +44,11 @@ struct yarn_annotation {
     size_t nr_starts;
     struct yarn_annotation_extent *extents; /* the function's code; none where it is inlined */
     size_t nr_extents, extents_capacity;
-    struct yarn_annotation_site *sites; /* by address */
-    size_t nr_sites, sites_capacity;
+    struct yarn_annotation_instruction *instructions; /* by address */
+    size_t nr_instructions, instructions_capacity;
     struct yarn_annotation_line *lines; /* by name of the file, then line */
     size_t nr_lines, lines_capacity;
-    uint32_t *site_keys, *line_keys; /* one a stack; YARN_DUMP_NONE: not of the function */
+    uint32_t *instruction_keys, *line_keys; /* one a stack; YARN_DUMP_NONE: not of the function */
 };
 
 struct yarn_annotation_sum {
@@ -61,15 +61,15 @@ struct yarn_annotation_sum {
 /* Of one event. */
 struct yarn_annotation_sums {
     struct yarn_annotation_sum whole;
-    struct yarn_annotation_sum *sites; /* owned arrays, by number */
+    struct yarn_annotation_sum *instructions; /* owned arrays, by number */
     struct yarn_annotation_sum *lines;
 };
 
 /* The profile has been loaded with lines and inlined functions. -ENOMEM. */
 YARN_MUST_CHECK int yarn_annotation_init(struct yarn_annotation *annotation,
                                          const struct yarn_choice *choice, uint32_t function);
-/* Makes sites and lines; `disassembly` (may be empty) holds the instructions of the extents, as far
- * as available. */
+/* Makes instructions and lines; `disassembly` (may be empty) holds the instructions of the extents,
+ * as far as available. */
 YARN_MUST_CHECK int yarn_annotation_place(struct yarn_annotation *annotation,
                                           const struct yarn_disassembly *disassembly);
 /* Idempotent. */

@@ -71,8 +71,8 @@ static void add_selfs(const struct yarn_annotation *annotation, uint32_t event,
         if (stack == YARN_DUMP_NONE)
             continue;
         add_self(&sums->whole, cell);
-        if (annotation->site_keys[stack] != YARN_DUMP_NONE)
-            add_self(&sums->sites[annotation->site_keys[stack]], cell);
+        if (annotation->instruction_keys[stack] != YARN_DUMP_NONE)
+            add_self(&sums->instructions[annotation->instruction_keys[stack]], cell);
         if (annotation->line_keys[stack] != YARN_DUMP_NONE)
             add_self(&sums->lines[annotation->line_keys[stack]], cell);
     }
@@ -82,15 +82,15 @@ int yarn_annotation_sum(const struct yarn_annotation *annotation, uint32_t event
                         struct yarn_annotation_sums *ret_sums)
 {
     struct yarn_annotation_sums sums = {
-        .sites = calloc(annotation->nr_sites + 1, sizeof *sums.sites),
+        .instructions = calloc(annotation->nr_instructions + 1, sizeof *sums.instructions),
         .lines = calloc(annotation->nr_lines + 1, sizeof *sums.lines),
     };
     struct yarn_stack_sum *stacks = yarn_stack_sums(&annotation->choice, event);
-    int err = sums.sites && sums.lines && stacks ? 0 : -ENOMEM;
+    int err = sums.instructions && sums.lines && stacks ? 0 : -ENOMEM;
     if (!err)
         err = add_whole(annotation, stacks, &sums.whole);
     if (!err)
-        err = add_totals(annotation, annotation->site_keys, stacks, sums.sites);
+        err = add_totals(annotation, annotation->instruction_keys, stacks, sums.instructions);
     if (!err)
         err = add_totals(annotation, annotation->line_keys, stacks, sums.lines);
     free(stacks);
@@ -136,7 +136,7 @@ int yarn_annotation_selfs(const struct yarn_choice *choice, uint32_t event,
 
 void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums)
 {
-    free(sums->sites);
+    free(sums->instructions);
     free(sums->lines);
     *sums = (struct yarn_annotation_sums){0};
 }

@@ -41,7 +41,7 @@ int yarn_hold_open(struct yarn_hold *hold, struct yarn_event_list *list, struct 
     hold->count = 0;
     for (size_t i = 0; i < list->count; i++)
         list->specs[i].is_encoded |= list->specs[i].kind == YARN_EVENT_PROBE;
-    yarn_sites_open(&hold->sites, list, arena, YARN_TRACEFS, false);
+    yarn_probe_sites_open(&hold->probe_sites, list, arena, YARN_TRACEFS, false);
     for (size_t i = 0; i < list->count; i++) {
         struct yarn_event_spec *spec = &list->specs[i];
         if (spec->kind == YARN_EVENT_PROBE && spec->refusal) {
@@ -61,5 +61,5 @@ void yarn_hold_close(struct yarn_hold *hold)
     for (size_t i = 0; i < hold->count; i++)
         yarn_file_close(hold->fds[i]);
     hold->count = 0;
-    yarn_sites_close(&hold->sites);
+    yarn_probe_sites_close(&hold->probe_sites);
 }

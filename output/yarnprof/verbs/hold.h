@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include "unwind/site/sites.h"
+#include "unwind/site/probe_sites.h"
 
 struct yarn_hold {
-    struct yarn_sites sites;
+    struct yarn_probe_sites probe_sites;
     int fds[YARN_EVENT_LIST_MAX]; /* owned */
     size_t count;
 };

@@ -13,7 +13,7 @@
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"
-#include "unwind/site/sites.h"
+#include "unwind/site/probe_sites.h"
 
 enum {
     EVENTS = YARN_ARGUMENT_OWN,
@@ -47,7 +47,7 @@ struct request {
     struct yarn_arena arena;
     const char *events_text, *groups_text, *metric_path;
     struct yarn_stat_groups groups;
-    struct yarn_sites sites; /* of probes; open until nothing counts them */
+    struct yarn_probe_sites probe_sites; /* of probes; open until nothing counts them */
     uint64_t interval_ns, nr_runs;
     struct yarn_stat_events events;
     struct yarn_stat_run run;
@@ -121,7 +121,7 @@ static int parse_events(struct request *request, const char *text)
         yarn_complain("stat", "%s", strerror(-err));
     if (err)
         return err == -EINVAL ? YARN_STATUS_USAGE : YARN_STATUS_FAILED;
-    yarn_sites_open(&request->sites, &list, &request->arena, YARN_TRACEFS, false);
+    yarn_probe_sites_open(&request->probe_sites, &list, &request->arena, YARN_TRACEFS, false);
     return yarn_stat_add_events(&request->events, list.specs, list.count, &key) ? -1
                                                                                 : YARN_STATUS_USAGE;
 }
@@ -431,7 +431,7 @@ static void fini(struct request *request)
         free(request->intervals[i].metrics);
     }
     free(request->intervals);
-    yarn_sites_close(&request->sites);
+    yarn_probe_sites_close(&request->probe_sites);
     yarn_arena_close(&request->arena);
 }
 

@@ -91,19 +91,20 @@ static int put_lines(const struct view *view)
 static void put_instruction(const struct view *view, size_t number)
 {
     const struct yarn_annotation *annotation = &view->annotate->annotation;
-    const struct yarn_annotation_site *site = &annotation->sites[number];
-    const struct yarn_profile_function *function = &annotation->profile->functions[site->function];
+    const struct yarn_annotation_instruction *instruction = &annotation->instructions[number];
+    const struct yarn_profile_function *function =
+        &annotation->profile->functions[instruction->function];
     char address[24];
-    (void)snprintf(address, sizeof address, "0x%" PRIx64, site->address);
+    (void)snprintf(address, sizeof address, "0x%" PRIx64, instruction->address);
     yarn_json_begin_object(view->json, NULL);
     yarn_json_text(view->json, "event", text_of(view, view->event->name));
     yarn_json_text(view->json, "address", address);
-    yarn_json_text_or_null(view->json, "instruction", site->text ? site->text : "");
-    put_place(view, site->file, site->line);
-    yarn_json_text_or_null(view->json, "inlined",
-                           site->function == annotation->function ? ""
-                                                                  : text_of(view, function->name));
-    put_sum(view, &view->sums->sites[number]);
+    yarn_json_text_or_null(view->json, "instruction", instruction->text ? instruction->text : "");
+    put_place(view, instruction->file, instruction->line);
+    yarn_json_text_or_null(
+        view->json, "inlined",
+        instruction->function == annotation->function ? "" : text_of(view, function->name));
+    put_sum(view, &view->sums->instructions[number]);
     yarn_json_end_object(view->json);
 }
 
@@ -112,12 +113,12 @@ static int put_instructions(const struct view *view)
 {
     const struct yarn_annotate *annotate = view->annotate;
     const struct yarn_annotation *annotation = &annotate->annotation;
-    uint8_t *shown =
-        yarn_annotate_hottest(view->sums->sites, annotation->nr_sites, annotate->limit);
+    uint8_t *shown = yarn_annotate_hottest(view->sums->instructions, annotation->nr_instructions,
+                                           annotate->limit);
     if (!shown)
         return -ENOMEM;
-    for (size_t i = 0; i < annotation->nr_sites; i++) {
-        if (shown[i] || (!annotate->limit && annotation->sites[i].text))
+    for (size_t i = 0; i < annotation->nr_instructions; i++) {
+        if (shown[i] || (!annotate->limit && annotation->instructions[i].text))
             put_instruction(view, i);
     }
     free(shown);

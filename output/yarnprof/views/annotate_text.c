@@ -166,19 +166,21 @@ static int print_lines(const struct view *view)
 }
 
 /* "split.c:20", and what is inlined there. */
-static void print_place(const struct view *view, const struct yarn_annotation_site *site,
-                        size_t room)
+static void print_place(const struct view *view,
+                        const struct yarn_annotation_instruction *instruction, size_t room)
 {
     const struct yarn_annotation *annotation = &view->annotate->annotation;
     char text[TEXT_SIZE];
-    if (!site->line)
+    if (!instruction->line)
         return;
-    const char *path = text_of(view, site->file);
+    const char *path = text_of(view, instruction->file);
     const char *slash = strrchr(path, '/');
-    const struct yarn_profile_function *function = &annotation->profile->functions[site->function];
-    (void)snprintf(text, sizeof text, "%s:%u%s%s", slash ? slash + 1 : path, site->line,
-                   site->function == annotation->function ? "" : " ",
-                   site->function == annotation->function ? "" : text_of(view, function->name));
+    const struct yarn_profile_function *function =
+        &annotation->profile->functions[instruction->function];
+    (void)snprintf(text, sizeof text, "%s:%u%s%s", slash ? slash + 1 : path, instruction->line,
+                   instruction->function == annotation->function ? "" : " ",
+                   instruction->function == annotation->function ? ""
+                                                                 : text_of(view, function->name));
     (void)fprintf(view->out->file, "  %s", yarn_out_paint(view->out, YARN_PAINT_FAINT));
     yarn_print_cut(view->out, text, room);
     (void)fputs(yarn_out_plain(view->out), view->out->file);
@@ -191,24 +193,26 @@ struct widths {
     size_t place; /* 0: as long as it is */
 };
 
-static void print_site(const struct view *view, size_t number, struct widths widths, bool has_sum)
+static void print_instruction(const struct view *view, size_t number, struct widths widths,
+                              bool has_sum)
 {
-    const struct yarn_annotation_site *site = &view->annotate->annotation.sites[number];
-    print_numbers(view, has_sum ? &view->sums->sites[number] : NULL);
+    const struct yarn_annotation_instruction *instruction =
+        &view->annotate->annotation.instructions[number];
+    print_numbers(view, has_sum ? &view->sums->instructions[number] : NULL);
     (void)fprintf(view->out->file, "  %s%*" PRIx64 "%s",
-                  yarn_out_paint(view->out, YARN_PAINT_FAINT), widths.address, site->address,
+                  yarn_out_paint(view->out, YARN_PAINT_FAINT), widths.address, instruction->address,
                   yarn_out_plain(view->out));
-    if (site->text || site->line)
+    if (instruction->text || instruction->line)
         (void)fputs("  ", view->out->file);
-    const char *text = site->text ? site->text : "";
-    bool has_place = site->line && has_sum;
+    const char *text = instruction->text ? instruction->text : "";
+    bool has_place = instruction->line && has_sum;
     /* Where the output is no terminal a long instruction moves the rest of its line only. */
     if (has_place && (view->out->columns || yarn_text_columns(text) <= widths.text))
         yarn_print_cell(view->out, text, widths.text);
     else
         yarn_print_cut(view->out, text, view->out->columns ? widths.alone : 0);
     if (has_place && (!view->out->columns || widths.place))
-        print_place(view, site, widths.place);
+        print_place(view, instruction, widths.place);
     (void)fputc('\n', view->out->file);
 }
 
@@ -217,14 +221,14 @@ static struct widths widths_of(const struct view *view, const uint8_t *shown)
     const struct yarn_annotation *annotation = &view->annotate->annotation;
     struct widths widths = {.address = 7};
     bool has_place = false;
-    for (size_t i = 0; i < annotation->nr_sites; i++) {
-        const struct yarn_annotation_site *site = &annotation->sites[i];
+    for (size_t i = 0; i < annotation->nr_instructions; i++) {
+        const struct yarn_annotation_instruction *instruction = &annotation->instructions[i];
         char text[24];
-        int size = snprintf(text, sizeof text, "%" PRIx64, site->address);
+        int size = snprintf(text, sizeof text, "%" PRIx64, instruction->address);
         widths.address = size > widths.address ? size : widths.address;
-        if (shown[i] && site->text)
-            widths.text = yarn_size_max(widths.text, yarn_text_columns(site->text));
-        has_place = has_place || (shown[i] && site->line);
+        if (shown[i] && instruction->text)
+            widths.text = yarn_size_max(widths.text, yarn_text_columns(instruction->text));
+        has_place = has_place || (shown[i] && instruction->line);
     }
     size_t most = view->out->columns ? (size_t)view->out->columns : 120;
     size_t used = NUMBERS_COLUMNS + 4 + (size_t)widths.address;
@@ -237,12 +241,12 @@ static struct widths widths_of(const struct view *view, const uint8_t *shown)
     return widths;
 }
 
-static int print_sites(const struct view *view)
+static int print_instructions(const struct view *view)
 {
     const struct yarn_annotation *annotation = &view->annotate->annotation;
     size_t context = view->annotate->context;
-    uint8_t *shown =
-        yarn_annotate_hottest(view->sums->sites, annotation->nr_sites, view->annotate->limit);
+    uint8_t *shown = yarn_annotate_hottest(view->sums->instructions, annotation->nr_instructions,
+                                           view->annotate->limit);
     if (!shown)
         return -ENOMEM;
     struct widths widths = widths_of(view, shown);
@@ -251,15 +255,15 @@ static int print_sites(const struct view *view)
     (void)snprintf(title, sizeof title, "%*s", widths.address, "ADDRESS");
     (void)fputc('\n', view->out->file);
     print_titles(view, title, view->annotate->disassembly.count ? "INSTRUCTION" : "");
-    for (size_t i = 0; i < annotation->nr_sites; i++) {
+    for (size_t i = 0; i < annotation->nr_instructions; i++) {
         if (!shown[i])
             continue;
         size_t from = i > context ? i - context : 0;
         if (next && from > next)
             print_gap(view, NUMBERS_COLUMNS + 2 + widths.address - 2);
-        for (size_t at = yarn_size_max(from, next); at <= i + context && at < annotation->nr_sites;
-             at++) {
-            print_site(view, at, widths, shown[at]);
+        for (size_t at = yarn_size_max(from, next);
+             at <= i + context && at < annotation->nr_instructions; at++) {
+            print_instruction(view, at, widths, shown[at]);
             next = at + 1;
         }
     }
@@ -298,7 +302,7 @@ static int print_event(const struct view *view)
                   yarn_number_in_unit(whole->total, view->unit).text);
     print_notes(view);
     int err = print_lines(view);
-    return err || function->is_inlined ? err : print_sites(view);
+    return err || function->is_inlined ? err : print_instructions(view);
 }
 
 int yarn_annotate_text(const struct yarn_annotate *annotate, const struct yarn_out *out)

@@ -60,11 +60,11 @@ START_TEST(each_address_has_what_was_spent_at_and_below_it)
     dump_maker_close(&maker, false);
     loaded_read(&loaded);
     sum("hot");
-    ck_assert_uint_eq(annotation.nr_sites, 1);
-    ck_assert_uint_eq(annotation.sites[0].address, 0x1110);
-    ck_assert_uint_eq(sums.sites[0].samples, 60);
-    ck_assert_uint_eq(sums.sites[0].total_samples, 90);
-    ck_assert_uint_eq(sums.sites[0].total, 90 * MAKER_PERIOD_NS);
+    ck_assert_uint_eq(annotation.nr_instructions, 1);
+    ck_assert_uint_eq(annotation.instructions[0].address, 0x1110);
+    ck_assert_uint_eq(sums.instructions[0].samples, 60);
+    ck_assert_uint_eq(sums.instructions[0].total_samples, 90);
+    ck_assert_uint_eq(sums.instructions[0].total, 90 * MAKER_PERIOD_NS);
     ck_assert_uint_eq(sums.whole.self, 60 * MAKER_PERIOD_NS);
     ck_assert_uint_eq(annotation.nr_extents, 1);
     ck_assert_uint_eq(annotation.extents[0].start, 0x1100);
@@ -82,9 +82,9 @@ START_TEST(recursion_is_counted_once)
     dump_maker_close(&maker, false);
     loaded_read(&loaded);
     sum("f");
-    ck_assert_uint_eq(annotation.nr_sites, 1);
-    ck_assert_uint_eq(sums.sites[0].samples, 10);
-    ck_assert_uint_eq(sums.sites[0].total_samples, 10);
+    ck_assert_uint_eq(annotation.nr_instructions, 1);
+    ck_assert_uint_eq(sums.instructions[0].samples, 10);
+    ck_assert_uint_eq(sums.instructions[0].total_samples, 10);
     ck_assert_uint_eq(sums.whole.total_samples, 10);
 }
 END_TEST

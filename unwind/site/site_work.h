@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the files of this folder have in common. Private to it.
+ * The work on one list of specs, which the files of this folder share. Private to the folder.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 #include "core/event/parse.h"
 #include "unwind/image.h"
 
-struct yarn_sites;
+struct yarn_probe_sites;
 
 struct yarn_site_work {
-    struct yarn_sites *sites;
+    struct yarn_probe_sites *probe_sites;
     struct yarn_event_list *list;
     struct yarn_arena *arena;
     bool is_of_this;

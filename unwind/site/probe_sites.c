@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/site/sites.h"
+#include "unwind/site/probe_sites.h"
 
 #include "core/base/text.h"
-#include "unwind/site/parts.h"
+#include "unwind/site/site_work.h"
 
 enum { SENTENCE_BYTES = 1024 };
 
@@ -27,12 +27,12 @@ static bool is_mapped_name(const struct yarn_event_spec *spec)
     return spec->site.path && !strchr(spec->site.path, '/');
 }
 
-void yarn_sites_open(struct yarn_sites *sites, struct yarn_event_list *list,
-                     struct yarn_arena *arena, const char *root, bool is_of_this)
+void yarn_probe_sites_open(struct yarn_probe_sites *sites, struct yarn_event_list *list,
+                           struct yarn_arena *arena, const char *root, bool is_of_this)
 {
     struct yarn_site_work work = {
-        .sites = sites, .list = list, .arena = arena, .is_of_this = is_of_this};
-    *sites = (struct yarn_sites){.group.root = root};
+        .probe_sites = sites, .list = list, .arena = arena, .is_of_this = is_of_this};
+    *sites = (struct yarn_probe_sites){.group.root = root};
     for (size_t i = 0; i < list->count;) {
         struct yarn_event_spec *spec = &list->specs[i];
         size_t nr_here = 1;
@@ -43,7 +43,7 @@ void yarn_sites_open(struct yarn_sites *sites, struct yarn_event_list *list,
     }
 }
 
-void yarn_sites_close(struct yarn_sites *sites)
+void yarn_probe_sites_close(struct yarn_probe_sites *sites)
 {
     if (!sites->is_open)
         return;
