@@ -102,6 +102,7 @@ static void write_module(struct yarn_stack_store *stacks, const struct yarn_modu
         .path = yarn_span_of_text(module->path),
         .build_id = yarn_span_of(build_id->bytes, build_id->size),
         .state = states[module->image_state],
+        .file_bytes = module->image ? module->image->file_size : 0,
     };
     yarn_dump_write_module(stacks->writer, &record);
     /* Why an error may pass: the record would only be written twice. */

@@ -185,6 +185,20 @@ class Annotate(harness.Case):
             self.assertEqual({row["line"] for row in got["lines"]}, {None})
             shutil.copy(harness.HOSTS / "children", program)
 
+    def test_without_a_build_id_a_file_of_another_size_is_not_the_recorded_one(self):
+        program, dumps = self.record("objcopy", "--remove-section=.note.gnu.build-id")
+        got = annotate(dumps, "hot_a")
+        self.assertIn("no build id", " ".join(got["notes"]))
+        self.assertTrue(any(row["instruction"] for row in got["instructions"]))
+        self.assertTrue(any(row["line"] for row in got["lines"]))
+        with program.open("ab") as file:
+            file.write(b"more")
+        got = annotate(dumps, "hot_a")
+        self.assertIn("is not the file that was recorded", " ".join(got["notes"]))
+        self.assertEqual({row["instruction"] for row in got["instructions"]}, {None})
+        self.assertEqual({row["line"] for row in got["lines"]}, {None})
+        self.check_sums(got, "instructions")
+
     def test_sources_elsewhere(self):
         dumps = self.dumps_of_split()
         root = self.folder()

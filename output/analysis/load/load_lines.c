@@ -15,7 +15,7 @@ int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_mo
     if (module->path.size)
         memcpy(path, module->path.data, module->path.size);
     path[module->path.size] = 0;
-    int err = yarn_lines_module(lines, path, module->build_id, &number);
+    int err = yarn_lines_module(lines, path, module->build_id, module->file_bytes, &number);
     return err ? err : yarn_number_map_put(&loader->line_modules, module->number, number);
 }
 

@@ -33,7 +33,7 @@ static bool is_of(Dwfl_Module *module, struct yarn_span build_id)
 static int open_if_of(const char *path, struct yarn_span build_id)
 {
     enum yarn_module_file_state state;
-    return yarn_module_file_open(path, build_id, &state);
+    return yarn_module_file_open(path, build_id, 0, &state);
 }
 
 /* Each place where the file that a .gnu_debuglink names may lie, seen from `folder`. */
@@ -114,11 +114,15 @@ static void **userdata_of(Dwfl_Module *module)
 
 /* Reports the file as the only module, at the addresses that it was linked for. */
 static enum yarn_debuginfo_state try_file(struct yarn_debuginfo *debuginfo, const char *path,
-                                          struct yarn_span build_id)
+                                          struct yarn_span build_id, uint64_t file_bytes)
 {
     int fd = yarn_module_file_open_plain(path);
     if (fd < 0)
         return YARN_DEBUGINFO_ABSENT;
+    if (!build_id.size && !yarn_module_file_has_size(fd, file_bytes)) {
+        (void)close(fd);
+        return YARN_DEBUGINFO_OTHER_FILE;
+    }
     dwfl_report_begin(debuginfo->dwfl);
     Dwfl_Module *module = dwfl_report_elf(debuginfo->dwfl, path, path, fd, 0, true);
     if (!module)
@@ -161,7 +165,7 @@ static bool try_folders(struct yarn_debuginfo *debuginfo, struct yarn_span build
         at += strspn(at, ":+-");
         size_t size = strcspn(at, ":");
         if (at[0] == '/' && name_by_build_id(at, size, build_id, path, sizeof path) &&
-            try_file(debuginfo, path, build_id) == YARN_DEBUGINFO_FOUND)
+            try_file(debuginfo, path, build_id, 0) == YARN_DEBUGINFO_FOUND)
             return true;
     }
     return false;
@@ -188,15 +192,16 @@ static struct yarn_debuginfo *make(const char *folders)
     return made;
 }
 
-int yarn_debuginfo_open(const char *path, struct yarn_span build_id, const char *folders,
-                        enum yarn_debuginfo_state *ret_state, struct yarn_debuginfo **ret_debuginfo)
+int yarn_debuginfo_open(const char *path, struct yarn_span build_id, uint64_t file_bytes,
+                        const char *folders, enum yarn_debuginfo_state *ret_state,
+                        struct yarn_debuginfo **ret_debuginfo)
 {
     struct yarn_debuginfo *debuginfo = make(folders);
     if (!debuginfo)
         return -ENOMEM;
     enum yarn_debuginfo_state state = YARN_DEBUGINFO_ABSENT;
     if (path[0] == '/')
-        state = try_file(debuginfo, path, build_id);
+        state = try_file(debuginfo, path, build_id, file_bytes);
     if (state != YARN_DEBUGINFO_FOUND && try_folders(debuginfo, build_id))
         state = YARN_DEBUGINFO_FOUND;
     if (state != YARN_DEBUGINFO_FOUND) {

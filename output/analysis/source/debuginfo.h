@@ -23,11 +23,13 @@ enum yarn_debuginfo_state {
 
 struct yarn_debuginfo;
 
-/* `build_id` as recorded, empty: unknown, then the file at `path` is believed. `folders` in the
+/* `build_id` and `file_bytes` as recorded. No build id: the file at `path` is believed if it has
+ * that size, or the size is 0, unknown. `folders` in the
  * syntax of libdwfl's debuginfo path; NULL: its default, ":.debug:/usr/lib/debug". *ret_debuginfo
  * is NULL unless it was FOUND. -ENOMEM. */
 YARN_MUST_CHECK int yarn_debuginfo_open(const char *path, struct yarn_span build_id,
-                                        const char *folders, enum yarn_debuginfo_state *ret_state,
+                                        uint64_t file_bytes, const char *folders,
+                                        enum yarn_debuginfo_state *ret_state,
                                         struct yarn_debuginfo **ret_debuginfo);
 /* NULL is allowed. */
 void yarn_debuginfo_close(struct yarn_debuginfo *debuginfo);

@@ -17,7 +17,8 @@ struct module {
     char *path;        /* owned */
     uint8_t *build_id; /* owned */
     size_t build_id_size;
-    bool is_known; /* `state` and what follows are */
+    uint64_t file_bytes; /* 0: unknown */
+    bool is_known;       /* `state` and what follows are */
     enum yarn_debuginfo_state state;
     struct yarn_debuginfo *debuginfo; /* owned; NULL: none */
     uint64_t bytes_left;              /* that libdw may take for it */
@@ -74,7 +75,8 @@ void yarn_lines_free(struct yarn_lines *lines)
     free(lines);
 }
 
-static int add_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id)
+static int add_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id,
+                      uint64_t file_bytes)
 {
     if (YARN_ARRAY_RESERVE(&lines->modules, &lines->modules_capacity, lines->nr_modules + 1))
         return -ENOMEM;
@@ -82,6 +84,7 @@ static int add_module(struct yarn_lines *lines, const char *path, struct yarn_sp
         .path = strdup(path),
         .build_id = malloc(build_id.size + 1),
         .build_id_size = build_id.size,
+        .file_bytes = file_bytes,
         .names = YARN_CODE_NAMES_EMPTY,
         .chains = YARN_TABLE_CLOSED,
     };
@@ -97,16 +100,16 @@ static int add_module(struct yarn_lines *lines, const char *path, struct yarn_sp
 }
 
 int yarn_lines_module(struct yarn_lines *lines, const char *path, struct yarn_span build_id,
-                      uint32_t *ret_module)
+                      uint64_t file_bytes, uint32_t *ret_module)
 {
     size_t i = 0;
     for (; i < lines->nr_modules; i++) {
         const struct module *module = &lines->modules[i];
         if (yarn_span_equal(build_id, yarn_span_of(module->build_id, module->build_id_size)) &&
-            strcmp(module->path, path) == 0)
+            (build_id.size || module->file_bytes == file_bytes) && strcmp(module->path, path) == 0)
             break;
     }
-    int err = i == lines->nr_modules ? add_module(lines, path, build_id) : 0;
+    int err = i == lines->nr_modules ? add_module(lines, path, build_id, file_bytes) : 0;
     if (!err)
         *ret_module = (uint32_t)i;
     return err;
@@ -121,8 +124,8 @@ static int list_units(void *context)
 static int know(struct module *module, const char *folders)
 {
     struct yarn_span build_id = yarn_span_of(module->build_id, module->build_id_size);
-    int err =
-        yarn_debuginfo_open(module->path, build_id, folders, &module->state, &module->debuginfo);
+    int err = yarn_debuginfo_open(module->path, build_id, module->file_bytes, folders,
+                                  &module->state, &module->debuginfo);
     if (err)
         return err;
     module->is_known = true;

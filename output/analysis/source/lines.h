@@ -36,7 +36,8 @@ void yarn_lines_free(struct yarn_lines *lines);
 
 /* Finds or adds a module; opens nothing yet. */
 YARN_MUST_CHECK int yarn_lines_module(struct yarn_lines *lines, const char *path,
-                                      struct yarn_span build_id, uint32_t *ret_module);
+                                      struct yarn_span build_id, uint64_t file_bytes,
+                                      uint32_t *ret_module);
 
 /* `address`: linked, and inside the instruction: for callers the return address less 1. */
 YARN_MUST_CHECK int yarn_lines_find(struct yarn_lines *lines, uint32_t module, uint64_t address,

@@ -67,7 +67,13 @@ bool yarn_module_file_has_build_id(struct Elf *elf, struct yarn_span build_id)
     return size > 0 && yarn_span_equal(build_id, yarn_span_of(bits, (size_t)size));
 }
 
-int yarn_module_file_open(const char *path, struct yarn_span build_id,
+bool yarn_module_file_has_size(int fd, uint64_t file_bytes)
+{
+    struct stat status;
+    return !file_bytes || (fstat(fd, &status) == 0 && (uint64_t)status.st_size == file_bytes);
+}
+
+int yarn_module_file_open(const char *path, struct yarn_span build_id, uint64_t file_bytes,
                           enum yarn_module_file_state *ret_state)
 {
     *ret_state = YARN_MODULE_FILE_ABSENT;
@@ -77,7 +83,8 @@ int yarn_module_file_open(const char *path, struct yarn_span build_id,
     (void)elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     bool is_right = elf && elf_kind(elf) == ELF_K_ELF &&
-                    (!build_id.size || yarn_module_file_has_build_id(elf, build_id));
+                    (build_id.size ? yarn_module_file_has_build_id(elf, build_id)
+                                   : yarn_module_file_has_size(fd, file_bytes));
     (void)elf_end(elf);
     *ret_state = is_right ? YARN_MODULE_FILE_FOUND : YARN_MODULE_FILE_OTHER;
     if (!is_right) {

@@ -71,7 +71,8 @@ static const struct yarn_dump_module **modules_of(const struct yarn_annotation *
 
 static bool is_same_build(const struct yarn_dump_module *a, const struct yarn_dump_module *b)
 {
-    return a && b && yarn_span_equal(a->build_id, b->build_id);
+    return a && b && yarn_span_equal(a->build_id, b->build_id) &&
+           (a->build_id.size || a->file_bytes == b->file_bytes);
 }
 
 /* The samples of each dump that have the function on their stacks. */
@@ -139,6 +140,7 @@ static int take_build(struct yarn_annotation *annotation, const struct yarn_dump
     if (!build)
         return 0;
     annotation->build_id = build->build_id;
+    annotation->file_bytes = build->file_bytes;
     annotation->is_file = build->kind == MODULE_KIND_FILE;
     for (size_t i = 0; i < profile->nr_dumps; i++)
         annotation->other_samples += is_same_build(build, modules[i]) ? 0 : counts[i];

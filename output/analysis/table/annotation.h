@@ -38,6 +38,7 @@ struct yarn_annotation {
     uint32_t function;
     uint8_t *threads;          /* the choice's */
     struct yarn_span build_id; /* of that build; empty: unknown */
+    uint64_t file_bytes;       /* the same; 0: unknown */
     bool is_file;              /* its code comes from a file, which has the module's path */
     uint64_t other_samples;    /* in the function, of other builds: left out */
     uint64_t *starts;          /* of its frames' functions, sorted */

@@ -43,7 +43,8 @@ static int open_module(struct yarn_annotate *annotate)
 {
     const char *path = path_of(annotate);
     enum yarn_module_file_state state;
-    int fd = yarn_module_file_open(file_of(annotate), annotate->annotation.build_id, &state);
+    int fd = yarn_module_file_open(file_of(annotate), annotate->annotation.build_id,
+                                   annotate->annotation.file_bytes, &state);
     if (state == YARN_MODULE_FILE_ABSENT)
         note(annotate, "%.180s is not there: instructions are addresses only", path);
     else if (state == YARN_MODULE_FILE_OTHER)

@@ -185,6 +185,7 @@ static void put_module(struct yarn_json *json, const struct subject *subject, si
     yarn_json_u64(json, "time_ns", yarn_clock_shown_ns(&subject->dump->process, module->time_ns));
     yarn_json_text(json, "kind", yarn_dump_word_of_module_kind(module->kind));
     yarn_json_text(json, "state", yarn_dump_word_of_module_state(module->state));
+    yarn_json_u64(json, "file_bytes", module->file_bytes);
 }
 
 static void put_stored(struct yarn_json *json, const struct yarn_trust *trust)

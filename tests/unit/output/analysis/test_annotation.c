@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loaded.h"
@@ -148,7 +149,7 @@ START_TEST(objdump_lists_the_instructions_of_a_range)
     enum yarn_module_file_state state;
     struct yarn_disassembly disassembly = {0};
     extern char __executable_start[];
-    int fd = yarn_module_file_open("/proc/self/exe", YARN_SPAN_EMPTY, &state);
+    int fd = yarn_module_file_open("/proc/self/exe", YARN_SPAN_EMPTY, 0, &state);
     ck_assert_int_eq(state, YARN_MODULE_FILE_FOUND);
     uint64_t start = (uint64_t)((char *)(uintptr_t)function_of - __executable_start);
     ck_assert_int_eq(yarn_disassembly_add(&disassembly, "no-such-objdump", fd, start, start + 16),
@@ -172,10 +173,25 @@ START_TEST(a_file_of_another_build_id_is_not_opened)
 {
     enum yarn_module_file_state state;
     struct yarn_span other = yarn_span_of_text("another build id");
-    ck_assert_int_eq(yarn_module_file_open("/proc/self/exe", other, &state), -1);
+    ck_assert_int_eq(yarn_module_file_open("/proc/self/exe", other, 0, &state), -1);
     ck_assert_int_eq(state, YARN_MODULE_FILE_OTHER);
-    ck_assert_int_eq(yarn_module_file_open("/no/such/file", other, &state), -1);
+    ck_assert_int_eq(yarn_module_file_open("/no/such/file", other, 0, &state), -1);
     ck_assert_int_eq(state, YARN_MODULE_FILE_ABSENT);
+}
+END_TEST
+
+START_TEST(a_file_without_a_build_id_is_known_by_its_size)
+{
+    static const struct yarn_span none = {NULL, 0};
+    enum yarn_module_file_state state;
+    struct stat status;
+    ck_assert_int_eq(stat("/proc/self/exe", &status), 0);
+    uint64_t bytes = (uint64_t)status.st_size;
+    ck_assert_int_eq(yarn_module_file_open("/proc/self/exe", none, bytes + 1, &state), -1);
+    ck_assert_int_eq(state, YARN_MODULE_FILE_OTHER);
+    int fd = yarn_module_file_open("/proc/self/exe", none, bytes, &state);
+    ck_assert_int_eq(state, YARN_MODULE_FILE_FOUND);
+    (void)close(fd);
 }
 END_TEST
 
@@ -191,6 +207,7 @@ int main(void)
     tcase_add_test(of_function, a_word_is_a_name_or_else_an_expression);
     tcase_add_test(of_file, objdump_lists_the_instructions_of_a_range);
     tcase_add_test(of_file, a_file_of_another_build_id_is_not_opened);
+    tcase_add_test(of_file, a_file_without_a_build_id_is_known_by_its_size);
     suite_add_tcase(suite, of_function);
     suite_add_tcase(suite, of_file);
     return run_suite(suite);

@@ -38,7 +38,7 @@ static struct yarn_line_chain find(const struct inlined *module, uint64_t addres
     struct yarn_line_chain chain;
     uint32_t number;
     struct yarn_span build_id = yarn_span_of(module->build_id, module->build_id_size);
-    ck_assert_int_eq(yarn_lines_module(lines, module->path, build_id, &number), 0);
+    ck_assert_int_eq(yarn_lines_module(lines, module->path, build_id, 0, &number), 0);
     ck_assert_int_eq(yarn_lines_find(lines, number, address, &chain), 0);
     return chain;
 }

@@ -87,7 +87,7 @@ static void write_context(struct made_dump *dump, struct record_log *wanted)
     WRITE(thread, .tid = 4242, .time_ns = START_NS, .comm = TEXT("app"));
     WRITE(module, .number = 0, .start = 0x400000, .end = 0x500000, .file_offset = 0x1000,
           .bias = 0x3ff000, .time_ns = START_NS + 1, .path = TEXT("/usr/bin/app"),
-          .build_id = yarn_span_of("\x01\x00\xff\x7f", 4), .state = 1);
+          .build_id = yarn_span_of("\x01\x00\xff\x7f", 4), .state = 1, .file_bytes = 14328);
     WRITE(module, .number = 1, .kind = 1, .start = UINT64_MAX - 8191, .end = UINT64_MAX,
           .time_ns = START_NS - 1, .path = TEXT("[vdso]"), .state = 2);
 }
