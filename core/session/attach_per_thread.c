@@ -311,7 +311,7 @@ static void gather_per_thread(struct yarn_session *session,
                 merge->sources[merge->count++] =
                     (struct yarn_merge_source){.ring = &slot->watch.ring};
         } else if (slot->is_gone) {
-            yarn_thread_rings_part(session, i);
+            yarn_thread_rings_close_slot(session, i);
         }
     }
     if (threads->slot_of.count > 2 * threads->nr_live + YARN_THREAD_RINGS_WATCHED &&

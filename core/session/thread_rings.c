@@ -86,7 +86,7 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
     return 0;
 }
 
-void yarn_thread_rings_part(struct yarn_session *session, uint32_t number)
+void yarn_thread_rings_close_slot(struct yarn_session *session, uint32_t number)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_thread_ring *slot = &threads->of_slot[number];

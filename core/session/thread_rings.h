@@ -46,7 +46,7 @@ struct yarn_thread_rings {
 YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid);
 
 /* Closes the slot; what it counted is kept. */
-void yarn_thread_rings_part(struct yarn_session *session, uint32_t number);
+void yarn_thread_rings_close_slot(struct yarn_session *session, uint32_t number);
 
 /* Detaches: the next scan finds the thread as a new one, after the tables are rebuilt. */
 void yarn_thread_rings_detach(struct yarn_thread_ring *slot);

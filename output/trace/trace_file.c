@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "output/trace/grown.h"
 #include "output/trace/scratch.h"
-#include "output/trace/trace_parts.h"
+#include "output/trace/trace_headers.h"
 #include "output/trace/trace_unpack.h"
 
 enum {

@@ -2,11 +2,11 @@
 #include "output/export/page/page.h"
 
 #include "output/export/page/about.h"
+#include "output/export/page/assets.h"
 #include "output/export/page/graph_build.h"
 #include "output/export/page/html.h"
 #include "output/export/page/numbers.h"
 #include "output/export/page/packed.h"
-#include "output/export/page/parts.h"
 #include "output/export/page/states.h"
 
 struct writing {
@@ -18,19 +18,19 @@ struct writing {
     int err;
 };
 
-static void put_part(const struct writing *writing, const struct yarn_page_part *part)
+static void put_asset(const struct writing *writing, const struct yarn_page_asset *asset)
 {
-    (void)fwrite(part->bytes, 1, part->size, writing->file);
+    (void)fwrite(asset->bytes, 1, asset->size, writing->file);
 }
 
 static void put_style(struct writing *writing)
 {
-    put_part(writing, &yarn_page_style);
+    put_asset(writing, &yarn_page_style);
 }
 
 static void put_script(struct writing *writing)
 {
-    put_part(writing, &yarn_page_script);
+    put_asset(writing, &yarn_page_script);
 }
 
 static void put_title(struct writing *writing)
@@ -122,11 +122,11 @@ static const struct slot *slot_of(const unsigned char *line, size_t size)
 
 static void fill_template(struct writing *writing)
 {
-    const struct yarn_page_part *part = &yarn_page_template;
-    for (size_t at = 0; at < part->size;) {
-        const unsigned char *line = part->bytes + at;
-        const unsigned char *end = memchr(line, '\n', part->size - at);
-        size_t size = end ? (size_t)(end - line) : part->size - at;
+    const struct yarn_page_asset *asset = &yarn_page_template;
+    for (size_t at = 0; at < asset->size;) {
+        const unsigned char *line = asset->bytes + at;
+        const unsigned char *end = memchr(line, '\n', asset->size - at);
+        size_t size = end ? (size_t)(end - line) : asset->size - at;
         const struct slot *slot = slot_of(line, size);
         if (slot)
             slot->put(writing);

@@ -3,7 +3,7 @@
  *
  * A profile, or the difference of two, as one HTML page that needs nothing else: no network, no
  * other file. Names are text of the document; numbers are packed and read by the page's script.
- * The parts that never change (page.html, style.css, *.js) are built in.
+ * The assets that never change (page.html, style.css, *.js) are built in.
  *
  * Threads: one.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/trace_parts.h"
+#include "output/trace/trace_headers.h"
 
 #include "core/event/trace_format.h"
 #include "output/trace/grown.h"

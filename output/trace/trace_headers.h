@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Parts of a trace.dat that both versions have alike. Each leaves the cursor failed where it meets
- * the end. Threads: one owner at a time.
+ * The headers of a trace.dat that both versions have alike: layout of pages, formats, names. Each
+ * function leaves the cursor failed where it meets the end. Threads: one owner at a time.
  */
 #pragma once
 
