@@ -32,7 +32,7 @@ void yarn_commands_begin(struct yarn_recorder *recorder)
         return;
     }
     yarn_deferred_start_end(recorder);
-    yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_is_charged(recorder));
+    yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_counts_for_parent(recorder));
     yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, cause);
 }
 
@@ -116,8 +116,8 @@ static void seal(struct yarn_recorder *recorder)
         return; /* the exec has failed already: its thread no longer waited */
     yarn_control_socket_close(&recorder->control);
     yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
-    yarn_deferred_start_refund(recorder); /* of the seal before */
-    yarn_deferred_start_charge(recorder);
+    yarn_deferred_start_subtract_from_parent(recorder); /* of the seal before */
+    yarn_deferred_start_add_to_parent(recorder);
 }
 
 static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command command)

@@ -37,7 +37,7 @@ bool yarn_deferred_start_wait(struct yarn_recorder *recorder)
     return true;
 }
 
-bool yarn_deferred_start_is_charged(struct yarn_recorder *recorder)
+bool yarn_deferred_start_counts_for_parent(struct yarn_recorder *recorder)
 {
     return atomic_load(&recorder->above) && !recorder->job.facts.lineage.predecessor;
 }
@@ -46,29 +46,29 @@ void yarn_deferred_start_end(struct yarn_recorder *recorder)
 {
     atomic_store(&recorder->child_times, yarn_child_times_new());
     recorder->recording.account.child_times = atomic_load(&recorder->child_times);
-    if (!recorder->starts_paused && yarn_deferred_start_is_charged(recorder))
+    if (!recorder->starts_paused && yarn_deferred_start_counts_for_parent(recorder))
         recorder->recording.account.missed_ns = yarn_clock_cpu_ns_of_others();
 }
 
-void yarn_deferred_start_charge(struct yarn_recorder *recorder)
+void yarn_deferred_start_add_to_parent(struct yarn_recorder *recorder)
 {
     const struct yarn_child_times *child_times = recorder->recording.account.child_times;
     const struct yarn_coverage *coverage = &recorder->recording.account.coverage;
-    recorder->charged_ns = 0;
+    recorder->added_to_parent_ns = 0;
     if (yarn_process_dump_is_begun(&recorder->recording.dump) ||
-        !yarn_deferred_start_is_charged(recorder))
+        !yarn_deferred_start_counts_for_parent(recorder))
         return;
-    recorder->charged_ns = coverage->before_cpu_ns + yarn_coverage_cpu_ns(coverage) +
-                           (child_times ? atomic_load(&child_times->cpu_ns) : 0);
-    if (recorder->charged_ns)
-        yarn_child_times_add(atomic_load(&recorder->above), recorder->charged_ns);
+    recorder->added_to_parent_ns = coverage->before_cpu_ns + yarn_coverage_cpu_ns(coverage) +
+                                   (child_times ? atomic_load(&child_times->cpu_ns) : 0);
+    if (recorder->added_to_parent_ns)
+        yarn_child_times_add(atomic_load(&recorder->above), recorder->added_to_parent_ns);
 }
 
-void yarn_deferred_start_refund(struct yarn_recorder *recorder)
+void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder)
 {
-    if (recorder->charged_ns)
-        yarn_child_times_subtract(atomic_load(&recorder->above), recorder->charged_ns);
-    recorder->charged_ns = 0;
+    if (recorder->added_to_parent_ns)
+        yarn_child_times_subtract(atomic_load(&recorder->above), recorder->added_to_parent_ns);
+    recorder->added_to_parent_ns = 0;
 }
 
 /* Charged once. */
@@ -90,8 +90,8 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
     /* Who would not be recorded is not charged: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;
-    recorder->charged_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    yarn_child_times_add(atomic_load(&recorder->above), recorder->charged_ns);
+    recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    yarn_child_times_add(atomic_load(&recorder->above), recorder->added_to_parent_ns);
     return true;
 }
 
@@ -100,6 +100,6 @@ void yarn_deferred_start_return(struct yarn_recorder *recorder)
     uint32_t state = yarn_state_phase(&recorder->state);
     if (state != YARN_PHASE_LEAVING && state != YARN_PHASE_FAILED)
         return;
-    yarn_deferred_start_refund(recorder);
+    yarn_deferred_start_subtract_from_parent(recorder);
     yarn_state_move(&recorder->state, YARN_PHASE_LEAVING, YARN_PHASE_DEFERRED);
 }

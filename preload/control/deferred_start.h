@@ -23,20 +23,21 @@ void yarn_deferred_start_claim(struct yarn_recorder *recorder);
 
 /* A forked child's CPU time is the recording's, or the parent's, from its birth on; not where
  * another recording of the process had its part before. */
-bool yarn_deferred_start_is_charged(struct yarn_recorder *recorder);
+bool yarn_deferred_start_counts_for_parent(struct yarn_recorder *recorder);
 
-/* By the reader, once the events are on: from now on children are charged to this process. What the
- * process has used until now goes into the recording as missed, unless it begins stopped. */
+/* By the reader, once the events are on: from now on children add their CPU time to this
+ * process's. What the process has used until now goes into the recording as missed, unless it
+ * begins stopped. */
 void yarn_deferred_start_end(struct yarn_recorder *recorder);
 
-/* By the reader, before the recording closes or the host execs: where there is no dump, charges the
- * CPU time of the process and its children to the parent. The second undoes it after a failed exec.
- */
-void yarn_deferred_start_charge(struct yarn_recorder *recorder);
-void yarn_deferred_start_refund(struct yarn_recorder *recorder);
+/* By the reader, before the recording closes or the host execs: where there is no dump, adds the
+ * CPU time of the process and its children to the parent's child times. The second undoes it after
+ * a failed exec. */
+void yarn_deferred_start_add_to_parent(struct yarn_recorder *recorder);
+void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder);
 
-/* The process exits (`for_good`) or execs. True where it is not recorded: it was charged, and there
- * is nothing more to do. */
+/* The process exits (`for_good`) or execs. True where it is not recorded: its time was added, and
+ * there is nothing more to do. */
 bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good);
 
 /* The exec failed. */

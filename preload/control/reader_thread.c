@@ -52,7 +52,7 @@ static bool hold(struct yarn_recorder *recorder)
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= end_ns)
             yarn_state_clear_execs(&recorder->state);
     }
-    yarn_deferred_start_refund(recorder);
+    yarn_deferred_start_subtract_from_parent(recorder);
     yarn_commands_open_socket(recorder);
     return true;
 }
@@ -291,7 +291,7 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
                           recording->failure.what);
     }
     yarn_recording_halt(recording);
-    yarn_deferred_start_charge(recorder);
+    yarn_deferred_start_add_to_parent(recorder);
     yarn_recording_end(recording, reason, status);
     yarn_control_socket_close(&recorder->control);
     return outcome == ALONE ? status : 0;

@@ -175,7 +175,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
         atomic_store(&recorder->messages.count, 0);
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
-    recorder->charged_ns = 0;
+    recorder->added_to_parent_ns = 0;
     yarn_requests_after_fork(&recorder->requests);
     yarn_ids_queue_after_fork(&recorder->ids);
     atomic_store(&recorder->rules, 0);
@@ -249,7 +249,7 @@ static bool end_deferral(struct yarn_recorder *recorder)
 {
     if (!recorder->is_deferred || !yarn_deferred_start_leave(recorder, true))
         return false;
-    yarn_deferred_start_refund(recorder);
+    yarn_deferred_start_subtract_from_parent(recorder);
     yarn_futex_wake(&recorder->requests.wanted);
     return true;
 }

@@ -50,7 +50,7 @@ struct yarn_recorder {
     struct yarn_child_times
         *_Atomic child_times;               /* owned; of children; NULL before the recording */
     struct yarn_child_times *_Atomic above; /* of the parent; NULL */
-    uint64_t charged_ns;             /* added there so far, by the reader or before an exec */
+    uint64_t added_to_parent_ns;     /* added there so far, by the reader or before an exec */
     const char *stop_reason;         /* a static sentence; NULL */
     bool starts_paused, is_deferred; /* a child whose recording has not begun */
     uint64_t restarted_ns; /* by the thread that has set LEFT, as nr_short: the last restart */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Narrow surroundings: either there is a profile, or the dump or one line says why there is none, and the
+"""Narrow limits: either there is a profile, or the dump or one line says why there is none, and the
 host never notices."""
 
 import resource
