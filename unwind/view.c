@@ -359,8 +359,8 @@ static bool is_loaded(struct yarn_view *view, const struct extent *extent, size_
            (is_wanted && read_missing(view, extent, at / BLOCK, (at + size - 1) / BLOCK + 1));
 }
 
-static struct yarn_span look(struct yarn_view *view, struct yarn_span span, uint64_t offset,
-                             unsigned number)
+static struct yarn_span read_window(struct yarn_view *view, struct yarn_span span, uint64_t offset,
+                                    unsigned number)
 {
     uint8_t *window = (uint8_t *)view + view->windows_at + (size_t)number * WINDOW;
     view->in_window[number] = YARN_SPAN_EMPTY;
@@ -391,7 +391,7 @@ struct yarn_span yarn_view_window(struct yarn_view *view, struct yarn_span span,
         return span;
     if (span.size > (number == YARN_WINDOW_READ ? LAST_WINDOW : WINDOW))
         return yarn_view_read(view, span) ? span : YARN_SPAN_EMPTY;
-    return look(view, span, extent->offset + at, number);
+    return read_window(view, span, extent->offset + at, number);
 }
 
 void yarn_view_keep(struct yarn_view *view, bool keeps)

@@ -15,7 +15,7 @@ struct bounds {
     uint64_t low_number, high_number;
 };
 
-static void look_at(struct bounds *bounds, size_t at)
+static void probe(struct bounds *bounds, size_t at)
 {
     if (at <= bounds->low || at >= bounds->high)
         return;
@@ -37,8 +37,8 @@ static void guess(struct bounds *bounds)
     uint64_t range = bounds->high_number - bounds->low_number;
     size_t at = bounds->low + (size_t)((bounds->wanted - bounds->low_number) * width / range);
     at = yarn_size_max(at, bounds->low + 1);
-    look_at(bounds, at);
-    look_at(bounds, bounds->low == at ? at + margin : at - yarn_size_min(margin, at));
+    probe(bounds, at);
+    probe(bounds, bounds->low == at ? at + margin : at - yarn_size_min(margin, at));
 }
 
 static size_t narrow(struct bounds *bounds)
@@ -46,7 +46,7 @@ static size_t narrow(struct bounds *bounds)
     while (bounds->high - bounds->low > 1) {
         if (bounds->high - bounds->low > NEAR)
             guess(bounds);
-        look_at(bounds, bounds->low + (bounds->high - bounds->low) / 2);
+        probe(bounds, bounds->low + (bounds->high - bounds->low) / 2);
     }
     return bounds->high;
 }

@@ -73,7 +73,7 @@ static bool collect(struct search *search, struct yarn_span name)
     return !search->err && search->count < YARN_COUNT_OF(search->found);
 }
 
-static bool look(void *self, const char *name)
+static bool collect_named(void *self, const char *name)
 {
     struct search *search = self;
     return !is_meant(search->word, name) || collect(search, yarn_span_of_text(name));
@@ -105,7 +105,7 @@ int yarn_event_parse_pmu(struct yarn_event_reader *reader)
     struct search search = {.reader = reader, .word = word};
     (void)collect(&search, word);
     if (!search.count && !search.err)
-        yarn_pmu_list(reader->machine, look, &search);
+        yarn_pmu_list(reader->machine, collect_named, &search);
     int err = search.count || search.err ? add_found(reader, &search) : -ENOENT;
     if (!err)
         reader->at += word.size;

@@ -74,7 +74,7 @@ struct search {
     size_t count;
 };
 
-static bool look(void *self, const char *name)
+static bool collect_name(void *self, const char *name)
 {
     struct search *search = self;
     size_t at = search->count;
@@ -98,7 +98,7 @@ static int fail_missing(struct yarn_event_reader *reader, struct search *search,
         search->nearest = yarn_nearest_of(search->system);
         int err = path_of(reader, YARN_SPAN_EMPTY, YARN_SPAN_EMPTY, "", path);
         if (!err)
-            err = yarn_machine_list(path, look, search);
+            err = yarn_machine_list(path, collect_name, search);
         (void)err;
     }
     yarn_text_add(&why, has_system ? "not a known tracepoint" : "no tracepoints of that system");
@@ -129,7 +129,7 @@ static int find_in_system(struct yarn_event_reader *reader, struct search *searc
     int err = path_of(reader, search->system, YARN_SPAN_EMPTY, "", path);
     search->count = 0;
     if (!err)
-        err = yarn_machine_list(path, look, search);
+        err = yarn_machine_list(path, collect_name, search);
     if (err == -EACCES)
         return add(reader, search->system, search->name, 0, cannot_read);
     return err ? -ENOENT : add_all(reader, search);
@@ -142,7 +142,7 @@ static int find_systems(struct yarn_event_reader *reader, struct yarn_span patte
     char path[YARN_MACHINE_PATH_MAX];
     *ret_systems = (struct search){.name = pattern, .is_exact = !is_pattern(pattern)};
     int err = path_of(reader, YARN_SPAN_EMPTY, YARN_SPAN_EMPTY, "", path);
-    return err ? err : yarn_machine_list(path, look, ret_systems);
+    return err ? err : yarn_machine_list(path, collect_name, ret_systems);
 }
 
 static int find_others(struct yarn_event_reader *reader, struct search *search)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/record/merge.h"
 
-static void look(struct yarn_merge_source *source, const struct yarn_record_listener *listener)
+static void peek(struct yarn_merge_source *source, const struct yarn_record_listener *listener)
 {
     uint64_t before = source->ring->tail;
     switch (yarn_ring_peek(source->ring, &source->header, &source->bytes)) {
@@ -64,12 +64,12 @@ size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
     size_t count = 0;
     for (size_t i = 0; i < merge->count; i++) {
         yarn_ring_begin(merge->sources[i].ring);
-        look(&merge->sources[i], listener);
+        peek(&merge->sources[i], listener);
     }
     struct yarn_merge_source *source;
     while ((source = oldest(merge)) && source->time_ns <= until_ns) {
         take(merge, source, listener);
-        look(source, listener);
+        peek(source, listener);
         count++;
     }
     *ret_has_news = source && has_news(merge);

@@ -61,8 +61,8 @@ struct yarn_attachment {
     void (*close)(struct yarn_session *session); /* idempotent */
 };
 
-/* After a look at the list of threads: where some come and go, the next may be there soon. */
-static inline void yarn_session_look_soon(struct yarn_session *session, bool has_new)
+/* After a scan of the list of threads: where some come and go, the next may be there soon. */
+static inline void yarn_session_scan_soon(struct yarn_session *session, bool has_new)
 {
     const uint64_t first_ns = 4 * YARN_NS_PER_MS, most_ns = 64 * YARN_NS_PER_MS;
     uint64_t later_ns = session->soon_ns >= most_ns ? 0 : session->soon_ns * 2;

@@ -88,7 +88,7 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         /* What was on its way before its watch was: the name, once. */
         char name[NAME_BYTES];
         yarn_process_thread_name(threads->tids[i], name, sizeof name);
-        yarn_thread_tell_name(session->request->pid, threads->tids[i], name, listener);
+        yarn_thread_report_name(session->request->pid, threads->tids[i], name, listener);
     }
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);
@@ -186,7 +186,7 @@ static int open_per_thread(struct yarn_session *session)
 /* ---- running ---- */
 
 /* Of a thread that ends the value of the last reading stays. */
-static void look_at_switching(struct yarn_session *session)
+static void check_switching(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
     uint64_t used_ns, begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
@@ -226,7 +226,7 @@ static void disable_per_thread(struct yarn_session *session)
     if (!threads->is_enabled)
         return;
     threads->is_enabled = false;
-    look_at_switching(session);
+    check_switching(session);
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
             yarn_thread_ring_turn(&threads->of_slot[i], false);
@@ -282,7 +282,7 @@ static void update_threads(struct yarn_session *session,
     threads->scanned_cpu_ns = all_ns;
     int found = scan(session, listener);
     threads->needs_look |= found > 0;
-    yarn_session_look_soon(session, found > 0 || threads->is_waiting);
+    yarn_session_scan_soon(session, found > 0 || threads->is_waiting);
 }
 
 static void gather_per_thread(struct yarn_session *session,
@@ -373,7 +373,7 @@ static uint64_t switching_ns_per_thread(struct yarn_session *session, uint32_t n
     uint64_t sum_ns = threads->switching_before_ns;
     (void)number;
     if (threads->is_enabled && yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_switching_ns)
-        look_at_switching(session);
+        check_switching(session);
     for (size_t i = 0; i < threads->nr_slots; i++)
         sum_ns += threads->of_slot[i].tid ? threads->of_slot[i].switching_ns : 0;
     return yarn_u64_min(sum_ns, cpu_ns);

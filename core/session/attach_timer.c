@@ -274,14 +274,13 @@ static void update_threads(struct yarn_session *session,
         yarn_probe_fail(session, "the list of threads could not be read", err);
     bool has_new = timer->threads.nr_found != nr_before;
     timer->needs_look |= has_new;
-    yarn_session_look_soon(session, has_new);
+    yarn_session_scan_soon(session, has_new);
     session->report.nr_refused_threads = timer->threads.nr_refused;
     session->report.thread_refusal = timer->threads.refusal;
 }
 
 /* What is mapped now matters to the samples of now: an idle host costs no look. */
-static void look_at_mappings(struct yarn_session *session,
-                             const struct yarn_record_listener *listener)
+static void scan_mappings(struct yarn_session *session, const struct yarn_record_listener *listener)
 {
     struct yarn_timer_sampler *timer = session->timer;
     uint32_t nr_unbounded = atomic_load(&timer->terms.nr_unbounded);
@@ -304,7 +303,7 @@ static void gather_timer(struct yarn_session *session, const struct yarn_record_
         session->report.holds |= YARN_SESSION_HOLD_MASK;
     if (is_running(timer))
         update_threads(session, listener);
-    look_at_mappings(session, listener);
+    scan_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
 }
 

@@ -80,9 +80,9 @@ static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_ty
     return err ? NULL : last;
 }
 
-void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_table *numbers,
-                           const struct yarn_typed_record *record,
-                           const struct yarn_record_listener *listener)
+void yarn_group_reads_report(struct yarn_group_reads *reads, const struct yarn_table *numbers,
+                             const struct yarn_typed_record *record,
+                             const struct yarn_record_listener *listener)
 {
     struct yarn_record_counter counter = {0};
     uint64_t format = record->attr->read_format;

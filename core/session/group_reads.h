@@ -22,9 +22,9 @@ struct yarn_group_reads {
 YARN_MUST_CHECK int yarn_group_reads_open(struct yarn_group_reads *reads);
 
 /* Reports the sample as one of each event that has counted since: `numbers` has their ids. */
-void yarn_group_reads_tell(struct yarn_group_reads *reads, const struct yarn_table *numbers,
-                           const struct yarn_typed_record *record,
-                           const struct yarn_record_listener *listener);
+void yarn_group_reads_report(struct yarn_group_reads *reads, const struct yarn_table *numbers,
+                             const struct yarn_typed_record *record,
+                             const struct yarn_record_listener *listener);
 
 /* The thread has ended: another with its number begins at 0. */
 void yarn_group_reads_remove_thread(struct yarn_group_reads *reads, uint32_t tid);

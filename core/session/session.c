@@ -253,7 +253,7 @@ static void observe_sample(struct yarn_session *session, const struct yarn_typed
         weighed.perf.period = session->report.attachment->weigh(session, record);
     session->nr_samples++;
     if (record->perf.values.size && session->reads)
-        yarn_group_reads_tell(session->reads, &session->numbers, &weighed, session->listener);
+        yarn_group_reads_report(session->reads, &session->numbers, &weighed, session->listener);
     else
         session->listener->record(session->listener->self, &weighed);
 }

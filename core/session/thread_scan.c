@@ -14,8 +14,8 @@ struct scan {
     bool is_first;
 };
 
-void yarn_thread_tell_name(pid_t pid, pid_t tid, const char *name,
-                           const struct yarn_record_listener *listener)
+void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
+                             const struct yarn_record_listener *listener)
 {
     struct yarn_typed_record record = {
         .type = YARN_RECORD_COMM,

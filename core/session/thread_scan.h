@@ -12,8 +12,8 @@
 #include "core/session/state.h"
 
 /* Reports to the listener, if there is one, what the thread is called, as the kernel would. */
-void yarn_thread_tell_name(pid_t pid, pid_t tid, const char *name,
-                           const struct yarn_record_listener *listener);
+void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
+                             const struct yarn_record_listener *listener);
 
 /* -ESRCH: the thread has gone, which is no fault. */
 typedef int (*yarn_thread_attach_fn)(struct yarn_session *session, pid_t tid);

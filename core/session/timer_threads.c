@@ -83,7 +83,7 @@ static void report_name(const struct yarn_timer_threads *threads, struct yarn_ti
     if (!name[0] || !strcmp(name, thread->name))
         return;
     memcpy(thread->name, name, sizeof name);
-    yarn_thread_tell_name(threads->terms->pid, tid, name, listener);
+    yarn_thread_report_name(threads->terms->pid, tid, name, listener);
 }
 
 /* ---- scanning ---- */

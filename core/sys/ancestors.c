@@ -17,7 +17,7 @@ static void path_of(pid_t pid, const char *file, char ret_path[PATH_BYTES])
 }
 
 /* 1: it is that file. */
-static int look(void *context, const struct yarn_proc_map *map)
+static int compare_path(void *context, const struct yarn_proc_map *map)
 {
     struct yarn_span name = *(const struct yarn_span *)context;
     struct yarn_span path = map->path;
@@ -30,7 +30,7 @@ static bool has_mapped(pid_t pid, const char *file_name)
     char path[PATH_BYTES];
     struct yarn_span name = yarn_span_of_text(file_name);
     path_of(pid, "/maps", path);
-    return yarn_proc_maps_read(YARN_FILE_CWD, path, look, &name) == 1;
+    return yarn_proc_maps_read(YARN_FILE_CWD, path, compare_path, &name) == 1;
 }
 
 static bool is_wanted(pid_t pid, yarn_ancestor_fn *wanted, const void *self)

@@ -408,8 +408,8 @@ void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t 
     wait->missed_ns = time_ns;
 }
 
-void yarn_waits_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
-                     uint64_t until_ns, const struct yarn_wait_place *place)
+void yarn_waits_add_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
+                         uint64_t until_ns, const struct yarn_wait_place *place)
 {
     if (!wait->is_written)
         stand_for(waits, wait);
@@ -422,7 +422,7 @@ void yarn_waits_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t 
     waits->nr_looks++;
 }
 
-void yarn_waits_look_again(struct yarn_waits *waits)
+void yarn_waits_repeat_looks(struct yarn_waits *waits)
 {
     for (uint32_t i = 0; i < waits->count; i++)
         if (at(waits, i)->tid)

@@ -114,12 +114,12 @@ void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
 void yarn_waits_update(struct yarn_waits *waits, uint64_t seen_ns);
 
 /* A round: begin, then each thread of yarn_waits_next until that is NULL or there is no more time;
- * then end. A thread that was seen blocked is given to yarn_waits_look, another by
+ * then end. A thread that was seen blocked is given to yarn_waits_add_look, another by
  * yarn_waits_miss. */
 void yarn_waits_begin_round(struct yarn_waits *waits, uint64_t now_ns);
 struct yarn_wait *yarn_waits_next(struct yarn_waits *waits, const struct yarn_wait *after);
-void yarn_waits_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
-                     uint64_t until_ns, const struct yarn_wait_place *place);
+void yarn_waits_add_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
+                         uint64_t until_ns, const struct yarn_wait_place *place);
 /* It was awake. */
 void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t time_ns);
 /* `rest`: the first that was left out; NULL: none. True where the period has been doubled. */
@@ -129,7 +129,7 @@ bool yarn_waits_end_round(struct yarn_waits *waits, const struct yarn_wait *rest
 void yarn_waits_skip(struct yarn_waits *waits, uint64_t now_ns);
 
 /* The places that are known are of no use any more: the same waits are looked at once more. */
-void yarn_waits_look_again(struct yarn_waits *waits);
+void yarn_waits_repeat_looks(struct yarn_waits *waits);
 
 /* How long threads were blocked up to now, looked at or not. */
 static inline uint64_t yarn_waits_sum_ns(const struct yarn_waits *waits, uint64_t now_ns)

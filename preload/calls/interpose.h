@@ -60,15 +60,15 @@ yarn_original_fn yarn_original_find(enum yarn_original which);
 yarn_original_fn yarn_original_known(enum yarn_original which);
 
 /* The original of syscall, implemented per machine (syscall_x86_64.c): it passes the calls that
- * may set a seccomp filter, change a namespace or give up rights to `look`, and jumps here with all
- * others, since some of them read the stack or return twice. NULL before the constructor, when
- * every call goes to `look`. */
+ * may set a seccomp filter, change a namespace or give up rights to yarn_syscall_intercept, and
+ * jumps here with all others, since some of them read the stack or return twice. NULL before the
+ * constructor, when every call goes there. */
 extern yarn_original_fn yarn_syscall_next;
 
 /* Makes the call, with what has to be done before and after it. Returns and sets errno as syscall.
  */
-__attribute__((visibility("hidden"))) long yarn_syscall_look(long number, long a, long b, long c,
-                                                             long d, long e, long f);
+__attribute__((visibility("hidden"))) long yarn_syscall_intercept(long number, long a, long b,
+                                                                  long c, long d, long e, long f);
 
 /* Where something is recorded, threads that the host makes note their CPU time when they end. Takes
  * one of the host's 1024 pthread keys; without one, or before, threads are made as if nothing were

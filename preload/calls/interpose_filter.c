@@ -90,7 +90,7 @@ static long drops_bounds(long option, long result)
     return result;
 }
 
-long yarn_syscall_look(long number, long a, long b, long c, long d, long e, long f)
+long yarn_syscall_intercept(long number, long a, long b, long c, long d, long e, long f)
 {
     call_fn next = (call_fn)yarn_syscall_next;
     if (number == SYS_exit_group)

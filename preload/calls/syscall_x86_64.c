@@ -16,32 +16,32 @@
 __attribute__((visibility("hidden"))) YARN_IN_DATA yarn_original_fn yarn_syscall_next;
 
 #define TEXT_OF(x) #x
-#define LOOK_AT(number)                                                                            \
+#define INTERCEPT(number)                                                                          \
     "  cmpq $" TEXT_OF(number) ", %rdi\n"                                                          \
                                "  je 1f\n"
 
-__asm__(
-    ".text\n"
-    ".globl syscall\n"
-    ".type syscall, @function\n"
-    "syscall:\n"
-    "  .cfi_startproc\n"
-    "  endbr64\n" /**/
-    LOOK_AT(__NR_exit_group) LOOK_AT(__NR_seccomp) LOOK_AT(__NR_prctl) LOOK_AT(__NR_unshare)
-        LOOK_AT(__NR_setns) LOOK_AT(__NR_chroot) LOOK_AT(__NR_pivot_root) LOOK_AT(__NR_capset)
-            LOOK_AT(__NR_setuid) LOOK_AT(__NR_setgid) LOOK_AT(__NR_setreuid) LOOK_AT(__NR_setregid)
-                LOOK_AT(__NR_setgroups) LOOK_AT(__NR_setresuid) LOOK_AT(__NR_setresgid)
-                    LOOK_AT(__NR_landlock_restrict_self) "  movq yarn_syscall_next(%rip), %r11\n"
-                                                         "  testq %r11, %r11\n"
-                                                         "  je 1f\n"
-                                                         "  xorl %eax, %eax\n"
-                                                         "  jmp *%r11\n"
-                                                         "1:\n"
-                                                         "  pushq 8(%rsp)\n"
-                                                         "  .cfi_adjust_cfa_offset 8\n"
-                                                         "  call yarn_syscall_look\n"
-                                                         "  addq $8, %rsp\n"
-                                                         "  .cfi_adjust_cfa_offset -8\n"
-                                                         "  ret\n"
-                                                         "  .cfi_endproc\n"
-                                                         ".size syscall, . - syscall\n");
+__asm__(".text\n"
+        ".globl syscall\n"
+        ".type syscall, @function\n"
+        "syscall:\n"
+        "  .cfi_startproc\n"
+        "  endbr64\n" /**/
+        INTERCEPT(__NR_exit_group) INTERCEPT(__NR_seccomp) INTERCEPT(__NR_prctl) INTERCEPT(
+            __NR_unshare) INTERCEPT(__NR_setns) INTERCEPT(__NR_chroot) INTERCEPT(__NR_pivot_root)
+            INTERCEPT(__NR_capset) INTERCEPT(__NR_setuid) INTERCEPT(__NR_setgid)
+                INTERCEPT(__NR_setreuid) INTERCEPT(__NR_setregid) INTERCEPT(__NR_setgroups)
+                    INTERCEPT(__NR_setresuid) INTERCEPT(__NR_setresgid) INTERCEPT(
+                        __NR_landlock_restrict_self) "  movq yarn_syscall_next(%rip), %r11\n"
+                                                     "  testq %r11, %r11\n"
+                                                     "  je 1f\n"
+                                                     "  xorl %eax, %eax\n"
+                                                     "  jmp *%r11\n"
+                                                     "1:\n"
+                                                     "  pushq 8(%rsp)\n"
+                                                     "  .cfi_adjust_cfa_offset 8\n"
+                                                     "  call yarn_syscall_intercept\n"
+                                                     "  addq $8, %rsp\n"
+                                                     "  .cfi_adjust_cfa_offset -8\n"
+                                                     "  ret\n"
+                                                     "  .cfi_endproc\n"
+                                                     ".size syscall, . - syscall\n");

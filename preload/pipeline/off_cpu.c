@@ -142,7 +142,7 @@ static bool intern(struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait,
     return true;
 }
 
-static void look(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
+static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
 {
     struct yarn_blocked blocked;
     struct yarn_wait_place place = {.stack = YARN_DUMP_NONE};
@@ -161,7 +161,7 @@ static void look(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
     uint64_t until_ns = now();
     note_lock(off_cpu, wait->tid, &lock, &place);
     if (intern(off_cpu, wait, &place))
-        yarn_waits_look(&off_cpu->waits, wait, from_ns, until_ns, &place);
+        yarn_waits_add_look(&off_cpu->waits, wait, from_ns, until_ns, &place);
 }
 
 /* ---- all of them ---- */
@@ -231,7 +231,7 @@ static bool run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
     for (unsigned i = 1; (wait = yarn_waits_next(&off_cpu->waits, wait)); i++) {
         if (i % LOOKS_A_CLOCK == 0 && now() >= end_ns)
             break;
-        look(off_cpu, wait);
+        sample_thread(off_cpu, wait);
     }
     return yarn_waits_end_round(&off_cpu->waits, wait, now());
 }
@@ -242,7 +242,7 @@ static void follow_epoch(struct yarn_off_cpu *off_cpu)
     const struct yarn_dump_writer *writer = off_cpu->dump->writer;
     uint32_t epoch = writer ? yarn_dump_writer_epoch(writer) : off_cpu->epoch;
     if (epoch != off_cpu->epoch)
-        yarn_waits_look_again(&off_cpu->waits);
+        yarn_waits_repeat_looks(&off_cpu->waits);
     off_cpu->epoch = epoch;
 }
 

@@ -5,8 +5,8 @@
 
 #include "core/sys/clock.h"
 
-/* New frames to name before the clock is looked at; a new module's symbols count as many. */
-enum { FRAMES_PER_LOOK = 16, BRANCHES_AT_ONCE = 128 };
+/* New frames to name before the clock is read; a new module's symbols count as many. */
+enum { FRAMES_PER_CHECK = 16, BRANCHES_AT_ONCE = 128 };
 #define QUEUE_BYTES YARN_MIB(4)
 
 int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump,
@@ -206,16 +206,16 @@ bool yarn_pipeline_store_queued(struct yarn_pipeline *pipeline, uint64_t until_n
     struct yarn_queued *queued;
     const struct yarn_stack_store *stacks = &pipeline->stacks;
     size_t nr_modules = stacks->written.count;
-    uint64_t looked_at = stacks->nr_frames_added;
+    uint64_t checked_at = stacks->nr_frames_added;
     pipeline->names.files.has_asked = false;
     while ((queued = yarn_queue_take(&pipeline->queue))) {
         if (yarn_process_dump_begin(pipeline->dump))
             store(pipeline, queued);
-        bool is_much = stacks->nr_frames_added - looked_at >= FRAMES_PER_LOOK ||
+        bool is_much = stacks->nr_frames_added - checked_at >= FRAMES_PER_CHECK ||
                        stacks->written.count != nr_modules;
         if (!is_much || until_ns == UINT64_MAX)
             continue;
-        looked_at = stacks->nr_frames_added;
+        checked_at = stacks->nr_frames_added;
         nr_modules = stacks->written.count;
         if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= until_ns)
             break;

@@ -20,7 +20,7 @@ enum {
 /* The time of a file comes from a clock that lags. */
 #define COARSE_TIME_NS YARN_NS_PER_SECOND
 /* Of a file in one pass, while samples wait: 1 ms. */
-#define LOOK_BYTES (YARN_MIB(1) / 2)
+#define PASS_BYTES (YARN_MIB(1) / 2)
 
 struct mapped_dump {
     struct yarn_jitdump jitdump;
@@ -30,9 +30,9 @@ struct mapped_dump {
 struct yarn_jit_names {
     const struct yarn_module_map *map; /* borrowed */
     uint32_t pid;
-    uint32_t nr_modules; /* that were looked at */
-    bool has_looked;
-    uint64_t looked_ns;
+    uint32_t nr_modules; /* whose paths were checked */
+    bool has_read;
+    uint64_t read_ns;
     struct yarn_code_names names;
     struct yarn_table found; /* addresses of this generation -> number */
     uint64_t found_generation;
@@ -103,7 +103,7 @@ static void add_dump(struct yarn_jit_names *names, const char *path)
 }
 
 /* A compiler maps its dump executable, for no other reason than to be found. */
-static void look_for_dumps(struct yarn_jit_names *names)
+static void find_dumps(struct yarn_jit_names *names)
 {
     uint32_t count = yarn_module_map_count(names->map);
     for (; names->nr_modules < count; names->nr_modules++) {
@@ -113,11 +113,11 @@ static void look_for_dumps(struct yarn_jit_names *names)
     }
 }
 
-static void look(struct yarn_jit_names *names, uint64_t most)
+static void read_new(struct yarn_jit_names *names, uint64_t most)
 {
     /* The rest is read in the next pass. */
     (void)yarn_perf_map_read(&names->perf_map, names->perf_map_path, most, &names->names);
-    look_for_dumps(names);
+    find_dumps(names);
     for (size_t i = 0; i < names->nr_dumps; i++)
         (void)yarn_jitdump_read(&names->dumps[i].jitdump, names->dumps[i].path, most,
                                 &names->names);
@@ -125,7 +125,7 @@ static void look(struct yarn_jit_names *names, uint64_t most)
 
 void yarn_jit_names_refresh(struct yarn_jit_names *names, uint64_t most_bytes)
 {
-    look(names, most_bytes);
+    read_new(names, most_bytes);
 }
 
 /* The looked-up addresses are kept: most come again with the next sample. */
@@ -148,11 +148,11 @@ uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uin
 {
     uint32_t number = yarn_jit_names_find_now(names, address);
     uint64_t good_ns = number == YARN_CODE_NAME_NONE ? UNKNOWN_GOOD_NS : KNOWN_GOOD_NS;
-    if (names->has_looked && time_ns - names->looked_ns < good_ns)
+    if (names->has_read && time_ns - names->read_ns < good_ns)
         return number;
-    names->has_looked = true;
-    names->looked_ns = time_ns;
-    look(names, LOOK_BYTES);
+    names->has_read = true;
+    names->read_ns = time_ns;
+    read_new(names, PASS_BYTES);
     return yarn_jit_names_find_now(names, address);
 }
 

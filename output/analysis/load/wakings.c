@@ -140,8 +140,8 @@ static int give(const struct yarn_waking *waking, const struct yarn_profile *pro
                                      is_foreign ? waking->waker.raw_pid : threads[waker].tid);
 }
 
-int yarn_wakings_give(struct yarn_wakings *wakings, const struct yarn_profile *profile,
-                      struct yarn_sched_log *sched)
+int yarn_wakings_add_to_log(struct yarn_wakings *wakings, const struct yarn_profile *profile,
+                            struct yarn_sched_log *sched)
 {
     int err = resolve_all(wakings, profile);
     for (size_t i = 0; !err && i < wakings->count; i++)

@@ -46,9 +46,9 @@ YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_p
                                      const struct yarn_trace_fields *fields, uint32_t thread,
                                      const struct yarn_dump_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
- * not resolved yet; a waker of another process has its raw pid there. */
-YARN_MUST_CHECK int yarn_wakings_give(struct yarn_wakings *wakings,
-                                      const struct yarn_profile *profile,
-                                      struct yarn_sched_log *sched);
+ * not sorted yet; a waker of another process has its raw pid there. */
+YARN_MUST_CHECK int yarn_wakings_add_to_log(struct yarn_wakings *wakings,
+                                            const struct yarn_profile *profile,
+                                            struct yarn_sched_log *sched);
 /* Idempotent. */
 void yarn_wakings_fini(struct yarn_wakings *wakings);

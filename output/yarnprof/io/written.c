@@ -117,8 +117,8 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
     gather(folder->path, folder->depth, since_ns, ret_sources);
 }
 
-bool yarn_written_tell(const struct yarn_written_folder *folder, uint64_t since_ns,
-                       bool is_terminal)
+bool yarn_written_report(const struct yarn_written_folder *folder, uint64_t since_ns,
+                         bool is_terminal)
 {
     struct yarn_sources sources;
     yarn_memory_bound();

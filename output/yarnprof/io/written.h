@@ -21,5 +21,5 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
                        struct yarn_sources *ret_sources);
 
 /* What was recorded, on standard error. False: nothing. `since_ns` on CLOCK_REALTIME. */
-bool yarn_written_tell(const struct yarn_written_folder *folder, uint64_t since_ns,
-                       bool is_terminal);
+bool yarn_written_report(const struct yarn_written_folder *folder, uint64_t since_ns,
+                         bool is_terminal);

@@ -162,10 +162,10 @@ static bool wait_until(struct counting *counting, struct yarn_spawn *spawn, uint
         uint64_t now_ns = yarn_spawn_now_ns();
         uint64_t left_ns = next_ns > now_ns ? next_ns - now_ns : 0;
         bool follows = counting->run->follows_threads;
-        uint64_t wait_ns = follows ? yarn_u64_min(left_ns, YARN_TASK_LOOK_NS) : left_ns;
+        uint64_t wait_ns = follows ? yarn_u64_min(left_ns, YARN_TASK_POLL_NS) : left_ns;
         bool is_over =
             yarn_spawn_wait(spawn, next_ns == UINT64_MAX && !follows ? UINT64_MAX : wait_ns);
-        yarn_task_count_look(&counting->tasks);
+        yarn_task_count_poll(&counting->tasks);
         if (is_over || wait_ns == left_ns)
             return is_over;
     }

@@ -59,7 +59,7 @@ void yarn_task_count_open(struct yarn_task_count *count, pid_t pid)
     count->is_unknown = open_rings(count, pid);
 }
 
-static void look_into(struct yarn_task_count *count, struct yarn_ring *ring)
+static void drain(struct yarn_task_count *count, struct yarn_ring *ring)
 {
     struct perf_event_header header;
     struct yarn_wrapped record;
@@ -75,15 +75,15 @@ static void look_into(struct yarn_task_count *count, struct yarn_ring *ring)
     yarn_ring_commit(ring);
 }
 
-void yarn_task_count_look(struct yarn_task_count *count)
+void yarn_task_count_poll(struct yarn_task_count *count)
 {
     for (size_t i = 0; i < count->nr_rings; i++)
-        look_into(count, &count->rings[i].ring);
+        drain(count, &count->rings[i].ring);
 }
 
 double yarn_task_count_all(struct yarn_task_count *count)
 {
-    yarn_task_count_look(count);
+    yarn_task_count_poll(count);
     return count->is_unknown ? NAN : (double)count->all;
 }
 

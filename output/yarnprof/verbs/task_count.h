@@ -13,7 +13,7 @@
 
 /* Records of 1,600 threads a cpu until they are taken. */
 #define YARN_TASK_RING_BYTES YARN_KIB(128)
-#define YARN_TASK_LOOK_NS (YARN_NS_PER_SECOND / 10)
+#define YARN_TASK_POLL_NS (YARN_NS_PER_SECOND / 10)
 
 struct yarn_task_count {
     struct yarn_task_ring {
@@ -31,8 +31,8 @@ struct yarn_task_count {
 
 /* Of a process that waits for its exec. What is refused makes the count unknown. */
 void yarn_task_count_open(struct yarn_task_count *count, pid_t pid);
-/* Takes what the rings have; to be called each YARN_TASK_LOOK_NS. */
-void yarn_task_count_look(struct yarn_task_count *count);
+/* Takes what the rings have; to be called each YARN_TASK_POLL_NS. */
+void yarn_task_count_poll(struct yarn_task_count *count);
 /* All that there ever were, and those that were alive at any time of the stretch, after which the
  * next begins. NAN: unknown. */
 double yarn_task_count_all(struct yarn_task_count *count);

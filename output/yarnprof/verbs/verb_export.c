@@ -176,7 +176,7 @@ static int load_and_export(struct request *request, char *const *paths)
     if (status < 0) {
         status = yarn_select_choose("export", &request->select,
                                     (const struct yarn_profile *const[]){&profile}, 1);
-        int err = status < 0 ? yarn_wakings_give(&wakings, &profile, &sched) : 0;
+        int err = status < 0 ? yarn_wakings_add_to_log(&wakings, &profile, &sched) : 0;
         if (err)
             status = fail(request, NULL, err);
         if (status < 0)

@@ -153,7 +153,7 @@ static int load_sched(struct request *request, char *const *paths, struct side *
 {
     if (request->before || (!is_recorded(&side->sched) && !request->couplebreak))
         return -1;
-    int err = yarn_wakings_give(&side->wakings, &side->profile, &side->sched);
+    int err = yarn_wakings_add_to_log(&side->wakings, &side->profile, &side->sched);
     if (!err)
         err = yarn_sched_log_sort(&side->sched);
     if (err)

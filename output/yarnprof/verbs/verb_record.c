@@ -200,7 +200,7 @@ static void tell(struct request *request, const struct yarn_launch *launch, cons
     struct yarn_legible legible;
     yarn_written_folder(request->options.output, &folder);
     name_written(&folder, since_ns);
-    if (yarn_written_tell(&folder, since_ns, isatty(STDERR_FILENO)))
+    if (yarn_written_report(&folder, since_ns, isatty(STDERR_FILENO)))
         return;
     struct yarn_text text = yarn_text_of(line, sizeof line);
     const struct yarn_unrecorded unrecorded = {

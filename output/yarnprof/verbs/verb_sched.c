@@ -110,7 +110,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
         view.streams = &request->streams;
-    int err = request->is_trace ? 0 : yarn_wakings_give(wakings, profile, sched);
+    int err = request->is_trace ? 0 : yarn_wakings_add_to_log(wakings, profile, sched);
     if (!err)
         err = yarn_sched_log_sort(sched);
     if (!err)

@@ -59,7 +59,7 @@ static void sample_of(uint64_t id, uint64_t leader, uint32_t tid, uint64_t first
     record.perf.values = (struct yarn_bytes){(const uint8_t *)words, sizeof words};
     const struct yarn_record_listener listener = {.record = tell, .malformed = count_malformed};
     weights[0] = weights[1] = nr_told = 0;
-    yarn_group_reads_tell(&reads, &numbers, &record, &listener);
+    yarn_group_reads_report(&reads, &numbers, &record, &listener);
 }
 
 static void sample(uint64_t leader, uint32_t tid, uint64_t first, uint64_t second)

@@ -58,7 +58,7 @@ static bool look(uint32_t tid, uint64_t from_ns, uint64_t until_ns)
     yarn_waits_begin_round(&waits, from_ns);
     struct yarn_wait *wait = next_of(tid);
     if (wait)
-        yarn_waits_look(&waits, wait, from_ns, until_ns, &place);
+        yarn_waits_add_look(&waits, wait, from_ns, until_ns, &place);
     yarn_waits_end_round(&waits, NULL, until_ns);
     return wait;
 }
@@ -239,7 +239,7 @@ START_TEST(more_looks_than_there_may_be_double_the_period)
         yarn_waits_begin_round(&waits, i * PERIOD);
         struct yarn_wait *wait = NULL;
         while ((wait = yarn_waits_next(&waits, wait)))
-            yarn_waits_look(&waits, wait, i * PERIOD, i * PERIOD + 1, &place);
+            yarn_waits_add_look(&waits, wait, i * PERIOD, i * PERIOD + 1, &place);
         is_slower = yarn_waits_end_round(&waits, NULL, i * PERIOD + 1);
         for (uint32_t tid = 1; tid <= 300; tid++) {
             yarn_waits_on_in(&waits, tid, i * PERIOD + 2, CPU);
