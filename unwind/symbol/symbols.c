@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/base/pool.h"
 #include "core/base/table.h"
+#include "unwind/code_end.h"
 #include "unwind/symbol/debug_file.h"
 #include "unwind/symbol/minidebug.h"
 #include "unwind/symbol/name_pass.h"
@@ -27,6 +28,9 @@ struct module_symbols {
     struct yarn_symbol_table tables[TABLES];
     struct yarn_symbol_table dynamic; /* names the stubs */
     struct yarn_plt plt;
+    struct {
+        uint64_t start, limit, end;
+    } code; /* of the symbol without a size that was asked about last: mostly it is again */
 };
 
 struct yarn_symbols {
@@ -240,25 +244,42 @@ static bool begins_with_fde(const struct yarn_image *image, const struct yarn_el
            own.start == symbol->start;
 }
 
-/* Without size and FDE: it goes on up to the next symbol, FDE or section; a kept label of its own
- * is not the next one. One that is not visible ends at a label, too: behind the compiler's
+static uint64_t code_end_of(struct module_symbols *module, uint64_t start, uint64_t limit)
+{
+    if (!module->code.end || module->code.start != start || module->code.limit != limit) {
+        module->code.start = start;
+        module->code.limit = limit;
+        module->code.end = yarn_code_end(module->image, start, limit);
+    }
+    return module->code.end;
+}
+
+/* Without size and FDE: it goes on up to the next symbol, FDE or section, or to where its code has
+ * ended: behind it there may be a function without either. A kept label of its own is not the next
+ * symbol. One that is not visible ends at a label, too: behind the compiler's
  * frame_dummy comes somebody else's code. Nor does it go on behind one that has an end. */
-static const struct yarn_elf_symbol *bare_of(const struct yarn_name_search *search)
+static const struct yarn_elf_symbol *
+bare_of(struct module_symbols *module, const struct yarn_name_search *search, uint64_t *ret_end)
 {
     bool is_local = search->local.table && search->local.start >= search->label &&
                     (!search->outer.table || search->local.start > search->outer.start);
     const struct yarn_elf_symbol *bare = is_local ? &search->local : &search->outer;
-    return bare->table && bare->start >= search->sized ? bare : NULL;
+    if (!bare->table || bare->start < search->sized)
+        return NULL;
+    *ret_end = yarn_u64_min(code_end_of(module, bare->start, search->to), search->above);
+    return search->vaddr < *ret_end ? bare : NULL;
 }
 
-static const struct yarn_elf_symbol *best_of(const struct yarn_image *image,
-                                             const struct yarn_name_search *search)
+/* *ret_end: of a symbol that does not reach the address by its size. */
+static const struct yarn_elf_symbol *
+best_of(struct module_symbols *module, const struct yarn_name_search *search, uint64_t *ret_end)
 {
+    *ret_end = search->to;
     if (search->inner.table)
         return &search->inner;
     if (!search->has_fde)
-        return bare_of(search);
-    return begins_with_fde(image, &search->outer) ? &search->outer : NULL;
+        return bare_of(module, search, ret_end);
+    return begins_with_fde(module->image, &search->outer) ? &search->outer : NULL;
 }
 
 /* Up to the next symbol the nearest one is the same, and where it decides alone, so is the answer.
@@ -274,10 +295,11 @@ static void set_bounds(struct yarn_symbol *symbol, const struct yarn_name_search
     symbol->to = yarn_u64_min(yarn_u64_min(symbol->end, search->above), search->to);
 }
 
-static void answer(const struct module_symbols *module, const struct yarn_name_search *search,
+static void answer(struct module_symbols *module, const struct yarn_name_search *search,
                    struct yarn_symbol_question *question, struct yarn_arena *names)
 {
-    const struct yarn_elf_symbol *best = best_of(module->image, search);
+    uint64_t end;
+    const struct yarn_elf_symbol *best = best_of(module, search, &end);
     struct yarn_symbol *symbol = &question->answer;
     struct yarn_span name =
         best ? yarn_symbol_table_text(best->table, best->name_at, YARN_WINDOW_NAME)
@@ -293,9 +315,7 @@ static void answer(const struct module_symbols *module, const struct yarn_name_s
     if (symbol->name.size) {
         bool is_inside = search->vaddr - best->start < best->size;
         symbol->start = best->start;
-        symbol->end = is_inside         ? best->start + best->size
-                      : search->has_fde ? search->to
-                                        : yarn_u64_min(search->above, search->to);
+        symbol->end = is_inside ? best->start + best->size : end;
     } else if (best) {
         return; /* its name cannot be read */
     }
@@ -312,7 +332,7 @@ static void unpack(struct module_symbols *module)
 }
 
 /* As many as a pass holds. */
-static int ask_some(struct yarn_symbols *symbols, const struct module_symbols *module,
+static int ask_some(struct yarn_symbols *symbols, struct module_symbols *module,
                     struct yarn_symbol_question *questions, size_t count, struct yarn_arena *names,
                     uint64_t until_ns)
 {

@@ -6,10 +6,11 @@
  * lend a stripped function its neighbour's name). Where there is no name there is still the
  * function's start, so that samples group rightly. Where no FDE covers the address either, a symbol
  * counts within its own size, or where it has none (hand-written assembly) up to the next symbol,
- * FDE or section. Stubs of the PLT are "NAME@plt". Tables: .symtab; without it .dynsym and the
- * separate debug file (debug_file.h), or .gnu_debugdata where there is none. Many addresses are
- * asked for at once, in one pass over the tables (name_pass.h), which are not kept. Knows symbol
- * tables; does not know processes, demangling or lines (the tool does those).
+ * FDE or section, and not behind its last instruction where its code shows that (code_end.h). Stubs
+ * of the PLT are "NAME@plt". Tables: .symtab; without it .dynsym and the separate debug file
+ * (debug_file.h), or .gnu_debugdata where there is none. Many addresses are asked for at once, in
+ * one pass over the tables (name_pass.h), which are not kept. Knows symbol tables; does not know
+ * processes, demangling or lines (the tool does those).
  *
  * Threads: one owner at a time. Signals: not safe. Memory through pages.h only.
  */
