@@ -209,8 +209,8 @@ static const char *reason_of(const struct own *own)
     if (!got->is_stable)
         return "threads were still being made when the list had been read max_rounds times";
     for (size_t i = 0; i < own->request.nr_events; i++)
-        if (own->session.specs[i].reason)
-            return own->session.specs[i].reason;
+        if (own->session.statuses[i].reason)
+            return own->session.statuses[i].reason;
     if (got->got.ring_bytes < own->request.ring_bytes)
         return "the rings are smaller than asked for: the limit of locked memory is too low";
     if (own->asked.reader == YARN_READER_POLL && !own->reader.is_poll)
@@ -436,10 +436,10 @@ static int error_of(const struct own *own, size_t event, const char **ret_reason
             "off-cpu is no event of the kernel: only a recording looks at blocked threads";
         return -EOPNOTSUPP;
     }
-    int error = own->state == DETACHED ? own->error : -own->session.specs[number].error;
+    int error = own->state == DETACHED ? own->error : -own->session.statuses[number].error;
     if (error)
         *ret_reason =
-            own->state == DETACHED ? own->report.reason : own->session.specs[number].reason;
+            own->state == DETACHED ? own->report.reason : own->session.statuses[number].reason;
     return error;
 }
 

@@ -21,7 +21,7 @@ static inline enum yarn_side yarn_alternates_side(const struct yarn_session *ses
 {
     if (yarn_alternates_is_one(session, number))
         return YARN_SIDE_ALTERNATES;
-    return number < session->request->nr_events && session->specs[number].alternate
+    return number < session->request->nr_events && session->statuses[number].alternate
                ? YARN_SIDE_FIRST
                : YARN_SIDE_NONE;
 }
@@ -29,6 +29,6 @@ static inline enum yarn_side yarn_alternates_side(const struct yarn_session *ses
 /* The event whose alternate it is; else itself. */
 static inline uint32_t yarn_alternates_first(const struct yarn_session *session, uint32_t number)
 {
-    return yarn_alternates_is_one(session, number) ? session->specs[number].alternate_of - 1
+    return yarn_alternates_is_one(session, number) ? session->statuses[number].alternate_of - 1
                                                    : number;
 }

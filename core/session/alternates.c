@@ -15,7 +15,7 @@ enum { TURN_COST_SHARE = 200, GOLDEN = 633, CIRCLE = 1024 };
 
 /* ---- which ---- */
 
-static bool is_wanted(const struct yarn_session *session, const struct yarn_session_event *event,
+static bool is_wanted(const struct yarn_session *session, const struct yarn_event_status *event,
                       const struct yarn_plan *plan)
 {
     bool is_deeper = plan->stack_bytes > session->report.got.stack_bytes &&
@@ -28,8 +28,8 @@ static void add(struct yarn_session *session, uint32_t number, const struct yarn
 {
     struct yarn_alternates *alternates = &session->alternates;
     uint32_t place = alternates->first + alternates->count++;
-    struct yarn_session_event *event = &session->specs[number];
-    struct yarn_session_event *other = &session->specs[place];
+    struct yarn_event_status *event = &session->statuses[number];
+    struct yarn_event_status *other = &session->statuses[place];
     event->alternate = place;
     *other = *event;
     other->alternate = 0;
@@ -47,11 +47,11 @@ void yarn_alternates_choose(struct yarn_session *session)
         session->request, session->nr_cpus, &session->report.got, session->growth.ring_bytes);
     size_t nr_wanted = 0;
     for (size_t i = 0; i < session->request->nr_events; i++)
-        nr_wanted += is_wanted(session, &session->specs[i], &plan);
+        nr_wanted += is_wanted(session, &session->statuses[i], &plan);
     bool can = yarn_plan_can_alternate(session->request, session->nr_cpus, nr_wanted) &&
                !session->may_drop_events && session->request->strategy != YARN_STRATEGY_CORES;
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
-        struct yarn_session_event *event = &session->specs[i];
+        struct yarn_event_status *event = &session->statuses[i];
         if (!is_wanted(session, event, &plan))
             continue;
         if (can)

@@ -120,7 +120,7 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
                         const struct yarn_session_core *core)
 {
     const size_t leader = session->nr_events;
-    uint32_t end = yarn_group_end(session, first), alternate = session->specs[first].alternate;
+    uint32_t end = yarn_group_end(session, first), alternate = session->statuses[first].alternate;
     int err = 0;
     for (uint32_t number = first; !err && number < end; number++)
         err = attach_event(session, number, tid, core,
@@ -135,7 +135,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
     int err = 0;
     for (uint32_t first = 0; !err && first < session->request->nr_events;
          first = yarn_group_end(session, first)) {
-        const struct yarn_session_event *state = &session->specs[first];
+        const struct yarn_event_status *state = &session->statuses[first];
         if (!state->error && !state->spec.is_of_machine &&
             yarn_event_spec_is_on(&state->spec, core->cpu))
             err = attach_group(session, first, tid, core);
@@ -204,7 +204,7 @@ static int attach_of_machine(struct yarn_session *session)
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++) {
         for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
-            if (!session->specs[number].error && session->specs[number].spec.is_of_machine) {
+            if (!session->statuses[number].error && session->statuses[number].spec.is_of_machine) {
                 session->watches_machine = true;
                 err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, &session->cores[i],
                                    NULL);
@@ -284,7 +284,7 @@ static size_t nr_cores_of(const struct yarn_session *session, uint32_t number)
 {
     size_t count = 0;
     for (size_t i = 0; i < session->nr_cores; i++)
-        count += yarn_event_spec_is_on(&session->specs[number].spec, session->cores[i].cpu);
+        count += yarn_event_spec_is_on(&session->statuses[number].spec, session->cores[i].cpu);
     return count;
 }
 

@@ -32,7 +32,7 @@ static uint64_t running_ns(const struct yarn_session *session, const struct yarn
 {
     struct yarn_perf_count sum = {0};
     for (uint32_t number = 0; number < session->request->nr_events && !sum.count; number++)
-        if (session->specs[number].spec.is_clock)
+        if (session->statuses[number].spec.is_clock)
             yarn_thread_ring_count(slot, number, &sum);
     return sum.time_running_ns;
 }

@@ -36,7 +36,7 @@ struct yarn_timer_sampler {
 
 /* What a CPU-time timer counts is all of the thread's time: what it spends in the kernel is charged
  * to the user code that called. */
-static void take_clock(struct yarn_session_event *state, bool is_auto)
+static void take_clock(struct yarn_event_status *state, bool is_auto)
 {
     struct yarn_event_spec *spec = &state->spec;
     bool has_modifiers = spec->has_modifiers;
@@ -51,7 +51,7 @@ static void take_clock(struct yarn_session_event *state, bool is_auto)
         state->reason = "the timer sampler counts user and kernel time alike";
 }
 
-static void refuse(struct yarn_session_event *state, const char *why)
+static void refuse(struct yarn_event_status *state, const char *why)
 {
     state->error = EOPNOTSUPP;
     state->reason = why;
@@ -63,7 +63,7 @@ static int choose_event(struct yarn_session *session)
     struct yarn_timer_sampler *timer = session->timer;
     bool has_event = false;
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
-        struct yarn_session_event *state = &session->specs[i];
+        struct yarn_event_status *state = &session->statuses[i];
         bool is_auto = state->spec.is_auto;
         if (is_auto) {
             yarn_event_spec_fall_back(&state->spec);
@@ -101,7 +101,7 @@ static void make_terms(struct yarn_session *session)
     ssize_t got =
         yarn_own_memory_copy(pid, (uint64_t)(uintptr_t)&word, &copy, sizeof copy, NULL, 0);
     uint64_t tick_ns = yarn_timer_tick_ns();
-    uint64_t period_ns = session->specs[timer->event].spec.period;
+    uint64_t period_ns = session->statuses[timer->event].spec.period;
     session->report.got = yarn_plan_for_timer(session->request, tick_ns);
     timer->terms = (struct yarn_timer_terms){
         .pid = pid,

@@ -12,7 +12,7 @@ static uint32_t find_clock(const struct yarn_session *session)
 {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
-        const struct yarn_session_event *event = &session->specs[i];
+        const struct yarn_event_status *event = &session->statuses[i];
         if (event->error || !event->spec.is_clock)
             continue;
         if (found != UINT32_MAX || !event->spec.period || event->spec.group || event->spec.filter)

@@ -4,7 +4,7 @@
 #include "core/event/sample_filter.h"
 #include "core/sys/file.h"
 
-int yarn_filters_prepare(const struct yarn_session *session, struct yarn_session_event *state,
+int yarn_filters_prepare(const struct yarn_session *session, struct yarn_event_status *state,
                          const char **ret_why)
 {
     if (!yarn_event_spec_has_sample_filter(&state->spec) || state->program >= 0)
@@ -23,7 +23,7 @@ int yarn_filters_prepare(const struct yarn_session *session, struct yarn_session
     return 0;
 }
 
-int yarn_filters_set(const struct yarn_session_event *state, int fd)
+int yarn_filters_set(const struct yarn_event_status *state, int fd)
 {
     int err = !state->spec.filter  ? 0
               : state->program < 0 ? yarn_perf_set_filter(fd, state->spec.filter)
@@ -33,9 +33,9 @@ int yarn_filters_set(const struct yarn_session_event *state, int fd)
 
 void yarn_filters_close(struct yarn_session *session)
 {
-    for (size_t i = 0; session->specs && i < session->request->nr_events; i++) {
-        if (session->specs[i].program >= 0)
-            yarn_file_close(session->specs[i].program);
-        session->specs[i].program = -1;
+    for (size_t i = 0; session->statuses && i < session->request->nr_events; i++) {
+        if (session->statuses[i].program >= 0)
+            yarn_file_close(session->statuses[i].program);
+        session->statuses[i].program = -1;
     }
 }

@@ -14,10 +14,10 @@
  * refusal.
  */
 YARN_MUST_CHECK int yarn_filters_prepare(const struct yarn_session *session,
-                                         struct yarn_session_event *state, const char **ret_why);
+                                         struct yarn_event_status *state, const char **ret_why);
 
 /* On an open event. -EDOM: the kernel does not take it. */
-YARN_MUST_CHECK int yarn_filters_set(const struct yarn_session_event *state, int fd);
+YARN_MUST_CHECK int yarn_filters_set(const struct yarn_event_status *state, int fd);
 
 /* The programs; events that have them keep them. Idempotent. */
 void yarn_filters_close(struct yarn_session *session);

@@ -13,8 +13,8 @@
 /* The leader's number, and the one behind the last of the group that begins at `first`. */
 static inline uint32_t yarn_group_first(const struct yarn_session *session, uint32_t number)
 {
-    uint8_t group = session->specs[number].spec.group;
-    while (group && number && session->specs[number - 1].spec.group == group)
+    uint8_t group = session->statuses[number].spec.group;
+    while (group && number && session->statuses[number - 1].spec.group == group)
         number--;
     return number;
 }
@@ -22,8 +22,8 @@ static inline uint32_t yarn_group_first(const struct yarn_session *session, uint
 static inline uint32_t yarn_group_end(const struct yarn_session *session, uint32_t first)
 {
     uint32_t end = first + 1;
-    uint8_t group = session->specs[first].spec.group;
-    while (group && end < session->request->nr_events && session->specs[end].spec.group == group)
+    uint8_t group = session->statuses[first].spec.group;
+    while (group && end < session->request->nr_events && session->statuses[end].spec.group == group)
         end++;
     return end;
 }

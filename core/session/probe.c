@@ -44,15 +44,15 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err)
 {
     uint32_t kept = yarn_probe_first(session);
     for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
-        if (!session->specs[i].error && session->specs[i].spec.is_clock)
+        if (!session->statuses[i].error && session->statuses[i].spec.is_clock)
             kept = i;
     for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;) {
         uint32_t first = yarn_group_first(session, i);
-        if (session->specs[i].error || first == yarn_group_first(session, kept))
+        if (session->statuses[i].error || first == yarn_group_first(session, kept))
             continue;
         for (uint32_t member = first; member <= i; member++) {
-            session->specs[member].error = -err;
-            session->specs[member].reason = yarn_probe_reason(err);
+            session->statuses[member].error = -err;
+            session->statuses[member].reason = yarn_probe_reason(err);
         }
         session->report.failure = NULL; /* it goes on without */
         return true;
@@ -71,7 +71,7 @@ bool yarn_probe_give_up_feature(struct yarn_session *session, int err)
 
 /* The timer sampler has copies only. */
 static enum yarn_stacks stack_of(const struct yarn_session *session,
-                                 const struct yarn_session_event *state)
+                                 const struct yarn_event_status *state)
 {
     enum yarn_stacks stack = yarn_session_request_stack(session->request, &state->spec);
     bool is_copy = (session->timer && stack == YARN_STACKS_CHAIN) ||
@@ -82,7 +82,7 @@ static enum yarn_stacks stack_of(const struct yarn_session *session,
 uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t number,
                                uint32_t got_bytes)
 {
-    const struct yarn_event_spec *event = &session->specs[number].spec;
+    const struct yarn_event_spec *event = &session->statuses[number].spec;
     uint32_t asked_bytes = yarn_session_request_copy_bytes(session->request, event);
     bool may_be_deeper = !event->has_callgraph && got_bytes > session->report.asked.stack_bytes;
     return may_be_deeper || got_bytes < asked_bytes ? got_bytes : asked_bytes;
@@ -92,8 +92,9 @@ uint32_t yarn_probe_copy_bytes(const struct yarn_session *session, uint32_t numb
  * thread: in the kernel. So the member has samples of its own, too, with the group's reading. */
 static bool is_missed_by_clock(const struct yarn_session *session, uint32_t number)
 {
-    const struct yarn_event_spec *event = &session->specs[number].spec;
-    const struct yarn_event_spec *leader = &session->specs[yarn_group_first(session, number)].spec;
+    const struct yarn_event_spec *event = &session->statuses[number].spec;
+    const struct yarn_event_spec *leader =
+        &session->statuses[yarn_group_first(session, number)].spec;
     return event->group && event->reads_group && leader != event && !event->is_counted &&
            leader->is_clock && leader->exclude_kernel && event->kind == YARN_EVENT_SOFTWARE &&
            !event->is_clock;
@@ -102,7 +103,7 @@ static bool is_missed_by_clock(const struct yarn_session *session, uint32_t numb
 struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *session,
                                                  uint32_t number)
 {
-    const struct yarn_event_spec *event = &session->specs[number].spec;
+    const struct yarn_event_spec *event = &session->statuses[number].spec;
     bool reads = event->group && event->reads_group;
     bool is_sampled = !reads || yarn_group_first(session, number) == number ||
                       is_missed_by_clock(session, number);
@@ -118,7 +119,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
     };
     if (options.is_read)
         return options;
-    switch (stack_of(session, &session->specs[number])) {
+    switch (stack_of(session, &session->statuses[number])) {
     case YARN_STACKS_COPY:
         options.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         options.registers_mask = yarn_attr_unwind_registers();
@@ -144,8 +145,8 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
     struct yarn_attr_options options = yarn_probe_attr_options(session, number);
     options.has_side_band =
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
-    options.is_single |= session->specs[number].spec.is_of_machine;
-    struct yarn_event_spec event = session->specs[number].spec;
+    options.is_single |= session->statuses[number].spec.is_of_machine;
+    struct yarn_event_spec event = session->statuses[number].spec;
     if (is_missed_by_clock(session, number))
         event.period = HITS_A_READING;
     if (!yarn_alternates_is_one(session, number))
@@ -163,7 +164,7 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
                      : yarn_event_open(ret_event, attr, number, tid, cpu);
     if (err)
         return err;
-    err = yarn_filters_set(&session->specs[number], ret_event->fd);
+    err = yarn_filters_set(&session->statuses[number], ret_event->fd);
     if (err)
         yarn_event_close(ret_event);
     return err;
@@ -217,7 +218,7 @@ static bool lacks_clock(struct perf_event_attr attr, uint32_t number, pid_t tid,
 static int open_as_may_be(struct yarn_session *session, uint32_t number, struct yarn_event *event,
                           const struct yarn_event *leader)
 {
-    struct yarn_session_event *state = &session->specs[number];
+    struct yarn_event_status *state = &session->statuses[number];
     pid_t tid = event->tid;
     const int cpu = event->cpu;
     for (;;) {
@@ -260,10 +261,10 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
 /* As a whole, for the sake of `culprit`. */
 static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t culprit)
 {
-    const struct yarn_session_event *refused = &session->specs[culprit];
+    const struct yarn_event_status *refused = &session->statuses[culprit];
     uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
-        struct yarn_session_event *state = &session->specs[i];
+        struct yarn_event_status *state = &session->statuses[i];
         if (i == culprit)
             continue;
         struct yarn_text why = yarn_text_of(state->why, sizeof state->why);
@@ -279,7 +280,7 @@ static void dissolve(struct yarn_session *session, uint32_t first)
 {
     uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
-        struct yarn_session_event *state = &session->specs[i];
+        struct yarn_event_status *state = &session->statuses[i];
         state->spec.group = 0;
         state->spec.reads_group = false;
         if (!state->error)
@@ -290,12 +291,12 @@ static void dissolve(struct yarn_session *session, uint32_t first)
 static const char *reason_in_group(const struct yarn_session *session, uint32_t first,
                                    uint32_t number, int err)
 {
-    bool is_member = session->specs[first].spec.group;
+    bool is_member = session->statuses[first].spec.group;
     if (err == -EDOM)
         return "the kernel does not take its filter";
     if (err == -ETIME)
         return "its PMU does not know CLOCK_MONOTONIC, by which all samples are ordered";
-    if (is_member && err == -EINVAL && session->specs[first].spec.reads_group && number == first)
+    if (is_member && err == -EINVAL && session->statuses[first].spec.reads_group && number == first)
         return "groups that are read with each sample, of all threads, need Linux 6.12";
     if (is_member && err == -EINVAL && number != first)
         return "the kernel does not take it beside the other members of its group";
@@ -309,7 +310,7 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
     uint32_t end = yarn_group_end(session, first), number = first;
     int err = 0;
     for (; !err && number < end; number++) {
-        err = -session->specs[number].error;
+        err = -session->statuses[number].error;
         if (!err)
             err = open_as_may_be(session, number, &events[number],
                                  number > first ? &events[first] : NULL);
@@ -319,19 +320,19 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
     number--;
     for (uint32_t i = first; i < number; i++)
         yarn_event_close(&events[i]);
-    if (session->specs[first].spec.is_weak && end > first + 1) {
+    if (session->statuses[first].spec.is_weak && end > first + 1) {
         dissolve(session, first);
         return -EAGAIN;
     }
-    if (err == -EINVAL && number == first && session->specs[first].spec.is_counted &&
-        session->specs[first].spec.reads_group) {
+    if (err == -EINVAL && number == first && session->statuses[first].spec.is_counted &&
+        session->statuses[first].spec.reads_group) {
         dissolve(session, first);
         for (uint32_t i = first; i < end; i++)
-            session->specs[i].reason = "counts of each thread need Linux 6.12: the sum alone";
+            session->statuses[i].reason = "counts of each thread need Linux 6.12: the sum alone";
         return -EAGAIN;
     }
-    if (!session->specs[number].error)
-        yarn_usable_refuse(&session->specs[number], err,
+    if (!session->statuses[number].error)
+        yarn_usable_refuse(&session->statuses[number], err,
                            reason_in_group(session, first, number, err));
     refuse_group(session, first, number);
     return 0;
@@ -356,7 +357,7 @@ static int probe_all(struct yarn_session *session, struct yarn_event *events)
 static void leave_rates_to_leaders(struct yarn_session *session)
 {
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
-        struct yarn_event_spec *spec = &session->specs[i].spec;
+        struct yarn_event_spec *spec = &session->statuses[i].spec;
         if (spec->reads_group && yarn_group_first(session, i) != i)
             spec->period = spec->frequency = 0;
     }
@@ -367,7 +368,7 @@ static int check_what_is_left(struct yarn_session *session)
     size_t nr_events = session->request->nr_events;
     struct yarn_session_report *report = &session->report;
     struct yarn_text text = yarn_text_of(report->sentence, sizeof report->sentence);
-    const struct yarn_session_event *refused = &session->specs[nr_events - 1];
+    const struct yarn_event_status *refused = &session->statuses[nr_events - 1];
     if (yarn_probe_first_on(session, -1) < nr_events)
         return 0;
     yarn_text_add(&text, refused->reason);
@@ -377,7 +378,7 @@ static int check_what_is_left(struct yarn_session *session)
 /* One that its PMU counts on, where that is not all of them. */
 static int cpu_for(const struct yarn_session *session, uint32_t number, int cpu)
 {
-    const struct yarn_event_spec *spec = &session->specs[number].spec;
+    const struct yarn_event_spec *spec = &session->statuses[number].spec;
     for (size_t i = 0; cpu >= 0 && i < session->nr_cpus; i++)
         if (!yarn_event_spec_is_on(spec, cpu))
             cpu = session->cpus[i];
@@ -393,7 +394,7 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
     for (size_t i = 0; i < nr_events; i++) {
         events[i] = YARN_EVENT_CLOSED;
         yarn_usable_check(session, (uint32_t)i);
-        events[i].tid = session->specs[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
+        events[i].tid = session->statuses[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
         events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
     }
     int err = probe_all(session, events);
@@ -409,8 +410,8 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
 {
     uint32_t number = 0;
     while (number < session->request->nr_events &&
-           (session->specs[number].error || session->specs[number].spec.is_of_machine ||
-            (cpu >= 0 && !yarn_event_spec_is_on(&session->specs[number].spec, cpu))))
+           (session->statuses[number].error || session->statuses[number].spec.is_of_machine ||
+            (cpu >= 0 && !yarn_event_spec_is_on(&session->statuses[number].spec, cpu))))
         number++;
     return number;
 }
@@ -418,7 +419,7 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
 uint32_t yarn_probe_first(const struct yarn_session *session)
 {
     uint32_t first = 0;
-    while (first + 1 < session->request->nr_events && session->specs[first].error)
+    while (first + 1 < session->request->nr_events && session->statuses[first].error)
         first++;
     return first;
 }

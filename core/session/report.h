@@ -11,8 +11,8 @@
 
 enum { YARN_SENTENCE_MAX = 512 };
 
-/* What became of one event spec. */
-struct yarn_session_event {
+/* The status of an event of the request: what became of its spec. */
+struct yarn_event_status {
     struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
     int error;                   /* errno of the refusal; 0 where it is open */
     uint32_t alternate;          /* number of the one of it (alternates.h); 0: none */

@@ -26,7 +26,7 @@ static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
     *ret_reason = "there are no tracepoints of the scheduler here, or no room for them behind "
                   "YARN_EVENTS";
     for (size_t i = 0; i < session->request->nr_events; i++) {
-        const struct yarn_session_event *event = &session->specs[i];
+        const struct yarn_event_status *event = &session->statuses[i];
         if (event->spec.is_scheduling && event->reason)
             *ret_reason = event->reason;
         if (event->spec.is_scheduling && !event->error && kind != YARN_SCHED_TRACEPOINTS_ALL)
@@ -61,7 +61,7 @@ uint64_t yarn_session_switches_lost(const struct yarn_session *session)
 {
     uint64_t lost = yarn_switches_lost(session);
     for (uint32_t i = 0; i < session->request->nr_events; i++)
-        if (session->specs[i].spec.is_scheduling && !session->specs[i].error &&
+        if (session->statuses[i].spec.is_scheduling && !session->statuses[i].error &&
             yarn_session_can_count(session))
             lost += yarn_session_count(session, i).lost;
     return lost;

@@ -60,13 +60,14 @@ static int init_specs(struct yarn_session *session)
 {
     const struct yarn_session_request *request = session->request;
     session->alternates.first = (uint32_t)yarn_size_max(request->next_number, request->nr_events);
-    session->specs = YARN_ARENA_NEW(&session->arena, struct yarn_session_event,
-                                    session->alternates.first + request->nr_events);
-    if (!session->specs)
+    session->statuses = YARN_ARENA_NEW(&session->arena, struct yarn_event_status,
+                                       session->alternates.first + request->nr_events);
+    if (!session->statuses)
         return -ENOMEM;
     for (size_t i = 0; i < request->nr_events; i++) {
-        session->specs[i] = (struct yarn_session_event){.spec = request->events[i], .program = -1};
-        find_site(request, &session->specs[i].spec);
+        session->statuses[i] =
+            (struct yarn_event_status){.spec = request->events[i], .program = -1};
+        find_site(request, &session->statuses[i].spec);
     }
     return 0;
 }
@@ -88,7 +89,7 @@ static int init_decoder(struct yarn_session *session)
 static int init_reads(struct yarn_session *session)
 {
     for (uint32_t i = 0; i < session->request->nr_events && !session->reads; i++)
-        if (!session->specs[i].error && session->specs[i].spec.reads_group)
+        if (!session->statuses[i].error && session->statuses[i].spec.reads_group)
             session->reads = YARN_ARENA_NEW(&session->arena, struct yarn_group_reads, 1);
     return session->reads ? yarn_group_reads_open(session->reads) : 0;
 }
@@ -276,7 +277,7 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     bool is_of_core = session->wide.events && number == session->wide.number;
     return number != YARN_RECORD_NO_EVENT && !is_of_core &&
            yarn_session_doubles_has(session->doubles, record, number,
-                                    samples_each(&session->specs[number].spec));
+                                    samples_each(&session->statuses[number].spec));
 }
 
 /* Counts what goes by. */
@@ -392,7 +393,7 @@ static void free_memory(struct yarn_session *session)
     if (session->doubles)
         yarn_session_doubles_close(session->doubles);
     session->doubles = NULL;
-    session->specs = NULL;
+    session->statuses = NULL;
     yarn_arena_close(&session->arena);
 }
 

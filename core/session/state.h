@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What a session consists of: the attachments fill it, session.h is what may be done with it.
- * Others read the report, `specs` and the counts.
+ * Others read the report, `statuses` and the counts.
  */
 #pragma once
 
@@ -92,9 +92,10 @@ struct yarn_session {
     size_t nr_former_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
-    struct yarn_session_event *specs;  /* one for each of request->events; alternates behind them */
+    struct yarn_event_status
+        *statuses;                     /* one for each of request->events; alternates behind them */
     struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */
-    struct yarn_table numbers;         /* id of an event -> its number in `specs` */
+    struct yarn_table numbers;         /* id of an event -> its number in `statuses` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */

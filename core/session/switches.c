@@ -76,7 +76,7 @@ static void change(struct yarn_session *session, bool are_cut, uint64_t now_ns)
 static bool has_tracepoints(const struct yarn_session *session)
 {
     for (size_t i = 0; i < session->request->nr_events; i++)
-        if (session->specs[i].spec.is_scheduling && !session->specs[i].error)
+        if (session->statuses[i].spec.is_scheduling && !session->statuses[i].error)
             return true;
     return false;
 }

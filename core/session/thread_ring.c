@@ -43,14 +43,14 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
     options.stack_bytes = yarn_probe_copy_bytes(session, number, plan->stack_bytes);
     options.watermark_bytes = (uint32_t)yarn_plan_watermark(plan);
     options.has_side_band = !slot->watch.ring.page && !slot->nr_events;
-    struct perf_event_attr attr = yarn_attr_of(&session->specs[number].spec, &options);
+    struct perf_event_attr attr = yarn_attr_of(&session->statuses[number].spec, &options);
     int err = yarn_probe_open(session, &attr, number, slot->tid, EVERY_CPU, leader, event);
     /* The host has given up rights since the first events were opened. */
-    if ((err == -EACCES || err == -EPERM) && !session->specs[number].spec.has_modifiers &&
+    if ((err == -EACCES || err == -EPERM) && !session->statuses[number].spec.has_modifiers &&
         !attr.exclude_kernel) {
         attr.exclude_kernel = attr.exclude_hv = attr.exclude_callchain_kernel = 1;
         err = yarn_probe_open(session, &attr, number, slot->tid, EVERY_CPU, leader, event);
-        session->specs[number].is_kernel_refused |= !err;
+        session->statuses[number].is_kernel_refused |= !err;
     }
     if (err)
         return err;
@@ -92,7 +92,7 @@ static int open_events(struct yarn_thread_ring *slot, struct yarn_session *sessi
                        const struct yarn_plan *plan)
 {
     for (uint32_t number = 0; number < session->request->nr_events; number++) {
-        if (session->specs[number].error)
+        if (session->statuses[number].error)
             continue;
         int err = open_event(slot, session, plan, number);
         if (err) {

@@ -22,7 +22,7 @@ static int path_of(const char *event, char ret_path[YARN_MACHINE_PATH_MAX])
 }
 
 /* In the session's memory; left empty where it cannot be read. */
-static void read_format(struct yarn_session *session, struct yarn_session_event *state)
+static void read_format(struct yarn_session *session, struct yarn_event_status *state)
 {
     char path[YARN_MACHINE_PATH_MAX];
     size_t mark = session->arena.used;
@@ -58,7 +58,7 @@ int yarn_tracepoints_open(struct yarn_session *session)
     if (!session->holders)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        struct yarn_session_event *state = &session->specs[i];
+        struct yarn_event_status *state = &session->statuses[i];
         session->holders[i] = YARN_EVENT_CLOSED;
         if (state->spec.kind != YARN_EVENT_TRACEPOINT || state->spec.refusal)
             continue;

@@ -7,20 +7,20 @@
 #include "core/session/filters.h"
 #include "core/session/groups.h"
 
-void yarn_usable_refuse(struct yarn_session_event *state, int err, const char *why)
+void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *why)
 {
     state->error = err == -EDOM || err == -ETIME ? EINVAL : -err;
     state->reason = why;
 }
 
-void yarn_usable_copy_instead(struct yarn_session_event *state, const char *why)
+void yarn_usable_copy_instead(struct yarn_event_status *state, const char *why)
 {
     state->copies_instead = true;
     state->reason = why;
 }
 
 /* What the kernel cannot be asked about, and what asking for would promise too much. */
-static void refuse_unusable(const struct yarn_session *session, struct yarn_session_event *state)
+static void refuse_unusable(const struct yarn_session *session, struct yarn_event_status *state)
 {
     struct yarn_event_spec *spec = &state->spec;
     const char *why;
@@ -44,7 +44,7 @@ static void refuse_unusable(const struct yarn_session *session, struct yarn_sess
 }
 
 /* Only rings of cores can hold what other threads do on them. */
-static void refuse_of_machine(const struct yarn_session *session, struct yarn_session_event *state)
+static void refuse_of_machine(const struct yarn_session *session, struct yarn_event_status *state)
 {
     if (!state->spec.is_of_machine || state->error)
         return;
@@ -59,8 +59,8 @@ static void refuse_of_machine(const struct yarn_session *session, struct yarn_se
 
 static bool is_sampled(const struct yarn_session *session, uint32_t number)
 {
-    const struct yarn_event_spec *spec = &session->specs[number].spec;
-    return !session->specs[number].error && !spec->is_counted &&
+    const struct yarn_event_spec *spec = &session->statuses[number].spec;
+    return !session->statuses[number].error && !spec->is_counted &&
            (!spec->reads_group || yarn_group_first(session, number) == number);
 }
 
@@ -78,16 +78,16 @@ static void refuse_alike(const struct yarn_session *session, uint32_t number)
 {
     for (uint32_t i = 0; i < number; i++)
         if (is_sampled(session, i) && is_sampled(session, number) &&
-            can_be_at_once(&session->specs[i].spec, &session->specs[number].spec))
+            can_be_at_once(&session->statuses[i].spec, &session->statuses[number].spec))
             yarn_usable_refuse(
-                &session->specs[number], -EEXIST,
+                &session->statuses[number], -EEXIST,
                 "the same event stands before it, and the kernel cannot tell their samples "
                 "apart: ask for it once, or with :u and :k");
 }
 
 void yarn_usable_check(struct yarn_session *session, uint32_t number)
 {
-    refuse_unusable(session, &session->specs[number]);
-    refuse_of_machine(session, &session->specs[number]);
+    refuse_unusable(session, &session->statuses[number]);
+    refuse_of_machine(session, &session->statuses[number]);
     refuse_alike(session, number);
 }

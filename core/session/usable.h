@@ -14,7 +14,7 @@
 void yarn_usable_check(struct yarn_session *session, uint32_t number);
 
 /* `err` negative, `why` static or the session's. */
-void yarn_usable_refuse(struct yarn_session_event *state, int err, const char *why);
+void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *why);
 
 /* Its stacks are copied where lists of calls were asked for. */
-void yarn_usable_copy_instead(struct yarn_session_event *state, const char *why);
+void yarn_usable_copy_instead(struct yarn_event_status *state, const char *why);

@@ -24,7 +24,7 @@ static void set(struct yarn_varied *varied, uint32_t part, struct yarn_session *
     for (size_t i = 0; i < nr_events; i++) {
         uint32_t number = events[i].number;
         if (yarn_switches_is_of(&events[i]) || yarn_alternates_side(session, number) != side ||
-            !yarn_plan_may_vary(&session->specs[number].spec))
+            !yarn_plan_may_vary(&session->statuses[number].spec))
             continue;
         yarn_perf_set_period(events[i].fd, period_of(session, number) * part / WHOLE);
         session->dropped_ns += period_of(session, number);
@@ -53,7 +53,7 @@ uint64_t yarn_varied_weigh(struct yarn_varied *varied, const struct yarn_session
     varied->nr_samples++;
     /* A thread that inherited it meanwhile says its own. */
     if (!varied->part || record->perf.period != period ||
-        !yarn_plan_may_vary(&session->specs[record->event].spec))
+        !yarn_plan_may_vary(&session->statuses[record->event].spec))
         return record->perf.period;
     return period * (record->perf.time >= varied->at_ns ? varied->part : varied->former) / WHOLE;
 }

@@ -16,8 +16,8 @@ void yarn_account_init(struct yarn_account *account, struct yarn_session *sessio
     account->threads.session = session;
     account->clock_event = YARN_DUMP_NONE;
     for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
-        if (!session->specs[i].error && session->specs[i].spec.is_clock &&
-            !session->specs[i].spec.is_counted)
+        if (!session->statuses[i].error && session->statuses[i].spec.is_clock &&
+            !session->statuses[i].spec.is_counted)
             account->clock_event = i;
 }
 
@@ -35,8 +35,8 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
 {
     uint64_t *value = account->totals.value;
     bool is_perf = sample->event < account->session->request->nr_events;
-    if (is_perf && (account->session->specs[sample->event].spec.is_counted ||
-                    account->session->specs[sample->event].spec.is_scheduling))
+    if (is_perf && (account->session->statuses[sample->event].spec.is_counted ||
+                    account->session->statuses[sample->event].spec.is_scheduling))
         return; /* no part of the profile */
     value[YARN_DUMP_TOTAL_SAMPLES]++;
     value[stack_totals[sample->stack_end]]++;
@@ -84,7 +84,7 @@ static bool leaves_kernel(const struct yarn_account *account)
 {
     if (account->clock_event == YARN_DUMP_NONE)
         return false;
-    const struct yarn_session_event *event = &account->session->specs[account->clock_event];
+    const struct yarn_event_status *event = &account->session->statuses[account->clock_event];
     return event->spec.exclude_kernel || event->is_kernel_refused;
 }
 
@@ -93,7 +93,7 @@ static bool leaves_kernel(const struct yarn_account *account)
 static uint64_t rest_ns(const struct yarn_account *account)
 {
     const struct yarn_session *session = account->session;
-    uint64_t period_ns = session->specs[account->clock_event].spec.period;
+    uint64_t period_ns = session->statuses[account->clock_event].spec.period;
     uint64_t nr_threads = yarn_u64_minus(session->nr_threads, 1) + session->nr_births;
     uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
     return nr_clocks * (1 + session->nr_changes) * period_ns + session->dropped_ns;
@@ -116,7 +116,7 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
 {
     if (!leaves_kernel(account))
         return 0;
-    uint64_t period_ns = account->session->specs[account->clock_event].spec.period;
+    uint64_t period_ns = account->session->statuses[account->clock_event].spec.period;
     uint64_t lost_ns = account->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
     uint64_t switching_ns = account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
     uint64_t most_ns = yarn_u64_minus(unsampled_ns, lost_ns + switching_ns);
@@ -194,9 +194,9 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
 {
     uint64_t lost = 0;
     for (uint32_t i = 0; i < account->session->request->nr_events; i++) {
-        if (only_counted && !account->session->specs[i].spec.is_counted)
+        if (only_counted && !account->session->statuses[i].spec.is_counted)
             continue;
-        if (account->session->specs[i].error || !yarn_session_can_count(account->session))
+        if (account->session->statuses[i].error || !yarn_session_can_count(account->session))
             continue;
         struct yarn_perf_count sum = yarn_session_count(account->session, i);
         struct yarn_dump_count count = {
@@ -208,7 +208,7 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
             .lost = sum.lost,
             .is_in_error = sum.is_in_error,
         };
-        lost += account->session->specs[i].spec.is_scheduling ? 0 : sum.lost;
+        lost += account->session->statuses[i].spec.is_scheduling ? 0 : sum.lost;
         yarn_dump_write_count(writer, &count);
     }
     read_lost(account, lost);

@@ -173,7 +173,7 @@ static void write_sched(struct yarn_dump_writer *writer, const struct yarn_job *
 /* `request`: whose event it is; NULL: not the session's, but one that has stacks by itself. */
 static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                         const struct yarn_session_request *request, const struct yarn_plan *plan,
-                        const struct yarn_event_spec *asked, const struct yarn_session_event *got)
+                        const struct yarn_event_spec *asked, const struct yarn_event_status *got)
 {
     char description[DESCRIPTION_BYTES];
     struct yarn_text text = yarn_text_of(description, sizeof description);
@@ -222,7 +222,7 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
     write_sched(writer, job, session);
     for (uint32_t i = 0; i < session->request->nr_events; i++)
         write_event(writer, i, session->request, plan, &session->request->events[i],
-                    &session->specs[i]);
+                    &session->statuses[i]);
     yarn_preamble_write_alternates(writer, session);
 }
 
@@ -231,14 +231,14 @@ void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,
 {
     const struct yarn_alternates *alternates = &session->alternates;
     for (uint32_t i = 0; session->turns.count && i < alternates->count; i++) {
-        const struct yarn_session_event *got = &session->specs[alternates->first + i];
+        const struct yarn_event_status *got = &session->statuses[alternates->first + i];
         write_event(writer, alternates->first + i, session->request, &session->report.got,
                     &session->request->events[got->alternate_of - 1], got);
     }
 }
 
 void yarn_preamble_write_off_cpu(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                                 const struct yarn_session_event *off_cpu)
+                                 const struct yarn_event_status *off_cpu)
 {
     const struct yarn_plan plan = {.rate_permille = 0};
     uint32_t number = (uint32_t)job->nr_perf_events;

@@ -15,7 +15,7 @@ void yarn_preamble_write(struct yarn_dump_writer *writer, const struct yarn_job 
 
 /* `off_cpu`: the event off-cpu, which is none of the session's; NULL: not asked for. */
 void yarn_preamble_write_off_cpu(struct yarn_dump_writer *writer, const struct yarn_job *job,
-                                 const struct yarn_session_event *off_cpu);
+                                 const struct yarn_event_status *off_cpu);
 
 /* Of those that have samples (alternates.h); anew after a change. */
 void yarn_preamble_write_alternates(struct yarn_dump_writer *writer,

@@ -19,7 +19,7 @@
 struct yarn_process_dump {
     const struct yarn_job *job; /* borrowed, as are the next five */
     const struct yarn_session *session;
-    const struct yarn_session_event *off_cpu_event; /* NULL: not asked for */
+    const struct yarn_event_status *off_cpu_event; /* NULL: not asked for */
     struct yarn_messages *messages;
     struct yarn_account *account;
     struct yarn_failure *failure;

@@ -147,7 +147,8 @@ static void add_branches(struct yarn_pipeline *pipeline, const struct yarn_typed
 static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     /* Of YARN_SCHED: also what threads of other processes do, which bear no number here. */
-    bool is_scheduling = pipeline->dump->account->session->specs[record->event].spec.is_scheduling;
+    bool is_scheduling =
+        pipeline->dump->account->session->statuses[record->event].spec.is_scheduling;
     if (is_scheduling
             ? yarn_coverage_excludes(&pipeline->dump->account->coverage, record->perf.time)
             : !is_wanted(pipeline, record))

@@ -115,11 +115,11 @@ static const char *why_no_off_cpu(const struct yarn_recording *recording)
 static int open_off_cpu(struct yarn_recording *recording)
 {
     const struct yarn_job *job = recording->job;
-    struct yarn_session_event *event = &recording->off_cpu_event;
+    struct yarn_event_status *event = &recording->off_cpu_event;
     struct yarn_pipeline *pipeline = &recording->pipeline;
     if (job->nr_perf_events == job->events.count)
         return 0;
-    *event = (struct yarn_session_event){.spec = job->events.specs[job->nr_perf_events]};
+    *event = (struct yarn_event_status){.spec = job->events.specs[job->nr_perf_events]};
     event->format = yarn_span_of_text(YARN_OFF_CPU_FORMAT);
     recording->dump.off_cpu_event = event;
     event->reason = why_no_off_cpu(recording);

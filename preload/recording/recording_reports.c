@@ -26,9 +26,9 @@ static void add_steps(struct yarn_recording *recording)
                           "threads appeared while events were attached",
                           "totals of events may have some of them twice; samples do not");
     for (size_t i = 0; i < session->request->nr_events; i++)
-        if (session->specs[i].error && !session->specs[i].spec.is_if_permitted)
+        if (session->statuses[i].error && !session->statuses[i].spec.is_if_permitted)
             yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                              session->request->events[i].name, session->specs[i].reason);
+                              session->request->events[i].name, session->statuses[i].reason);
 }
 
 void yarn_recording_report_opening(struct yarn_recording *recording)
@@ -96,7 +96,7 @@ static void add_lost_bursts(struct yarn_recording *recording)
 {
     const struct yarn_session *session = &recording->session;
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
-        const struct yarn_session_event *event = &session->specs[i];
+        const struct yarn_event_status *event = &session->statuses[i];
         char bytes[YARN_EVENT_NAME_MAX + 64];
         if (event->error || !yarn_plan_may_burst(&event->spec) ||
             !yarn_session_request_copy_bytes(session->request, &event->spec) ||

@@ -53,7 +53,7 @@ static void make_session(void)
         .stack = YARN_STACKS_COPY,
         .pid = MADE_PID,
     };
-    made.opened[0] = (struct yarn_session_event){.spec = made.event};
+    made.opened[0] = (struct yarn_event_status){.spec = made.event};
     made.attachment = (struct yarn_attachment){
         .sampler = YARN_SAMPLER_TIMER,
         .strategy = YARN_STRATEGY_PER_THREAD,
@@ -65,7 +65,7 @@ static void make_session(void)
     };
     made.session = (struct yarn_session){
         .request = &made.session_request,
-        .specs = made.opened,
+        .statuses = made.opened,
         .own_tid = MADE_READER,
         .nr_threads = 1,
         .timer = (struct yarn_timer_sampler *)(void *)&made, /* so that counts are known */

@@ -20,7 +20,7 @@ struct made_process {
     struct yarn_job job;
     struct yarn_event_spec event;
     struct yarn_session_request session_request;
-    struct yarn_session_event opened[2]; /* the clock, and another that no view knows */
+    struct yarn_event_status opened[2]; /* the clock, and another that no view knows */
     struct yarn_attachment attachment;
     struct yarn_session session;
     struct yarn_messages messages;

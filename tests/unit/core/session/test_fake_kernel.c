@@ -156,9 +156,9 @@ START_TEST(what_counts_whole_cores_is_left_to_stat)
     add("cycles", BIG);
     add("reads", LITTLE)->is_of_cpus = true;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error, 0);
-    ck_assert_int_ne(session.specs[1].error, 0);
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "stat"));
+    ck_assert_int_eq(session.statuses[0].error, 0);
+    ck_assert_int_ne(session.statuses[1].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "stat"));
 }
 END_TEST
 
@@ -169,12 +169,12 @@ START_TEST(branches_are_asked_of_counters_alone)
     clock->kind = YARN_EVENT_CLOCK;
     clock->branches = PERF_SAMPLE_BRANCH_ANY;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error, 0);
+    ck_assert_int_eq(session.statuses[0].error, 0);
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));) {
         ck_assert(event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
         ck_assert_uint_eq(event->attr.branch_sample_type, PERF_SAMPLE_BRANCH_ANY);
     }
-    ck_assert_int_eq(session.specs[1].error, EOPNOTSUPP);
+    ck_assert_int_eq(session.statuses[1].error, EOPNOTSUPP);
 }
 END_TEST
 
@@ -191,9 +191,9 @@ START_TEST(a_cpu_without_a_stack_of_calls_has_copies_and_says_so)
     add("cycles", BIG);
     add("cpu-clock", PERF_TYPE_SOFTWARE)->kind = YARN_EVENT_CLOCK;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error | session.specs[1].error, 0);
-    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "notes no calls"));
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "call-graph=lbr"));
+    ck_assert_int_eq(session.statuses[0].error | session.statuses[1].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.statuses[0].reason, "notes no calls"));
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "call-graph=lbr"));
     for (const struct fake_perf_event *event = NULL; (event = fake_perf_next(event));)
         ck_assert_uint_ne(event->attr.sample_stack_user, 0);
 }
@@ -322,9 +322,9 @@ START_TEST(a_refused_event_has_its_sentence_and_the_rest_goes_on)
     add("odd", REFUSED);
     add("instructions", BIG);
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[1].error, -errors[_i]);
-    ck_assert_ptr_nonnull(session.specs[1].reason);
-    ck_assert_int_eq(session.specs[0].error | session.specs[2].error, 0);
+    ck_assert_int_eq(session.statuses[1].error, -errors[_i]);
+    ck_assert_ptr_nonnull(session.statuses[1].reason);
+    ck_assert_int_eq(session.statuses[0].error | session.statuses[2].error, 0);
     ck_assert_uint_eq(nr_open(BIG, 0), 2 * session.report.nr_threads);
     ck_assert_uint_eq(nr_open(REFUSED, -1), 0);
     ck_assert_uint_eq(session.report.features, YARN_ATTR_ALL);
@@ -344,9 +344,9 @@ START_TEST(whose_pmu_has_another_clock_is_refused_by_itself)
     add("odd", REFUSED);
     add("cycles", BIG);
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error, EINVAL);
-    ck_assert_ptr_nonnull(strstr(session.specs[0].reason, "does not know CLOCK_MONOTONIC"));
-    ck_assert_int_eq(session.specs[1].error, 0);
+    ck_assert_int_eq(session.statuses[0].error, EINVAL);
+    ck_assert_ptr_nonnull(strstr(session.statuses[0].reason, "does not know CLOCK_MONOTONIC"));
+    ck_assert_int_eq(session.statuses[1].error, 0);
     ck_assert_uint_gt(nr_open(BIG, -1), 0);
     ck_assert_uint_eq(nr_open(REFUSED, -1), 0);
     ck_assert_uint_eq(session.report.features, YARN_ATTR_ALL);
@@ -360,11 +360,11 @@ START_TEST(whose_clock_is_another_takes_its_group_along)
     add("first", BIG)->group = 1;
     add("odd", REFUSED)->group = 1;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error, 0);
-    ck_assert_int_eq(session.specs[2].error, EINVAL);
-    ck_assert_ptr_nonnull(strstr(session.specs[2].reason, "does not know CLOCK_MONOTONIC"));
-    ck_assert_int_ne(session.specs[1].error, 0);
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "odd was refused"));
+    ck_assert_int_eq(session.statuses[0].error, 0);
+    ck_assert_int_eq(session.statuses[2].error, EINVAL);
+    ck_assert_ptr_nonnull(strstr(session.statuses[2].reason, "does not know CLOCK_MONOTONIC"));
+    ck_assert_int_ne(session.statuses[1].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "odd was refused"));
 }
 END_TEST
 
@@ -381,7 +381,7 @@ START_TEST(features_of_a_later_kernel_are_given_up_for_all)
     fake_perf_judge = refuse_features;
     add("cycles", BIG);
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error, 0);
+    ck_assert_int_eq(session.statuses[0].error, 0);
     ck_assert_uint_eq(session.report.features, YARN_ATTR_CLOCK);
 }
 END_TEST
@@ -404,8 +404,8 @@ START_TEST(a_group_is_refused_whole_and_names_the_member)
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
     ck_assert_uint_eq(nr_open(LITTLE, -1), 0);
     ck_assert_uint_eq(nr_open(BIG, 0), session.report.nr_threads);
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "odd"));
-    ck_assert_ptr_nonnull(strstr(session.specs[3].reason, "odd"));
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "odd"));
+    ck_assert_ptr_nonnull(strstr(session.statuses[3].reason, "odd"));
 }
 END_TEST
 
@@ -430,9 +430,9 @@ START_TEST(a_weak_group_goes_alone)
     add_member("first", BIG)->is_weak = true;
     add_member("last", LITTLE)->is_weak = true;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[0].error | session.specs[1].error, 0);
+    ck_assert_int_eq(session.statuses[0].error | session.statuses[1].error, 0);
     ck_assert_uint_eq(nr_open(LITTLE, 0), session.report.nr_threads);
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "alone"));
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "alone"));
 }
 END_TEST
 
@@ -449,8 +449,8 @@ START_TEST(a_kernel_that_cannot_read_groups_of_all_threads_says_since_when)
     add_member("first", BIG)->reads_group = true;
     add_member("last", LITTLE)->reads_group = true;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_ptr_nonnull(strstr(session.specs[1].reason, "6.12"));
-    ck_assert_int_ne(session.specs[2].error, 0);
+    ck_assert_ptr_nonnull(strstr(session.statuses[1].reason, "6.12"));
+    ck_assert_int_ne(session.statuses[2].error, 0);
 }
 END_TEST
 

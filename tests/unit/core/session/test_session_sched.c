@@ -124,7 +124,7 @@ START_TEST(auto_takes_own_threads_where_the_machine_is_refused)
     fake_perf_judge = refuse_machine;
     events[SWITCH].is_if_permitted = true;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[SWITCH].error, 0);
+    ck_assert_int_eq(session.statuses[SWITCH].error, 0);
     ck_assert_uint_eq(nr_open(true), 0);
     ck_assert_uint_eq(nr_open(false), session.nr_cores * session.report.nr_threads);
     expect(YARN_SCHED_AUTO, YARN_SCHED_TRACEPOINTS, "CAP_PERFMON or kernel.perf_event_paranoid");
@@ -135,8 +135,8 @@ START_TEST(a_refusal_names_the_right_that_lacks)
 {
     fake_perf_judge = refuse_tracepoints;
     ck_assert_int_eq(yarn_session_open(&session, &request), 0);
-    ck_assert_int_eq(session.specs[SWITCH].error, EACCES);
-    ck_assert_int_eq(session.specs[CLOCK].error, 0);
+    ck_assert_int_eq(session.statuses[SWITCH].error, EACCES);
+    ck_assert_int_eq(session.statuses[CLOCK].error, 0);
     expect(YARN_SCHED_TRACEPOINTS, YARN_SCHED_OFF, "CAP_PERFMON or kernel.perf_event_paranoid");
 }
 END_TEST
