@@ -2,7 +2,7 @@
 #include "core/session/alternates.h"
 
 #include "core/session/core_rings.h"
-#include "core/session/varied.h"
+#include "core/session/period_jitter.h"
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
 
@@ -155,8 +155,8 @@ static void begin_turn(struct yarn_session *session, bool alone)
     struct yarn_turns *turns = &session->turns;
     enum yarn_side next = turns->deep_ns ? turns->side : other(turns->side);
     if (alone)
-        yarn_varied_change(&turns->varied[next], session, next, session->events,
-                           session->nr_events);
+        yarn_period_jitter_change(&turns->jitter[next], session, next, session->events,
+                                  session->nr_events);
     if (turns->deep_ns && !alone)
         change_phase(session);
     if (turns->deep_ns)
@@ -172,7 +172,8 @@ void yarn_alternates_after_drain(struct yarn_session *session)
     if (!turns->can_begin || !session->is_enabled)
         return;
     for (enum yarn_side side = 0; !alone && side < YARN_SIDE_NONE; side++)
-        yarn_varied_end(&turns->varied[side], session, side, session->events, session->nr_events);
+        yarn_period_jitter_end(&turns->jitter[side], session, side, session->events,
+                               session->nr_events);
     if (session->growth.is_moving)
         return;
     if (turns->is_unconfirmed)
@@ -228,7 +229,7 @@ bool yarn_alternates_exclude(const struct yarn_session *session,
 uint64_t yarn_alternates_weigh(struct yarn_session *session, const struct yarn_typed_record *record)
 {
     bool is_alternates = yarn_alternates_is_one(session, record->event);
-    return yarn_varied_weigh(&session->turns.varied[is_alternates], session, record);
+    return yarn_period_jitter_weigh(&session->turns.jitter[is_alternates], session, record);
 }
 
 /* ---- where they write ---- */

@@ -7,10 +7,10 @@
 #include "core/session/cpu_wide.h"
 #include "core/session/groups.h"
 #include "core/session/growth.h"
-#include "core/session/motion.h"
 #include "core/session/probe.h"
 #include "core/session/switch_event.h"
 #include "core/session/thread_scan.h"
+#include "core/session/wake_switches.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
@@ -226,7 +226,7 @@ static int open_per_core(struct yarn_session *session)
     if (!err)
         err = attach_threads(session);
     if (!err && session->request->watches_waits)
-        yarn_motion_open(session);
+        yarn_wake_switches_open(session);
     if (!err)
         err = attach_of_machine(session);
     if (!err && session->request->strategy == YARN_STRATEGY_CORES)
@@ -334,15 +334,16 @@ static size_t watched_per_core(const struct yarn_session *session, struct pollfd
     size_t count = yarn_size_min(session->nr_cores, size);
     for (size_t i = 0; i < count; i++)
         fds[i] = (struct pollfd){.fd = session->cores[i].leader.fd, .events = POLLIN};
-    for (size_t i = 0; i < session->motion.nr_cores && count < size; i++)
-        fds[count++] = (struct pollfd){.fd = session->motion.cores[i].leader.fd, .events = POLLIN};
+    for (size_t i = 0; i < session->wake_switches.nr_cores && count < size; i++)
+        fds[count++] =
+            (struct pollfd){.fd = session->wake_switches.cores[i].leader.fd, .events = POLLIN};
     return count;
 }
 
 static void close_per_core(struct yarn_session *session)
 {
     close_events(session);
-    yarn_motion_close(session);
+    yarn_wake_switches_close(session);
     yarn_cpu_wide_close(session);
     yarn_core_rings_close(session);
 }

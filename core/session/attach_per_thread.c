@@ -2,11 +2,11 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
+#include "core/session/period_jitter.h"
 #include "core/session/probe.h"
 #include "core/session/switches.h"
 #include "core/session/thread_rings.h"
 #include "core/session/thread_scan.h"
-#include "core/session/varied.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
@@ -172,7 +172,7 @@ static int open_per_thread(struct yarn_session *session)
     err = yarn_probe_specs(session, session->request->pid, ANY_CPU);
     if (err)
         return err;
-    session->motion.is_open = session->request->watches_waits;
+    session->wake_switches.is_open = session->request->watches_waits;
     int found = scan(session, NULL);
     if (found < 0)
         return found;
@@ -303,8 +303,8 @@ static void gather_per_thread(struct yarn_session *session,
         if (!slot->tid)
             continue;
         if (!slot->is_gone)
-            yarn_varied_change(&slot->varied, session, YARN_SIDE_NONE, slot->events,
-                               slot->nr_events);
+            yarn_period_jitter_change(&slot->jitter, session, YARN_SIDE_NONE, slot->events,
+                                      slot->nr_events);
         if (!yarn_thread_ring_is_drained(slot)) {
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &slot->ring};
             if (slot->watch.ring.page)
@@ -326,7 +326,7 @@ static uint64_t weigh_per_thread(struct yarn_session *session,
     uint32_t number = yarn_table_find(&threads->slot_of, record->perf.tid);
     return number == YARN_TABLE_NONE
                ? record->perf.period
-               : yarn_varied_weigh(&threads->of_slot[number].varied, session, record);
+               : yarn_period_jitter_weigh(&threads->of_slot[number].jitter, session, record);
 }
 
 static size_t watched_per_thread(const struct yarn_session *session, struct pollfd *fds,

@@ -4,7 +4,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
-#include "core/session/motion.h"
+#include "core/session/wake_switches.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
@@ -71,7 +71,7 @@ int yarn_reader_open(struct yarn_ring_reader *reader, bool is_poll, struct yarn_
         .alarm = YARN_TIMER_NONE,
     };
     /* A timed reader polls while the host sleeps, if it awaits that a blocked thread goes on. */
-    if (!is_poll && !yarn_motion_is_open(session))
+    if (!is_poll && !yarn_wake_switches_is_open(session))
         return 0;
     int err = open_fds(reader, LEADERS_MAX);
     if (!err)
@@ -129,10 +129,10 @@ static bool call_at_ticks(struct yarn_ring_reader *reader, _Atomic uint32_t *wor
     return attachment->call_at_ticks && attachment->call_at_ticks(reader->session, word);
 }
 
-static bool can_await_motion(const struct yarn_ring_reader *reader)
+static bool can_await_switch(const struct yarn_ring_reader *reader)
 {
-    return yarn_motion_is_open(reader->session) && reader->fds && !reader->is_by_time &&
-           yarn_motion_await(reader->session);
+    return yarn_wake_switches_is_open(reader->session) && reader->fds && !reader->is_by_time &&
+           yarn_wake_switches_await(reader->session);
 }
 
 bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wanted)
@@ -143,9 +143,9 @@ bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wan
     call_at_ticks(reader, NULL);
     reader->rest = YARN_READER_AWAKE;
     if (wanted != YARN_READER_UNTIL_WORK)
-        yarn_motion_ignore(reader->session);
+        yarn_wake_switches_ignore(reader->session);
     else if (reader->session->request->watches_waits && reader->session->switches.is_open &&
-             !can_await_motion(reader))
+             !can_await_switch(reader))
         wanted = YARN_READER_AWAKE;
     bool by_poll =
         (sentinel >= 0 || reader->nr_visitors) && (wanted || is_timer) && can_have_alarm(reader);
@@ -154,7 +154,7 @@ bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wan
                      (wanted == YARN_READER_UNTIL_CALL || call_at_ticks(reader, reader->command)))))
         reader->rest = wanted;
     if (!reader->rest)
-        yarn_motion_ignore(reader->session);
+        yarn_wake_switches_ignore(reader->session);
     if (reader->fds)
         reader->fds[YARN_READER_SENTINEL] = (struct pollfd){.fd = sentinel, .events = POLLIN};
     reader->sees_end = sentinel >= 0 || (!by_poll && reader->rest);
@@ -267,7 +267,7 @@ static void sleep_for_rings(struct yarn_ring_reader *reader, uint64_t timeout_ns
 {
     const struct yarn_session *session = reader->session;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    bool is_by_poll = reader->is_poll || (reader->rest && session->motion.is_on);
+    bool is_by_poll = reader->is_poll || (reader->rest && session->wake_switches.is_on);
     bool is_churn = reader->is_poll && threads_come_and_go(reader, now_ns) &&
                     !session->wide.events && !reader->rest;
     if (is_by_poll && reader->generation != session->watch_generation)

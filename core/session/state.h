@@ -56,8 +56,8 @@ struct yarn_cpu_wide {
     struct yarn_host_clock clock;
 };
 
-/* See motion.h. */
-struct yarn_motion {
+/* See wake_switches.h. */
+struct yarn_wake_switches {
     struct yarn_session_core *cores; /* their leaders and rings */
     struct yarn_event *events;       /* of switches, on the host's threads */
     size_t nr_cores, nr_events;
@@ -100,7 +100,7 @@ struct yarn_session {
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
     struct yarn_cpu_wide wide;         /* of the strategy per-core */
     struct yarn_switches switches;
-    struct yarn_motion motion;
+    struct yarn_wake_switches wake_switches;
     struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;      /* of the descriptors to poll */
     bool watches_machine;           /* by an event of every thread on every core */

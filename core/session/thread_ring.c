@@ -7,14 +7,14 @@
 
 enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 
-static int open_motion(struct yarn_thread_watch *watch, const struct yarn_session *session,
-                       pid_t tid)
+static int open_wake_switch(struct yarn_thread_watch *watch, const struct yarn_session *session,
+                            pid_t tid)
 {
-    int err = yarn_switches_open(session, tid, EVERY_CPU, &watch->motion);
+    int err = yarn_switches_open(session, tid, EVERY_CPU, &watch->wake_switches);
     if (!err)
-        err = yarn_event_redirect(&watch->motion, &watch->event);
+        err = yarn_event_redirect(&watch->wake_switches, &watch->event);
     if (err)
-        yarn_event_close(&watch->motion);
+        yarn_event_close(&watch->wake_switches);
     return err;
 }
 
@@ -28,8 +28,8 @@ static int open_watch(struct yarn_thread_watch *watch, struct yarn_session *sess
     err = yarn_ring_open(&watch->event, WATCH_BYTES, &watch->ring);
     if (err)
         yarn_event_close(&watch->event);
-    else if (session->motion.is_open)
-        session->motion.is_open = !open_motion(watch, session, tid);
+    else if (session->wake_switches.is_open)
+        session->wake_switches.is_open = !open_wake_switch(watch, session, tid);
     return err;
 }
 
@@ -110,10 +110,10 @@ int yarn_thread_ring_open(struct yarn_thread_ring *slot, struct yarn_session *se
     *slot = (struct yarn_thread_ring){
         .tid = tid,
         .events = slot->events,
-        .watch = {.event = YARN_EVENT_CLOSED, .motion = YARN_EVENT_CLOSED},
+        .watch = {.event = YARN_EVENT_CLOSED, .wake_switches = YARN_EVENT_CLOSED},
     };
     int err = has_watch ? open_watch(&slot->watch, session, tid) : 0;
-    session->motion.is_open &= slot->watch.ring.page != NULL;
+    session->wake_switches.is_open &= slot->watch.ring.page != NULL;
     if (err == -ENOMEM)
         err = 0; /* the first event does what the watch would do, but for the waking */
     while (!err) {
@@ -154,6 +154,6 @@ void yarn_thread_ring_close(struct yarn_thread_ring *slot)
     close_events(slot);
     yarn_ring_close(&slot->watch.ring);
     yarn_event_close(&slot->watch.event);
-    yarn_event_close(&slot->watch.motion);
+    yarn_event_close(&slot->watch.wake_switches);
     slot->tid = 0;
 }

@@ -5,7 +5,8 @@
  * event is mapped, the others are redirected into it. Beside it there may be a watch: a dummy event
  * whose small ring takes the records of new threads, names and mappings, and wakes its poller at
  * each, so that a new thread is known at once; without one the first event carries those records.
- * With `off-cpu` a second event there writes switch records while the reader rests (motion.h).
+ * With `off-cpu` a second event there writes switch records while the reader rests
+ * (wake_switches.h).
  *
  * Knows the opening and the end of one thread's events; does not know which threads there are
  * (attach_per_thread). An event outlives its thread: what it counted and wrote can be read after.
@@ -18,8 +19,8 @@
 
 struct yarn_thread_watch {
     struct yarn_event event;
-    struct yarn_event motion; /* redirected into its ring; closed: none */
-    struct yarn_ring ring;    /* its mapping is owned; closed: there is no watch */
+    struct yarn_event wake_switches; /* redirected into its ring; closed: none */
+    struct yarn_ring ring;           /* its mapping is owned; closed: there is no watch */
 };
 
 struct yarn_thread_ring {
@@ -28,10 +29,10 @@ struct yarn_thread_ring {
     size_t nr_events;          /* open; the first is mapped */
     struct yarn_ring ring;     /* its mapping is owned */
     struct yarn_thread_watch watch;
-    uint64_t before_ns;        /* CPU time of the thread while its events were off */
-    uint64_t switching_ns;     /* and while they were on and did not run, at the last reading */
-    struct yarn_varied varied; /* periods of its clocks */
-    uint32_t seen;             /* number of the scan that found it last */
+    uint64_t before_ns;    /* CPU time of the thread while its events were off */
+    uint64_t switching_ns; /* and while they were on and did not run, at the last reading */
+    struct yarn_period_jitter jitter; /* periods of its clocks */
+    uint32_t seen;                    /* number of the scan that found it last */
     bool is_gone;
 };
 

@@ -13,13 +13,15 @@
 
 /* Another part for those of the events that are of that side, if they had enough samples: what is
  * left of the period is dropped at each change. */
-void yarn_varied_change(struct yarn_varied *varied, struct yarn_session *session,
-                        enum yarn_side side, const struct yarn_event *events, size_t nr_events);
+void yarn_period_jitter_change(struct yarn_period_jitter *jitter, struct yarn_session *session,
+                               enum yarn_side side, const struct yarn_event *events,
+                               size_t nr_events);
 
 /* The whole period again, for good. */
-void yarn_varied_end(struct yarn_varied *varied, struct yarn_session *session, enum yarn_side side,
-                     const struct yarn_event *events, size_t nr_events);
+void yarn_period_jitter_end(struct yarn_period_jitter *jitter, struct yarn_session *session,
+                            enum yarn_side side, const struct yarn_event *events, size_t nr_events);
 
 /* Counts a sample of these events; what it weighs. */
-uint64_t yarn_varied_weigh(struct yarn_varied *varied, const struct yarn_session *session,
-                           const struct yarn_typed_record *record);
+uint64_t yarn_period_jitter_weigh(struct yarn_period_jitter *jitter,
+                                  const struct yarn_session *session,
+                                  const struct yarn_typed_record *record);
