@@ -55,7 +55,7 @@ void yarn_account_drop(struct yarn_account *account)
 static uint64_t host_cpu_ns(const struct yarn_account *account)
 {
     return yarn_u64_minus(yarn_clock_cpu_ns_of_others(),
-                          yarn_coverage_off_cpu_ns(&account->coverage));
+                          yarn_coverage_stopped_cpu_ns(&account->coverage));
 }
 
 /* No event is open where the threads' numbers could not be found out. */
@@ -150,7 +150,7 @@ static void read_cpu_time(struct yarn_account *account)
     value[YARN_DUMP_TOTAL_BEFORE_NS] = can_count(account) ? account->missed_ns
                                        : has_clock        ? account->coverage.before_cpu_ns
                                                           : 0;
-    value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_off_cpu_ns(&account->coverage);
+    value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_stopped_cpu_ns(&account->coverage);
     value[YARN_DUMP_TOTAL_CHILDREN] =
         account->child_times ? atomic_load(&account->child_times->nr_children) : 0;
 }
@@ -178,7 +178,7 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
     struct yarn_dump_totals *totals = &account->totals;
     totals->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     totals->value[YARN_DUMP_TOTAL_OFF_NS] =
-        yarn_coverage_off_ns(&account->coverage, totals->time_ns);
+        yarn_coverage_stopped_ns(&account->coverage, totals->time_ns);
     totals->value[YARN_DUMP_TOTAL_DRAIN_CPU_NS] = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     totals->value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
         yarn_pages_total() + yarn_session_ring_bytes(account->session);

@@ -50,7 +50,7 @@ void yarn_coverage_begin(struct yarn_coverage *coverage)
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
 {
     uint64_t now_ns = cpu_ns_until_end(coverage);
-    return yarn_u64_minus(now_ns, coverage->before_cpu_ns + yarn_coverage_off_cpu_ns(coverage));
+    return yarn_u64_minus(now_ns, coverage->before_cpu_ns + yarn_coverage_stopped_cpu_ns(coverage));
 }
 
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
@@ -76,15 +76,15 @@ void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
 void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
                          enum yarn_dump_coverage_cause cause)
 {
-    uint64_t off_cpu_ns = yarn_coverage_off_cpu_ns(coverage);
+    uint64_t stopped_cpu_ns = yarn_coverage_stopped_cpu_ns(coverage);
     struct yarn_dump_coverage record = {
         .time_ns = now_ns,
         .is_on = true,
         .cause = cause,
-        .off_cpu_ns = off_cpu_ns - coverage->off_cpu_ns,
+        .off_cpu_ns = stopped_cpu_ns - coverage->stopped_cpu_ns,
     };
-    coverage->off_ns = yarn_coverage_off_ns(coverage, now_ns);
-    coverage->off_cpu_ns = off_cpu_ns;
+    coverage->stopped_ns = yarn_coverage_stopped_ns(coverage, now_ns);
+    coverage->stopped_cpu_ns = stopped_cpu_ns;
     struct yarn_ticks off = between(coverage->off_since_ticks, yarn_clock_ticks_of_others());
     coverage->off_ticks.all_ns += off.all_ns;
     coverage->off_ticks.system_ns += off.system_ns;
@@ -93,17 +93,17 @@ void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
     add(coverage, &record);
 }
 
-uint64_t yarn_coverage_off_ns(const struct yarn_coverage *coverage, uint64_t now_ns)
+uint64_t yarn_coverage_stopped_ns(const struct yarn_coverage *coverage, uint64_t now_ns)
 {
     uint64_t since_ns = coverage->is_off ? coverage->off_since_ns : now_ns;
-    return coverage->off_ns + yarn_u64_minus(now_ns, since_ns);
+    return coverage->stopped_ns + yarn_u64_minus(now_ns, since_ns);
 }
 
-uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage)
+uint64_t yarn_coverage_stopped_cpu_ns(const struct yarn_coverage *coverage)
 {
     if (!coverage->is_off)
-        return coverage->off_cpu_ns;
-    return coverage->off_cpu_ns +
+        return coverage->stopped_cpu_ns;
+    return coverage->stopped_cpu_ns +
            yarn_u64_minus(cpu_ns_until_end(coverage), coverage->off_since_cpu_ns);
 }
 

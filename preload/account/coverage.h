@@ -20,9 +20,9 @@ struct yarn_coverage {
     uint64_t off_since_cpu_ns; /* the host's CPU time then */
     uint64_t from_ns,
         until_ns; /* the last time that was not covered; until: UINT64_MAX while off */
-    uint64_t off_ns, off_cpu_ns; /* of the stops that have ended */
-    uint64_t before_cpu_ns;      /* the host's CPU time when it began */
-    uint64_t end_cpu_ns;         /* and when it ended; 0: it is still running */
+    uint64_t stopped_ns, stopped_cpu_ns; /* of the stops that have ended */
+    uint64_t before_cpu_ns;              /* the host's CPU time when it began */
+    uint64_t end_cpu_ns;                 /* and when it ended; 0: it is still running */
     struct yarn_ticks off_since_ticks;
     struct yarn_ticks off_ticks; /* of them, and of the time before the start */
     struct yarn_dump_coverage waiting[YARN_COVERAGE_WAITING_MAX]; /* for a dump */
@@ -57,8 +57,8 @@ static inline bool yarn_coverage_excludes(const struct yarn_coverage *coverage, 
 }
 
 /* Up to now, including a stop that has not ended. */
-uint64_t yarn_coverage_off_ns(const struct yarn_coverage *coverage, uint64_t now_ns);
-uint64_t yarn_coverage_off_cpu_ns(const struct yarn_coverage *coverage);
+uint64_t yarn_coverage_stopped_ns(const struct yarn_coverage *coverage, uint64_t now_ns);
+uint64_t yarn_coverage_stopped_cpu_ns(const struct yarn_coverage *coverage);
 
 /* Stores the pending records. */
 void yarn_coverage_write(struct yarn_coverage *coverage, struct yarn_dump_writer *writer);

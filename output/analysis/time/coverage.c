@@ -33,15 +33,15 @@ struct yarn_coverage_sum yarn_coverage_sum_of(const struct yarn_profile_dump *du
     for (size_t i = 0; i < dump->nr_coverage; i++) {
         struct yarn_coverage_gap gap;
         if (yarn_coverage_gap_at(dump, i, &gap))
-            sum.off_ns += gap.to_ns - gap.from_ns;
+            sum.stopped_ns += gap.to_ns - gap.from_ns;
         else
             sum.nr_spans++;
     }
     /* Before the first record it was on, from the process's begin. */
     if (dump->nr_coverage && dump->coverage[0].time_ns > begin_ns)
         sum.nr_spans++;
-    sum.off_cpu_ns = dump->trust.off_cpu_ns;
-    sum.on_ns = yarn_u64_minus(length_ns, sum.off_ns);
+    sum.stopped_cpu_ns = dump->trust.off_cpu_ns;
+    sum.on_ns = yarn_u64_minus(length_ns, sum.stopped_ns);
     return sum;
 }
 
@@ -51,8 +51,8 @@ struct yarn_coverage_sum yarn_coverage_sum_of_all(const struct yarn_profile *pro
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         struct yarn_coverage_sum more = yarn_coverage_sum_of(&profile->dumps[i]);
         sum.on_ns += more.on_ns;
-        sum.off_ns += more.off_ns;
-        sum.off_cpu_ns += more.off_cpu_ns;
+        sum.stopped_ns += more.stopped_ns;
+        sum.stopped_cpu_ns += more.stopped_cpu_ns;
         sum.nr_spans += more.nr_spans;
     }
     return sum;

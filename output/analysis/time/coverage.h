@@ -20,7 +20,7 @@ bool yarn_coverage_gap_at(const struct yarn_profile_dump *dump, size_t i,
                           struct yarn_coverage_gap *ret_gap);
 
 struct yarn_coverage_sum {
-    uint64_t on_ns, off_ns, off_cpu_ns;
+    uint64_t on_ns, stopped_ns, stopped_cpu_ns;
     uint64_t nr_spans; /* of on */
 };
 

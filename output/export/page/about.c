@@ -226,7 +226,8 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
 static double percent_of_stops(const struct yarn_profile *profile)
 {
     struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(profile);
-    return sum.off_ns ? 100.0 * (double)sum.off_ns / (double)(sum.on_ns + sum.off_ns) : 0;
+    return sum.stopped_ns ? 100.0 * (double)sum.stopped_ns / (double)(sum.on_ns + sum.stopped_ns)
+                          : 0;
 }
 
 static void put_phases(const struct yarn_profile *profile, const char *side, FILE *file)

@@ -80,10 +80,10 @@ static void print_coverage(const struct yarn_profile_dump *dump, const struct ya
     if (!dump->nr_coverage)
         return;
     print_label(out, "recorded");
-    (void)fprintf(out->file, "%s in %s; stopped for %s, with %s of CPU time\n",
-                  yarn_number_duration(sum.on_ns).text,
-                  yarn_number_of_things(sum.nr_spans, "part").text,
-                  yarn_number_duration(sum.off_ns).text, yarn_number_duration(sum.off_cpu_ns).text);
+    (void)fprintf(
+        out->file, "%s in %s; stopped for %s, with %s of CPU time\n",
+        yarn_number_duration(sum.on_ns).text, yarn_number_of_things(sum.nr_spans, "part").text,
+        yarn_number_duration(sum.stopped_ns).text, yarn_number_duration(sum.stopped_cpu_ns).text);
 }
 
 /* What a merged dump was made of; damage is reported on standard error, as that of any dump. */

@@ -149,12 +149,12 @@ static void note(const struct yarn_out *out, const char *format, ...)
 static void print_stops(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct yarn_coverage_sum sum = yarn_coverage_sum_of_all(report->profile);
-    if (sum.off_ns)
+    if (sum.stopped_ns)
         note(out, "recording was stopped for %s of %s (%.1f %%), in which %s of CPU time passed",
-             yarn_number_duration(sum.off_ns).text,
-             yarn_number_duration(sum.on_ns + sum.off_ns).text,
-             yarn_percent(sum.off_ns, sum.on_ns + sum.off_ns),
-             yarn_number_duration(sum.off_cpu_ns).text);
+             yarn_number_duration(sum.stopped_ns).text,
+             yarn_number_duration(sum.on_ns + sum.stopped_ns).text,
+             yarn_percent(sum.stopped_ns, sum.on_ns + sum.stopped_ns),
+             yarn_number_duration(sum.stopped_cpu_ns).text);
 }
 
 static void print_machines(const struct yarn_profile *profile, const struct yarn_out *out)

@@ -102,8 +102,8 @@ static int put_notes(const struct yarn_profile_report *report, struct yarn_json 
     yarn_json_u64(json, "truncated", report->trust.stacks_truncated);
     yarn_json_u64(json, "no_unwind_info", report->trust.stacks_no_unwind_info);
     yarn_json_u64(json, "failed", report->trust.stacks_failed);
-    yarn_json_u64(json, "stopped_ns", coverage.off_ns);
-    yarn_json_u64(json, "stopped_cpu_ns", coverage.off_cpu_ns);
+    yarn_json_u64(json, "stopped_ns", coverage.stopped_ns);
+    yarn_json_u64(json, "stopped_cpu_ns", coverage.stopped_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
     yarn_json_u64(json, "unwritten_ns", report->trust.unwritten_ns);
     yarn_report_put_phases(report, json);

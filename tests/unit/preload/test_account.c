@@ -247,12 +247,12 @@ START_TEST(what_was_stopped_is_not_covered)
     ck_assert(coverage.is_off);
     ck_assert(!yarn_coverage_excludes(&coverage, 1000));
     ck_assert(yarn_coverage_excludes(&coverage, 1001));
-    ck_assert_uint_eq(yarn_coverage_off_ns(&coverage, 1500), 500);
+    ck_assert_uint_eq(yarn_coverage_stopped_ns(&coverage, 1500), 500);
     yarn_coverage_start(&coverage, 2000, YARN_DUMP_COVERAGE_SOCKET);
     ck_assert(!coverage.is_off);
     ck_assert(yarn_coverage_excludes(&coverage, 1999));
     ck_assert(!yarn_coverage_excludes(&coverage, 2000));
-    ck_assert_uint_eq(yarn_coverage_off_ns(&coverage, 9000), 1000);
+    ck_assert_uint_eq(yarn_coverage_stopped_ns(&coverage, 9000), 1000);
 }
 END_TEST
 
@@ -263,7 +263,7 @@ START_TEST(stops_add_up)
         yarn_coverage_stop(&coverage, i * 1000, YARN_DUMP_COVERAGE_PROGRAM);
         yarn_coverage_start(&coverage, i * 1000 + 100, YARN_DUMP_COVERAGE_PROGRAM);
     }
-    ck_assert_uint_eq(yarn_coverage_off_ns(&coverage, 20000), 1000);
+    ck_assert_uint_eq(yarn_coverage_stopped_ns(&coverage, 20000), 1000);
 }
 END_TEST
 
