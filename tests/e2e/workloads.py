@@ -150,7 +150,8 @@ def find_cc1():
 def compile_sources():
     """Arguments that compile sources of this project: what people compile, unlike big.c."""
     plain = sorted(file for file in harness.ROOT.glob("unwind/*.c") if "libunwind" not in file.name)
-    return ["-O2", "-std=c17", "-D_GNU_SOURCE", f"-I{harness.ROOT}", "-c", *plain[::2]]
+    folders = [f"-I{harness.ROOT}", f"-I{harness.ROOT}/core/include"]
+    return ["-O2", "-std=c17", "-D_GNU_SOURCE", *folders, "-c", *plain[::2]]
 
 
 def make(folder, length=0.4):

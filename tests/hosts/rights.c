@@ -6,6 +6,7 @@
  * debugger stops the reader for so many ms, just before. For root.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -44,14 +45,16 @@ static int tasks;
 /* In the old root the reader may list /proc for a moment, which leads nowhere else. */
 static bool has_left_root;
 
+/* Also of a task that has ended meanwhile. */
 static bool same_file(const char *task, const char *name)
 {
     char other[64], own[64];
     struct stat a, b;
     snprintf(other, sizeof other, "%s/%s", task, name);
     snprintf(own, sizeof own, "%d/%s", getpid(), name);
-    return !fstatat(tasks, other, &a, 0) && !fstatat(tasks, own, &b, 0) && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    if (fstatat(tasks, other, &a, 0))
+        return errno == ENOENT || errno == ESRCH;
+    return !fstatat(tasks, own, &b, 0) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static void look_at_places(const char *task)
