@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where a function whose size nobody says has ended, by its instructions: behind one that does not
- * go on, if no branch before it leads past it. Does not know symbols or tables.
+ * go on, if no branch before it leads past it; a call leads elsewhere, even if it is to code behind
+ * the end. Does not know symbols or tables.
  *
  * Threads: as image.h. Signals: not safe.
  */

@@ -26,6 +26,7 @@ static const struct row {
     {"a tail call behind all", CODE("\xe9\0\x10\0\0\x55"), 5},
     {"a tail call through a slot", CODE("\xff\x25\0\x10\0\0\x55"), 6},
     {"ret $16", CODE("\xc2\x10\0\x55"), 3},
+    {"a call of what is behind the ret", CODE("\xe8\1\0\0\0\xc3\x90\xc3\x55"), 6},
     {"a call goes on", CODE("\xe8\0\x10\0\0\xc3\x55"), 6},
     {"a jump through a table", CODE("\xff\xe0\xc3\x55"), 0},
     {"a trap", CODE("\x0f\x0b\xc3\x55"), 0},
