@@ -71,7 +71,8 @@ static bool is_wild(const struct yarn_dump_file_header *header)
 {
     return !header->major || header->major > YARN_DUMP_MAJOR_MAX ||
            header->header_bytes < YARN_DUMP_FILE_HEADER_BYTES ||
-           header->header_bytes > FILE_HEADER_MAX;
+           header->header_bytes > FILE_HEADER_MAX ||
+           (!header->minor && header->header_bytes != YARN_DUMP_FILE_HEADER_BYTES);
 }
 
 /* Of a file that does not begin with a whole header: still a dump where a chunk follows soon. */
@@ -110,7 +111,9 @@ static int read_file_header(struct yarn_dump_chunk_reader *reader)
                                      "a dump that needs a feature of later versions");
         return -ENOEXEC;
     }
-    yarn_dump_source_peek(reader->source, header.header_bytes);
+    if (yarn_dump_source_peek(reader->source, header.header_bytes).size < header.header_bytes)
+        return judge_headless(reader,
+                              yarn_dump_source_peek(reader->source, YARN_DUMP_FILE_HEADER_BYTES));
     yarn_dump_source_pass(reader->source, header.header_bytes);
     return 0;
 }

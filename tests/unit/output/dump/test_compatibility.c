@@ -206,6 +206,8 @@ static const struct yarn_dump_file_header wild[] = {
     {.major = 1, .header_bytes = 0},
     {.major = 1, .header_bytes = 31},
     {.major = 1, .header_bytes = (64 << 10) + 1},
+    {.major = 1, .header_bytes = 48},
+    {.major = 1, .minor = 7, .header_bytes = 64 << 10}, /* the file is shorter */
     {.major = 2, .header_bytes = UINT32_MAX},
 };
 
