@@ -16,9 +16,9 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"
-#include "preload/account/thread_ends.h"
 #include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
+#include "recording/account/thread_ends.h"
 
 /* In glibc before 2.34 they are in libpthread, which not every host has. */
 #pragma weak pthread_key_create

@@ -18,7 +18,7 @@
 
 #include "core/config/control.h"
 #include "core/sys/file.h"
-#include "preload/process/path.h"
+#include "recording/process/path.h"
 
 enum { YARN_CONTROL_CLIENTS_MAX = 4, YARN_CONTROL_FDS_MAX = YARN_CONTROL_CLIENTS_MAX + 1 };
 

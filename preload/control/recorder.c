@@ -5,10 +5,10 @@
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
 #include "core/sys/timer.h"
-#include "preload/account/thread_ends.h"
 #include "preload/control/deferred_start.h"
 #include "preload/control/reader_thread.h"
 #include "preload/process/restrictions.h"
+#include "recording/account/thread_ends.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
 /* A reader whose CPU time stands still is given up after this many checks (50 ms, longer on a busy

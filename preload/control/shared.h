@@ -11,16 +11,16 @@
 
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
-#include "preload/account/child_times.h"
 #include "preload/control/control_socket.h"
 #include "preload/control/ids_queue.h"
 #include "preload/control/marks.h"
 #include "preload/control/requests.h"
 #include "preload/control/schedule.h"
 #include "preload/control/state.h"
-#include "preload/dump/messages.h"
-#include "preload/process/job.h"
 #include "preload/recording/recording.h"
+#include "recording/account/child_times.h"
+#include "recording/dump/messages.h"
+#include "recording/process/job.h"
 
 /* In order of priority. The wait for the first three has no timeout. */
 enum yarn_recorder_command {

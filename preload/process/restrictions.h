@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/base/text.h"
-#include "preload/process/job.h"
+#include "recording/process/job.h"
 
 /* Before any system call for which a filter may kill the process: tries those that are needed
  * later. A negative errno where nothing may be recorded; *line says why, or is empty where it may

@@ -2,7 +2,7 @@
 #include "preload/recording/recording.h"
 
 #include "core/sys/clock.h"
-#include "preload/dump/preamble.h"
+#include "recording/dump/preamble.h"
 
 enum {
     CONFIRM_FACTOR = 8,

@@ -12,10 +12,10 @@
  */
 #pragma once
 
-#include "preload/account/account.h"
-#include "preload/account/thread_times.h"
-#include "preload/dump/process_dump.h"
-#include "preload/pipeline/pipeline.h"
+#include "recording/account/account.h"
+#include "recording/account/thread_times.h"
+#include "recording/dump/process_dump.h"
+#include "recording/pipeline/pipeline.h"
 
 /* What has long lists comes last: a short process touches their begin alone. */
 struct yarn_recording {

@@ -12,7 +12,7 @@
 
 #include "core/base/raw.h"
 #include "core/sys/file.h"
-#include "preload/pipeline/walks.h"
+#include "recording/pipeline/walks.h"
 #include "unwind/unwinder.h"
 
 static struct {

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/account/thread_times.h"
+
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
+#include "core/sys/timer.h"
+
+enum {
+    THREADS_MAX = 1024, /* at the end */
+    THREADS_MANY = 64,  /* before */
+    AGE_SHARE = 128,
+    COST_SHARE = 256,
+};
+#define LEAST_NS (20 * YARN_NS_PER_MS)
+#define MOST_NS YARN_NS_PER_SECOND
+
+static void read_one(struct yarn_thread_times *times, pid_t tid)
+{
+    struct yarn_thread_schedstat now;
+    if (times->count == YARN_THREAD_TIMES_ROWS || !yarn_process_thread_schedstat(tid, &now))
+        return;
+    times->rows[times->count++] = (struct yarn_dump_thread_time){
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .tid = (uint32_t)tid,
+        .run_ns = now.run_ns,
+        .wait_ns = now.wait_ns,
+        .nr_runs = now.nr_runs,
+    };
+}
+
+/* Nothing new is to be read of a thread whose clock stands where it stood. */
+static bool has_rested(struct yarn_thread_times *times, pid_t tid)
+{
+    struct yarn_thread_time_seen now = {.tid = tid};
+    struct yarn_thread_time_seen *seen = &times->seen[(size_t)tid % YARN_THREAD_TIMES_SEEN];
+    if (yarn_timer_thread_cpu_ns(tid, &now.cpu_ns))
+        return false;
+    bool is_same = seen->tid == now.tid && seen->cpu_ns == now.cpu_ns;
+    *seen = now;
+    return is_same;
+}
+
+void yarn_thread_times_begin(struct yarn_thread_times *times)
+{
+    read_one(times, times->session->request->pid);
+}
+
+void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns)
+{
+    pid_t tids[THREADS_MANY];
+    if (now_ns < times->next_ns)
+        return;
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
+    int listed = yarn_process_own_threads(times->session->request->pid, tids, THREADS_MANY);
+    if (listed != times->nr_threads)
+        times->since_ns = now_ns;
+    times->nr_threads = listed;
+    bool has_room = listed > 0 && (size_t)listed <= YARN_THREAD_TIMES_ROWS - times->count;
+    for (int i = 0; listed <= THREADS_MANY && has_room && i < listed; i++)
+        if (tids[i] != times->session->own_tid && !has_rested(times, tids[i]))
+            read_one(times, tids[i]);
+    uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
+    uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
+    bool is_alone = listed <= 2; /* with the reader: it ends when all ends */
+    times->next_ns =
+        now_ns + (is_alone ? MOST_NS : yarn_u64_min(yarn_u64_max(pause_ns, LEAST_NS), MOST_NS));
+}
+
+static void write_rows(struct yarn_thread_times *times, struct yarn_dump_writer *writer)
+{
+    if (times->count)
+        yarn_dump_write_thread_times(writer, times->rows, times->count);
+    times->count = 0;
+}
+
+void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_writer *writer,
+                             bool is_last)
+{
+    pid_t tids[THREADS_MAX];
+    write_rows(times, writer);
+    int listed =
+        is_last ? yarn_process_own_threads(times->session->request->pid, tids, THREADS_MAX) : 0;
+    for (int i = 0; i < listed && i < THREADS_MAX; i++) {
+        if (times->count == YARN_THREAD_TIMES_ROWS)
+            write_rows(times, writer);
+        if (tids[i] != times->session->own_tid)
+            read_one(times, tids[i]);
+    }
+    write_rows(times, writer);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/pipeline/off_cpu.h"
+
+#include "core/base/pages.h"
+#include "core/sys/blocked.h"
+#include "core/sys/clock.h"
+#include "core/sys/file.h"
+#include "core/sys/process.h"
+
+enum {
+    FILES_MAX = 256, /* kept open: opening one costs five times as much as reading it */
+    FILES_SPARE = 32,
+    THREADS_LISTED_MAX = 4096,
+    LOOKS_A_CLOCK = 16, /* looks before the clock is asked whether the round takes too long */
+};
+
+#define ROUND_MOST_NS (5 * YARN_NS_PER_MS)
+#define QUEUED_BYTES (sizeof(struct yarn_queued) + sizeof(struct yarn_frames))
+
+static uint64_t now(void)
+{
+    return yarn_clock_ns(YARN_TIME_MONOTONIC);
+}
+
+/* ---- what is stored ---- */
+
+static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, uint64_t time_ns)
+{
+    struct yarn_off_cpu *off_cpu = self;
+    const struct yarn_wait_place *place = &wait->place;
+    if (!yarn_process_dump_begin(off_cpu->dump))
+        return;
+    struct yarn_dump_writer *writer = off_cpu->dump->writer;
+    bool is_known = place->epoch == yarn_dump_writer_epoch(writer);
+    struct yarn_dump_sample sample = {
+        .time_ns = time_ns,
+        .weight = weight_ns,
+        .event = off_cpu->event,
+        .tid = wait->tid,
+        .cpu = wait->cpu,
+        .stack = is_known ? place->stack : YARN_DUMP_NONE,
+        .stack_end = is_known ? place->stack_end : YARN_DUMP_STACK_NONE,
+        .address = place->address,
+        .raw = yarn_span_of(&place->holder, place->holder ? sizeof place->holder : 0),
+    };
+    yarn_dump_write_sample(writer, &sample);
+    yarn_account_sample(off_cpu->dump->account, &sample, place->is_leaf_unknown);
+}
+
+static void release(void *self, struct yarn_wait *wait)
+{
+    struct yarn_off_cpu *off_cpu = self;
+    off_cpu->nr_files -= wait->fd >= 0;
+    yarn_file_close(wait->fd);
+    wait->fd = -1;
+}
+
+int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_process_dump *dump,
+                      struct yarn_unwinder *unwinder, struct yarn_stack_store *stacks)
+{
+    const struct yarn_waits_listener listener = {
+        .self = off_cpu, .write = write, .release = release};
+    *off_cpu = (struct yarn_off_cpu){
+        .dump = dump,
+        .unwinder = unwinder,
+        .stacks = stacks,
+        .event = (uint32_t)dump->job->nr_perf_events,
+        .pid = (uint32_t)dump->session->request->pid,
+        .reader_tid = (uint32_t)dump->session->own_tid,
+    };
+    int err = yarn_waits_open(&off_cpu->waits, dump->off_cpu_event->spec.period, &listener);
+    off_cpu->windows = yarn_pages_map(sizeof *off_cpu->windows);
+    off_cpu->queued = yarn_pages_map(QUEUED_BYTES);
+    if (!err && (!off_cpu->windows || !off_cpu->queued))
+        err = -ENOMEM;
+    if (err)
+        yarn_off_cpu_close(off_cpu);
+    return err;
+}
+
+void yarn_off_cpu_close(struct yarn_off_cpu *off_cpu)
+{
+    yarn_waits_close(&off_cpu->waits);
+    yarn_pages_unmap(off_cpu->windows, sizeof *off_cpu->windows);
+    yarn_pages_unmap(off_cpu->queued, QUEUED_BYTES);
+    *off_cpu = YARN_OFF_CPU_CLOSED;
+}
+
+/* ---- one look ---- */
+
+/* -ESRCH: the thread has gone; -EAGAIN: it is awake; all else is a refusal. */
+static int read_blocked(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait,
+                        struct yarn_blocked *ret_blocked)
+{
+    bool is_kept = wait->fd >= 0;
+    int fd = is_kept ? wait->fd : yarn_blocked_open((pid_t)wait->tid);
+    /* It has gone, or /proc is another namespace's, or there is none. */
+    if (fd == -ENOENT && !yarn_process_has_thread((pid_t)off_cpu->pid, (pid_t)wait->tid))
+        return -ESRCH;
+    if (fd < 0)
+        return fd;
+    int err = yarn_blocked_read(fd, ret_blocked) ? 0 : -EAGAIN;
+    if (!is_kept && off_cpu->nr_files < FILES_MAX && yarn_process_has_spare_files(FILES_SPARE)) {
+        wait->fd = fd;
+        off_cpu->nr_files++;
+    } else if (!is_kept) {
+        yarn_file_close(fd);
+    }
+    return err;
+}
+
+static bool is_ours(const struct yarn_off_cpu *off_cpu, uint32_t tid)
+{
+    return yarn_waits_has(&off_cpu->waits, tid) ||
+           yarn_process_has_thread((pid_t)off_cpu->pid, (pid_t)tid);
+}
+
+static void note_lock(const struct yarn_off_cpu *off_cpu, uint32_t waiter,
+                      const struct yarn_blocked_lock *lock, struct yarn_wait_place *place)
+{
+    if (!lock->holder || lock->holder == waiter || !is_ours(off_cpu, lock->holder))
+        return;
+    place->address = lock->address;
+    place->holder = lock->holder;
+}
+
+/* Names what is new, which takes a while: the thread may go on meanwhile. */
+static bool intern(struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait,
+                   struct yarn_wait_place *place)
+{
+    if (!yarn_process_dump_begin(off_cpu->dump))
+        return false;
+    struct yarn_dump_writer *writer = off_cpu->dump->writer;
+    struct yarn_queued *queued = off_cpu->queued;
+    queued->tid = wait->tid;
+    queued->time_ns = now();
+    struct yarn_stack_result stack = yarn_stacks_of(off_cpu->stacks, writer, NULL, queued);
+    place->stack = stack.stack;
+    place->stack_end = yarn_stacks_end(queued->frames->end);
+    place->is_leaf_unknown = stack.is_leaf_unknown;
+    place->epoch = yarn_dump_writer_epoch(writer);
+    return true;
+}
+
+static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
+{
+    struct yarn_blocked blocked;
+    struct yarn_wait_place place = {.stack = YARN_DUMP_NONE};
+    uint64_t from_ns = now();
+    int err = read_blocked(off_cpu, wait, &blocked);
+    if (err == -EAGAIN)
+        yarn_waits_miss(&off_cpu->waits, wait, from_ns);
+    else if (err && err != -ESRCH && !off_cpu->refusal)
+        off_cpu->refusal = err;
+    if (err)
+        return;
+    off_cpu->queued->nr_kernel = 0;
+    yarn_unwinder_unwind_blocked(off_cpu->unwinder, blocked.ip, blocked.sp, off_cpu->windows,
+                                 yarn_queued_frames(off_cpu->queued));
+    struct yarn_blocked_lock lock = yarn_blocked_lock_of(&blocked);
+    uint64_t until_ns = now();
+    note_lock(off_cpu, wait->tid, &lock, &place);
+    if (intern(off_cpu, wait, &place))
+        yarn_waits_add_look(&off_cpu->waits, wait, from_ns, until_ns, &place);
+}
+
+/* ---- all of them ---- */
+
+/* Those that are there already. */
+static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+{
+    pid_t *tids = yarn_pages_map(THREADS_LISTED_MAX * sizeof *tids);
+    if (!tids)
+        return;
+    int count = yarn_process_own_threads((pid_t)off_cpu->pid, tids, THREADS_LISTED_MAX);
+    for (int i = 0; i < count && i < THREADS_LISTED_MAX; i++)
+        if (tids[i] != (pid_t)off_cpu->reader_tid)
+            yarn_waits_add(&off_cpu->waits, (uint32_t)tids[i], now_ns);
+    yarn_pages_unmap(tids, THREADS_LISTED_MAX * sizeof *tids);
+}
+
+void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu)
+{
+    if (!yarn_off_cpu_is_open(off_cpu) || off_cpu->waits.is_on)
+        return;
+    uint64_t now_ns = now();
+    yarn_waits_start(&off_cpu->waits, now_ns);
+    add_threads(off_cpu, now_ns);
+}
+
+static void account(const struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+{
+    uint64_t *value = off_cpu->dump->account->totals.value;
+    value[YARN_DUMP_TOTAL_WAITED_NS] = yarn_waits_sum_ns(&off_cpu->waits, now_ns);
+    value[YARN_DUMP_TOTAL_LOOKS] = off_cpu->waits.nr_seen;
+    value[YARN_DUMP_TOTAL_LOOKS_VOID] = off_cpu->waits.nr_void;
+}
+
+void yarn_off_cpu_stop(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+{
+    if (!yarn_off_cpu_is_open(off_cpu))
+        return;
+    yarn_waits_stop(&off_cpu->waits, now_ns);
+    account(off_cpu, now_ns);
+}
+
+void yarn_off_cpu_on_record(struct yarn_off_cpu *off_cpu, const struct yarn_typed_record *record)
+{
+    struct yarn_waits *waits = &off_cpu->waits;
+    if (!yarn_off_cpu_is_open(off_cpu))
+        return;
+    if (record->type == YARN_RECORD_LOST)
+        yarn_waits_lose(waits, record->perf.time);
+    if (record->type == YARN_RECORD_EXIT && record->task.pid == off_cpu->pid)
+        yarn_waits_on_end(waits, record->task.tid, record->perf.time);
+    if (record->type != YARN_RECORD_SWITCH || record->perf.pid != off_cpu->pid ||
+        record->perf.tid == off_cpu->reader_tid)
+        return;
+    if (record->switched.is_out)
+        yarn_waits_on_out(waits, record->perf.tid, record->perf.time,
+                          record->switched.is_preempted);
+    else
+        yarn_waits_on_in(waits, record->perf.tid, record->perf.time, record->perf.cpu);
+}
+
+static bool run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+{
+    struct yarn_wait *wait = NULL;
+    uint64_t end_ns = now_ns + ROUND_MOST_NS;
+    yarn_waits_begin_round(&off_cpu->waits, now_ns);
+    for (unsigned i = 1; (wait = yarn_waits_next(&off_cpu->waits, wait)); i++) {
+        if (i % LOOKS_A_CLOCK == 0 && now() >= end_ns)
+            break;
+        sample_thread(off_cpu, wait);
+    }
+    return yarn_waits_end_round(&off_cpu->waits, wait, now());
+}
+
+/* Numbers of stacks are of no use in a new epoch: places are looked up anew. */
+static void follow_epoch(struct yarn_off_cpu *off_cpu)
+{
+    const struct yarn_dump_writer *writer = off_cpu->dump->writer;
+    uint32_t epoch = writer ? yarn_dump_writer_epoch(writer) : off_cpu->epoch;
+    if (epoch != off_cpu->epoch)
+        yarn_waits_repeat_looks(&off_cpu->waits);
+    off_cpu->epoch = epoch;
+}
+
+bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
+{
+    if (!yarn_off_cpu_is_open(off_cpu) || !off_cpu->waits.is_on)
+        return false;
+    yarn_waits_update(&off_cpu->waits, seen_ns);
+    account(off_cpu, seen_ns);
+    uint64_t now_ns = now();
+    if (now_ns < off_cpu->waits.due_ns)
+        return false;
+    follow_epoch(off_cpu);
+    return run_round(off_cpu, now_ns);
+}
+
+uint64_t yarn_off_cpu_due_ns(const struct yarn_off_cpu *off_cpu, bool is_asleep)
+{
+    if (!yarn_off_cpu_is_open(off_cpu))
+        return UINT64_MAX;
+    return is_asleep ? off_cpu->waits.grown_ns : off_cpu->waits.due_ns;
+}
+
+void yarn_off_cpu_wake(struct yarn_off_cpu *off_cpu)
+{
+    if (yarn_off_cpu_is_open(off_cpu) && off_cpu->waits.is_on)
+        yarn_waits_skip(&off_cpu->waits, now());
+}
