@@ -4,7 +4,7 @@
 #include "core/base/address.h"
 #include "core/base/pages.h"
 
-enum { PAGE = 4096, STEP_MAX = 512 << 10 };
+enum { PAGE = 4096, FIRST_BYTES = 64 << 10, STEP_MAX = 512 << 10 };
 
 void yarn_room_open(struct yarn_room *room, size_t size)
 {
@@ -13,7 +13,7 @@ void yarn_room_open(struct yarn_room *room, size_t size)
 
 static bool begin(struct yarn_room *room, size_t upto)
 {
-    size_t first = yarn_align_up(upto, PAGE);
+    size_t first = yarn_align_up(yarn_size_max(upto, yarn_size_min(FIRST_BYTES, room->size)), PAGE);
     room->base = (uint8_t *)yarn_address_next(room->size);
     if (!yarn_pages_map_at(room->base, first)) {
         room->base = yarn_pages_reserve(room->size);

@@ -31,7 +31,7 @@ struct wanted {
 
 static void count(struct wanted *ret_wanted, const struct yarn_session_request *request)
 {
-    int nr_threads = yarn_process_threads(NULL, 0);
+    int nr_threads = yarn_process_nr_threads();
     ret_wanted->request = request;
     ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
     ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;

@@ -350,7 +350,8 @@ void yarn_recording_unseal(struct yarn_recording *recording)
 void yarn_recording_end(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
                         int status)
 {
-    yarn_recording_halt(recording);
+    if (!recording->is_halted)
+        yarn_recording_halt(recording);
     if (recording->dump.writer && reason == YARN_DUMP_END_EXIT)
         yarn_thread_snapshot_end(&recording->account.threads, recording->dump.writer);
     yarn_recording_report_final(recording);
