@@ -117,8 +117,9 @@ static int take_waking(struct reading *reading, const struct yarn_entry *entry)
         err = see(reading, (uint32_t)entry->pid, entry->time_ns);
     if (err || !woken)
         return err;
-    return yarn_sched_log_add_waking(reading->sched, reading->dump, woken, entry->time_ns,
-                                     reading->dump, (uint32_t)entry->pid);
+    const struct yarn_sched_waker waker = yarn_sched_waker_of(
+        reading->dump, (uint32_t)entry->pid, (uint64_t)value(reading, entry, "common_flags"));
+    return yarn_sched_log_add_waking(reading->sched, reading->dump, woken, entry->time_ns, &waker);
 }
 
 /* Events were lost: who was on the core may have left it, and who is on it is unknown. */

@@ -21,6 +21,16 @@ static int note_comms(struct yarn_wakings *wakings, struct yarn_profile *profile
                                       "comm");
 }
 
+static uint8_t flags_of(const struct yarn_trace_fields *fields, struct yarn_span raw)
+{
+    struct yarn_trace_field field;
+    uint64_t flags = 0;
+    bool has_flags =
+        yarn_trace_fields_find(fields, yarn_span_of_text("common_flags"), &field) &&
+        yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &flags);
+    return has_flags ? (uint8_t)flags : 0;
+}
+
 int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
                      const struct yarn_trace_fields *fields, uint32_t thread,
                      const struct yarn_dump_sample *sample)
@@ -40,6 +50,7 @@ int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
     if (err || !is_waking(fields->format) ||
         !yarn_raw_thread_pid(fields, "pid", sample->raw, &waking.woken.raw_pid))
         return err;
+    waking.flags = flags_of(fields, sample->raw);
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }
 
@@ -134,10 +145,11 @@ static int give(const struct yarn_waking *waking, const struct yarn_profile *pro
     bool is_foreign = waker == YARN_DUMP_NONE;
     if (woken == YARN_DUMP_NONE)
         return 0;
+    const struct yarn_sched_waker by =
+        yarn_sched_waker_of(is_foreign ? YARN_SCHED_FOREIGN : threads[waker].dump,
+                            is_foreign ? waking->waker.raw_pid : threads[waker].tid, waking->flags);
     return yarn_sched_log_add_waking(sched, threads[woken].dump, threads[woken].tid,
-                                     waking->time_ns,
-                                     is_foreign ? YARN_SCHED_FOREIGN : threads[waker].dump,
-                                     is_foreign ? waking->waker.raw_pid : threads[waker].tid);
+                                     waking->time_ns, &by);
 }
 
 int yarn_wakings_add_to_log(struct yarn_wakings *wakings, const struct yarn_profile *profile,

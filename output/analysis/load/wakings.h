@@ -21,6 +21,7 @@ struct yarn_waking_side {
 struct yarn_waking {
     uint64_t time_ns;
     struct yarn_waking_side waker, woken;
+    uint8_t flags; /* common_flags */
 };
 
 /* A time in which each waking on the machine was recorded. */

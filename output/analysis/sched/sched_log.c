@@ -48,15 +48,25 @@ int yarn_sched_log_add_span(struct yarn_sched_log *sched, uint32_t space, uint32
 }
 
 int yarn_sched_log_add_waking(struct yarn_sched_log *sched, uint32_t space, uint32_t tid,
-                              uint64_t time_ns, uint32_t waker_space, uint32_t waker_tid)
+                              uint64_t time_ns, const struct yarn_sched_waker *waker)
 {
-    struct yarn_sched_waking added = {.time_ns = time_ns};
+    struct yarn_sched_waking added = {.time_ns = time_ns, .is_by_softirq = waker->is_by_softirq};
     int err = find_group(sched, space, tid, &added.group);
     if (!err)
-        err = find_group(sched, waker_space, waker_tid, &added.waker);
+        err = find_group(sched, waker->space, waker->tid, &added.waker);
     return err ? err
                : YARN_ARRAY_PUT(&sched->wakings, &sched->nr_wakings, &sched->wakings_capacity,
                                 &added);
+}
+
+/* The bits are the kernel's trace_flag_type. Why no name with an interrupt: whom it hits is chance.
+ */
+struct yarn_sched_waker yarn_sched_waker_of(uint32_t space, uint32_t tid, uint64_t flags)
+{
+    enum { IN_HARDIRQ = 0x08, IN_SOFTIRQ = 0x10, IN_NMI = 0x40 };
+    if (flags & (IN_HARDIRQ | IN_NMI))
+        return (struct yarn_sched_waker){.space = YARN_SCHED_INTERRUPT};
+    return (struct yarn_sched_waker){space, tid, flags & IN_SOFTIRQ};
 }
 
 int yarn_sched_log_add_reading(struct yarn_sched_log *sched, uint32_t space, uint32_t tid,

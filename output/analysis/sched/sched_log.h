@@ -16,8 +16,9 @@
 
 #include "core/base/table.h"
 
-/* The space of threads of processes that were not recorded. */
+/* The space of threads of processes that were not recorded; that of interrupts, with tid 0. */
 #define YARN_SCHED_FOREIGN UINT32_MAX
+#define YARN_SCHED_INTERRUPT (UINT32_MAX - 1)
 
 struct yarn_sched_life {
     uint64_t birth_ns, end_ns; /* or when it was found, and up to when it was recorded */
@@ -45,6 +46,12 @@ struct yarn_sched_span {
 struct yarn_sched_waking {
     uint64_t time_ns;
     uint32_t group, waker; /* both groups: filled by adding */
+    bool is_by_softirq;    /* which ran on top of the waker, perhaps not on its behalf */
+};
+
+struct yarn_sched_waker {
+    uint32_t space, tid;
+    bool is_by_softirq;
 };
 
 /* What the kernel counted of a thread up to then, since its birth. */
@@ -104,8 +111,8 @@ YARN_MUST_CHECK int yarn_sched_log_add_life(struct yarn_sched_log *sched,
 YARN_MUST_CHECK int yarn_sched_log_add_span(struct yarn_sched_log *sched, uint32_t space,
                                             uint32_t tid, const struct yarn_sched_span *span);
 YARN_MUST_CHECK int yarn_sched_log_add_waking(struct yarn_sched_log *sched, uint32_t space,
-                                              uint32_t tid, uint64_t time_ns, uint32_t waker_space,
-                                              uint32_t waker_tid);
+                                              uint32_t tid, uint64_t time_ns,
+                                              const struct yarn_sched_waker *waker);
 YARN_MUST_CHECK int yarn_sched_log_add_reading(struct yarn_sched_log *sched, uint32_t space,
                                                uint32_t tid,
                                                const struct yarn_sched_reading *reading);
@@ -114,6 +121,9 @@ YARN_MUST_CHECK int yarn_sched_log_add_lock_sample(struct yarn_sched_log *sched,
                                                    const struct yarn_sched_lock_sample *sample);
 YARN_MUST_CHECK int yarn_sched_log_add_gap(struct yarn_sched_log *sched,
                                            const struct yarn_sched_gap *gap);
+
+/* Who woke, as common_flags of a tracepoint's sample say: the thread, or what interrupted it. */
+struct yarn_sched_waker yarn_sched_waker_of(uint32_t space, uint32_t tid, uint64_t flags);
 
 /* Once all is added. Time is linear in what comes in order, else n log n. Lives keep no order. */
 YARN_MUST_CHECK int yarn_sched_log_sort(struct yarn_sched_log *sched);

@@ -9,12 +9,14 @@ struct pair {
     const char *waker_comm, *woken_comm;
     uint32_t waker,
         woken; /* threads; a waker of another process as the first pid namespace has it */
+    bool is_by_softirq;
     struct yarn_sched_waits latency;
 };
 
 /* A waking, and how long the thread then waited. */
 struct latency {
     uint32_t waker, woken; /* group of the log; thread of the profile */
+    bool is_by_softirq;
     uint64_t ns;
 };
 
@@ -31,7 +33,7 @@ static void on_wait(void *self, uint64_t from_ns, uint64_t to_ns,
     struct collection *all = self;
     if (!waking || all->err)
         return;
-    struct latency latency = {waking->waker, all->woken, to_ns - from_ns};
+    struct latency latency = {waking->waker, all->woken, waking->is_by_softirq, to_ns - from_ns};
     all->err = YARN_ARRAY_PUT(&all->list, &all->count, &all->capacity, &latency);
 }
 
@@ -40,7 +42,9 @@ static int by_pair(const void *a, const void *b)
     const struct latency *one = a, *other = b;
     if (one->waker != other->waker)
         return one->waker < other->waker ? -1 : 1;
-    return (one->woken > other->woken) - (one->woken < other->woken);
+    if (one->woken != other->woken)
+        return one->woken < other->woken ? -1 : 1;
+    return one->is_by_softirq - other->is_by_softirq;
 }
 
 static int by_wakings(const void *a, const void *b)
@@ -50,7 +54,9 @@ static int by_wakings(const void *a, const void *b)
         return one->latency.count > other->latency.count ? -1 : 1;
     if (one->woken != other->woken)
         return one->woken < other->woken ? -1 : 1;
-    return (one->waker > other->waker) - (one->waker < other->waker);
+    if (one->waker != other->waker)
+        return one->waker < other->waker ? -1 : 1;
+    return one->is_by_softirq - other->is_by_softirq;
 }
 
 static const char *comm_of_waker(const struct yarn_sched_view *view, uint32_t number)
@@ -61,7 +67,9 @@ static const char *comm_of_waker(const struct yarn_sched_view *view, uint32_t nu
         const struct yarn_sched_life *last = &view->sched->lives[group->lives_end - 1];
         return yarn_profile_text(profile, profile->threads[last->owner].comm);
     }
-    if (group->space == YARN_SCHED_FOREIGN && !group->tid)
+    if (group->space == YARN_SCHED_INTERRUPT)
+        return "<interrupt>";
+    if (!group->tid)
         return "<idle>";
     uint32_t comm = yarn_table_find(view->wakers, group->tid);
     return yarn_profile_text(profile, comm == YARN_TABLE_NONE ? 0 : comm);
@@ -73,6 +81,7 @@ static struct pair row_of(const struct yarn_sched_view *view, const struct laten
     return (struct pair){
         .waker = view->sched->groups[first->waker].tid,
         .waker_comm = comm_of_waker(view, first->waker),
+        .is_by_softirq = first->is_by_softirq,
         .woken = woken->tid,
         .woken_comm = yarn_profile_text(view->profile, woken->comm),
     };
@@ -132,10 +141,16 @@ static int make_pairs(const struct yarn_sched_view *view, struct pair **ret_rows
 #define MEMBER(name) YARN_SHOW_MEMBER(struct pair, name)
 #define NS(columns) .unit = YARN_SHOW_NS, .width = columns
 
+static void get_waker(struct yarn_show_cell *cell)
+{
+    const struct pair *row = cell->row;
+    yarn_show_add(cell, "%s%s", row->waker_comm, row->is_by_softirq ? " (softirq)" : "");
+}
+
 static const struct yarn_show_column columns[] = {
     YARN_SHOW_COLUMN("waker", "TID", MEMBER(waker), .width = 7),
-    YARN_SHOW_COLUMN("waker_comm", "WAKER", MEMBER(waker_comm), .align = YARN_SHOW_LEFT, .gap = 2,
-                     .width = 15),
+    YARN_SHOW_COLUMN("waker_comm", "WAKER", .get = get_waker, .align = YARN_SHOW_LEFT, .gap = 2,
+                     .width = 25),
     YARN_SHOW_COLUMN("woken", "TID", MEMBER(woken), .width = 7),
     YARN_SHOW_COLUMN("woken_comm", "WOKEN", MEMBER(woken_comm), .align = YARN_SHOW_LEFT, .gap = 2,
                      .width = 15),

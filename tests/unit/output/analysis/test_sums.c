@@ -133,9 +133,10 @@ START_TEST(a_waking_ends_a_block)
     add_life(1, 0, 100, false);
     add_span(1, 10, 10, false, false);
     add_span(1, 50, 10, false, false);
-    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 15, YARN_SCHED_FOREIGN, 7), 0);
-    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 42, YARN_SCHED_FOREIGN, 7), 0);
-    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 45, YARN_SCHED_FOREIGN, 7), 0);
+    const struct yarn_sched_waker waker = {YARN_SCHED_FOREIGN, 7, false};
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 15, &waker), 0);
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 42, &waker), 0);
+    ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, 1, 45, &waker), 0);
     ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
     sched.lives[0].has_wakings = true;
     struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
@@ -188,6 +189,7 @@ static uint64_t random_time(void)
 
 static void add_random(uint32_t tid)
 {
+    static const struct yarn_sched_waker waker = {0, 1, false};
     switch (random_below(8)) {
     case 0:
         add_life(tid, random_time(), random_time(), random_below(2));
@@ -199,7 +201,7 @@ static void add_random(uint32_t tid)
         add_reading(tid, random_time(), random_time(), random_time());
         break;
     case 3:
-        ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, tid, random_time(), 0, 1), 0);
+        ck_assert_int_eq(yarn_sched_log_add_waking(&sched, 0, tid, random_time(), &waker), 0);
         break;
     default:
         add_span(tid, random_time(), random_below(3) ? random_below(400) : random_time(),

@@ -19,6 +19,7 @@ name: sched_waking
 ID: 375
 format:
 \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
 \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
 
 \tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
@@ -34,22 +35,25 @@ START = 10**12  # of the dump, in ns
 OTHER = 5  # of no process that was recorded
 
 
-def waking(waker, woken):
-    return struct.pack("<HHi16siii", 375, 0, waker, b"worker", woken, 120, 1)
+HARDIRQ, SOFTIRQ, NMI = 8, 16, 64  # of the kernel's trace_flag_type
+
+
+def waking(waker, woken, flags=0):
+    return struct.pack("<HBBi16siii", 375, flags, 0, waker, b"worker", woken, 120, 1)
 
 
 class Wakers(WithDumps):
     def made(self, wakings, flags=SCHEDULING | OF_MACHINE, shift=0):
         """Thread 8 runs in µs 100 to 110, 170 to 200 and 350 to 360, thread 7 from 0 to 400. Wakings:
-        (µs, waker, woken), numbers there higher by `shift`, as in a pid namespace."""
+        (µs, waker, woken, perhaps common_flags), numbers there higher by `shift`, as in a pid namespace."""
         dump = Dump()
         dump.begin(pid=7, name="app")
         name = dump.text("sched:sched_waking")
         dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("events"), type=2,
                     period=1, flags=flags, format=dump.text(FORMAT))
         dump.record("THREAD", tid=8, parent_tid=7, time_ns=90 * US, comm=dump.text("worker"))
-        for at, waker, woken in wakings:
-            raw = waking(waker + shift if waker != OTHER else waker, woken + shift)
+        for at, waker, woken, *context in wakings:
+            raw = waking(waker + shift if waker != OTHER else waker, woken + shift, *context)
             dump.named("STREAMS", 1, {"event": 1, "tid": 0 if waker == OTHER else waker, "count": 1,
                                       "first_ns": at * US, "period_ns": 1, "weight": 1})
             dump.batch("DETAILS", 0, 1, 0, 0, len(raw), tail=raw)
@@ -102,6 +106,17 @@ class Wakers(WithDumps):
         self.assertEqual((worker["runnable_ns"], worker["wait_ns_max"]), (80 * US, 50 * US))
         text = self.good("sched", "--wakers", self.folder / "wakings")
         self.assertRegex(text, r"(?m)^ +7  app +8  worker +1 +20(\.0)? us")
+
+    def test_an_interrupt_wakes_in_its_own_name_and_a_softirq_in_a_row_of_its_own(self):
+        """Whom an interrupt hits is chance; of a softirq the thread below may be who began it, or not."""
+        def named(*contexts):
+            made = self.sched(self.made([(150, 7, 8, contexts[0]), (300, 7, 8, contexts[1])]))
+            return sorted((row["waker"], row["waker_comm"], row["wakings"]) for row in made["wakers"])
+        for flags in (HARDIRQ, NMI, HARDIRQ | SOFTIRQ):
+            self.assertEqual(named(flags, 0), [(0, "<interrupt>", 1), (7, "app", 1)])
+        self.assertEqual(named(HARDIRQ, NMI), [(0, "<interrupt>", 2)])
+        self.assertEqual(named(SOFTIRQ, 0), [(7, "app", 1), (7, "app (softirq)", 1)])
+        self.assertEqual(named(4, 32), [(7, "app", 2)])
 
     def test_each_form_has_the_same_pairs(self):
         path = self.made([(150, 7, 8), (300, OTHER, 8)])
