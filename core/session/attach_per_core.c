@@ -11,6 +11,7 @@
 #include "core/session/switch_event.h"
 #include "core/session/thread_scan.h"
 #include "core/session/wake_switches.h"
+#include "core/sys/clock.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
@@ -19,6 +20,8 @@ enum {
     SPARE_FILES = 8,
     FEW_THREADS = 8,
 };
+
+#define MACHINE_LOOK_NS (100 * YARN_NS_PER_MS)
 
 /* ---- leaders and their rings ---- */
 
@@ -199,19 +202,85 @@ static int attach_threads(struct yarn_session *session)
 
 /* Those of the whole machine, once a core: their samples say whose they are. -ENODEV: the core is
  * offline. */
+static int attach_machine_to(struct yarn_session *session, const struct yarn_session_core *core)
+{
+    int err = 0;
+    for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
+        if (!session->statuses[number].error && session->statuses[number].spec.is_of_machine) {
+            session->watches_machine = true;
+            err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, core, NULL);
+        }
+    return err;
+}
+
 static int attach_of_machine(struct yarn_session *session)
 {
     int err = 0;
     for (size_t i = 0; !err && i < session->nr_cores; i++) {
-        for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
-            if (!session->statuses[number].error && session->statuses[number].spec.is_of_machine) {
-                session->watches_machine = true;
-                err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, &session->cores[i],
-                                   NULL);
-            }
+        err = attach_machine_to(session, &session->cores[i]);
         err = err == -ENODEV ? 0 : err;
     }
     return err;
+}
+
+static bool is_machine_on(const struct yarn_event *event, const struct yarn_session_core *core)
+{
+    return event->tid == YARN_EVENT_EVERY_THREAD && event->cpu == core->cpu;
+}
+
+/* An event of a core that was offline is no longer enabled, also once the core is back. */
+static bool is_machine_alive(const struct yarn_session *session, struct yarn_session_core *core)
+{
+    struct yarn_perf_count sum = {0};
+    uint64_t seen_ns = core->machine_seen_ns;
+    for (size_t i = 0; i < session->nr_events; i++)
+        if (is_machine_on(&session->events[i], core))
+            yarn_event_add_count(&session->events[i], &sum);
+    core->machine_seen_ns = sum.time_enabled_ns;
+    return sum.time_enabled_ns != seen_ns;
+}
+
+static void close_machine_of(struct yarn_session *session, const struct yarn_session_core *core)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->nr_events; i++) {
+        struct yarn_event *event = &session->events[i];
+        if (is_machine_on(event, core)) {
+            yarn_event_add_count(event, &session->statuses[event->number].before);
+            yarn_event_close(event);
+        } else
+            session->events[kept++] = *event;
+    }
+    session->nr_events = kept;
+}
+
+/* All of its events or none; those that are missing are tried again at the next look. */
+static void attach_machine_again(struct yarn_session *session, struct yarn_session_core *core)
+{
+    close_machine_of(session, core);
+    size_t first = session->nr_events;
+    core->machine_seen_ns = 0;
+    if (attach_machine_to(session, core)) {
+        yarn_events_close(session->events, &session->nr_events, first);
+        return;
+    }
+    session->report.has_core_back = true;
+    for (size_t i = first; i < session->nr_events; i++) {
+        session->statuses[session->events[i].number].before.is_in_error = true;
+        yarn_perf_enable(session->events[i].fd);
+    }
+}
+
+/* Not while events move to other rings one by one, by their places in the list. */
+static void check_machine(struct yarn_session *session)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (!session->watches_machine || now_ns < session->machine_look_ns || session->growth.is_moving)
+        return;
+    session->machine_look_ns = now_ns + MACHINE_LOOK_NS;
+    for (size_t i = 0; i < session->nr_cores; i++)
+        if (!is_machine_alive(session, &session->cores[i]))
+            attach_machine_again(session, &session->cores[i]);
 }
 
 static int open_per_core(struct yarn_session *session)
@@ -265,8 +334,10 @@ static void gather_per_core(struct yarn_session *session,
     (void)listener;
     yarn_core_rings_close_former(session);
     yarn_growth_before_drain(session);
-    if (session->is_enabled)
+    if (session->is_enabled) {
         yarn_cpu_wide_check(session);
+        check_machine(session);
+    }
 }
 
 /* Each core's event of a thread is enabled for all of the thread's time and runs only where its
@@ -304,7 +375,7 @@ static int sentinel_per_core(struct yarn_session *session, size_t nr_gone)
 
 static struct yarn_perf_count count_per_core(const struct yarn_session *session, uint32_t number)
 {
-    struct yarn_perf_count sum = {0};
+    struct yarn_perf_count sum = session->statuses[number].before;
     for (size_t i = 0; i < session->nr_events; i++)
         if (yarn_alternates_first(session, session->events[i].number) == number)
             yarn_event_add_count(&session->events[i], &sum);

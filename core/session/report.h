@@ -13,16 +13,17 @@ enum { YARN_SENTENCE_MAX = 512 };
 
 /* The status of an event of the request: what became of its spec. */
 struct yarn_event_status {
-    struct yarn_event_spec spec; /* as got: the fallback's where `auto` fell back */
-    int error;                   /* errno of the refusal; 0 where it is open */
-    uint32_t alternate;          /* number of the one of it (alternates.h); 0: none */
-    uint32_t alternate_of;       /* 1 + number of the one that it is of; 0: of none */
-    bool copies_instead;         /* of the stack of calls that was asked for (LBR) */
-    bool is_kernel_refused;      /* it was wanted, too: the user's part alone was permitted */
-    int program;                 /* owned; of its filter at each sample (filters.h); -1: none */
-    const char *reason;          /* of a refusal or of a difference, a sentence; or NULL */
-    char why[YARN_SENTENCE_MAX]; /* the reason, where it names something */
-    struct yarn_span format;     /* of a tracepoint: its file `format` */
+    struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
+    int error;                     /* errno of the refusal; 0 where it is open */
+    uint32_t alternate;            /* number of the one of it (alternates.h); 0: none */
+    uint32_t alternate_of;         /* 1 + number of the one that it is of; 0: of none */
+    bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
+    bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
+    int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
+    const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
+    char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
+    struct yarn_span format;       /* of a tracepoint: its file `format` */
+    struct yarn_perf_count before; /* of those that were closed: their cores were offline */
 };
 
 struct yarn_attachment;
@@ -51,6 +52,8 @@ struct yarn_session_report {
     int thread_refusal;        /* the negative errno of one of them */
     uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
     bool lacks_growth;      /* the cores' rings stay as small as they were at first: likewise */
+    bool has_core_back;     /* one was offline, or has come: what events of every thread on it
+                             * counted until they were opened is missing */
     bool has_smaller_rings; /* since: the memory was too little for all threads */
     const char *failure;    /* what could not be done, a sentence; NULL while all is well */
     char sentence[YARN_SENTENCE_MAX]; /* the failure, where it names something */

@@ -25,6 +25,7 @@ struct yarn_session_core {
     struct yarn_event leader; /* a dummy on the reader thread: never hangs up */
     struct yarn_ring ring;    /* its mapping is owned */
     uint64_t clock_seen_ns;   /* count of its clock, where cores have one, at the last reading */
+    uint64_t machine_seen_ns; /* likewise, how long its events of every thread were enabled */
 };
 
 /* See growth.h. */
@@ -104,6 +105,7 @@ struct yarn_session {
     struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
     uint32_t watch_generation;      /* of the descriptors to poll */
     bool watches_machine;           /* by an event of every thread on every core */
+    uint64_t machine_look_ns;       /* when these are looked at next */
     bool may_drop_events;           /* for want of descriptors */
     bool has_probed_features;       /* which features the kernel knows is found out */
     bool is_enabled;                /* kept by the attachment per core */

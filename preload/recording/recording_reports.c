@@ -64,12 +64,24 @@ static void note_holds(struct yarn_recording *recording, uint32_t holds)
                                     all[i].why, true);
 }
 
+static void note_core_back(struct yarn_recording *recording)
+{
+    if (!recording->session.report.has_core_back || recording->has_reported_core_back)
+        return;
+    recording->has_reported_core_back = true;
+    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
+                      "a core came online: its scheduler events are missing up to then",
+                      "the kernel ends events of a whole core that goes offline; they were opened "
+                      "again, up to 100 ms later");
+}
+
 void yarn_recording_report_failures(struct yarn_recording *recording)
 {
     const struct yarn_session_report *report = &recording->session.report;
     if (report->failure)
         yarn_failure_note(&recording->failure, report->failure, report->failure_error);
     note_holds(recording, report->holds & ~recording->reported_holds);
+    note_core_back(recording);
     if (!report->nr_refused_threads || recording->has_reported_refused_threads)
         return;
     recording->has_reported_refused_threads = true;

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A core goes offline and comes back in the middle of a recording: nothing ends, nothing is lost."""
 
+import json
 import os
 import pathlib
 import re
 import time
+import unittest
 
 import harness
 
 ONLINE = pathlib.Path("/sys/devices/system/cpu/cpu1/online")
 SECONDS_OFF = 0.3
+SCHED_SWITCH = "/sys/kernel/tracing/events/sched/sched_switch/format"
 SAMPLE = re.compile(r"\s\[(\d+)\]\s+(\d+\.\d+):")
 
 
@@ -71,6 +74,34 @@ class Hotplug(harness.Case):
             with self.subTest(**variables):
                 dump = self.check(argv, **variables)
                 self.assertLess(dump["trust"]["unsampled_ns"], 0.3 * dump["trust"]["cpu_ns"])
+
+    @unittest.skipUnless(os.access(SCHED_SWITCH, os.R_OK), "tracefs is not mounted")
+    def test_tracepoints_of_the_whole_machine(self):
+        """The kernel ends a core's events with it: they are opened again, and what is missing is said."""
+        folder = self.folder()
+        begun = time.monotonic()
+        process = harness.start([harness.HOSTS / "threads8", "25"], folder, YARN_SCHED="tracepoints:all")
+        time.sleep(0.4)
+        switch(False)
+        try:
+            time.sleep(SECONDS_OFF)
+        finally:
+            switch(True)
+        back = time.monotonic()
+        harness.wait(process, begun, folder)
+        (dump,) = harness.info(folder)
+        made = json.loads(harness.yarnprof("sched", "--couplebreak", "--format=json", folder).stdout)
+        times = {core: [event["time_ns"] / 1e9 for event in made["events"]
+                        if event["name"] == "sched/sched_switch" and event["cpu"] == core] for core in (0, 1)}
+        self.assertTrue([when for when in times[1] if when < back - SECONDS_OFF], "none before it went offline")
+        if max(times[0]) < back + 0.3:
+            self.skipTest("the program was over too soon after the core was back")
+        self.assertGreater(len([when for when in times[1] if when > back + 0.2]), 20)
+        waking = next(event for event in dump["events"] if event["name"] == "sched:sched_waking")
+        self.assertTrue(waking["in_error"])
+        self.assertIn("a core came online", json.dumps(dump))
+        rows = json.loads(harness.yarnprof("sched", "--format=json", folder).stdout)["threads"]
+        self.assertNotIn("waking", {row["runnable_from"] for row in rows})
 
     def test_clocks_of_whole_cores(self):
         dump = self.check([harness.HOSTS / "churn", "pairs", "9000", "200"],

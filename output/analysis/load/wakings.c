@@ -94,7 +94,7 @@ static void resolve(const struct yarn_wakings *wakings, const struct yarn_profil
     }
 }
 
-/* Where an event of the whole machine was open and lost nothing. */
+/* Where an event of the whole machine was open on every core and lost nothing. */
 static int find_covers(struct yarn_wakings *wakings, const struct yarn_profile *profile)
 {
     int err = 0;
@@ -105,7 +105,7 @@ static int find_covers(struct yarn_wakings *wakings, const struct yarn_profile *
             struct yarn_wakings_cover cover = {dump->process.start_ns,
                                                yarn_u64_max(dump->last_ns, dump->end.time_ns)};
             if (event->record.flags & YARN_DUMP_EVENT_IS_OF_MACHINE && !event->record.error &&
-                is_waking(event->record.format) && !event->count.lost)
+                is_waking(event->record.format) && !event->count.lost && !event->count.is_in_error)
                 err = YARN_ARRAY_PUT(&wakings->covers, &wakings->nr_covers,
                                      &wakings->covers_capacity, &cover);
         }

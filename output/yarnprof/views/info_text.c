@@ -193,7 +193,9 @@ static void print_running(const struct yarn_profile_dump_event *event, const str
     bool is_shared =
         event->record.type != PERF_TYPE_SOFTWARE && count->time_running_ns < count->time_enabled_ns;
     double running = yarn_percent(count->time_running_ns, count->time_enabled_ns);
-    if (count->is_in_error)
+    if (count->is_in_error && event->record.flags & YARN_DUMP_EVENT_IS_OF_MACHINE)
+        (void)fputs(", less what a core did before it came online", out->file);
+    else if (count->is_in_error)
         (void)fputs(", IN ERROR: pinned, and at times without a counter", out->file);
     if (is_shared && !count->time_running_ns)
         (void)fputs(", never on a counter", out->file);
