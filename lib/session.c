@@ -128,6 +128,7 @@ static struct yarn_session_request request_of(const struct yarn_session_spec *sp
         .interval_ns = spec->interval_ns ? spec->interval_ns : INTERVAL_MS * YARN_NS_PER_MS,
         .reader = spec->reader,
         .pid = yarn_process_pid(),
+        .target = &yarn_target_self,
         .max_scans = spec->max_rounds ? spec->max_rounds : ROUNDS,
         .includes_reader = spec->includes_caller,
         .may_refuse_threads = true,

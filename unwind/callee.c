@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/callee.h"
 
-#include "core/sys/own_memory.h"
-
 enum { LOWEST_ADDRESS = 4096, CALL_SIZE_MAX = 8, STUB_SIZE_MAX = 16 };
 
 struct yarn_span yarn_callee_code(const struct yarn_module *module, uint64_t address)
@@ -11,9 +9,10 @@ struct yarn_span yarn_callee_code(const struct yarn_module *module, uint64_t add
                                    : YARN_SPAN_EMPTY;
 }
 
-static bool read_slot(uint64_t slot, uint64_t *ret_callee)
+static bool read_slot(const struct yarn_rule_cache *cache, uint64_t slot, uint64_t *ret_callee)
 {
-    return !yarn_own_memory_read(slot, ret_callee, sizeof *ret_callee);
+    return !yarn_target_read(yarn_module_map_target(cache->map), slot, ret_callee,
+                             sizeof *ret_callee);
 }
 
 /* What is called may be a stub of the procedure linkage table, which jumps on. */
@@ -25,7 +24,7 @@ static bool follow_stub(struct yarn_rule_cache *cache, uint64_t called, uint64_t
     if (!cache->machine->stub_slot(yarn_span_sub(code, 0, yarn_size_min(code.size, STUB_SIZE_MAX)),
                                    called, &slot))
         return true;
-    return read_slot(slot, ret_callee);
+    return read_slot(cache, slot, ret_callee);
 }
 
 bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, uint64_t *ret_callee)
@@ -40,7 +39,7 @@ bool yarn_callee_find(struct yarn_rule_cache *cache, uint64_t return_address, ui
         return false;
     code.size = CALL_SIZE_MAX;
     if (cache->machine->call_slot(code, return_address, &slot))
-        return read_slot(slot, ret_callee);
+        return read_slot(cache, slot, ret_callee);
     return cache->machine->is_call(code, &target) && target &&
            follow_stub(cache, return_address + (uint64_t)target, ret_callee);
 }

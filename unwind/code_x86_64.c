@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/code_x86_64.h"
 
-#include "core/sys/own_memory.h"
 #include "unwind/instruction_x86_64.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NR_REGISTERS = 16, WORD_SIZE = 8 };
@@ -46,7 +45,8 @@ struct way {
 };
 
 struct exploration {
-    const struct yarn_image *image; /* NULL: the process's memory */
+    const struct yarn_image *image;   /* NULL: the process's memory */
+    const struct yarn_target *target; /* of that */
     struct way ways[WAYS_MAX];
     unsigned nr_ways, nr_left; /* instructions */
     uint64_t begin;
@@ -365,9 +365,9 @@ static struct yarn_span code_at(struct exploration *all, uint64_t vaddr)
         return yarn_image_at(all->image, vaddr);
     size_t in_page = PAGE - vaddr % PAGE;
     size_t size = in_page < LIVE_SIZE ? in_page : LIVE_SIZE;
-    if (yarn_own_memory_read(vaddr, all->live, LIVE_SIZE) == 0)
+    if (yarn_target_read(all->target, vaddr, all->live, LIVE_SIZE) == 0)
         size = LIVE_SIZE;
-    else if (yarn_own_memory_read(vaddr, all->live, size))
+    else if (yarn_target_read(all->target, vaddr, all->live, size))
         size = 0;
     return yarn_span_of(all->live, size);
 }
@@ -429,6 +429,7 @@ static void explore_all(struct exploration *all, const struct way *first, uint64
 {
     struct way way;
     *all = (struct exploration){.image = all->image,
+                                .target = all->target,
                                 .goal = goal,
                                 .ends_at_calls = ends_at_calls,
                                 .begin = first->at,
@@ -480,10 +481,11 @@ static struct yarn_rule rule_of_frame(struct exploration *all, uint64_t vaddr)
     };
 }
 
-struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image, uint64_t vaddr,
+struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image,
+                                       const struct yarn_target *target, uint64_t vaddr,
                                        bool is_called)
 {
-    struct exploration all = {.image = image};
+    struct exploration all = {.image = image, .target = target};
     struct way first = begin(vaddr);
     if (is_signal_return(code_at(&all, vaddr)))
         return (struct yarn_rule){.kind = YARN_RULE_SIGNAL, .is_signal = true};

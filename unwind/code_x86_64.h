@@ -14,8 +14,9 @@
 
 #include "unwind/rule.h"
 
-/* `image`: NULL for code in the process's memory. `vaddr`: of the next instruction. `is_called`:
+/* `image`: NULL for code in the memory of `target`. `vaddr`: of the next instruction. `is_called`:
  * the one before it is a call that has not returned. Kind NONE where the analysis is not
  * conclusive. */
-struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image, uint64_t vaddr,
+struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image,
+                                       const struct yarn_target *target, uint64_t vaddr,
                                        bool is_called);

@@ -3,8 +3,6 @@
 
 #include <elf.h>
 
-#include "core/sys/own_memory.h"
-
 enum {
     LOWEST_ADDRESS = 4096,
     WORD_SIZE = 8,
@@ -33,7 +31,7 @@ static bool read_call(const struct yarn_rule_cache *cache, uint64_t address, int
     struct yarn_span code = yarn_span_of(bytes, sizeof bytes);
     if (module->image)
         code = yarn_span_sub(yarn_image_at(module->image, before - module->bias), 0, sizeof bytes);
-    else if (yarn_own_memory_read(before, bytes, sizeof bytes))
+    else if (yarn_target_read(yarn_module_map_target(cache->map), before, bytes, sizeof bytes))
         return false;
     return cache->machine->is_call(code, ret_target);
 }

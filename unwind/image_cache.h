@@ -3,7 +3,7 @@
  *
  * From a mapping's path to the image of exactly the file that is mapped; each file is opened once.
  * A path that names another file by now does not give a wrong image: then
- * the mapped file is tried through /proc/self/map_files, which needs privilege (measured: root may,
+ * the mapped file is tried through map_files in /proc, which needs privilege (measured: root may,
  * uid 65534 gets EPERM even for its own mappings).
  * Knows files and images; does not know modules or addresses beyond the name in map_files.
  *
@@ -13,10 +13,11 @@
 
 #include "core/base/pool.h"
 #include "core/base/table.h"
+#include "core/sys/target.h"
 #include "unwind/image.h"
 
 struct yarn_image_cache {
-    const char *proc; /* borrowed; NULL: none */
+    const struct yarn_target *target; /* borrowed */
     struct yarn_table by_file;
     struct yarn_view_open_files open_files;
     uint32_t nr_open, nr_gone, sweep_at;
@@ -31,13 +32,19 @@ struct yarn_image_request {
     bool was_deleted;
 };
 
-YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache, const char *proc);
+YARN_MUST_CHECK int yarn_image_cache_open(struct yarn_image_cache *cache,
+                                          const struct yarn_target *target);
 
 /* The image stays until it is swept out or the cache is closed. -ESTALE: the path names another
  * file, and the mapped one cannot be opened. */
 YARN_MUST_CHECK int yarn_image_cache_find(struct yarn_image_cache *cache,
                                           const struct yarn_image_request *request,
                                           struct yarn_image **ret_image);
+
+/* Of a file that is gone, or another now, by its first page, where the linker puts the note, which
+ * is mapped at that address before its code. */
+void yarn_image_cache_read_build_id(const struct yarn_image_cache *cache, uint64_t start,
+                                    struct yarn_build_id *ret_id);
 
 /* The image of bytes in memory, which are copied. */
 YARN_MUST_CHECK int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes,

@@ -6,13 +6,12 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/sys/file.h"
-#include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
 #include "unwind/image_cache.h"
 #include "unwind/range_map.h"
+#include "unwind/vdso.h"
 
 enum {
-    FIRST_PAGE_BYTES = 4096,
     PROC_BYTES = 64,
     MODULES_MAX = 64 << 10,
     RANGES_MAX = 2 * MODULES_MAX, /* trimmed modules may have several pieces */
@@ -38,14 +37,14 @@ struct yarn_module_map {
     struct yarn_image_cache images;
 };
 
-int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc)
+int yarn_module_map_new(struct yarn_module_map **ret_map, const struct yarn_target *target)
 {
     struct yarn_module_map *map = yarn_pages_map(sizeof *map);
     if (!map)
         return -ENOMEM;
     map->ranges = YARN_RANGE_MAP_EMPTY(RANGES_MAX);
     yarn_pool_open(&map->entries, sizeof(struct entry), MODULES_MAX);
-    int err = yarn_image_cache_open(&map->images, proc);
+    int err = yarn_image_cache_open(&map->images, target);
     yarn_arena_open(&map->paths, PATHS_BYTES);
     if (!err)
         err = yarn_table_open(&map->path_at, FIRST_KEYS, MODULES_MAX);
@@ -70,6 +69,11 @@ void yarn_module_map_free(struct yarn_module_map *map)
     yarn_pool_close(&map->entries);
     yarn_range_map_close(&map->ranges);
     yarn_pages_unmap(map, sizeof *map);
+}
+
+const struct yarn_target *yarn_module_map_target(const struct yarn_module_map *map)
+{
+    return map->images.target;
 }
 
 static uint64_t hash_of(struct yarn_span bytes)
@@ -199,7 +203,7 @@ static void copy_vdso(struct yarn_module_map *map, struct entry *entry)
     uint8_t *bytes = yarn_pages_map(size);
     int err = -ENOMEM;
     if (bytes)
-        err = yarn_own_memory_read(module->start, bytes, size);
+        err = yarn_vdso_read(map->images.target, module->start, bytes, size);
     if (!err)
         err = yarn_image_cache_copy(&map->images, yarn_span_of(bytes, size), &module->image);
     yarn_pages_unmap(bytes, size);
@@ -208,10 +212,8 @@ static void copy_vdso(struct yarn_module_map *map, struct entry *entry)
         err = -ENOEXEC;
     module->image_error = err;
     module->image_state = err ? YARN_IMAGE_ABSENT : YARN_IMAGE_OPEN;
-    if (err)
-        module->image = NULL;
-    else
-        module->bias = module->start - vaddr;
+    module->image = err ? NULL : module->image;
+    module->bias = err ? module->bias : module->start - vaddr;
 }
 
 static int add_range(struct yarn_module_map *map, const struct yarn_module *module)
@@ -356,8 +358,7 @@ static int read_maps(const struct yarn_module_map *map, yarn_proc_map_fn *each, 
 {
     char data[PROC_BYTES];
     struct yarn_text path = yarn_text_of(data, sizeof data);
-    yarn_text_add(&path, map->images.proc ? map->images.proc : "");
-    yarn_text_add(&path, "/maps");
+    yarn_text_add_format(&path, "%s/maps", map->images.target->proc);
     return yarn_proc_maps_read(YARN_FILE_CWD, path.data, each, context);
 }
 
@@ -404,21 +405,13 @@ void yarn_module_map_sweep(struct yarn_module_map *map)
     }
 }
 
-/* Of a file that is gone, or another now: the first page of it, where the linker puts the note, is
- * mapped before its code. */
-static void read_build_id(struct yarn_module *module)
-{
-    uint8_t page[FIRST_PAGE_BYTES];
-    if (yarn_own_memory_read(module->start - module->file_offset, page, sizeof page) == 0)
-        yarn_image_find_build_id(yarn_span_of(page, sizeof page), &module->build_id);
-}
-
 /* A memfd without ELF content, or one whose content cannot be read, is where a JIT compiler keeps
  * its code. */
-static void lose_image(struct yarn_module *module, int err)
+static void lose_image(const struct yarn_module_map *map, struct yarn_module *module, int err)
 {
     if (!module->build_id.size) /* else it was open once, and there may be others by now */
-        read_build_id(module);
+        yarn_image_cache_read_build_id(&map->images, module->start - module->file_offset,
+                                       &module->build_id);
     module->image = NULL;
     module->image_error = err;
     module->image_state = err == -ESTALE ? YARN_IMAGE_REPLACED : YARN_IMAGE_ABSENT;
@@ -446,7 +439,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
     if (!err && !yarn_image_vaddr_of(image, module->file_offset, &vaddr))
         err = -ENOEXEC;
     if (err) {
-        lose_image(module, err);
+        lose_image(map, module, err);
         return;
     }
     module->image = image;
@@ -472,7 +465,8 @@ bool yarn_module_map_identify(struct yarn_module_map *map, uint32_t number)
     struct yarn_module *module = &entry_at(map, number)->module;
     const struct yarn_mapped_range *range = yarn_range_map_find(&map->ranges, module->start);
     if (range && module->image_state == YARN_IMAGE_UNTRIED && !module->build_id.size)
-        read_build_id(module);
+        yarn_image_cache_read_build_id(&map->images, module->start - module->file_offset,
+                                       &module->build_id);
     return range;
 }
 

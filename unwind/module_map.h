@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The executable mappings of the host at the current position of the record stream: ranges of
- * addresses, each with its file. Fed in time order from /proc/self/maps once and from
+ * addresses, each with its file. Fed in time order from the process's maps once and from
  * PERF_RECORD_MMAP2 after; a mapping over a known range replaces it (dlclose followed by dlopen at
  * the same address was seen), and the rest of a partly covered range keeps its number. A new
  * mapping is a new module with a new number, with three exceptions: a mapping that is reported
@@ -16,6 +16,7 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/sys/target.h"
 #include "unwind/image.h"
 
 enum yarn_module_kind {
@@ -55,10 +56,14 @@ struct yarn_module {
 
 struct yarn_module_map;
 
-/* `proc`: the process's folder in /proc (borrowed), for map_files and maps; NULL: none. Opened by
+/* `target`: whose mappings they are (borrowed; outlives the map). Its folder in /proc is opened by
  * name at each use: an open directory would allow to escape from a chroot of the host. */
-YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map, const char *proc);
+YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map,
+                                        const struct yarn_target *target);
 void yarn_module_map_free(struct yarn_module_map *map);
+
+/* Whose mappings they are. */
+const struct yarn_target *yarn_module_map_target(const struct yarn_module_map *map);
 
 /* An executable mapping as the kernel reports it. Device numbers are put
  * together by yarn_device_of (core/sys/proc_maps.h). */
@@ -72,7 +77,7 @@ struct yarn_mapping {
 YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
                                         const struct yarn_mapping *mapping);
 
-/* Adds every executable line of /proc/self/maps. */
+/* Adds every executable line of the process's maps. */
 YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
 
 /* Closes the files that look-ups have opened, until the next look-up: before the reader sleeps or
@@ -81,7 +86,7 @@ void yarn_module_map_rest(struct yarn_module_map *map);
 
 /* Closes the images of modules that are no longer mapped and were not at the last call either: to
  * be called when every sample that was taken before the last call has been processed. Reads
- * /proc/self/maps only where enough has changed. A module whose image is closed reopens it on
+ * the process's maps only where enough has changed. A module whose image is closed reopens it on
  * demand. */
 void yarn_module_map_sweep(struct yarn_module_map *map);
 

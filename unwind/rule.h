@@ -77,8 +77,9 @@ struct yarn_unwind_machine {
                                 struct yarn_registers *registers);
     /* The rule of code that no FDE covers, for the instruction at `vaddr`, which is a return
      * address if `is_called`; kind NONE where the analysis is not conclusive. Without an image the
-     * code is read from the process's memory. */
-    struct yarn_rule (*read_code)(const struct yarn_image *image, uint64_t vaddr, bool is_called);
+     * code is read from the memory of `target`. */
+    struct yarn_rule (*read_code)(const struct yarn_image *image, const struct yarn_target *target,
+                                  uint64_t vaddr, bool is_called);
     /* How far below the CFA the stack pointer of a function is at one of its instructions, by its
      * code, whose begin has the CFA a word above: see depth_x86_64.h. */
     bool (*read_depth)(struct yarn_span code, uint32_t at, struct yarn_code_depth *ret_depth);

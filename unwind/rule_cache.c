@@ -5,7 +5,6 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/pages.h"
-#include "core/sys/own_memory.h"
 
 enum {
     WAYS = 2,
@@ -163,13 +162,13 @@ struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint
 
 /* Of the code around an address in memory, by which it is known again: compilers put other code in
  * its place, and nobody says so. 0: none is there. */
-static uint32_t sign(uint64_t ip)
+static uint32_t sign(const struct yarn_target *target, uint64_t ip)
 {
     enum { AROUND = 16 };
     uint8_t code[2 * AROUND];
-    if (yarn_own_memory_read(ip - AROUND, code, sizeof code) == 0)
+    if (yarn_target_read(target, ip - AROUND, code, sizeof code) == 0)
         return yarn_crc32c(0, yarn_span_of(code, sizeof code)) | 1;
-    return yarn_own_memory_read(ip, code, AROUND) == 0
+    return yarn_target_read(target, ip, code, AROUND) == 0
                ? yarn_crc32c(0, yarn_span_of(code, AROUND)) | 1
                : 0;
 }
@@ -180,10 +179,11 @@ struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64
                                            bool is_called)
 {
     const uint64_t mark = UINT64_C(1) << (EPOCH_SHIFT - 1);
+    const struct yarn_target *target = yarn_module_map_target(cache->map);
     const struct yarn_rule none = {.kind = YARN_RULE_NONE};
     const struct yarn_module *module = yarn_module_map_find(cache->map, ip - is_called);
     const struct yarn_image *image = module ? module->image : NULL;
-    uint32_t signature = image ? 0 : sign(ip);
+    uint32_t signature = image ? 0 : sign(target, ip);
     if (ip & ~(mark - 1) || (!image && !signature))
         return none;
     uint64_t key = (ip - is_called) | mark | (uint64_t)cache->epoch << EPOCH_SHIFT;
@@ -193,7 +193,7 @@ struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64
     struct yarn_cached_rule made = {
         .key = key,
         .function = signature,
-        .rule = cache->machine->read_code(image, image ? ip - module->bias : ip, is_called),
+        .rule = cache->machine->read_code(image, target, image ? ip - module->bias : ip, is_called),
     };
     if (found)
         *found = made;

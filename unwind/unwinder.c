@@ -362,7 +362,7 @@ void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, u
     registers.value[machine->ip] = ip;
     registers.value[machine->sp] = sp;
     registers.valid = UINT64_C(1) << machine->ip | UINT64_C(1) << machine->sp;
-    yarn_stack_windows_clear(windows);
+    yarn_stack_windows_clear(windows, yarn_module_map_target(unwinder->map));
     yarn_unwinder_unwind(unwinder, &registers, &stack, ret_frames);
 }
 

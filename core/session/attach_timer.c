@@ -6,9 +6,9 @@
 #include "core/session/timer_threads.h"
 #include "core/sys/alternate_stack.h"
 #include "core/sys/file.h"
-#include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
 #include "core/sys/process.h"
+#include "core/sys/target.h"
 #include "core/sys/valgrind.h"
 
 enum {
@@ -99,7 +99,7 @@ static void make_terms(struct yarn_session *session)
     uint64_t word, copy = 0;
     pid_t pid = session->request->pid;
     ssize_t got =
-        yarn_own_memory_copy(pid, (uint64_t)(uintptr_t)&word, &copy, sizeof copy, NULL, 0);
+        yarn_target_copy_own(pid, (uint64_t)(uintptr_t)&word, &copy, sizeof copy, NULL, 0);
     uint64_t tick_ns = yarn_timer_tick_ns();
     uint64_t period_ns = session->statuses[timer->event].spec.period;
     session->report.got = yarn_plan_for_timer(session->request, tick_ns);

@@ -10,6 +10,7 @@
 
 #include "core/base/choices.h"
 #include "core/event/spec.h"
+#include "core/sys/target.h"
 #include "core/sys/thread_end.h"
 
 struct yarn_session_request {
@@ -26,10 +27,11 @@ struct yarn_session_request {
     uint64_t interval_ns; /* the longest that a record may stay in a ring */
     enum yarn_reader reader;
     bool records_switches;
-    bool watches_waits;          /* blocked threads are looked at */
-    uint64_t switch_rate_max_hz; /* switch records a second and core; 0: any number */
-    pid_t pid;                   /* of the host */
-    bool host_waits;             /* no host thread runs meanwhile, so its limits may be raised */
+    bool watches_waits;               /* blocked threads are looked at */
+    uint64_t switch_rate_max_hz;      /* switch records a second and core; 0: any number */
+    pid_t pid;                        /* of the host */
+    const struct yarn_target *target; /* borrowed: the host, for what is asked of it */
+    bool host_waits; /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is
      * known. */
     bool (*find_symbol)(const char *symbol, uint64_t *ret_address);

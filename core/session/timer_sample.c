@@ -5,8 +5,8 @@
 #include "core/sys/clock.h"
 #include "core/sys/context.h"
 #include "core/sys/futex.h"
-#include "core/sys/own_memory.h"
 #include "core/sys/process.h"
+#include "core/sys/target.h"
 
 enum {
     WORD = 8,
@@ -89,7 +89,7 @@ static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_term
     yarn_timer_room_put(room, 0);
     if (bytes && terms->can_copy) {
         struct yarn_timer_pieces to = yarn_timer_room_pieces(room, bytes);
-        ssize_t got = yarn_own_memory_copy(terms->pid, sp, to.first, to.first_bytes, to.second,
+        ssize_t got = yarn_target_copy_own(terms->pid, sp, to.first, to.first_bytes, to.second,
                                            to.second_bytes);
         bytes = got > 0 ? (size_t)got & ~(size_t)(WORD - 1) : 0;
         room->position += bytes;

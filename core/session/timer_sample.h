@@ -25,7 +25,7 @@ struct yarn_timer_terms {
     uint64_t periods_max;    /* that pass between two ticks outside of system calls */
     uint64_t registers_mask; /* 0: neither registers nor stack */
     size_t stack_bytes;      /* of copy at most; a multiple of 8 */
-    bool can_copy;           /* by yarn_own_memory_copy */
+    bool can_copy;           /* by yarn_target_copy_own */
     const struct yarn_stack_bounds *bounds;
     _Atomic(_Atomic uint32_t *) called; /* woken at each tick: the reader sleeps on it; NULL */
     _Atomic uint32_t nr_unbounded;      /* stack pointers of which the bounds knew nothing */

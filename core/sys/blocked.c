@@ -7,17 +7,14 @@
 
 #include "core/base/text.h"
 #include "core/sys/file.h"
-#include "core/sys/own_memory.h"
 
 enum { PATH_BYTES = 64, TEXT_BYTES = 256 };
 
-int yarn_blocked_open(pid_t tid)
+int yarn_blocked_open(const struct yarn_target *target, pid_t tid)
 {
     char bytes[PATH_BYTES];
     struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
-    yarn_text_add(&path, "/proc/self/task/");
-    yarn_text_add_u64(&path, (uint64_t)tid);
-    yarn_text_add(&path, "/syscall");
+    yarn_text_add_format(&path, "%s/task/%d/syscall", target->proc, tid);
     return yarn_file_open(YARN_FILE_CWD, path.data);
 }
 
@@ -108,35 +105,36 @@ static bool is_wait(const struct yarn_blocked *blocked)
            operation == FUTEX_LOCK_PI || operation == 13 /* FUTEX_LOCK_PI2 */;
 }
 
-static uint32_t holder_of_mutex(uint64_t address)
+static uint32_t holder_of_mutex(const struct yarn_target *target, uint64_t address)
 {
     struct mutex mutex;
-    if (yarn_own_memory_read(address, &mutex, sizeof mutex))
+    if (yarn_target_read(target, address, &mutex, sizeof mutex))
         return 0;
     bool is_waited_for = mutex.word == FUTEX_CONTENDED || mutex.word & FUTEX_WAITERS;
     return is_waited_for && !(mutex.kind & ~(uint32_t)MUTEX_KINDS) ? mutex.owner : 0;
 }
 
 /* `offset`: of the word within the lock. */
-static uint32_t holder_of_rwlock(uint64_t address, size_t offset)
+static uint32_t holder_of_rwlock(const struct yarn_target *target, uint64_t address, size_t offset)
 {
     struct rwlock lock;
-    if (yarn_own_memory_read(address - offset, &lock, sizeof lock))
+    if (yarn_target_read(target, address - offset, &lock, sizeof lock))
         return 0;
     return lock.readers & RWLOCK_WRITE_LOCKED ? lock.writer : 0;
 }
 
-struct yarn_blocked_lock yarn_blocked_lock_of(const struct yarn_blocked *blocked)
+struct yarn_blocked_lock yarn_blocked_lock_of(const struct yarn_target *target,
+                                              const struct yarn_blocked *blocked)
 {
     struct yarn_blocked_lock lock = {.holder = 0};
     uint64_t address = blocked->argument[0];
     if (!is_wait(blocked) || address % sizeof(uint32_t))
         return lock;
-    lock.holder = holder_of_mutex(address);
+    lock.holder = holder_of_mutex(target, address);
     if (!lock.holder)
-        lock.holder = holder_of_rwlock(address, offsetof(struct rwlock, phase_word));
+        lock.holder = holder_of_rwlock(target, address, offsetof(struct rwlock, phase_word));
     if (!lock.holder)
-        lock.holder = holder_of_rwlock(address, offsetof(struct rwlock, writers_word));
+        lock.holder = holder_of_rwlock(target, address, offsetof(struct rwlock, writers_word));
     lock.address = lock.holder ? address : 0;
     return lock;
 }

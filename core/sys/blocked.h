@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a thread of this process is blocked, as the kernel shows in /proc/self/task/TID/syscall:
+ * Where a thread of the followed process is blocked, as the kernel shows in task/TID/syscall:
  * the system call, its arguments, instruction and stack pointer. And what such a call waits for: of
  * a pthread mutex, or a rwlock that a writer has, the thread that holds it. Does not know stacks.
  *
@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "core/base/base.h"
+#include "core/sys/target.h"
 
 enum { YARN_BLOCKED_ARGUMENTS = 6, YARN_BLOCKED_NO_CALL = -1 };
 
@@ -22,7 +22,7 @@ struct yarn_blocked {
 };
 
 /* A descriptor to keep, or a negative errno. */
-YARN_MUST_CHECK int yarn_blocked_open(pid_t tid);
+YARN_MUST_CHECK int yarn_blocked_open(const struct yarn_target *target, pid_t tid);
 
 /* False where the thread runs, could run, or has gone. */
 YARN_MUST_CHECK bool yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked);
@@ -38,4 +38,5 @@ struct yarn_blocked_lock {
 };
 
 /* Reads the lock's memory through the kernel. */
-struct yarn_blocked_lock yarn_blocked_lock_of(const struct yarn_blocked *blocked);
+struct yarn_blocked_lock yarn_blocked_lock_of(const struct yarn_target *target,
+                                              const struct yarn_blocked *blocked);

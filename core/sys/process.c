@@ -118,7 +118,7 @@ size_t yarn_process_present_cpus(int *ret_cpus, size_t size)
 }
 
 /* By name at each use: a folder that is kept open is a way out of a root that the host has left. */
-static const char tasks[] = "/proc/self/task";
+static const char own_proc[] = "/proc/self", tasks[] = "/proc/self/task";
 
 enum {
     STAT_BYTES = 1024,
@@ -210,7 +210,12 @@ static int list_threads(int folder, pid_t *ret_tids, size_t size)
 
 int yarn_process_threads(pid_t *ret_tids, size_t size)
 {
-    int folder = yarn_process_open_folder(YARN_FILE_CWD, tasks);
+    return yarn_process_threads_in(tasks, ret_tids, size);
+}
+
+int yarn_process_threads_in(const char *path, pid_t *ret_tids, size_t size)
+{
+    int folder = yarn_process_open_folder(YARN_FILE_CWD, path);
     if (folder < 0)
         return folder;
     int count = list_threads(folder, ret_tids, size);
@@ -246,11 +251,12 @@ int yarn_process_own_threads_again(pid_t pid, pid_t *ret_tids, size_t size, size
 }
 
 /* Reads a file of the thread's: the length or a negative errno. The text is terminated. */
-static ssize_t read_thread_file(pid_t tid, const char *name, char *ret_text, size_t size)
+static ssize_t read_thread_file(const char *proc, pid_t tid, const char *name, char *ret_text,
+                                size_t size)
 {
     char path[64];
     struct yarn_text text = yarn_text_of(path, sizeof path);
-    yarn_text_add_format(&text, "%s/%d%s", tasks, tid, name);
+    yarn_text_add_format(&text, "%s/task/%d%s", proc, tid, name);
     ret_text[0] = 0;
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
@@ -278,7 +284,7 @@ static int find_state(char *text, ssize_t length, const char **ret_state)
 
 static int read_stat(pid_t tid, char *room, size_t size, const char **ret_state)
 {
-    return find_state(room, read_thread_file(tid, "/stat", room, size), ret_state);
+    return find_state(room, read_thread_file(own_proc, tid, "/stat", room, size), ret_state);
 }
 
 /* The folder has a link for each, and two of its own. */
@@ -381,7 +387,7 @@ static uint64_t read_status_mask(pid_t tid, const char *key)
 {
     char status[STATUS_BYTES];
     size_t key_length = strlen(key);
-    ssize_t length = read_thread_file(tid, "/status", status, sizeof status);
+    ssize_t length = read_thread_file(own_proc, tid, "/status", status, sizeof status);
     for (ssize_t at = 0; at < length; at++)
         if (status[at] == '\n' && !strncmp(status + at + 1, key, key_length))
             return parse_mask(status + at + 1 + key_length);
@@ -406,16 +412,22 @@ bool yarn_process_thread_is_traced(pid_t tid)
 
 void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size)
 {
-    ssize_t length = read_thread_file(tid, "/comm", ret_name, size);
+    yarn_process_thread_name_in(own_proc, tid, ret_name, size);
+}
+
+void yarn_process_thread_name_in(const char *proc, pid_t tid, char *ret_name, size_t size)
+{
+    ssize_t length = read_thread_file(proc, tid, "/comm", ret_name, size);
     if (length > 0 && ret_name[length - 1] == '\n')
         ret_name[length - 1] = 0;
 }
 
-bool yarn_process_thread_schedstat(pid_t tid, struct yarn_thread_schedstat *ret_stat)
+bool yarn_process_thread_schedstat_in(const char *proc, pid_t tid,
+                                      struct yarn_thread_schedstat *ret_stat)
 {
     char text[96];
     uint64_t *const fields[] = {&ret_stat->run_ns, &ret_stat->wait_ns, &ret_stat->nr_runs};
-    ssize_t length = read_thread_file(tid, "/schedstat", text, sizeof text);
+    ssize_t length = read_thread_file(proc, tid, "/schedstat", text, sizeof text);
     const char *at = text;
     for (size_t i = 0; i < YARN_COUNT_OF(fields); i++) {
         size_t size = strcspn(at, " \n");

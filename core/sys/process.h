@@ -49,6 +49,8 @@ void yarn_process_restore_files(const struct yarn_file_limit *before);
 /* The threads in /proc/self/task: at most `size` go to ret_tids, the number of all is returned, or
  * a negative errno. A leader that has ended and waits for the others is still in the list. */
 YARN_MUST_CHECK int yarn_process_threads(pid_t *ret_tids, size_t size);
+/* Those in another's folder `task`. */
+YARN_MUST_CHECK int yarn_process_threads_in(const char *path, pid_t *ret_tids, size_t size);
 
 /* The same for the calling thread's process. In a PID namespace without a /proc of its own the
  * folder has other numbers than ours and lacks the caller; then there is the first thread only,
@@ -102,8 +104,10 @@ uint64_t yarn_process_pending_signals(pid_t tid);
 /* A debugger or its like gets each signal of the thread, before the thread is. */
 bool yarn_process_thread_is_traced(pid_t tid);
 
-/* The thread's name; empty where it has gone. `size` counts the NUL. */
+/* The thread's name; empty where it has gone. `size` counts the NUL. `proc`: the folder of its
+ * process in /proc. */
 void yarn_process_thread_name(pid_t tid, char *ret_name, size_t size);
+void yarn_process_thread_name_in(const char *proc, pid_t tid, char *ret_name, size_t size);
 
 /* A thread's schedstat. */
 struct yarn_thread_schedstat {
@@ -112,8 +116,9 @@ struct yarn_thread_schedstat {
     uint64_t nr_runs; /* how often it came onto one */
 };
 
-/* False where it has gone, or the kernel does not say. */
-bool yarn_process_thread_schedstat(pid_t tid, struct yarn_thread_schedstat *ret_stat);
+/* False where it has gone, or the kernel does not say. `proc`: as above. */
+bool yarn_process_thread_schedstat_in(const char *proc, pid_t tid,
+                                      struct yarn_thread_schedstat *ret_stat);
 
 /* Context switches of all threads of this process, those that have ended too. */
 uint64_t yarn_process_nr_switches(void);

@@ -75,6 +75,7 @@ static int open_session(struct yarn_recording *recording)
         .records_switches = options->sched.kind != YARN_SCHED_OFF,
         .switch_rate_max_hz = options->sched.rate_max_hz,
         .pid = recording->job->facts.pid,
+        .target = &yarn_target_self,
         .host_waits = recording->job->host_waits,
         .leader_end = recording->job->facts.leader_end,
         .find_symbol = yarn_symbol_place_find,
@@ -94,7 +95,7 @@ static int open_session(struct yarn_recording *recording)
 static int open_pipeline(struct yarn_recording *recording)
 {
     yarn_account_init(&recording->account, &recording->session);
-    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump, "/proc/self");
+    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump);
     return err ? yarn_failure_note(&recording->failure, "no memory for unwinding", err) : 0;
 }
 

@@ -14,6 +14,7 @@ void yarn_account_init(struct yarn_account *account, struct yarn_session *sessio
 {
     account->session = session;
     account->threads.session = session;
+    account->coverage.target = session->request->target;
     account->clock_event = YARN_DUMP_NONE;
     for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
         if (!session->statuses[i].error && session->statuses[i].spec.is_clock &&
@@ -54,7 +55,7 @@ void yarn_account_drop(struct yarn_account *account)
 /* Of the host's threads, while the recording was on. */
 static uint64_t host_cpu_ns(const struct yarn_account *account)
 {
-    return yarn_u64_minus(yarn_clock_cpu_ns_of_others(),
+    return yarn_u64_minus(yarn_target_cpu_ns(account->session->request->target),
                           yarn_coverage_stopped_cpu_ns(&account->coverage));
 }
 

@@ -17,7 +17,7 @@ static void begin_stop(struct yarn_coverage *coverage, uint64_t now_ns, uint64_t
     coverage->is_off = true;
     coverage->off_since_ns = now_ns;
     coverage->off_since_cpu_ns = cpu_ns;
-    coverage->off_since_ticks = yarn_clock_ticks_of_others();
+    coverage->off_since_ticks = yarn_target_ticks(coverage->target);
     coverage->from_ns = now_ns;
     coverage->until_ns = UINT64_MAX;
     add(coverage, &record);
@@ -33,7 +33,7 @@ static struct yarn_ticks between(struct yarn_ticks from, struct yarn_ticks to)
 
 static uint64_t cpu_ns_until_end(const struct yarn_coverage *coverage)
 {
-    return coverage->end_cpu_ns ? coverage->end_cpu_ns : yarn_clock_cpu_ns_of_others();
+    return coverage->end_cpu_ns ? coverage->end_cpu_ns : yarn_target_cpu_ns(coverage->target);
 }
 
 void yarn_coverage_end(struct yarn_coverage *coverage)
@@ -43,8 +43,8 @@ void yarn_coverage_end(struct yarn_coverage *coverage)
 
 void yarn_coverage_begin(struct yarn_coverage *coverage)
 {
-    coverage->off_ticks = yarn_clock_ticks_of_others();
-    coverage->before_cpu_ns = yarn_clock_cpu_ns_of_others();
+    coverage->off_ticks = yarn_target_ticks(coverage->target);
+    coverage->before_cpu_ns = yarn_target_cpu_ns(coverage->target);
 }
 
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
@@ -56,7 +56,7 @@ uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage)
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
 {
     struct yarn_ticks now =
-        coverage->is_off ? coverage->off_since_ticks : yarn_clock_ticks_of_others();
+        coverage->is_off ? coverage->off_since_ticks : yarn_target_ticks(coverage->target);
     return between(coverage->off_ticks, now);
 }
 
@@ -70,7 +70,7 @@ void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, 
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,
                         enum yarn_dump_coverage_cause cause)
 {
-    begin_stop(coverage, now_ns, yarn_clock_cpu_ns_of_others(), cause);
+    begin_stop(coverage, now_ns, yarn_target_cpu_ns(coverage->target), cause);
 }
 
 void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
@@ -85,7 +85,7 @@ void yarn_coverage_start(struct yarn_coverage *coverage, uint64_t now_ns,
     };
     coverage->stopped_ns = yarn_coverage_stopped_ns(coverage, now_ns);
     coverage->stopped_cpu_ns = stopped_cpu_ns;
-    struct yarn_ticks off = between(coverage->off_since_ticks, yarn_clock_ticks_of_others());
+    struct yarn_ticks off = between(coverage->off_since_ticks, yarn_target_ticks(coverage->target));
     coverage->off_ticks.all_ns += off.all_ns;
     coverage->off_ticks.system_ns += off.system_ns;
     coverage->until_ns = now_ns;

@@ -9,12 +9,13 @@
  */
 #pragma once
 
-#include "core/sys/clock.h"
+#include "core/sys/target.h"
 #include "output/dump/writer.h"
 
 enum { YARN_COVERAGE_WAITING_MAX = 64 };
 
 struct yarn_coverage {
+    const struct yarn_target *target; /* borrowed: whose CPU time it is */
     bool is_off;
     uint64_t off_since_ns;     /* where it is off */
     uint64_t off_since_cpu_ns; /* the host's CPU time then */

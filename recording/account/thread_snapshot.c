@@ -14,8 +14,8 @@ enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 {
     size_t count = 0;
-    int listed =
-        yarn_process_own_threads(snapshot->session->request->pid, ret_tids, YARN_SNAPSHOT_MAX);
+    const struct yarn_session_request *request = snapshot->session->request;
+    int listed = yarn_target_threads(request->target, request->pid, ret_tids, YARN_SNAPSHOT_MAX);
     for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
         if (ret_tids[i] != snapshot->session->own_tid)
             ret_tids[count++] = ret_tids[i];
@@ -56,7 +56,7 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
-        yarn_process_thread_name(tids[i], comm, sizeof comm);
+        yarn_target_thread_name(snapshot->session->request->target, tids[i], comm, sizeof comm);
         struct yarn_dump_thread thread = {
             .tid = (uint32_t)tids[i],
             .time_ns = tids[i] == snapshot->session->request->pid ? process_start_ns : now_ns,
@@ -137,11 +137,10 @@ void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
     write_end(snapshot, writer, &end);
 }
 
-/* The first thread may have ended and wait for the others. */
 static bool is_alive(const struct yarn_thread_snapshot *snapshot, pid_t tid, uint64_t *ret_cpu_ns)
 {
-    return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
-           (tid != snapshot->session->request->pid || !yarn_process_thread_is_dead(tid));
+    const struct yarn_session_request *request = snapshot->session->request;
+    return yarn_target_thread_is_alive(request->target, request->pid, tid, ret_cpu_ns);
 }
 
 static void write_note(struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer,
@@ -198,7 +197,7 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
         remove_tid(snapshot, tids[i]);
         if (!writer)
             continue;
-        yarn_process_thread_name(tids[i], comm, sizeof comm);
+        yarn_target_thread_name(snapshot->session->request->target, tids[i], comm, sizeof comm);
         struct yarn_dump_thread_name name = {
             .tid = (uint32_t)tids[i],
             .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),

@@ -14,10 +14,17 @@ enum {
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
 
+static int list(const struct yarn_thread_times *times, pid_t *ret_tids, size_t size)
+{
+    const struct yarn_session_request *request = times->session->request;
+    return yarn_target_threads(request->target, request->pid, ret_tids, size);
+}
+
 static void read_one(struct yarn_thread_times *times, pid_t tid)
 {
     struct yarn_thread_schedstat now;
-    if (times->count == YARN_THREAD_TIMES_ROWS || !yarn_process_thread_schedstat(tid, &now))
+    if (times->count == YARN_THREAD_TIMES_ROWS ||
+        !yarn_target_thread_schedstat(times->session->request->target, tid, &now))
         return;
     times->rows[times->count++] = (struct yarn_dump_thread_time){
         .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
@@ -33,7 +40,8 @@ static bool has_rested(struct yarn_thread_times *times, pid_t tid)
 {
     struct yarn_thread_time_seen now = {.tid = tid};
     struct yarn_thread_time_seen *seen = &times->seen[(size_t)tid % YARN_THREAD_TIMES_SEEN];
-    if (yarn_timer_thread_cpu_ns(tid, &now.cpu_ns))
+    const struct yarn_session_request *request = times->session->request;
+    if (!yarn_target_thread_is_alive(request->target, request->pid, tid, &now.cpu_ns))
         return false;
     bool is_same = seen->tid == now.tid && seen->cpu_ns == now.cpu_ns;
     *seen = now;
@@ -51,7 +59,7 @@ void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    int listed = yarn_process_own_threads(times->session->request->pid, tids, THREADS_MANY);
+    int listed = list(times, tids, THREADS_MANY);
     if (listed != times->nr_threads)
         times->since_ns = now_ns;
     times->nr_threads = listed;
@@ -78,8 +86,7 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
 {
     pid_t tids[THREADS_MAX];
     write_rows(times, writer);
-    int listed =
-        is_last ? yarn_process_own_threads(times->session->request->pid, tids, THREADS_MAX) : 0;
+    int listed = is_last ? list(times, tids, THREADS_MAX) : 0;
     for (int i = 0; i < listed && i < THREADS_MAX; i++) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);

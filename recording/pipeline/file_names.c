@@ -53,7 +53,7 @@ void yarn_file_names_close(struct yarn_file_names *names)
 
 void yarn_file_names_hurry(struct yarn_file_names *names, bool is_last)
 {
-    uint64_t cpu_ns = is_last ? yarn_clock_cpu_ns_of_others() : 0;
+    uint64_t cpu_ns = is_last ? yarn_target_cpu_ns(yarn_module_map_target(names->map)) : 0;
     uint64_t share_ns = yarn_u64_min(cpu_ns / END_SHARE, END_MOST_NS);
     names->until_ns =
         is_last ? yarn_clock_ns(YARN_TIME_MONOTONIC) + yarn_u64_max(share_ns, END_FIRST_NS) : 0;
@@ -99,18 +99,25 @@ void yarn_file_names_want(struct yarn_file_names *names, const struct yarn_unwin
         yarn_arena_rewind(&names->names, place * sizeof *name);
 }
 
+static bool read_mounts(const char *proc, char ret_link[LINK_BYTES])
+{
+    char data[LINK_BYTES];
+    struct yarn_text path = yarn_text_of(data, sizeof data);
+    yarn_text_add_format(&path, "%s/ns/mnt", proc);
+    return yarn_file_read_link(YARN_FILE_CWD, data, ret_link, LINK_BYTES) > 0;
+}
+
 /* Whether the process sees other files than those that started it. Where nobody may know, it does
  * not. */
-static bool has_own_mounts(const struct yarn_facts *facts)
+static bool has_own_mounts(const struct yarn_file_names *names)
 {
-    char own[LINK_BYTES], parents[LINK_BYTES], data[LINK_BYTES];
-    struct yarn_text path = yarn_text_of(data, sizeof data);
-    yarn_text_add(&path, "/proc/");
-    yarn_text_add_u64(&path, (uint64_t)facts->parent_pid);
-    yarn_text_add(&path, "/ns/mnt");
-    return yarn_file_read_link(YARN_FILE_CWD, "/proc/self/ns/mnt", own, sizeof own) > 0 &&
-           yarn_file_read_link(YARN_FILE_CWD, data, parents, sizeof parents) > 0 &&
-           strcmp(own, parents) != 0;
+    char its[LINK_BYTES], others[LINK_BYTES];
+    const struct yarn_target *target = yarn_module_map_target(names->map);
+    struct yarn_target starter = yarn_target_of(names->facts->parent_pid);
+    if (target->kind == YARN_TARGET_OTHER)
+        starter = yarn_target_self;
+    return read_mounts(target->proc, its) && read_mounts(starter.proc, others) &&
+           strcmp(its, others) != 0;
 }
 
 static bool is_lost(const struct yarn_module *module)
@@ -155,7 +162,7 @@ static void find_lost(const struct yarn_file_names *names, struct group *groups,
         end_ns += groups[i].cost_ns;
     if (end_ns < names->until_ns)
         return;
-    bool has_own = has_own_mounts(names->facts);
+    bool has_own = has_own_mounts(names);
     for (size_t i = 0; i < count; i++)
         groups[i].is_lost = has_own || is_lost(groups[i].module);
 }
@@ -251,7 +258,7 @@ void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer 
     struct group groups[MODULES_AT_ONCE];
     names->has_asked = true;
     size_t count = names->names.used ? gather(names, groups) : 0;
-    uint64_t cpu_ns = count ? yarn_clock_cpu_ns_of_others() : 0;
+    uint64_t cpu_ns = count ? yarn_target_cpu_ns(yarn_module_map_target(names->map)) : 0;
     if (names->until_ns)
         find_lost(names, groups, count);
     sort(groups, count);

@@ -22,6 +22,16 @@ static uint64_t now(void)
     return yarn_clock_ns(YARN_TIME_MONOTONIC);
 }
 
+static const struct yarn_target *target_of(const struct yarn_off_cpu *off_cpu)
+{
+    return off_cpu->dump->session->request->target;
+}
+
+static bool has_thread(const struct yarn_off_cpu *off_cpu, uint32_t tid)
+{
+    return yarn_target_has_thread(target_of(off_cpu), (pid_t)off_cpu->pid, (pid_t)tid);
+}
+
 /* ---- what is stored ---- */
 
 static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, uint64_t time_ns)
@@ -93,9 +103,9 @@ static int read_blocked(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait,
                         struct yarn_blocked *ret_blocked)
 {
     bool is_kept = wait->fd >= 0;
-    int fd = is_kept ? wait->fd : yarn_blocked_open((pid_t)wait->tid);
+    int fd = is_kept ? wait->fd : yarn_blocked_open(target_of(off_cpu), (pid_t)wait->tid);
     /* It has gone, or /proc is another namespace's, or there is none. */
-    if (fd == -ENOENT && !yarn_process_has_thread((pid_t)off_cpu->pid, (pid_t)wait->tid))
+    if (fd == -ENOENT && !has_thread(off_cpu, wait->tid))
         return -ESRCH;
     if (fd < 0)
         return fd;
@@ -111,8 +121,7 @@ static int read_blocked(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait,
 
 static bool is_ours(const struct yarn_off_cpu *off_cpu, uint32_t tid)
 {
-    return yarn_waits_has(&off_cpu->waits, tid) ||
-           yarn_process_has_thread((pid_t)off_cpu->pid, (pid_t)tid);
+    return yarn_waits_has(&off_cpu->waits, tid) || has_thread(off_cpu, tid);
 }
 
 static void note_lock(const struct yarn_off_cpu *off_cpu, uint32_t waiter,
@@ -157,7 +166,7 @@ static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
     off_cpu->queued->nr_kernel = 0;
     yarn_unwinder_unwind_blocked(off_cpu->unwinder, blocked.ip, blocked.sp, off_cpu->windows,
                                  yarn_queued_frames(off_cpu->queued));
-    struct yarn_blocked_lock lock = yarn_blocked_lock_of(&blocked);
+    struct yarn_blocked_lock lock = yarn_blocked_lock_of(target_of(off_cpu), &blocked);
     uint64_t until_ns = now();
     note_lock(off_cpu, wait->tid, &lock, &place);
     if (intern(off_cpu, wait, &place))
@@ -172,7 +181,8 @@ static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
     pid_t *tids = yarn_pages_map(THREADS_LISTED_MAX * sizeof *tids);
     if (!tids)
         return;
-    int count = yarn_process_own_threads((pid_t)off_cpu->pid, tids, THREADS_LISTED_MAX);
+    int count =
+        yarn_target_threads(target_of(off_cpu), (pid_t)off_cpu->pid, tids, THREADS_LISTED_MAX);
     for (int i = 0; i < count && i < THREADS_LISTED_MAX; i++)
         if (tids[i] != (pid_t)off_cpu->reader_tid)
             yarn_waits_add(&off_cpu->waits, (uint32_t)tids[i], now_ns);

@@ -9,8 +9,7 @@
 enum { FRAMES_PER_CHECK = 16, BRANCHES_AT_ONCE = 128 };
 #define QUEUE_BYTES YARN_MIB(4)
 
-int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump,
-                       const char *proc)
+int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump)
 {
     const struct yarn_session *session = dump->session;
     *pipeline = (struct yarn_pipeline){
@@ -19,7 +18,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
         .reader_tid = (uint32_t)session->own_tid,
         .queue = YARN_QUEUE_CLOSED,
     };
-    int err = yarn_module_map_new(&pipeline->map, proc);
+    int err = yarn_module_map_new(&pipeline->map, session->request->target);
     if (!err)
         err = yarn_unwinder_new(&pipeline->unwinder, dump->job->options.unwinder, pipeline->map);
     if (!err)

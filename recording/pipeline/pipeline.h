@@ -43,9 +43,9 @@ struct yarn_pipeline {
     bool is_in_sample;             /* that is stored at once: many more will come */
 };
 
-/* Closed on failure. `proc` is the process's folder in /proc. */
+/* Closed on failure. */
 YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
-                                       struct yarn_process_dump *dump, const char *proc);
+                                       struct yarn_process_dump *dump);
 
 /* Receives every record of the process; must not outlive `pipeline`. */
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);

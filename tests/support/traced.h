@@ -15,7 +15,7 @@
 
 struct traced {
     pid_t pid;
-    char proc[32];               /* its folder in /proc, borrowed by the map */
+    struct yarn_target target;   /* borrowed by the map */
     struct yarn_module_map *map; /* owned */
     uint64_t maps_hash;
 };

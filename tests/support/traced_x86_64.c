@@ -38,8 +38,8 @@ int traced_start(struct traced *traced, char **command)
         return -EPERM;
     if (ptrace(PTRACE_SETOPTIONS, traced->pid, NULL, PTRACE_O_EXITKILL))
         return -errno;
-    (void)snprintf(traced->proc, sizeof traced->proc, "/proc/%d", traced->pid);
-    return yarn_module_map_new(&traced->map, traced->proc);
+    traced->target = yarn_target_of(traced->pid);
+    return yarn_module_map_new(&traced->map, &traced->target);
 }
 
 bool traced_run_on(const struct traced *traced, unsigned pause_us)

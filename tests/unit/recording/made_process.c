@@ -46,12 +46,14 @@ static void make_session(void)
     made.event = made.job.events.specs[0];
     made.event.period = MADE_PERIOD_NS;
     made.event.is_clock = true;
+    made.target = yarn_target_of(MADE_PID);
     made.session_request = (struct yarn_session_request){
         .events = &made.event,
         .nr_events = 1,
         .frequency_hz = 1000,
         .stack = YARN_STACKS_COPY,
         .pid = MADE_PID,
+        .target = &made.target,
     };
     made.opened[0] = (struct yarn_event_status){.spec = made.event};
     made.attachment = (struct yarn_attachment){
@@ -107,7 +109,7 @@ void made_process_begin(void)
     make_session();
     yarn_account_init(&made.account, &made.session);
     make_dump();
-    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &made.dump, "/proc/4194000"), 0);
+    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &made.dump), 0);
 }
 
 void made_process_end(void)

@@ -19,6 +19,7 @@ enum { MADE_PID = 4194000, MADE_READER = MADE_PID + 1, MADE_THREAD = MADE_PID + 
 struct made_process {
     struct yarn_job job;
     struct yarn_event_spec event;
+    struct yarn_target target;
     struct yarn_session_request session_request;
     struct yarn_event_status opened[2]; /* the clock, and another that no view knows */
     struct yarn_attachment attachment;

@@ -241,7 +241,7 @@ END_TEST
 
 START_TEST(what_was_stopped_is_not_covered)
 {
-    struct yarn_coverage coverage = {.is_off = false};
+    struct yarn_coverage coverage = {.target = &yarn_target_self};
     yarn_coverage_begin(&coverage);
     yarn_coverage_stop(&coverage, 1000, YARN_DUMP_COVERAGE_PROGRAM);
     ck_assert(coverage.is_off);
@@ -258,7 +258,7 @@ END_TEST
 
 START_TEST(stops_add_up)
 {
-    struct yarn_coverage coverage = {.is_off = false};
+    struct yarn_coverage coverage = {.target = &yarn_target_self};
     for (uint64_t i = 1; i <= 10; i++) {
         yarn_coverage_stop(&coverage, i * 1000, YARN_DUMP_COVERAGE_PROGRAM);
         yarn_coverage_start(&coverage, i * 1000 + 100, YARN_DUMP_COVERAGE_PROGRAM);
@@ -269,7 +269,7 @@ END_TEST
 
 START_TEST(stopped_since_the_begin_is_not_covered_from_there)
 {
-    struct yarn_coverage coverage = {.is_off = false};
+    struct yarn_coverage coverage = {.target = &yarn_target_self};
     yarn_coverage_begin_off(&coverage, 500, 0);
     ck_assert(coverage.is_off);
     ck_assert(yarn_coverage_excludes(&coverage, 501));
@@ -279,7 +279,7 @@ END_TEST
 
 START_TEST(after_the_end_nothing_is_added)
 {
-    struct yarn_coverage coverage = {.is_off = false};
+    struct yarn_coverage coverage = {.target = &yarn_target_self};
     yarn_coverage_end(&coverage);
     uint64_t cpu_ns = yarn_coverage_cpu_ns(&coverage);
     use_cpu(2 * MS);
@@ -306,6 +306,7 @@ END_TEST
 static void follow_this_process(void)
 {
     made.session_request.pid = getpid();
+    made.target = yarn_target_self;
     made.session.own_tid = 0;
 }
 

@@ -71,6 +71,7 @@ static void begin_with(const char *asked, uint64_t branches, unsigned precise)
         .stack = stack,
         .stack_bytes = 4096,
         .pid = getpid(),
+        .target = &yarn_target_self,
     };
     ck_assert_int_eq(yarn_session_open(&made.session, &request), 0);
 }

@@ -22,7 +22,7 @@ static _Atomic pid_t waiting;
 
 static void set_up(void)
 {
-    ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(pipe(ends), 0);
@@ -171,7 +171,7 @@ static void look(void *(*run)(void *), pthread_t *ret_thread)
     ck_assert_int_eq(pthread_create(ret_thread, NULL, run, NULL), 0);
     while (!waiting)
         usleep(100);
-    int fd = yarn_blocked_open(waiting);
+    int fd = yarn_blocked_open(&yarn_target_self, waiting);
     ck_assert_int_ge(fd, 0);
     while (!yarn_blocked_read(fd, &blocked))
         usleep(100);

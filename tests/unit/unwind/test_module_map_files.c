@@ -22,7 +22,7 @@ static void set_up(void)
     snprintf(path, sizeof path, "/tmp/yarn_test_%d", (int)getpid());
     snprintf(other, sizeof other, "/tmp/yarn_test_%d.new", (int)getpid());
     pages_before = yarn_pages_total();
-    ck_assert_int_eq(yarn_module_map_new(&map, "/proc/self"), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
 }
 
 static void tear_down(void)
@@ -122,6 +122,7 @@ END_TEST
 
 START_TEST(deleted_file_has_the_build_id_that_its_memory_has)
 {
+    static const struct yarn_target without_proc = {.kind = YARN_TARGET_OWN};
     struct yarn_image libc;
     struct yarn_module_map *blind;
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
@@ -133,7 +134,7 @@ START_TEST(deleted_file_has_the_build_id_that_its_memory_has)
     ck_assert_ptr_ne(mapped, MAP_FAILED);
     close(fd);
     uint64_t base = (uint64_t)(uintptr_t)mapped;
-    ck_assert_int_eq(yarn_module_map_new(&blind, NULL), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &without_proc), 0);
     struct yarn_mapping mapping = {.start = base + PAGE,
                                    .end = base + 2 * PAGE,
                                    .file_offset = PAGE,
@@ -177,7 +178,7 @@ END_TEST
 START_TEST(replaced_file_is_said_to_be_replaced_where_map_files_is_out_of_reach)
 {
     struct yarn_module_map *blind;
-    ck_assert_int_eq(yarn_module_map_new(&blind, NULL), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody), 0);
     struct yarn_mapping by_inode = {
         .start = 0x20000, .end = 0x30000, .path = "/bin/true", .inode = 1};
     struct yarn_mapping gone = {.start = 0x30000, .end = 0x40000, .path = "/bin/true (deleted)"};
@@ -211,7 +212,7 @@ START_TEST(foreign_numbers_are_settled_by_what_stands_in_memory)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_module_map_find(map, mapping.start)->image_state, YARN_IMAGE_OPEN);
     struct yarn_module_map *blind;
-    ck_assert_int_eq(yarn_module_map_new(&blind, NULL), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody), 0);
     mapping.path = "/bin/true";
     ck_assert_int_eq(yarn_module_map_add(blind, &mapping), 0);
     ck_assert_int_eq(yarn_module_map_find(blind, mapping.start)->image_state, YARN_IMAGE_REPLACED);

@@ -62,14 +62,14 @@ START_TEST(who_runs_is_not_blocked)
     ck_assert_int_eq(pthread_create(&thread, NULL, run, NULL), 0);
     while (!runner)
         usleep(100);
-    int fd = yarn_blocked_open(runner);
+    int fd = yarn_blocked_open(&yarn_target_self, runner);
     ck_assert_int_ge(fd, 0);
     ck_assert(!yarn_blocked_read(fd, &blocked));
     has_to_end = true;
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert(!yarn_blocked_read(fd, &blocked));
     close(fd);
-    ck_assert_int_lt(yarn_blocked_open(0x7ffffffe), 0);
+    ck_assert_int_lt(yarn_blocked_open(&yarn_target_self, 0x7ffffffe), 0);
 }
 END_TEST
 
@@ -148,12 +148,12 @@ static struct yarn_blocked_lock look(void)
     struct yarn_blocked blocked;
     while (!waiter)
         usleep(100);
-    int fd = yarn_blocked_open(waiter);
+    int fd = yarn_blocked_open(&yarn_target_self, waiter);
     ck_assert_int_ge(fd, 0);
     while (!yarn_blocked_read(fd, &blocked) || blocked.call != SYS_futex)
         usleep(100);
     close(fd);
-    return yarn_blocked_lock_of(&blocked);
+    return yarn_blocked_lock_of(&yarn_target_self, &blocked);
 }
 
 START_TEST(the_holder_of_a_lock_is_known)

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/sys/file.h"
-#include "core/sys/own_memory.h"
 #include "core/sys/proc_maps.h"
+#include "core/sys/target.h"
 #include "tests/support/suite.h"
 
 static const struct {
@@ -144,13 +144,14 @@ START_TEST(long_files_are_read_in_pieces)
 }
 END_TEST
 
-START_TEST(own_memory_is_read_without_a_fault)
+START_TEST(memory_is_read_without_a_fault)
 {
     char from[64] = "what stands here", to[64] = "";
-    ck_assert_int_eq(yarn_own_memory_read((uint64_t)(uintptr_t)from, to, sizeof to), 0);
+    ck_assert_int_eq(yarn_target_read(&yarn_target_self, (uint64_t)(uintptr_t)from, to, sizeof to),
+                     0);
     ck_assert_str_eq(from, to);
-    ck_assert_int_eq(yarn_own_memory_read(0, to, sizeof to), -EFAULT);
-    ck_assert_int_eq(yarn_own_memory_read(UINT64_MAX - 8, to, sizeof to), -EFAULT);
+    ck_assert_int_eq(yarn_target_read(&yarn_target_self, 0, to, sizeof to), -EFAULT);
+    ck_assert_int_eq(yarn_target_read(&yarn_target_self, UINT64_MAX - 8, to, sizeof to), -EFAULT);
 }
 END_TEST
 
@@ -163,7 +164,7 @@ int main(void)
     tcase_add_test(tests, device_numbers_are_those_of_stat);
     tcase_add_test(tests, own_mappings_come_in_order);
     tcase_add_test(tests, long_files_are_read_in_pieces);
-    tcase_add_test(tests, own_memory_is_read_without_a_fault);
+    tcase_add_test(tests, memory_is_read_without_a_fault);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

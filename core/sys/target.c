@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sys/target.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "core/base/raw.h"
+#include "core/base/text.h"
+#include "core/sys/file.h"
+#include "core/sys/timer.h"
+
+const struct yarn_target yarn_target_self = {.kind = YARN_TARGET_OWN, .proc = "/proc/self"};
+const struct yarn_target yarn_target_nobody = {.kind = YARN_TARGET_NONE};
+
+struct yarn_target yarn_target_of(pid_t pid)
+{
+    struct yarn_target target = {.kind = YARN_TARGET_OTHER, .pid = pid};
+    struct yarn_text proc = yarn_text_of(target.proc, sizeof target.proc);
+    yarn_text_add_format(&proc, "/proc/%d", pid);
+    return target;
+}
+
+/* Why the number is asked for: in a child after fork it is another. */
+static long pid_of(const struct yarn_target *target)
+{
+    return target->kind == YARN_TARGET_OWN ? yarn_raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0)
+                                           : target->pid;
+}
+
+static ssize_t read_by_call(const struct yarn_target *target, uint64_t address, void *ret_data,
+                            size_t size)
+{
+    struct iovec local = {ret_data, size};
+    struct iovec remote = {(void *)(uintptr_t)address, size};
+    return yarn_raw_call(SYS_process_vm_readv, pid_of(target), (long)&local, 1, (long)&remote, 1,
+                         0);
+}
+
+static ssize_t read_by_file(const struct yarn_target *target, uint64_t address, void *ret_data,
+                            size_t size)
+{
+    char bytes[YARN_TARGET_PROC_BYTES + 8];
+    struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
+    yarn_text_add(&path, target->proc);
+    yarn_text_add(&path, "/mem");
+    int fd = yarn_file_open(YARN_FILE_CWD, path.data);
+    if (fd < 0)
+        return fd;
+    ssize_t got = yarn_file_read_at(fd, ret_data, size, address);
+    yarn_file_close(fd);
+    return got;
+}
+
+int yarn_target_read(const struct yarn_target *target, uint64_t address, void *ret_data,
+                     size_t size)
+{
+    if (target->kind == YARN_TARGET_NONE)
+        return -ESRCH;
+    ssize_t got = read_by_call(target, address, ret_data, size);
+    if (got == -EPERM || got == -ENOSYS || got == -EACCES)
+        got = read_by_file(target, address, ret_data, size);
+    if (got < 0)
+        return (int)got;
+    return (size_t)got == size ? 0 : -EFAULT;
+}
+
+uint64_t yarn_target_cpu_ns(const struct yarn_target *target)
+{
+    return target->kind == YARN_TARGET_OWN ? yarn_clock_cpu_ns_of_others() : target->cpu_ns;
+}
+
+struct yarn_ticks yarn_target_ticks(const struct yarn_target *target)
+{
+    return target->kind == YARN_TARGET_OWN ? yarn_clock_ticks_of_others() : target->ticks;
+}
+
+int yarn_target_threads(const struct yarn_target *target, pid_t pid, pid_t *ret_tids, size_t size)
+{
+    char bytes[YARN_TARGET_PROC_BYTES + 8];
+    struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
+    if (target->kind == YARN_TARGET_OWN)
+        return yarn_process_own_threads(pid, ret_tids, size);
+    if (target->kind == YARN_TARGET_NONE)
+        return -ESRCH;
+    yarn_text_add_format(&path, "%s/task", target->proc);
+    return yarn_process_threads_in(path.data, ret_tids, size);
+}
+
+void yarn_target_thread_name(const struct yarn_target *target, pid_t tid, char *ret_name,
+                             size_t size)
+{
+    yarn_process_thread_name_in(target->proc, tid, ret_name, size);
+}
+
+bool yarn_target_thread_schedstat(const struct yarn_target *target, pid_t tid,
+                                  struct yarn_thread_schedstat *ret_stat)
+{
+    return yarn_process_thread_schedstat_in(target->proc, tid, ret_stat);
+}
+
+bool yarn_target_has_thread(const struct yarn_target *target, pid_t pid, pid_t tid)
+{
+    return target->kind != YARN_TARGET_NONE && yarn_process_has_thread(pid, tid);
+}
+
+/* A leader that has ended waits for the others. */
+bool yarn_target_thread_is_alive(const struct yarn_target *target, pid_t pid, pid_t tid,
+                                 uint64_t *ret_cpu_ns)
+{
+    struct yarn_thread_schedstat stat;
+    if (target->kind == YARN_TARGET_OWN)
+        return !yarn_timer_thread_cpu_ns(tid, ret_cpu_ns) &&
+               (tid != pid || !yarn_process_thread_is_dead(tid));
+    bool is_alive = yarn_target_thread_schedstat(target, tid, &stat);
+    if (is_alive)
+        *ret_cpu_ns = stat.run_ns;
+    return is_alive;
+}
+
+ssize_t yarn_target_copy_own(pid_t pid, uint64_t address, void *ret_first, size_t first_bytes,
+                             void *ret_second, size_t second_bytes)
+{
+    struct iovec local[] = {{ret_first, first_bytes}, {ret_second, second_bytes}};
+    struct iovec remote = {(void *)(uintptr_t)address, first_bytes + second_bytes};
+    return yarn_raw_call(SYS_process_vm_readv, pid, (long)local, second_bytes ? 2 : 1,
+                         (long)&remote, 1, 0);
+}
