@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/process/job.h"
 
+#include <sys/auxv.h>
+
 #include "core/base/glob.h"
 #include "core/config/pattern.h"
 #include "core/event/counted.h"
@@ -129,6 +131,13 @@ bool yarn_job_is_for(const struct yarn_options *options, const char *path)
     return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
 }
 
+/* The name that was run: a link's, or a script's. */
+static bool was_run_as(const struct yarn_options *options)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN);
+    return path && yarn_job_is_for(options, path);
+}
+
 static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
 {
     struct yarn_option_fault at;
@@ -141,7 +150,9 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
         err = keep_environment(job);
     if (!err)
         err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
-    return err || yarn_job_is_for(&job->options, job->facts.exe) ? err : -ECANCELED;
+    return err || yarn_job_is_for(&job->options, job->facts.exe) || was_run_as(&job->options)
+               ? err
+               : -ECANCELED;
 }
 
 int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],

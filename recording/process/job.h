@@ -27,7 +27,8 @@ struct yarn_job {
 };
 
 /* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. -ECANCELED:
- * the executable is none of YARN_COMM. With this and any other *fault is empty. */
+ * neither the executable nor the name that was run is one of YARN_COMM. With this and any other
+ * *fault is empty. */
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 

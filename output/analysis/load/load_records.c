@@ -116,6 +116,45 @@ static bool is_blank(const struct yarn_loader *loader)
            loader->profile->nr_threads == loader->first_thread;
 }
 
+/* The first argument, as far as it is a name that can have been run: login shells put a hyphen
+ * before it, some programs write what they do. */
+static const char *program_of(const struct yarn_dump_process *process, const char *exe)
+{
+    const char *first = process->cmdline.size ? (const char *)process->cmdline.data : "";
+    const char *name = yarn_name_base(first + (first[0] == '-'));
+    return name[0] && !strpbrk(name, " \t\n:") ? name : exe;
+}
+
+/* The arguments with blanks between them. */
+static int keep_command(struct yarn_strings *strings, struct yarn_span cmdline,
+                        uint32_t *ret_command)
+{
+    size_t size = cmdline.size;
+    while (size && !cmdline.data[size - 1])
+        size--;
+    char *text = malloc(size + 1);
+    if (!text)
+        return -ENOMEM;
+    for (size_t i = 0; i < size; i++)
+        text[i] = cmdline.data[i] ? (char)cmdline.data[i] : ' ';
+    int err = yarn_strings_intern(strings, yarn_span_of(text, size), ret_command);
+    free(text);
+    return err;
+}
+
+static int name_process(struct yarn_strings *strings, struct yarn_profile_dump *dump)
+{
+    const struct yarn_dump_process *process = &dump->process;
+    const char *exe = yarn_name_base((const char *)process->exe.data);
+    const char *program = program_of(process, exe);
+    int err = yarn_strings_intern(strings, yarn_span_of_text(exe), &dump->comm);
+    if (!err)
+        err = yarn_strings_intern(strings, yarn_span_of_text(program), &dump->program);
+    if (!err)
+        err = yarn_strings_intern(strings, process->host, &dump->host);
+    return err ? err : keep_command(strings, process->cmdline, &dump->command);
+}
+
 static int on_process(void *self, const struct yarn_dump_process *record)
 {
     struct yarn_loader *loader = self;
@@ -140,8 +179,7 @@ static int on_process(void *self, const struct yarn_dump_process *record)
         err = keep_list(loader, &process->cmdline);
     if (err)
         return err;
-    const char *base = yarn_name_base((const char *)process->exe.data);
-    return yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(base), &dump->comm);
+    return name_process(&loader->profile->strings, dump);
 }
 
 static int on_option(void *self, const struct yarn_dump_option *record)

@@ -133,8 +133,12 @@ bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_
 {
     const struct yarn_profile_thread *thread = &profile->threads[number];
     const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-    return yarn_filter_has_task(filter, yarn_profile_text(profile, thread->comm), thread->tid,
-                                yarn_profile_text(profile, dump->comm), dump->process.pid);
+    const uint32_t names[] = {dump->comm, dump->program};
+    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
+        if (yarn_filter_has_task(filter, yarn_profile_text(profile, thread->comm), thread->tid,
+                                 yarn_profile_text(profile, names[i]), dump->process.pid))
+            return true;
+    return false;
 }
 
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter)

@@ -10,39 +10,12 @@ struct builder {
     const struct yarn_choice *choice;
     const struct yarn_profile *profile; /* the choice's */
     enum yarn_by by;
-    uint32_t *keys;        /* owned: of stacks; YARN_DUMP_NONE: hidden */
-    uint8_t *repeated;     /* owned: stacks whose key is further out as well */
-    struct yarn_row *sums; /* owned: of one event, by key */
+    const struct yarn_by_key *key; /* of it */
+    uint32_t *keys;                /* owned: of stacks; YARN_DUMP_NONE: hidden */
+    uint8_t *repeated;             /* owned: stacks whose key is further out as well */
+    struct yarn_row *sums;         /* owned: of one event, by key */
     size_t nr_keys;
 };
-
-static bool is_by_stack(enum yarn_by by)
-{
-    return by == YARN_BY_FUNCTION || by == YARN_BY_LINE || by == YARN_BY_MODULE;
-}
-
-static size_t count_keys(const struct yarn_profile *profile, enum yarn_by by)
-{
-    switch (by) {
-    case YARN_BY_FUNCTION:
-        return profile->nr_functions;
-    case YARN_BY_LINE:
-        return profile->places.count;
-    case YARN_BY_MODULE:
-        return profile->nr_modules;
-    case YARN_BY_THREAD:
-        return profile->nr_threads;
-    case YARN_BY_PROCESS:
-        return profile->nr_dumps;
-    case YARN_BY_CPU:
-        return (size_t)UINT16_MAX + 1;
-    case YARN_BY_ADDRESS:
-    case YARN_BY_FIELD:
-        return profile->strings.count;
-    default:
-        return profile->nr_events;
-    }
-}
 
 static void builder_fini(struct builder *builder)
 {
@@ -57,14 +30,7 @@ static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
     const struct yarn_profile_stack *stack = &profile->stacks[number];
     if (!builder->choice->functions[stack->function])
         return YARN_DUMP_NONE;
-    switch (builder->by) {
-    case YARN_BY_FUNCTION:
-        return stack->function;
-    case YARN_BY_LINE:
-        return profile->frames[stack->frame].place;
-    default:
-        return profile->functions[stack->function].module;
-    }
+    return builder->key->of_stack(profile, stack);
 }
 
 /* Their places have the same numbers, and they belong to module 0. */
@@ -78,19 +44,21 @@ static uint32_t key_of_pseudo(const struct builder *builder, uint32_t function)
 static int builder_init(struct builder *builder, const struct yarn_choice *choice, enum yarn_by by)
 {
     const struct yarn_profile *profile = choice->profile;
-    size_t nr_keys = count_keys(profile, by);
+    const struct yarn_by_key *key = yarn_by_key(by);
+    size_t nr_keys = key->count(profile);
     *builder = (struct builder){
         .choice = choice,
         .profile = profile,
         .by = by,
+        .key = key,
         .keys = calloc(profile->nr_stacks + 1, sizeof *builder->keys),
         .sums = calloc(nr_keys + 1, sizeof *builder->sums),
         .nr_keys = nr_keys,
     };
     bool is_whole = builder->keys && builder->sums;
-    for (uint32_t i = 0; is_whole && is_by_stack(by) && i < profile->nr_stacks; i++)
+    for (uint32_t i = 0; is_whole && key->of_stack && i < profile->nr_stacks; i++)
         builder->keys[i] = key_of_stack(builder, i);
-    if (is_whole && is_by_stack(by))
+    if (is_whole && key->of_stack)
         is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
     if (!is_whole)
         builder_fini(builder);
@@ -145,30 +113,13 @@ static int add_by_stack(struct builder *builder, uint32_t event)
     return 0;
 }
 
-static uint32_t key_of_cell(const struct builder *builder, const struct yarn_cell *cell)
-{
-    switch (builder->by) {
-    case YARN_BY_THREAD:
-        return cell->thread;
-    case YARN_BY_PROCESS:
-        return builder->profile->threads[cell->thread].dump;
-    case YARN_BY_CPU:
-        return cell->cpu;
-    case YARN_BY_ADDRESS:
-    case YARN_BY_FIELD:
-        return cell->value;
-    default:
-        return cell->event;
-    }
-}
-
 /* Where functions are filtered, `self` is what they spent and `total` what was spent below them. */
 static void add_by_cell(struct builder *builder, uint32_t event)
 {
     const struct yarn_profile *profile = builder->profile;
     const struct yarn_cell *cell;
     for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
-        struct yarn_row *row = &builder->sums[key_of_cell(builder, cell)];
+        struct yarn_row *row = &builder->sums[builder->key->of_cell(profile, cell)];
         uint32_t leaf = cell->stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
                                                       : profile->stacks[cell->stack].function;
         add_total(row, cell);
@@ -201,7 +152,7 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
     for (uint32_t event = 0; !err && event < builder->profile->nr_events; event++) {
         if (!builder->choice->events[event] || !builder->profile->events[event].samples)
             continue;
-        if (is_by_stack(builder->by))
+        if (builder->key->of_stack)
             err = add_by_stack(builder, event);
         else
             add_by_cell(builder, event);
@@ -214,25 +165,8 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
 const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
                           const struct yarn_row *row)
 {
-    switch (by) {
-    case YARN_BY_FUNCTION:
-        return yarn_profile_text(profile, profile->functions[row->key].name);
-    case YARN_BY_LINE:
-        return yarn_profile_text(profile, profile->places.places[row->key].name);
-    case YARN_BY_MODULE:
-        return yarn_profile_text(profile, profile->modules[row->key].base);
-    case YARN_BY_THREAD:
-        return yarn_profile_text(profile, profile->threads[row->key].comm);
-    case YARN_BY_PROCESS:
-        return yarn_profile_text(profile, profile->dumps[row->key].comm);
-    case YARN_BY_EVENT:
-        return yarn_profile_text(profile, profile->events[row->key].name);
-    case YARN_BY_ADDRESS:
-    case YARN_BY_FIELD:
-        return yarn_profile_text(profile, row->key);
-    default:
-        return "";
-    }
+    const struct yarn_by_key *key = yarn_by_key(by);
+    return key->name ? yarn_profile_text(profile, key->name(profile, row->key)) : "";
 }
 
 struct order {

@@ -7,24 +7,13 @@
  */
 #pragma once
 
+#include "output/analysis/table/by.h"
 #include "output/analysis/table/choice.h"
-
-enum yarn_by {
-    YARN_BY_FUNCTION,
-    YARN_BY_LINE,
-    YARN_BY_MODULE,
-    YARN_BY_THREAD,
-    YARN_BY_PROCESS,
-    YARN_BY_CPU,
-    YARN_BY_EVENT,
-    YARN_BY_ADDRESS, /* of the memory that a sample is about, and where it was served */
-    YARN_BY_FIELD,   /* of a tracepoint */
-    YARN_BY_COUNT,
-};
 
 struct yarn_row {
     uint32_t event;
-    uint32_t key;  /* number of the function, place, module, thread, dump, cpu, event or text */
+    uint32_t
+        key; /* number of the function, place, module, thread, dump, cpu, event or text (by.h) */
     uint64_t self; /* in the event's unit */
     uint64_t total;
     uint64_t samples;       /* that make up `self` */
@@ -40,7 +29,7 @@ struct yarn_rows {
 };
 
 /* For YARN_BY_CPU the profile must have been loaded by cpu, for YARN_BY_LINE with lines, for
- * YARN_BY_ADDRESS and YARN_BY_FIELD by that. */
+ * YARN_BY_ADDRESS and YARN_BY_FIELD by that, and with threads where the key needs them. */
 YARN_MUST_CHECK int yarn_rows_build(const struct yarn_choice *choice, enum yarn_by by,
                                     struct yarn_rows *ret_rows);
 /* Another order within an event: by total, or by self and, where that is equal, by total. */

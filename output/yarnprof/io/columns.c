@@ -14,7 +14,8 @@ size_t yarn_text_bytes(const char *text, size_t columns)
     return strlen(text) - rest.size;
 }
 
-static size_t print(const struct yarn_out *out, const char *text, size_t width)
+/* The last `tail` characters stay where it is cut. */
+static size_t print(const struct yarn_out *out, const char *text, size_t width, size_t tail)
 {
     struct yarn_legible legible;
     size_t printed;
@@ -23,8 +24,9 @@ static size_t print(const struct yarn_out *out, const char *text, size_t width)
         (void)fputs(legible.text, out->file);
         printed = legible.columns;
     } else {
-        size_t kept = width - 1;
-        (void)fprintf(out->file, "%.*s…", (int)yarn_text_bytes(legible.text, kept), legible.text);
+        const char *end = &legible.text[yarn_text_bytes(legible.text, legible.columns - tail)];
+        (void)fprintf(out->file, "%.*s…%s", (int)yarn_text_bytes(legible.text, width - 1 - tail),
+                      legible.text, end);
         printed = width;
     }
     yarn_legible_fini(&legible);
@@ -33,14 +35,23 @@ static size_t print(const struct yarn_out *out, const char *text, size_t width)
 
 void yarn_print_cut(const struct yarn_out *out, const char *text, size_t width)
 {
-    (void)print(out, text, width);
+    (void)print(out, text, width, 0);
+}
+
+static void fill(const struct yarn_out *out, size_t printed, size_t width)
+{
+    if (printed < width)
+        (void)fprintf(out->file, "%*s", (int)(width - printed), "");
 }
 
 void yarn_print_cell(const struct yarn_out *out, const char *text, size_t width)
 {
-    size_t printed = print(out, text, width);
-    if (printed < width)
-        (void)fprintf(out->file, "%*s", (int)(width - printed), "");
+    fill(out, print(out, text, width, 0), width);
+}
+
+void yarn_print_cell_with_end(const struct yarn_out *out, const char *text, size_t width)
+{
+    fill(out, print(out, text, width, width ? (width - 1) / 2 : 0), width);
 }
 
 size_t yarn_text_columns(const char *text)

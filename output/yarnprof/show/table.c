@@ -171,6 +171,9 @@ static void print_cell(const struct yarn_out *out, const struct yarn_show_cell *
                         out->columns || yarn_text_columns(text) <= column->width ? column->width
                                                                                  : 0);
         break;
+    case YARN_SHOW_MIDDLE:
+        yarn_print_cell_with_end(out, text, column->width);
+        break;
     case YARN_SHOW_LEFT:
         yarn_print_cell(out, text, column->width);
         break;

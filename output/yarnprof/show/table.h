@@ -54,9 +54,10 @@ enum yarn_show_unit {
 
 enum yarn_show_align {
     YARN_SHOW_RIGHT,
-    YARN_SHOW_LEFT, /* cut or filled up to the width */
-    YARN_SHOW_NAME, /* the same, but that it is cut on a terminal only: else it moves its line */
-    YARN_SHOW_TAIL, /* cut at the width, if there is one; not filled up */
+    YARN_SHOW_LEFT,   /* cut or filled up to the width */
+    YARN_SHOW_NAME,   /* the same, but that it is cut on a terminal only: else it moves its line */
+    YARN_SHOW_MIDDLE, /* cut in its middle, or filled up to the width */
+    YARN_SHOW_TAIL,   /* cut at the width, if there is one; not filled up */
 };
 
 enum { YARN_SHOW_NOT_CSV = 1, YARN_SHOW_NOT_JSON = 2 };

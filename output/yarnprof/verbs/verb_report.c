@@ -37,7 +37,8 @@ static const struct yarn_argument arguments[] = {
      METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     {"by", 0, "KEY",
-     "function, line, module, thread, process, cpu, event, address, branch or a tracepoint's field",
+     "function, line, module, thread, process, program, command, host, cpu, event, address, branch "
+     "or a tracepoint's field",
      BY},
     {"sort", 0, "ORDER", "self or total", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
@@ -83,24 +84,15 @@ static bool has_field(const struct yarn_profile *profile, const char *name)
 
 static int take_by(struct request *request, const char *value, const char **ret_right)
 {
-    static const char *const words[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "function", [YARN_BY_LINE] = "line",       [YARN_BY_MODULE] = "module",
-        [YARN_BY_THREAD] = "thread",     [YARN_BY_PROCESS] = "process", [YARN_BY_CPU] = "cpu",
-        [YARN_BY_EVENT] = "event",       [YARN_BY_ADDRESS] = "address",
-    };
-    *ret_right =
-        "function, line, module, thread, process, cpu, event, address, branch or a field's name";
+    *ret_right = "function, line, module, thread, process, program, command, host, cpu, event, "
+                 "address, branch or a field's name";
     if (strcmp(value, "branch") == 0) {
         request->report.view = YARN_REPORT_BRANCHES;
         return 0;
     }
-    for (size_t i = 0; i < YARN_BY_COUNT; i++) {
-        if (words[i] && strcmp(words[i], value) == 0) {
-            request->by = (enum yarn_by)i;
-            request->has_by = true;
-            return 0;
-        }
-    }
+    request->has_by = yarn_by_parse(value, &request->by);
+    if (request->has_by)
+        return 0;
     if (!is_name(value))
         return -EINVAL;
     request->by = YARN_BY_FIELD;
@@ -302,8 +294,7 @@ static bool has_depth(const struct request *request)
 static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
 {
     const struct yarn_filter *filter = &request->view.select.filter;
-    bool is_by_thread = request->by == YARN_BY_THREAD || request->by == YARN_BY_PROCESS;
-    bool is_by_sample = is_by_thread || request->by >= YARN_BY_CPU;
+    const struct yarn_by_key *key = yarn_by_key(request->by);
     struct yarn_load_options options = {
         .by_cpu = request->by == YARN_BY_CPU,
         .by_address = request->by == YARN_BY_ADDRESS,
@@ -312,8 +303,8 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
                   : request->report.view == YARN_REPORT_BRANCHES ? YARN_FRAMES_BY_ADDRESS
                                                                  : YARN_FRAMES_BY_FUNCTION,
         .has_branches = request->report.view == YARN_REPORT_BRANCHES,
-        .has_no_threads = !is_by_thread && !yarn_filter_is_by_thread(filter),
-        .has_no_stacks = is_by_sample && !yarn_filter_is_by_function(filter),
+        .has_no_threads = !key->needs_threads && !yarn_filter_is_by_thread(filter),
+        .has_no_stacks = key->of_cell && !yarn_filter_is_by_function(filter),
     };
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)

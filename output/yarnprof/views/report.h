@@ -111,9 +111,13 @@ YARN_MUST_CHECK int yarn_report_print_side(const struct yarn_profile_report *rep
 /* Columns of a row (the table's own is the report): its sums, in all three forms; of text what it
  * is called, and the second name (of its module, its process, …). */
 extern const struct yarn_show_column yarn_report_sums[];
+/* Of a command line the end is worth as much as the beginning. */
+static inline enum yarn_show_align yarn_report_name_align(enum yarn_by by)
+{
+    return by == YARN_BY_COMMAND ? YARN_SHOW_MIDDLE : YARN_SHOW_NAME;
+}
+
 yarn_show_get_fn yarn_report_get_name, yarn_report_get_detail;
-const char *yarn_report_title(enum yarn_by by);
-const char *yarn_report_detail_title(enum yarn_by by);
 
 /* Threads, processes, … have no inside: unless functions are filtered, self and total are one. */
 bool yarn_report_is_one_share(const struct yarn_profile_report *report);

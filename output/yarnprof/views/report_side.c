@@ -167,7 +167,7 @@ static void print_titles(const struct side *side, const struct yarn_show_table *
 static size_t width_of(const struct side *side, const struct yarn_show_table *table,
                        size_t nr_shown, size_t room)
 {
-    size_t width = strlen(yarn_report_title(side->report->rows.by));
+    size_t width = strlen(yarn_by_key(side->report->rows.by)->title);
     for (size_t i = 0; i < nr_shown; i++) {
         const char *name =
             yarn_show_text_of(table, &table->parts[1][0], &side->rows[i * side->nr_events]);
@@ -214,9 +214,9 @@ static int print_side(const struct side *side, const struct yarn_out *out)
     size_t room = columns ? columns - side->nr_events * EVENT_COLUMNS : 0;
     struct yarn_show_column *shares = make_columns(side);
     struct yarn_show_column names[] = {
-        YARN_SHOW_COLUMN(NULL, yarn_report_title(by), .get = get_name, .align = YARN_SHOW_NAME,
-                         .gap = 2),
-        YARN_SHOW_COLUMN(NULL, yarn_report_detail_title(by), .get = get_detail,
+        YARN_SHOW_COLUMN(NULL, yarn_by_key(by)->title, .get = get_name,
+                         .align = yarn_report_name_align(by), .gap = 2),
+        YARN_SHOW_COLUMN(NULL, yarn_by_key(by)->detail_title, .get = get_detail,
                          .align = YARN_SHOW_TAIL, .gap = 2),
         {0},
     };

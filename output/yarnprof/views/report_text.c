@@ -73,23 +73,13 @@ struct widths {
     size_t name, detail; /* 0: as long as it is */
 };
 
-const char *yarn_report_title(enum yarn_by by)
-{
-    static const char *const titles[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "FUNCTION", [YARN_BY_LINE] = "LINE",       [YARN_BY_MODULE] = "MODULE",
-        [YARN_BY_THREAD] = "THREAD",     [YARN_BY_PROCESS] = "PROCESS", [YARN_BY_CPU] = "CPU",
-        [YARN_BY_EVENT] = "EVENT",       [YARN_BY_ADDRESS] = "ADDRESS", [YARN_BY_FIELD] = "VALUE",
-    };
-    return titles[by];
-}
-
 static struct widths fit(const struct yarn_profile_report *report,
                          const struct yarn_show_table *table, const struct yarn_row *rows,
                          size_t count)
 {
     const struct yarn_out *out = table->out;
     const struct yarn_show_column *columns = table->parts[1];
-    struct widths widths = {.name = strlen(yarn_report_title(report->rows.by))};
+    struct widths widths = {.name = strlen(yarn_by_key(report->rows.by)->title)};
     for (size_t i = 0; i < count; i++) {
         const char *name = yarn_show_text_of(table, &columns[NAME], &rows[i]);
         widths.name = yarn_size_max(widths.name, yarn_text_columns(name));
@@ -115,16 +105,7 @@ static struct widths fit(const struct yarn_profile_report *report,
 
 bool yarn_report_is_one_share(const struct yarn_profile_report *report)
 {
-    return report->rows.by > YARN_BY_MODULE && report->choice->has_all_functions;
-}
-
-const char *yarn_report_detail_title(enum yarn_by by)
-{
-    static const char *const titles[YARN_BY_COUNT] = {
-        [YARN_BY_FUNCTION] = "MODULE", [YARN_BY_LINE] = "FUNCTION", [YARN_BY_MODULE] = "PATH",
-        [YARN_BY_THREAD] = "TID",      [YARN_BY_PROCESS] = "PID",
-    };
-    return titles[by] ? titles[by] : "";
+    return yarn_by_key(report->rows.by)->of_cell && report->choice->has_all_functions;
 }
 
 /* What the looks stand for, and what the switch records say of all waits. */
@@ -173,16 +154,17 @@ static void print_table(const struct yarn_profile_report *report, const struct y
     struct yarn_show_column names[NAME_COLUMNS + 1] = {
         [AMOUNT] = YARN_SHOW_COLUMN(NULL, is_time ? "TIME" : "COUNT", .get = get_amount, .gap = 2,
                                     .width = 10),
-        [NAME] = YARN_SHOW_COLUMN(NULL, yarn_report_title(report->rows.by),
-                                  .get = yarn_report_get_name, .align = YARN_SHOW_NAME, .gap = 2),
+        [NAME] = YARN_SHOW_COLUMN(NULL, yarn_by_key(report->rows.by)->title,
+                                  .get = yarn_report_get_name, .gap = 2),
         [DETAIL] =
-            YARN_SHOW_COLUMN(NULL, yarn_report_detail_title(report->rows.by),
+            YARN_SHOW_COLUMN(NULL, yarn_by_key(report->rows.by)->detail_title,
                              .get = yarn_report_get_detail, .align = YARN_SHOW_TAIL, .gap = 2),
     };
     struct yarn_show_table table = {
         .out = out, .self = report, .parts = {yarn_report_sums, names}, .has_paint = true};
     struct widths widths = fit(report, &table, rows, shown);
     names[NAME].width = (unsigned)widths.name;
+    names[NAME].align = yarn_report_name_align(report->rows.by);
     names[DETAIL].width = out->columns ? (unsigned)widths.detail : 0;
     yarn_show_rows(&table, NULL, rows, shown, sizeof *rows, 0);
     if (shown < count)
