@@ -92,6 +92,8 @@ int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_s
 
 const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
+    if (!stream || !entry)
+        return NULL;
     uint32_t at = yarn_table_find(&stream->by_pid, (uint32_t)entry->pid);
     if (!entry->pid)
         return "<idle>";

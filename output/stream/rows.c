@@ -9,6 +9,8 @@ enum { TEXT_BYTES = 16 << 10 };
 
 const char *yarn_stream_event_name(const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
+    if (!stream || !entry)
+        return NULL;
     const char *target = yarn_couplebreak_event_name(entry->event_id);
     const struct yarn_stream_event *event = yarn_stream_event_by_id(stream, entry->event_id);
     return target ? target : event ? event->name : "";
@@ -16,14 +18,15 @@ const char *yarn_stream_event_name(const struct yarn_stream *stream, const struc
 
 int yarn_stream_original_pid(const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
-    (void)stream;
-    return entry->pid;
+    return stream && entry ? entry->pid : 0;
 }
 
 /* False: the entry's event has no such field. */
 static bool find(const struct yarn_stream *stream, const struct yarn_entry *entry, const char *name,
                  struct yarn_trace_field *ret_field)
 {
+    if (!stream || !entry || !name)
+        return false;
     const struct yarn_stream_event *event = yarn_stream_event_of(stream, entry);
     return event && event->fields && entry->record_bytes &&
            yarn_trace_fields_find(event->fields, yarn_span_of_text(name), ret_field);
@@ -62,6 +65,8 @@ static char resched_char(uint64_t flags)
 const char *yarn_stream_latency(struct yarn_stream *stream, const struct yarn_entry *entry)
 {
     uint64_t flags, depth;
+    if (!stream || !entry)
+        return NULL;
     char *text = stream->latency;
     text[0] = 0;
     if (!number_of(stream, entry, "common_flags", &flags) ||
@@ -190,7 +195,7 @@ static bool begin_text(struct yarn_stream *stream, int number, struct yarn_text 
 const char *yarn_stream_info(struct yarn_stream *stream, const struct yarn_entry *entry)
 {
     struct yarn_text text;
-    if (!begin_text(stream, TEXT_INFO, &text))
+    if (!stream || !entry || !begin_text(stream, TEXT_INFO, &text))
         return NULL;
     add_info(&text, stream, entry);
     return text.data;
@@ -209,7 +214,7 @@ const char *yarn_stream_dump_text(struct yarn_stream *stream, const struct yarn_
 {
     const struct yarn_entry *origin = yarn_couplebreak_origin(entry);
     struct yarn_text text;
-    if (!begin_text(stream, TEXT_DUMP, &text))
+    if (!stream || !entry || !begin_text(stream, TEXT_DUMP, &text))
         return NULL;
     if (origin) {
         add_who(&text, stream, entry);
@@ -228,7 +233,8 @@ const char *yarn_stream_dump_text(struct yarn_stream *stream, const struct yarn_
 const char *yarn_stream_field_name(struct yarn_stream *stream, const struct yarn_entry *entry,
                                    size_t index)
 {
-    const struct yarn_stream_event *event = yarn_stream_event_of(stream, entry);
+    const struct yarn_stream_event *event =
+        stream && entry ? yarn_stream_event_of(stream, entry) : NULL;
     const struct yarn_trace_fields *fields = event ? event->fields : NULL;
     struct yarn_text text;
     if (!fields || index >= fields->count || !begin_text(stream, TEXT_FIELD_NAME, &text))
@@ -242,6 +248,8 @@ int yarn_stream_field_type(const struct yarn_stream *stream, const struct yarn_e
                            const char *name, enum yarn_field_type *ret_type)
 {
     struct yarn_trace_field field;
+    if (!stream || !entry || !name || !ret_type)
+        return -EINVAL;
     if (!find(stream, entry, name, &field))
         return -ENOENT;
     *ret_type = field.is_text                           ? YARN_FIELD_TEXT
@@ -256,6 +264,8 @@ int yarn_stream_field_value(const struct yarn_stream *stream, const struct yarn_
 {
     enum yarn_field_type type;
     uint64_t number;
+    if (!ret_value)
+        return -EINVAL;
     int err = yarn_stream_field_type(stream, entry, name, &type);
     if (err)
         return err;

@@ -191,8 +191,9 @@ struct yarn_span yarn_stream_record(const struct yarn_stream *stream,
 const void *yarn_stream_raw(const struct yarn_stream *stream, const struct yarn_entry *entry,
                             size_t *ret_size)
 {
-    struct yarn_span record = yarn_stream_record(stream, entry);
-    *ret_size = record.size;
+    struct yarn_span record = stream && entry ? yarn_stream_record(stream, entry) : YARN_SPAN_EMPTY;
+    if (ret_size)
+        *ret_size = record.size;
     return record.size ? record.data : NULL;
 }
 

@@ -51,7 +51,7 @@ const int *yarn_stream_couplebreak_ids(const struct yarn_stream *stream, size_t 
 uint32_t yarn_stream_pid(const struct yarn_stream *stream); /* of the process; 0: a trace.dat */
 
 /* Of an entry, which lies in the stream's array. Texts that are made are valid until the next call
- * of the same function; NULL: no memory. */
+ * of the same function; NULL: no memory, no stream or no entry. */
 const char *yarn_stream_event_name(const struct yarn_stream *stream,
                                    const struct yarn_entry *entry);
 const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry);
@@ -76,7 +76,7 @@ const char *yarn_stream_field_name(struct yarn_stream *stream, const struct yarn
 /* -ENOENT: it has no such field. */
 int yarn_stream_field_type(const struct yarn_stream *stream, const struct yarn_entry *entry,
                            const char *name, enum yarn_field_type *ret_type);
-/* -EINVAL: it is no integer. */
+/* -EINVAL: it is no integer, as for every NULL. */
 int yarn_stream_field_value(const struct yarn_stream *stream, const struct yarn_entry *entry,
                             const char *name, int64_t *ret_value);
 /* Of any field, as text; NULL: it has no such field. */

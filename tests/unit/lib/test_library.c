@@ -136,6 +136,71 @@ START_TEST(null_is_refused_where_something_is_needed)
 }
 END_TEST
 
+/* Of a stream that is no stream, or of an entry that is none. */
+static void assert_nothing_of(struct yarn_stream *stream, const struct yarn_entry *entry)
+{
+    size_t size = KEPT;
+    int64_t value = KEPT;
+    enum yarn_field_type type = YARN_FIELD_TEXT;
+    ck_assert_ptr_null(yarn_stream_event_name(stream, entry));
+    ck_assert_ptr_null(yarn_stream_task(stream, entry));
+    ck_assert_int_eq(yarn_stream_original_pid(stream, entry), 0);
+    ck_assert_ptr_null(yarn_stream_latency(stream, entry));
+    ck_assert_ptr_null(yarn_stream_info(stream, entry));
+    ck_assert_ptr_null(yarn_stream_dump_text(stream, entry));
+    ck_assert_ptr_null(yarn_stream_raw(stream, entry, &size));
+    ck_assert_uint_eq(size, 0);
+    ck_assert_ptr_null(yarn_stream_field_name(stream, entry, 0));
+    ck_assert_ptr_null(yarn_stream_field_text(stream, entry, "pid"));
+    ck_assert_int_eq(yarn_stream_field_type(stream, entry, "pid", &type), -EINVAL);
+    ck_assert_int_eq(yarn_stream_field_value(stream, entry, "pid", &value), -EINVAL);
+    ck_assert_int_eq(type, YARN_FIELD_TEXT);
+    ck_assert_int_eq(value, KEPT);
+}
+
+START_TEST(null_for_a_stream_or_an_entry_gives_nothing)
+{
+    struct yarn_stream *stream = NULL;
+    const struct yarn_entry entry = {.pid = 1};
+    assert_nothing_of(NULL, NULL);
+    assert_nothing_of(NULL, &entry);
+    ck_assert_int_eq(yarn_stream_open(NULL, 0, &stream), -EINVAL);
+    ck_assert_int_eq(yarn_stream_open(YARN_GOLDEN_FOLDER "/process.yarndump", 0, NULL), -EINVAL);
+    ck_assert_int_eq(yarn_stream_open(YARN_GOLDEN_FOLDER "/process.yarndump", 0, &stream), 0);
+    assert_nothing_of(stream, NULL);
+    ck_assert_int_eq(yarn_stream_field_type(stream, &entry, NULL, NULL), -EINVAL);
+    ck_assert_ptr_null(yarn_stream_raw(stream, &entry, NULL));
+    yarn_stream_free(stream);
+}
+END_TEST
+
+/* The golden dump with that byte of its first chunk flipped: the process is in there. */
+static void write_damaged(const char *path, long at)
+{
+    char bytes[1 << 16];
+    FILE *file = fopen(YARN_GOLDEN_FOLDER "/process.yarndump", "re");
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    bytes[at] = (char)~bytes[at];
+    file = fopen(path, "we");
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+START_TEST(a_dump_whose_process_is_damaged_is_a_bad_message)
+{
+    struct yarn_stream *stream = NULL;
+    char path[] = "/tmp/yarn-damaged-XXXXXX";
+    close(mkstemp(path));
+    ck_assert_int_eq(yarn_stream_open(YARN_GOLDEN_FOLDER "/process.yarndump", 99, &stream),
+                     -ENOENT);
+    write_damaged(path, 300);
+    ck_assert_int_eq(yarn_stream_open(path, 0, &stream), -EBADMSG);
+    ck_assert_ptr_null(stream);
+    unlink(path);
+}
+END_TEST
+
 static void take(void *self, size_t event, const struct yarn_record *record)
 {
     (void)self;
@@ -244,6 +309,8 @@ int main(void)
     tcase_add_test(guest, errno_is_kept_also_where_a_call_fails);
     tcase_add_test(guest, null_is_refused_where_something_is_needed);
     tcase_add_test(guest, what_is_no_stream_has_nothing);
+    tcase_add_test(guest, null_for_a_stream_or_an_entry_gives_nothing);
+    tcase_add_test(guest, a_dump_whose_process_is_damaged_is_a_bad_message);
     tcase_add_test(guest, what_cannot_be_is_refused_before_the_kernel_is_asked);
     tcase_add_test(guest, in_a_child_the_parent_s_counters_are_dead);
     suite_add_tcase(suite, guest);
