@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/text.h"
 
-#include <stdarg.h>
-
 struct yarn_text yarn_text_of(char *data, size_t capacity)
 {
     data[0] = 0;
@@ -66,18 +64,30 @@ static const char *add_argument(struct yarn_text *text, const char *letter, va_l
     return letter + (*letter == 'l' ? 2 : 1);
 }
 
-void yarn_text_add_format(struct yarn_text *text, const char *format, ...)
+/* Why inline: host threads have little stack. */
+static inline __attribute__((always_inline)) void
+add_arguments(struct yarn_text *text, const char *format, va_list *arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     while (*format) {
         size_t plain = strcspn(format, "%");
         yarn_text_add_sized(text, format, plain);
         format += plain;
         if (*format)
-            format = add_argument(text, format + 1, &arguments);
+            format = add_argument(text, format + 1, arguments);
     }
+}
+
+void yarn_text_add_format(struct yarn_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_arguments(text, format, &arguments);
     va_end(arguments);
+}
+
+void yarn_text_add_arguments(struct yarn_text *text, const char *format, va_list *arguments)
+{
+    add_arguments(text, format, arguments);
 }
 
 static int digit_of(char c, unsigned base)

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdarg.h>
+
 #include "core/base/base.h"
 
 struct yarn_text {
@@ -21,8 +23,9 @@ void yarn_text_add(struct yarn_text *text, const char *more);
 void yarn_text_add_sized(struct yarn_text *text, const char *more, size_t size);
 void yarn_text_add_u64(struct yarn_text *text, uint64_t value);
 void yarn_text_add_i64(struct yarn_text *text, int64_t value);
-/* As printf has it, of %s, %d and %lu alone. */
+/* As printf has it, of %s, %d and %lu alone; the second moves *arguments. */
 YARN_PRINTF(2, 3) void yarn_text_add_format(struct yarn_text *text, const char *format, ...);
+void yarn_text_add_arguments(struct yarn_text *text, const char *format, va_list *arguments);
 void yarn_text_add_hex(struct yarn_text *text, uint64_t value); /* without 0x */
 
 /* A parse says where it stopped and why, in a static sentence. */

@@ -187,32 +187,23 @@ void yarn_commands_run_urgent(struct yarn_recorder *recorder)
 
 void yarn_commands_open_socket(struct yarn_recorder *recorder)
 {
-    char bytes[YARN_MESSAGE_BYTES];
-    struct yarn_text detail = yarn_text_of(bytes, sizeof bytes);
     const struct yarn_job *job = &recorder->job;
-    const char *pattern = job->options.control;
+    const char *pattern = job->options.control, *path = recorder->control.path;
     if (!*pattern)
         return;
     int err = -EPERM;
     if (!job->seccomp.deadly[YARN_SECCOMP_CONTROL])
         err = yarn_control_socket_open(&recorder->control, pattern, &job->facts, job->envp);
-    if (!err)
-        return;
-    yarn_text_add(&detail, recorder->control.path);
-    if (err == -EADDRINUSE) {
-        /* Why aside: each child of a process with a fixed name would leave a dump for it. */
-        yarn_messages_add_aside(
-            &recorder->messages, YARN_DUMP_MESSAGE_WARNING,
-            "YARN_CONTROL: the name is taken, so this process takes no commands", detail.data,
-            job->facts.lineage.forked_by != 0);
-        return;
-    }
-    yarn_messages_add_error(&detail, err);
-    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING,
-                      err == -ENAMETOOLONG
-                          ? "YARN_CONTROL: a socket's path has at most 107 bytes, this one has more"
-                          : "YARN_CONTROL: the socket could not be made",
-                      detail.data);
+    /* Why aside: each child of a process with a fixed name would leave a dump for it. */
+    if (err == -EADDRINUSE)
+        yarn_messages_add(
+            &recorder->messages, YARN_DUMP_MESSAGE_WARNING, job->facts.lineage.forked_by,
+            "YARN_CONTROL: the name is taken, so this process takes no commands: %s", path);
+    else if (err)
+        YARN_WARN(&recorder->messages, "YARN_CONTROL: %s: %s (errno %d)",
+                  err == -ENAMETOOLONG ? "a socket's path has at most 107 bytes, this one has more"
+                                       : "the socket could not be made",
+                  path, -err);
 }
 
 static void add_status(struct yarn_text *text, const struct yarn_recorder *recorder)

@@ -62,9 +62,8 @@ static void note_filter(struct yarn_recorder *recorder)
 {
     if (!yarn_state_set(&recorder->state, YARN_STATE_BEHIND_FILTER, false))
         return;
-    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING,
-                      "the host has set a seccomp filter",
-                      "its children are not recorded, its end is not waited for");
+    YARN_WARN(&recorder->messages, "the host has set a seccomp filter: its children are not "
+                                   "recorded, its end is not waited for");
 }
 
 enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
@@ -93,9 +92,9 @@ static bool is_asked_as_a_task(struct yarn_recorder *recorder,
     if (!yarn_thread_clear_wakes(&recorder->thread, woken_fd) &&
         !(has_flushed && yarn_thread_is_asked(&recorder->thread)))
         return false;
-    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, "the recording ended",
-                      "the host asks each of its tasks for something by a signal (libpsx), which "
-                      "the reader cannot answer");
+    YARN_WARN(&recorder->messages,
+              "the recording ended: the host asks each of its tasks for "
+              "something by a signal (libpsx), which the reader cannot answer");
     atomic_store(&recorder->end, (uint64_t)UINT32_MAX << 32 | YARN_DUMP_END_STOPPED);
     return true;
 }
@@ -283,12 +282,12 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
             yarn_messages_add(&recorder->messages,
                               reason == YARN_DUMP_END_SECCOMP ? YARN_DUMP_MESSAGE_WARNING
                                                               : YARN_DUMP_MESSAGE_INFO,
-                              "the recording ended", recorder->stop_reason);
+                              false, "the recording ended: %s", recorder->stop_reason);
     } else if (outcome == BROKEN) {
         reason = YARN_DUMP_END_FAILED;
         recording->failure.is_reported = true;
-        yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_ERROR, "the recording ended early",
-                          recording->failure.what);
+        yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_ERROR, false,
+                          "the recording ended early: %s", recording->failure.what);
     }
     yarn_recording_halt(recording);
     yarn_deferred_start_add_to_parent(recorder);

@@ -38,14 +38,11 @@ static void read_notes(struct yarn_recording *recording, bool is_due)
 
 static void note_slower_off_cpu(struct yarn_recording *recording)
 {
-    char bytes[64];
-    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     uint64_t period_ns = recording->pipeline.off_cpu.waits.period_ns;
     recording->off_cpu_event.spec.period = period_ns;
-    yarn_text_add_format(&text, "off-cpu looks each %lu ms from now on",
-                         period_ns / YARN_NS_PER_MS);
-    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, bytes,
-                      "there were more than 2000 looks a second");
+    YARN_WARN(recording->messages,
+              "off-cpu looks each %lu ms from now on: there were more than 2000 looks a second",
+              period_ns / YARN_NS_PER_MS);
     if (yarn_process_dump_begin(&recording->dump))
         yarn_preamble_write_off_cpu(recording->dump.writer, recording->job,
                                     &recording->off_cpu_event);
@@ -59,11 +56,9 @@ static void note_refused_off_cpu(struct yarn_recording *recording)
     if (!refusal || recording->has_reported_refused_off_cpu)
         return;
     recording->has_reported_refused_off_cpu = true;
-    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                      "off-cpu: some threads could not be looked at",
-                      refusal == -EMFILE || refusal == -ENFILE
-                          ? "there are no descriptors for it"
-                          : "their files in /proc are not readable");
+    YARN_WARN(recording->messages, "off-cpu: some threads could not be looked at: %s",
+              refusal == -EMFILE || refusal == -ENFILE ? "there are no descriptors for it"
+                                                       : "their files in /proc are not readable");
 }
 
 uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
@@ -135,10 +130,9 @@ static void warn_without_samples(struct yarn_recording *recording)
     if (recording->has_reported_no_samples || !yarn_account_lacks_samples(&recording->account))
         return;
     recording->has_reported_no_samples = true;
-    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                      "CPU time passed without a sample",
-                      "it was the kernel's, or that of threads too short to be sampled "
-                      "(YARN_STRATEGY=cores sees those)");
+    YARN_WARN(recording->messages,
+              "CPU time passed without a sample: it was the kernel's, or that "
+              "of threads too short to be sampled (YARN_STRATEGY=cores sees those)");
 }
 
 /* What there is so far is worth a dump, or it has one. */
@@ -232,9 +226,8 @@ static void enable(struct yarn_recording *recording)
     yarn_session_enable(&recording->session);
     yarn_recording_report_failures(recording);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
-        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                          "/proc/self/maps could not be read",
-                          "frames of modules that were loaded before the start are unknown");
+        YARN_WARN(recording->messages, "/proc/self/maps could not be read: frames of modules that "
+                                       "were loaded before the start are unknown");
 }
 
 void yarn_recording_begin(struct yarn_recording *recording)

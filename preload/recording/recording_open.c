@@ -32,8 +32,8 @@ static void follow_filter(struct yarn_recording *recording)
                                    !yarn_valgrind_is_processor();
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
-            yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_INFO,
-                              "a seccomp filter would end the program for", probe->deadly[i]);
+            YARN_INFORM(recording->messages, "a seccomp filter would end the program for: %s",
+                        probe->deadly[i]);
 }
 
 static bool is_recorded(const void *self, const char *exe)
@@ -126,8 +126,7 @@ static int open_off_cpu(struct yarn_recording *recording)
     event->reason = why_no_off_cpu(recording);
     if (event->reason) {
         event->error = EOPNOTSUPP;
-        yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING, event->spec.name,
-                          event->reason);
+        YARN_WARN(recording->messages, "%s: %s", event->spec.name, event->reason);
         return 0;
     }
     int err = yarn_off_cpu_open(&pipeline->off_cpu, &recording->dump, pipeline->unwinder,

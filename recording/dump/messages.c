@@ -10,14 +10,9 @@ enum { STDERR = 2 };
 static const char *const levels[] = {"error", "warning", "info", "debug"};
 
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
-                       const char *text, const char *detail)
+                       bool is_aside, const char *format, ...)
 {
-    yarn_messages_add_aside(messages, level, text, detail, false);
-}
-
-void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
-                             const char *text, const char *detail, bool is_aside)
-{
+    va_list arguments;
     uint32_t count = atomic_load_explicit(&messages->count, memory_order_relaxed);
     if ((int)level > messages->most_detailed)
         return;
@@ -30,7 +25,9 @@ void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_mess
     yarn_text_add_format(&line, "yarn: %s: ", levels[level]);
     const size_t head = line.size;
     line.capacity = head + YARN_MESSAGE_BYTES;
-    yarn_text_add_format(&line, "%s%s%s", text, detail ? ": " : "", detail ? detail : "");
+    va_start(arguments, format);
+    yarn_text_add_arguments(&line, format, &arguments);
+    va_end(arguments);
     message->text = yarn_span_of(line.data + head, line.size - head);
     line.data[line.size] = '\n';
     message->line_size = line.size + 1;

@@ -33,13 +33,14 @@ struct yarn_messages {
     struct yarn_message message[YARN_MESSAGES_MAX];
 };
 
-/* Both texts are joined by ": "; `detail` may be NULL. */
+/* As yarn_text_add_format; is_aside: it does not justify a dump by itself. */
+YARN_PRINTF(4, 5)
 void yarn_messages_add(struct yarn_messages *messages, enum yarn_dump_message_kind level,
-                       const char *text, const char *detail);
-
-/* The same; with is_aside for a message that does not justify a dump by itself. */
-void yarn_messages_add_aside(struct yarn_messages *messages, enum yarn_dump_message_kind level,
-                             const char *text, const char *detail, bool is_aside);
+                       bool is_aside, const char *format, ...);
+#define YARN_WARN(messages, ...)                                                                   \
+    yarn_messages_add(messages, YARN_DUMP_MESSAGE_WARNING, false, __VA_ARGS__)
+#define YARN_INFORM(messages, ...)                                                                 \
+    yarn_messages_add(messages, YARN_DUMP_MESSAGE_INFO, false, __VA_ARGS__)
 
 /* " (errno 5)"; nothing for 0. */
 void yarn_messages_add_error(struct yarn_text *text, int err);

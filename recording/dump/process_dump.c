@@ -150,8 +150,8 @@ static void write_failed_end(struct yarn_process_dump *dump)
     yarn_failure_note(failure, failure_of(err), err);
     if (!failure->is_reported) {
         failure->is_reported = true;
-        yarn_messages_add(dump->messages, YARN_DUMP_MESSAGE_ERROR, "the recording ended early",
-                          failure->what);
+        yarn_messages_add(dump->messages, YARN_DUMP_MESSAGE_ERROR, false,
+                          "the recording ended early: %s", failure->what);
     }
     failure->is_unstored = true;
     if (yarn_dump_writer_recover(dump->writer)) {

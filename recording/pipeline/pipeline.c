@@ -131,8 +131,7 @@ static void store_branches(struct yarn_pipeline *pipeline)
 static void report_lost_branches(struct yarn_pipeline *pipeline)
 {
     if (pipeline->edges.nr_lost)
-        yarn_messages_add(pipeline->dump->messages, YARN_DUMP_MESSAGE_WARNING,
-                          "no memory for branches: some are missing", NULL);
+        YARN_WARN(pipeline->dump->messages, "no memory for branches: some are missing");
     pipeline->edges.nr_lost = 0;
 }
 

@@ -205,7 +205,7 @@ END_TEST
 START_TEST(exec_seals_the_dump_unless_it_has_failed_already)
 {
     open_recorder("on", "0");
-    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, "worth a dump", NULL);
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, false, "worth a dump");
     ck_assert(run(YARN_RECORDER_EXEC));
     ck_assert(!recorder->recording.is_sealed);
     yarn_state_enter_exec(&recorder->state);
@@ -220,7 +220,7 @@ END_TEST
 START_TEST(before_a_filter_everything_is_written)
 {
     open_recorder("on", "0");
-    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, "beware", NULL);
+    yarn_messages_add(&recorder->messages, YARN_DUMP_MESSAGE_WARNING, false, "beware");
     ck_assert(run(YARN_RECORDER_EXPECT_FILTER));
     ck_assert(recorder->expects_filter);
     ck_assert_uint_eq(recorder->recording.dump.nr_messages_kept, 1);

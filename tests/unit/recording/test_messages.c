@@ -21,8 +21,8 @@ static void start_anew(void)
 
 START_TEST(both_texts_are_joined)
 {
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_WARNING, "what", "why");
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, "alone", NULL);
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_WARNING, false, "%s: %s", "what", "why");
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, false, "alone");
     ck_assert_uint_eq(atomic_load(&messages.count), 2);
     ck_assert(yarn_span_equal(messages.message[0].text, yarn_span_of_text("what: why")));
     ck_assert(yarn_span_equal(messages.message[1].text, yarn_span_of_text("alone")));
@@ -33,9 +33,9 @@ END_TEST
 
 START_TEST(more_detail_than_was_asked_for_is_not_kept)
 {
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_DEBUG, "detail", NULL);
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_DEBUG, false, "detail");
     messages.most_detailed = -1;
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_ERROR, "error", NULL);
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_ERROR, false, "error");
     ck_assert_uint_eq(atomic_load(&messages.count), 0);
     ck_assert_uint_eq(messages.nr_dropped, 0);
 }
@@ -44,7 +44,7 @@ END_TEST
 START_TEST(what_finds_no_room_is_counted)
 {
     for (int i = 0; i < YARN_MESSAGES_MAX + 3; i++)
-        yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, "again", NULL);
+        yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, false, "again");
     ck_assert_uint_eq(atomic_load(&messages.count), YARN_MESSAGES_MAX);
     ck_assert_uint_eq(messages.nr_dropped, 3);
 }
@@ -55,7 +55,7 @@ START_TEST(a_text_that_is_too_long_is_cut)
     char text[2 * YARN_MESSAGE_BYTES];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, text, "more");
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_INFO, false, "%s: %s", text, "more");
     ck_assert_uint_lt(messages.message[0].text.size, YARN_MESSAGE_BYTES);
     ck_assert_uint_ge(messages.message[0].text.size, YARN_MESSAGE_BYTES - 4);
     ck_assert_int_eq(messages.message[0].line[messages.message[0].line_size - 1], '\n');
@@ -79,9 +79,9 @@ START_TEST(the_log_file_gets_each_once)
     uint32_t written = 0;
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_ERROR, "first", NULL);
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_ERROR, false, "first");
     yarn_messages_write(&messages, path, &written);
-    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_WARNING, "second", NULL);
+    yarn_messages_add(&messages, YARN_DUMP_MESSAGE_WARNING, false, "second");
     yarn_messages_write(&messages, path, &written);
     yarn_messages_write(&messages, path, &written);
     ck_assert_uint_eq(written, 2);

@@ -385,10 +385,11 @@ END_TEST
 
 START_TEST(messages_are_stored_once_and_a_warning_is_worth_a_dump)
 {
-    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_INFO, "by the way", NULL);
-    yarn_messages_add_aside(&made.messages, YARN_DUMP_MESSAGE_WARNING, "beside", NULL, true);
+    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_INFO, false, "by the way");
+    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, true, "beside");
     ck_assert(!yarn_process_dump_has_warning(&made.dump));
-    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, "beware", "of it");
+    yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, false, "%s: %s", "beware",
+                      "of it");
     ck_assert(yarn_process_dump_has_warning(&made.dump));
     ck_assert(yarn_process_dump_begin(&made.dump));
     yarn_process_dump_flush(&made.dump);
@@ -402,7 +403,7 @@ END_TEST
 START_TEST(messages_that_found_no_room_are_in_the_totals)
 {
     for (int i = 0; i < YARN_MESSAGES_MAX + 3; i++)
-        yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, "again", NULL);
+        yarn_messages_add(&made.messages, YARN_DUMP_MESSAGE_WARNING, false, "again");
     ck_assert(yarn_process_dump_begin(&made.dump));
     made_process_read();
     ck_assert_uint_eq(made_process_lines("message "), YARN_MESSAGES_MAX);
