@@ -22,14 +22,9 @@ void yarn_account_init(struct yarn_account *account, struct yarn_session *sessio
             account->clock_event = i;
 }
 
-static const enum yarn_dump_total stack_totals[] = {
-    [YARN_DUMP_STACK_COMPLETE] = YARN_DUMP_TOTAL_STACKS_COMPLETE,
-    [YARN_DUMP_STACK_TRUNCATED] = YARN_DUMP_TOTAL_STACKS_TRUNCATED,
-    [YARN_DUMP_STACK_NO_UNWIND_INFO] = YARN_DUMP_TOTAL_STACKS_NO_UNWIND_INFO,
-    [YARN_DUMP_STACK_FAILED] = YARN_DUMP_TOTAL_STACKS_FAILED,
-    [YARN_DUMP_STACK_NONE] = YARN_DUMP_TOTAL_STACKS_NONE,
-};
-_Static_assert(YARN_COUNT_OF(stack_totals) == YARN_DUMP_STACK_END_COUNT, "one is missing");
+_Static_assert((int)YARN_DUMP_TOTAL_STACKS_COMPLETE + YARN_DUMP_STACK_NONE ==
+                   YARN_DUMP_TOTAL_STACKS_NONE,
+               "the totals of stacks are in the order of their ends");
 
 void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
                          bool is_leaf_unknown)
@@ -40,7 +35,7 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
                     account->session->statuses[sample->event].spec.is_scheduling))
         return; /* no part of the profile */
     value[YARN_DUMP_TOTAL_SAMPLES]++;
-    value[stack_totals[sample->stack_end]]++;
+    value[YARN_DUMP_TOTAL_STACKS_COMPLETE + sample->stack_end]++;
     value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN] += is_leaf_unknown;
     if (yarn_session_first_of(account->session, sample->event) == account->clock_event)
         account->sampled_ns += sample->weight;

@@ -6,12 +6,9 @@
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 #define TICK_NS (10 * YARN_NS_PER_MS) /* how exact a process's start is known */
 
-static const enum yarn_dump_clock clocks[] = {
-    [YARN_CLOCK_MONOTONIC] = YARN_DUMP_CLOCK_MONOTONIC,
-    [YARN_CLOCK_MONOTONIC_RAW] = YARN_DUMP_CLOCK_MONOTONIC_RAW,
-    [YARN_CLOCK_BOOTTIME] = YARN_DUMP_CLOCK_BOOTTIME,
-};
-_Static_assert(YARN_COUNT_OF(clocks) == YARN_CLOCK_COUNT, "one is missing");
+_Static_assert((int)YARN_CLOCK_MONOTONIC_RAW == YARN_DUMP_CLOCK_MONOTONIC_RAW &&
+                   (int)YARN_CLOCK_COUNT == YARN_DUMP_CLOCK_COUNT,
+               "clocks have the dump's numbers");
 
 /* Which image was before an exec the new one cannot know: who reads both dumps finds it by this. */
 static uint64_t birth_ns_of(const struct yarn_facts *facts)
@@ -35,7 +32,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .start_realtime_ns = facts->start_realtime_ns,
         .boottime_offset_ns = facts->boottime_offset_ns,
         .monotonic_raw_offset_ns = facts->monotonic_raw_offset_ns,
-        .clock = clocks[job->options.clock],
+        .clock = job->options.clock,
         .cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX),
         .cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX),
         .page_bytes = PAGE_BYTES,

@@ -141,12 +141,11 @@ static bool intern(struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait,
         return false;
     struct yarn_dump_writer *writer = off_cpu->dump->writer;
     struct yarn_queued *queued = off_cpu->queued;
-    queued->tid = wait->tid;
-    queued->time_ns = now();
-    struct yarn_stack_result stack = yarn_stacks_of(off_cpu->stacks, writer, NULL, queued);
-    place->stack = stack.stack;
-    place->stack_end = yarn_stacks_end(queued->frames->end);
-    place->is_leaf_unknown = stack.is_leaf_unknown;
+    queued->sample.tid = wait->tid;
+    queued->sample.time_ns = now();
+    place->is_leaf_unknown = yarn_stacks_intern(off_cpu->stacks, writer, NULL, queued);
+    place->stack = queued->sample.stack;
+    place->stack_end = queued->sample.stack_end;
     place->epoch = yarn_dump_writer_epoch(writer);
     return true;
 }

@@ -157,14 +157,14 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         return;
     }
     add_branches(pipeline, record);
-    queued->time_ns = record->perf.time;
-    queued->weight = record->perf.period;
-    queued->event = record->event;
-    queued->tid = is_of_host(pipeline, record) ? record->perf.tid : 0;
-    queued->cpu = record->perf.cpu;
-    queued->address = record->perf.addr;
-    queued->latency = record->perf.weight;
-    queued->data_source = record->perf.data_src;
+    queued->sample.time_ns = record->perf.time;
+    queued->sample.weight = record->perf.period;
+    queued->sample.event = record->event;
+    queued->sample.tid = is_of_host(pipeline, record) ? record->perf.tid : 0;
+    queued->sample.cpu = record->perf.cpu;
+    queued->sample.address = record->perf.addr;
+    queued->sample.latency = record->perf.weight;
+    queued->sample.data_source = record->perf.data_src;
     if (is_scheduling)
         yarn_queued_frames(queued)->end = YARN_UNWIND_NONE;
     else
@@ -178,26 +178,13 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     pipeline->is_in_sample = false;
 }
 
-static void store(struct yarn_pipeline *pipeline, const struct yarn_queued *queued)
+static void store(struct yarn_pipeline *pipeline, struct yarn_queued *queued)
 {
     struct yarn_dump_writer *writer = pipeline->dump->writer;
     const struct yarn_queue *queue = pipeline->is_in_sample ? NULL : &pipeline->queue;
-    struct yarn_stack_result stack = yarn_stacks_of(&pipeline->stacks, writer, queue, queued);
-    struct yarn_dump_sample sample = {
-        .time_ns = queued->time_ns,
-        .weight = queued->weight,
-        .event = queued->event,
-        .tid = queued->tid,
-        .cpu = queued->cpu,
-        .stack = stack.stack,
-        .stack_end = yarn_stacks_end(queued->frames->end),
-        .address = queued->address,
-        .latency = queued->latency,
-        .data_source = queued->data_source,
-        .raw = yarn_queued_raw(queued),
-    };
-    yarn_dump_write_sample(writer, &sample);
-    yarn_account_sample(pipeline->dump->account, &sample, stack.is_leaf_unknown);
+    bool is_leaf_unknown = yarn_stacks_intern(&pipeline->stacks, writer, queue, queued);
+    yarn_dump_write_sample(writer, &queued->sample);
+    yarn_account_sample(pipeline->dump->account, &queued->sample, is_leaf_unknown);
 }
 
 bool yarn_pipeline_store_queued(struct yarn_pipeline *pipeline, uint64_t until_ns)

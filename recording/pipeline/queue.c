@@ -19,10 +19,8 @@ struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue)
     }
     struct yarn_queued *queued =
         yarn_arena_alloc(&queue->arena, longest, alignof(struct yarn_queued));
-    if (!queued)
-        return NULL;
-    queued->nr_kernel = 0;
-    queued->raw_bytes = 0;
+    if (queued)
+        *queued = (struct yarn_queued){.nr_kernel = 0};
     return queued;
 }
 
@@ -35,23 +33,20 @@ struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued)
 
 void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *raw)
 {
+    void *to = queued->frames->frame + queued->frames->count;
     size_t size = yarn_size_min(raw->size, YARN_RAW_MAX);
-    (void)yarn_span_read(yarn_span_of(raw->data, size), 0,
-                         queued->frames->frame + queued->frames->count, size);
-    queued->raw_bytes = size;
-}
-
-struct yarn_span yarn_queued_raw(const struct yarn_queued *queued)
-{
-    return yarn_span_of(queued->frames->frame + queued->frames->count, queued->raw_bytes);
+    (void)yarn_span_read(yarn_span_of(raw->data, size), 0, to, size);
+    queued->sample.raw = yarn_span_of(to, size);
 }
 
 /* Behind it. */
 static size_t end_of(const struct yarn_queue *queue, const struct yarn_queued *queued)
 {
     const size_t align = alignof(struct yarn_queued);
-    struct yarn_span raw = yarn_queued_raw(queued);
-    return (size_t)(raw.data + (raw.size + align - 1) / align * align - queue->arena.base);
+    size_t end =
+        (size_t)((uint8_t *)(queued->frames->frame + queued->frames->count) - queue->arena.base) +
+        queued->sample.raw.size;
+    return (end + align - 1) / align * align;
 }
 
 void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued)

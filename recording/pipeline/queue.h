@@ -12,6 +12,7 @@
 
 #include "core/base/arena.h"
 #include "core/record/record.h"
+#include "output/dump/types.h"
 #include "unwind/unwinder.h"
 
 enum {
@@ -20,15 +21,10 @@ enum {
 };
 
 struct yarn_queued {
-    uint64_t time_ns;
-    uint64_t weight;
-    uint64_t address;              /* of the access that it is of; 0: none */
-    uint64_t latency, data_source; /* of it */
-    uint32_t event, tid, cpu;
-    unsigned nr_kernel;         /* frames of the kernel, above the others */
-    struct yarn_frames *frames; /* in the queue, of which `count` may be looked at */
-    size_t raw_bytes;           /* of a tracepoint's fields, behind them */
-    uint64_t kernel[];          /* addresses to look up, innermost first */
+    struct yarn_dump_sample sample; /* without its stack; `raw` lies behind the frames */
+    unsigned nr_kernel;             /* frames of the kernel, above the others */
+    struct yarn_frames *frames;     /* in the queue, of which `count` may be looked at */
+    uint64_t kernel[];              /* addresses to look up, innermost first */
 };
 
 struct yarn_queue {
@@ -46,9 +42,8 @@ struct yarn_queued *yarn_queue_reserve(struct yarn_queue *queue);
 /* The kernel's frames are in it: space for the others, after them. */
 struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
 
-/* The frames are in it: a tracepoint's fields behind them, and where they are then. */
+/* The frames are in it: a tracepoint's fields behind them. */
 void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *raw);
-struct yarn_span yarn_queued_raw(const struct yarn_queued *queued);
 
 /* What was reserved is filled. */
 void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued);

@@ -64,25 +64,12 @@ static const enum yarn_dump_stack_end ends[] = {
 };
 _Static_assert(YARN_COUNT_OF(ends) == YARN_UNWIND_END_COUNT, "one is missing");
 
-enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end)
-{
-    return ends[end];
-}
-
-static const enum yarn_dump_module_kind kinds[] = {
-    [YARN_MODULE_FILE] = YARN_DUMP_MODULE_FILE,
-    [YARN_MODULE_VDSO] = YARN_DUMP_MODULE_VDSO,
-    [YARN_MODULE_ANONYMOUS] = YARN_DUMP_MODULE_ANONYMOUS,
-};
-_Static_assert(YARN_COUNT_OF(kinds) == YARN_MODULE_KIND_COUNT, "one is missing");
-
-static const enum yarn_dump_module_state states[] = {
-    [YARN_IMAGE_UNTRIED] = YARN_DUMP_MODULE_UNTRIED,
-    [YARN_IMAGE_OPEN] = YARN_DUMP_MODULE_OPEN,
-    [YARN_IMAGE_ABSENT] = YARN_DUMP_MODULE_ABSENT,
-    [YARN_IMAGE_REPLACED] = YARN_DUMP_MODULE_REPLACED,
-};
-_Static_assert(YARN_COUNT_OF(states) == YARN_IMAGE_STATE_COUNT, "one is missing");
+_Static_assert((int)YARN_MODULE_VDSO == YARN_DUMP_MODULE_VDSO &&
+                   (int)YARN_MODULE_KIND_COUNT == YARN_DUMP_MODULE_KIND_COUNT &&
+                   (int)YARN_IMAGE_OPEN == YARN_DUMP_MODULE_OPEN &&
+                   (int)YARN_IMAGE_ABSENT == YARN_DUMP_MODULE_ABSENT &&
+                   (int)YARN_IMAGE_STATE_COUNT == YARN_DUMP_MODULE_STATE_COUNT,
+               "kinds and states of modules have the dump's numbers");
 
 static void write_module(struct yarn_stack_store *stacks, const struct yarn_module *module)
 {
@@ -93,7 +80,7 @@ static void write_module(struct yarn_stack_store *stacks, const struct yarn_modu
                                                : &module->build_id;
     struct yarn_dump_module record = {
         .number = module->number,
-        .kind = kinds[module->kind],
+        .kind = module->kind,
         .start = module->start,
         .end = module->end,
         .file_offset = module->file_offset,
@@ -101,7 +88,7 @@ static void write_module(struct yarn_stack_store *stacks, const struct yarn_modu
         .time_ns = module->time_ns,
         .path = yarn_span_of_text(module->path),
         .build_id = yarn_span_of(build_id->bytes, build_id->size),
-        .state = states[module->image_state],
+        .state = module->image_state,
         .file_bytes = module->image ? module->image->file_size : 0,
     };
     yarn_dump_write_module(stacks->writer, &record);
@@ -367,30 +354,32 @@ static bool is_same(const struct yarn_recent_frame *recent, const struct yarn_un
            frame->module->number == recent->module;
 }
 
-/* Interns the frames, outermost first. */
-static struct yarn_stack_result intern(struct yarn_stack_store *stacks,
-                                       const struct yarn_queued *queued)
+/* Interns the frames, outermost first. True where the innermost has no name. */
+static bool intern(struct yarn_stack_store *stacks, struct yarn_queued *queued)
 {
     const struct yarn_frames *frames = queued->frames;
-    struct yarn_stack_result result = {.stack = YARN_DUMP_NONE};
-    struct yarn_recent_stack *recent = recent_of(stacks, queued->tid);
+    uint32_t stack = YARN_DUMP_NONE;
+    bool is_unnamed = false;
+    struct yarn_recent_stack *recent = recent_of(stacks, queued->sample.tid);
     for (unsigned depth = 0; depth < frames->count; depth++) {
         unsigned i = frames->count - 1 - depth;
         struct yarn_recent_frame *known = &recent->frame[depth];
         if (depth >= recent->count || !is_same(known, &frames->frame[i])) {
-            *known = intern_frame(stacks, &frames->frame[i], queued->time_ns, result.stack);
+            *known = intern_frame(stacks, &frames->frame[i], queued->sample.time_ns, stack);
             recent->count = depth + 1;
         }
-        result.stack = known->stack;
-        result.is_leaf_unknown = known->is_unnamed;
+        stack = known->stack;
+        is_unnamed = known->is_unnamed;
     }
     for (unsigned i = queued->nr_kernel; i-- > 0;) {
         struct yarn_unwind_frame called = {.ip = queued->kernel[i], .lookup_ip = queued->kernel[i]};
-        uint32_t frame = frame_of(stacks, &called, YARN_DUMP_FRAME_KERNEL, queued->time_ns);
-        result.stack = yarn_dump_intern_stack(stacks->writer, result.stack, frame >> 1);
-        result.is_leaf_unknown = frame & 1;
+        uint32_t frame = frame_of(stacks, &called, YARN_DUMP_FRAME_KERNEL, queued->sample.time_ns);
+        stack = yarn_dump_intern_stack(stacks->writer, stack, frame >> 1);
+        is_unnamed = frame & 1;
     }
-    return result;
+    queued->sample.stack = stack;
+    queued->sample.stack_end = ends[frames->end];
+    return is_unnamed;
 }
 
 /* What was taken from the writer before its epoch is of no use in it. */
@@ -407,12 +396,10 @@ static void follow_epoch(struct yarn_stack_store *stacks)
             stacks->recent[i]->count = 0;
 }
 
-struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
-                                        struct yarn_dump_writer *writer,
-                                        const struct yarn_queue *queue,
-                                        const struct yarn_queued *queued)
+bool yarn_stacks_intern(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,
+                        const struct yarn_queue *queue, struct yarn_queued *queued)
 {
-    struct yarn_stack_result result;
+    bool is_leaf_unknown;
     stacks->writer = writer;
     stacks->queue = queue;
     stacks->first = queued;
@@ -420,9 +407,9 @@ struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
      * old ones. */
     do {
         follow_epoch(stacks);
-        result = intern(stacks, queued);
+        is_leaf_unknown = intern(stacks, queued);
     } while (stacks->epoch != yarn_dump_writer_epoch(stacks->writer));
-    return result;
+    return is_leaf_unknown;
 }
 
 uint32_t yarn_stacks_frame_at(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,

@@ -56,20 +56,14 @@ struct yarn_stack_store {
     struct yarn_table written; /* numbers of the modules that the dump has */
 };
 
-struct yarn_stack_result {
-    uint32_t stack;       /* YARN_DUMP_NONE: none */
-    bool is_leaf_unknown; /* the innermost frame has no name, as far as was asked */
-};
-
 YARN_MUST_CHECK int yarn_stacks_open(struct yarn_stack_store *stacks, struct yarn_module_map *map,
                                      struct yarn_frame_names *names);
 
-/* `queue`: what is stored next, whose names are asked for together with those of this one; NULL:
- * the names that are not known follow later. */
-struct yarn_stack_result yarn_stacks_of(struct yarn_stack_store *stacks,
-                                        struct yarn_dump_writer *writer,
-                                        const struct yarn_queue *queue,
-                                        const struct yarn_queued *queued);
+/* Gives the sample its stack. `queue`: what is stored next, whose names are asked for together with
+ * those of this one; NULL: the names that are not known follow later. True where the innermost
+ * frame has no name, as far as was asked. */
+bool yarn_stacks_intern(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer,
+                        const struct yarn_queue *queue, struct yarn_queued *queued);
 
 /* The number of the frame at an address, as it is mapped now; YARN_DUMP_NONE: none. It is of the
  * writer's epoch. */
@@ -78,8 +72,6 @@ uint32_t yarn_stacks_frame_at(struct yarn_stack_store *stacks, struct yarn_dump_
 
 /* Keeps what names that came late for their frames say of their functions: for other frames. */
 void yarn_stacks_learn(struct yarn_stack_store *stacks, struct yarn_dump_writer *writer);
-
-enum yarn_dump_stack_end yarn_stacks_end(enum yarn_unwind_end end);
 
 /* Stores the modules that no frame refers to: the others are stored with their first frame, because
  * only then their file has been opened. */

@@ -25,7 +25,7 @@ static bool put(uint64_t number, unsigned nr_frames, unsigned nr_kernel)
     struct yarn_queued *queued = yarn_queue_reserve(&queue);
     if (!queued)
         return false;
-    queued->time_ns = number;
+    queued->sample.time_ns = number;
     for (; queued->nr_kernel < nr_kernel; queued->nr_kernel++)
         queued->kernel[queued->nr_kernel] = number;
     struct yarn_frames *frames = yarn_queued_frames(queued);
@@ -39,7 +39,7 @@ static void take(uint64_t number, unsigned nr_frames, unsigned nr_kernel)
 {
     const struct yarn_queued *queued = yarn_queue_take(&queue);
     ck_assert_ptr_nonnull(queued);
-    ck_assert_uint_eq(queued->time_ns, number);
+    ck_assert_uint_eq(queued->sample.time_ns, number);
     ck_assert_uint_eq(queued->frames->count, nr_frames);
     ck_assert_uint_eq(queued->nr_kernel, nr_kernel);
     for (unsigned i = 0; i < nr_frames; i++)
